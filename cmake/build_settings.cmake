@@ -1,0 +1,18 @@
+# How everything of ours is compiled. Linked privately, never exported.
+add_library(reprise_build_settings INTERFACE)
+target_compile_features(reprise_build_settings INTERFACE cxx_std_23)
+target_compile_options(reprise_build_settings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual -Wformat=2 -Wimplicit-fallthrough
+  $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op>
+  $<$<BOOL:${REPRISE_WERROR}>:-Werror>
+)
+target_include_directories(reprise_build_settings INTERFACE
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+if(REPRISE_SANITIZE)
+  target_compile_options(reprise_build_settings INTERFACE
+    -fsanitize=${REPRISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(reprise_build_settings INTERFACE -fsanitize=${REPRISE_SANITIZE})
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)

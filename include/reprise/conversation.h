@@ -1,0 +1,124 @@
+#pragma once
+
+// The engine's main use case: a conversation with a model that is kept while it happens.
+//
+//   Conversation talk(provider, store, session, options);
+//   auto outcome = talk.ask("Hello", observer, stop);
+//
+// (1) The user's message is durable before the request goes out.
+// (2) What streams in is kept at most 50 ms later, and the finished message, its usage and its
+//     response id are stored in one step.
+// (3) A cut answer leaves an incomplete message that go_on() continues.
+// (4) A store that fails never stops a turn: the conversation goes on in memory, the observer is
+//     warned, and Outcome::saved is false.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/tool.h"
+
+namespace reprise {
+
+inline constexpr int kToolRoundsMax = 25;
+
+struct ConversationOptions {
+  std::string model;
+  std::optional<std::string> system;  // for this run instead of the session's
+  std::optional<double> temperature;
+  std::optional<std::int64_t> max_tokens;
+  std::optional<TokenCount> budget;  // of the request's history; all of it when absent
+  const ToolRegistry* tools = nullptr;
+  Approver approver = {};
+  ToolHooks hooks = {};
+  int tool_rounds_max = kToolRoundsMax;
+  bool stream = true;
+  std::chrono::milliseconds busy_timeout{10'000};  // for another process's answer to end
+  Clock& clock = system_clock();
+  Entropy& entropy = system_entropy();
+};
+
+// What happens during a turn, for the one who watches. All have empty defaults; calls come from
+// the thread that called ask(), one at a time. Views are valid during the call only.
+class TurnObserver {
+ public:
+  virtual ~TurnObserver() = default;
+  virtual void on_text(std::string_view /*text*/) {}
+  virtual void on_thinking(std::string_view /*text*/) {}
+  virtual void on_tool_call(const ToolUseBlock& /*call*/) {}
+  virtual void on_tool_result(const ToolResultBlock& /*result*/) {}
+  virtual void on_message(const Message& /*stored*/) {}  // has its seq when it was stored
+  virtual void on_usage(const Usage& /*usage*/) {}
+  virtual void on_warning(std::string_view /*text*/) {}  // a person should know
+  virtual void on_note(std::string_view /*text*/) {}     // with -v: what the view left out, …
+};
+
+struct Outcome {
+  Message answer;            // the last assistant message; incomplete when the turn was cut
+  bool saved = true;         // false: shown, but not (all) stored
+  std::optional<Error> cut;  // why the turn ended early: cancelled, or the provider's error
+};
+
+// One conversation; one turn at a time. The provider, the store, the clock and whatever the
+// options point to must outlive it.
+class Conversation {
+ public:
+  // `session` as it was created or found. A null store talks without keeping anything.
+  Conversation(Provider& provider, Store* store, Session session, ConversationOptions options);
+  ~Conversation();
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+
+  // One turn: `blocks` are the user's message. An Error means that nothing was answered: the
+  // provider failed before the first token (the user's message stays stored), the session is
+  // busy elsewhere, or the input is unacceptable.
+  Result<Outcome> ask(std::vector<Block> blocks, TurnObserver& observer, std::stop_token stop = {});
+  Result<Outcome> ask(std::string_view text, TurnObserver& observer, std::stop_token stop = {});
+
+  // Continues what was cut: an incomplete answer, an unanswered question, or unanswered tool
+  // calls. invalid_argument when there is nothing to continue.
+  Result<Outcome> go_on(TurnObserver& observer, std::stop_token stop = {});
+
+  // Asks the last question again; the old answer gives way (Rewriting).
+  Result<Outcome> retry(TurnObserver& observer, std::stop_token stop = {});
+
+  // The request that ask(blocks) would send, the key masked. Stores and sends nothing.
+  Result<std::string> dry_run(std::vector<Block> blocks);
+
+  const Session& session() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// A running answer whose process is gone becomes an incomplete message. Returns whether there was
+// one. Does nothing while its process lives.
+Result<bool> settle_interrupted(Store& store, const SessionId& id, Clock& clock = system_clock());
+
+// Title from the first user message: one line, at most 50 characters, cut at a grapheme border;
+// "" when there are no words.
+std::string title_from_prompt(std::string_view prompt);
+
+// Asks the model for a title of five words or less. The error or a useless answer (empty, several
+// lines, over 80 bytes) is an error; the caller keeps what it has.
+Result<std::string> ask_for_title(Provider& provider, std::string_view model,
+                                  std::string_view first_prompt, std::string_view first_answer,
+                                  std::stop_token stop = {});
+
+// An estimate: a token for every 4 ASCII bytes and for every other character, rounded up, plus 4
+// for each message.
+TokenCount estimate_tokens(const Message& message);
+
+}  // namespace reprise

@@ -1,0 +1,34 @@
+#pragma once
+
+// The outside world that decides what Reprise writes: the time and randomness. The real ones are
+// used unless a caller hands in others (tests do).
+
+#include <cstdint>
+#include <span>
+
+#include "reprise/types.h"
+
+namespace reprise {
+
+// Thread-safe.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual Time now() = 0;  // may go backwards: never an order, only a display
+};
+
+// Thread-safe.
+class Entropy {
+ public:
+  virtual ~Entropy() = default;
+  virtual void fill(std::span<std::uint8_t> bytes) = 0;
+};
+
+Clock& system_clock();
+Entropy& system_entropy();
+
+// UUIDs of version 7: the time first, then randomness.
+SessionId make_session_id(Clock& clock, Entropy& entropy);
+OperationId make_operation_id(Clock& clock, Entropy& entropy);
+
+}  // namespace reprise

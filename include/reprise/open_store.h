@@ -1,0 +1,36 @@
+#pragma once
+
+// Opening stores by URL ("sqlite:FILE", "memory:") or directly.
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "reprise/error.h"
+#include "reprise/store.h"
+
+namespace reprise {
+
+enum class Access : std::uint8_t {
+  read,   // never changes a byte; not_found when there is nothing
+  write,  // creates what is missing (0600 in 0700 folders), migrates older forms after a copy
+};
+
+struct StoreOptions {
+  Access access = Access::write;
+  std::chrono::milliseconds busy_timeout{10'000};  // how long a writer waits for other writers
+};
+
+// invalid_argument for a URL no store knows; it names those that are known.
+Result<std::unique_ptr<Store>> open_store(std::string_view url, StoreOptions options = {});
+
+// Everything, in memory, gone with the object. The reference for the contract.
+std::unique_ptr<Store> open_memory_store();
+
+// One SQLite database (docs/formats/sqlite.md).
+Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& file,
+                                                 StoreOptions options = {});
+
+}  // namespace reprise

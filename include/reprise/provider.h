@@ -1,0 +1,131 @@
+#pragma once
+
+// A provider turns a request into a stream of events. Implementations: echo (built in, repeats),
+// openai-responses, openai-chat (any compatible server) and anthropic.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+
+namespace reprise {
+
+struct ToolSpec {
+  std::string name;
+  std::string description;
+  RawJson parameters;  // a JSON Schema object
+};
+
+// The messages of a request, pulled one by one so that a long history is never in memory whole.
+// They are already what a provider accepts: the engine's request view has paired the tool calls,
+// left out foreign thinking and cut to the budget. Roles are user and assistant only; tool results
+// stand in user messages; two neighbours never have the same role.
+class RequestMessages {
+ public:
+  virtual ~RequestMessages() = default;
+  virtual Result<std::optional<Message>> next() = 0;  // nullopt at the end
+  virtual Result<> rewind() = 0;                      // a retry starts again from the first
+  virtual std::int64_t bytes_estimate() const = 0;    // of all text; decides streamed or whole
+};
+
+struct Request {
+  std::string model;
+  std::string system;  // "" for none
+  std::optional<double> temperature;
+  std::optional<std::int64_t> max_tokens;
+  std::vector<ToolSpec> tools;
+  std::string previous_response_id;  // continue from there; `messages` then has only what is new
+  bool stream = true;
+  RequestMessages& messages;
+};
+
+// What comes while an answer streams, in order. A block begins with its first event and ends when
+// another block's begins.
+struct TextDelta {
+  std::string_view text;  // valid UTF-8, whole characters
+};
+struct ThinkingDelta {
+  std::string_view text;
+};
+struct ThinkingSignature {
+  std::string_view signature;  // belongs to the thinking block before it
+};
+struct ToolUseBegin {
+  std::string_view id;
+  std::string_view name;
+};
+struct ToolInputDelta {
+  std::string_view json;  // the next piece of the input's text
+};
+struct RawBlock {
+  RawJson json;  // a whole block only this provider understands (encrypted reasoning, …)
+};
+struct ReplyStarted {
+  std::string_view response_id;  // "" when the provider has none
+  std::string_view model;
+};
+struct UsageReport {
+  Usage usage;
+};
+enum class StopReason : std::uint8_t { end, tool_use, max_tokens, refused, other };
+struct ReplyEnded {
+  StopReason reason;
+};
+// Before the first token: the request is tried again after a pause.
+struct Retrying {
+  Error why;
+  std::chrono::milliseconds pause;
+};
+using StreamEvent =
+    std::variant<TextDelta, ThinkingDelta, ThinkingSignature, ToolUseBegin, ToolInputDelta,
+                 RawBlock, ReplyStarted, UsageReport, ReplyEnded, Retrying>;
+
+// Views in the event are valid during the call only.
+using StreamSink = std::function<void(const StreamEvent&)>;
+
+class Provider {
+ public:
+  virtual ~Provider() = default;
+  virtual std::string_view name() const = 0;
+
+  // Blocks until the answer has ended (ReplyEnded came), failed or was stopped. Errors:
+  // unauthorized, rate_limited (after the retries), expired (the previous response is unknown),
+  // invalid_argument (the provider refused the request), timeout, cancelled, io (connection lost,
+  // garbage). Everything that came before an error has been handed to the sink.
+  virtual Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) = 0;
+
+  // The exact request as text (method, URL, headers with the key masked, body); sends nothing.
+  virtual Result<std::string> dry_run(Request& request) = 0;
+
+  // True when a response id of this provider can be continued from.
+  virtual bool keeps_responses() const { return false; }
+
+  // Thinking blocks and raw blocks are sent back only to the provider they came from.
+  virtual bool accepts_thinking_from(std::string_view provider) const { return provider == name(); }
+};
+
+struct ProviderOptions {
+  std::string base_url;  // "" for the provider's own
+  std::string api_key;   // "" for none; never stored, never shown
+  std::chrono::milliseconds connect_timeout{10'000};
+  std::chrono::milliseconds idle_timeout{120'000};  // without a byte from the provider
+  int retries_max = 3;
+};
+
+// The built-in model: answers with the last user message. `delay` between words.
+std::unique_ptr<Provider> make_echo_provider(std::chrono::milliseconds delay = {});
+
+// By name: "echo", "openai-responses", "openai-chat", "anthropic". invalid_argument names them.
+Result<std::unique_ptr<Provider>> make_provider(std::string_view name, ProviderOptions options);
+
+}  // namespace reprise

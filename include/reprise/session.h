@@ -1,0 +1,94 @@
+#pragma once
+
+// A session: a stored conversation. Messages are not part of the value; they are read from the
+// store in ranges, because a session may be larger than memory.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+
+namespace reprise {
+
+enum class SessionState : std::uint8_t { active, closed, archived, trashed };
+std::string_view to_string(SessionState state);
+std::optional<SessionState> parse_session_state(std::string_view text);
+
+// The process that is working on a session, told apart from a later one with the same pid.
+struct Owner {
+  std::string host;  // host name and boot id
+  std::int64_t pid = 0;
+  std::int64_t started = 0;  // clock ticks after boot, /proc/<pid>/stat field 22
+  friend bool operator==(const Owner&, const Owner&) = default;
+};
+
+Owner this_process();
+// False only when the process is known to be gone; another host's is taken to be alive.
+bool is_alive(const Owner& owner);
+
+struct ForkOrigin {
+  SessionId session;
+  Seq at;  // the fork shares the messages before this one
+  friend bool operator==(const ForkOrigin&, const ForkOrigin&) = default;
+};
+
+// What a list shows.
+struct SessionInfo {
+  SessionId id;
+  std::string title;
+  std::string mode;
+  SessionState state = SessionState::active;
+  std::string provider;
+  std::string model;
+  std::string working_dir;
+  Seq head;  // the seq the next message will get: the number of messages
+  Time created_at;
+  Time updated_at;  // the last append
+  std::optional<Time> closed_at;
+  std::optional<ForkOrigin> forked_from;
+  std::optional<Owner> answering;  // whose answer is running now, or was when its process died
+  friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
+};
+
+// Active, but the process that was answering is gone.
+bool is_interrupted(const SessionInfo& info);
+
+// Response ids that stand beside the messages, not in them (a store without words has only these).
+struct ResponseLink {
+  std::string provider;
+  std::string response_id;
+  friend bool operator==(const ResponseLink&, const ResponseLink&) = default;
+};
+
+struct Session {
+  SessionInfo info;
+  std::string system_prompt;
+  RawJson config;  // an object of settings kept for this session, or null
+  Usage usage;     // sums over all requests, each counted once; request_id is empty
+  std::vector<ResponseLink> response_chain;
+  std::vector<std::string> prompt_history;  // newest first, at most 100
+  Extra extra;
+  friend bool operator==(const Session&, const Session&) = default;
+};
+
+enum class TodoStatus : std::uint8_t { pending, in_progress, completed };
+std::string_view to_string(TodoStatus status);
+std::optional<TodoStatus> parse_todo_status(std::string_view text);
+
+struct Todo {
+  std::string content;
+  TodoStatus status = TodoStatus::pending;
+  std::string active_form;  // "Running tests" for "Run tests"; the content when empty
+  Extra extra;
+  friend bool operator==(const Todo&, const Todo&) = default;
+};
+
+std::string todos_to_json(const std::vector<Todo>& todos);
+Result<std::vector<Todo>> todos_from_json(std::string_view json);
+
+}  // namespace reprise

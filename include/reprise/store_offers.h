@@ -1,0 +1,150 @@
+#pragma once
+
+// What only some stores can do. A caller asks `store.offers()` and gets a pointer or null; there
+// is nothing to cast and no function that only says no. Threads, errors and durability are as
+// for Store: durable on disk unless said otherwise.
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/store.h"
+
+namespace reprise {
+
+// Retry and rewind.
+class Rewriting {
+ public:
+  virtual ~Rewriting() = default;
+  // The messages from `from` on give way to the batch, in one step. They are not destroyed: forks
+  // that share them keep them, and the store keeps them aside until the session is purged.
+  virtual Result<Appended> replace_suffix(const SessionId& id, Seq from,
+                                          std::vector<Message> messages, AppendOptions options) = 0;
+};
+
+class Forking {
+ public:
+  virtual ~Forking() = default;
+  // Creates `child`, which shares the parent's messages before `at`, at a cost that does not
+  // depend on their number. invalid_argument when `at` is beyond the parent's head.
+  virtual Result<> fork(const SessionId& parent, Seq at, const Session& child) = 0;
+};
+
+struct Partial {
+  OperationId answer;
+  Owner owner;
+  std::string provider;
+  std::string model;
+  Time started_at;
+  std::vector<Block> blocks;  // what has come so far
+};
+
+// Running answers: begun and ended by append(), kept in between so that a crash loses little.
+class Partials {
+ public:
+  virtual ~Partials() = default;
+  // Adds what came since the last call: the first block continues the last stored one when both
+  // are text, thinking, or the same tool use (its input's pieces as JSON strings). Durability::os.
+  // conflict when this answer is not running.
+  virtual Result<> add(const SessionId& id, const OperationId& answer,
+                       std::span<const Block> delta) = 0;
+  virtual Result<std::optional<Partial>> find(const SessionId& id) = 0;
+};
+
+class Todos {
+ public:
+  virtual ~Todos() = default;
+  virtual Result<std::vector<Todo>> todos(const SessionId& id) = 0;
+  // Reads, lets `edit` change the list, writes; nobody else writes in between. Returns the new
+  // list. `edit` must not call the store.
+  virtual Result<std::vector<Todo>> edit_todos(
+      const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) = 0;
+};
+
+// What a turn left behind: its prompt, answer, raw stream… Names are 1 to 100 bytes out of
+// [A-Za-z0-9._-] and do not begin with a point.
+class Artefacts {
+ public:
+  virtual ~Artefacts() = default;
+  virtual Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
+                                 std::string_view bytes) = 0;
+  // Adds to the end, creating it when missing. Durability::os.
+  virtual Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
+                                   std::string_view bytes) = 0;
+  virtual Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
+                                                           std::string_view name) = 0;
+  struct Entry {
+    Step step;
+    std::string name;
+    std::int64_t bytes = 0;
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  // Ordered by step, then name.
+  virtual Result<std::vector<Entry>> list_artefacts(const SessionId& id) = 0;
+};
+
+// Large bytes, stored once by content. A blob lives as long as a message names it; one that was
+// put and never named goes with the next purge.
+class Blobs {
+ public:
+  virtual ~Blobs() = default;
+  virtual Result<BlobHash> put_blob(std::string_view bytes) = 0;
+  // In pieces of at most 1 MiB, in order. not_found when missing, corrupt when the content does
+  // not have the hash (after the last piece).
+  virtual Result<> read_blob(const BlobHash& hash,
+                             const std::function<Flow(std::string_view)>& sink) = 0;
+};
+
+class Trash {
+ public:
+  virtual ~Trash() = default;
+  // Hides the session from lists until restore(); nothing is removed. Trashing twice is fine.
+  virtual Result<> trash(const SessionId& id, Time when) = 0;
+  // Back to the state it had. invalid_argument when it is not in the trash.
+  virtual Result<> restore(const SessionId& id) = 0;
+  // For good. conflict, naming them, while other sessions share its messages.
+  virtual Result<> purge(const SessionId& id) = 0;
+};
+
+struct VerifyReport {
+  std::int64_t sessions = 0;
+  std::int64_t messages = 0;
+  std::vector<Damage> damage;
+};
+
+class Repair {
+ public:
+  virtual ~Repair() = default;
+  // Reads everything, changes nothing.
+  virtual Result<VerifyReport> verify() = 0;
+  // Writes a new store with all that can be read; what cannot is kept in it as it is, and listed.
+  // conflict when `target` exists.
+  virtual Result<VerifyReport> repair_into(const std::filesystem::path& target) = 0;
+};
+
+class Backup {
+ public:
+  virtual ~Backup() = default;
+  // A consistent snapshot of the whole store, while others go on writing. conflict when `target`
+  // exists; it appears complete and synced, or not at all.
+  virtual Result<> backup(const std::filesystem::path& target) = 0;
+};
+
+// Null: not offered. What is offered lives as long as the store.
+struct StoreOffers {
+  Rewriting* rewriting = nullptr;
+  Forking* forking = nullptr;
+  Partials* partials = nullptr;
+  Todos* todos = nullptr;
+  Artefacts* artefacts = nullptr;
+  Blobs* blobs = nullptr;
+  Trash* trash = nullptr;
+  Repair* repair = nullptr;
+  Backup* backup = nullptr;
+};
+
+}  // namespace reprise

@@ -1,0 +1,111 @@
+#pragma once
+
+// The small distinct types: ids, sequence numbers, token counts, money, time. They cannot be
+// swapped by accident and are validated once, where they enter.
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "reprise/error.h"
+
+namespace reprise {
+
+namespace detail {
+Result<> check_id(std::string_view text);
+}
+
+// An identifier that is safe as a file name and on one line: 1 to 200 bytes out of
+// [A-Za-z0-9._:@+-], first byte a letter or digit. parse() is the only way in.
+template <class Tag>
+class Id {
+ public:
+  static Result<Id> parse(std::string_view text) {
+    REPRISE_TRY(detail::check_id(text));
+    return Id(std::string(text));
+  }
+  const std::string& str() const { return text_; }
+  friend auto operator<=>(const Id&, const Id&) = default;
+
+ private:
+  explicit Id(std::string text) : text_(std::move(text)) {}
+  std::string text_;
+};
+
+using SessionId = Id<struct SessionTag>;      // new ones are UUIDs of version 7
+using OperationId = Id<struct OperationTag>;  // names one append, so that a retry happens once
+
+// A message's place in its session: 0, 1, 2… The only order there is.
+struct Seq {
+  std::int64_t value = 0;
+  Seq next(std::int64_t count = 1) const { return {value + count}; }
+  friend auto operator<=>(const Seq&, const Seq&) = default;
+};
+inline constexpr Seq kSeqEnd{std::numeric_limits<std::int64_t>::max()};
+
+// The number of a turn's artefacts, from 1. Step 0 is the session itself.
+struct Step {
+  std::int64_t value = 0;
+  friend auto operator<=>(const Step&, const Step&) = default;
+};
+
+struct TokenCount {
+  std::int64_t value = 0;
+  TokenCount& operator+=(TokenCount other) {
+    value += other.value;
+    return *this;
+  }
+  friend TokenCount operator+(TokenCount a, TokenCount b) { return a += b; }
+  friend auto operator<=>(const TokenCount&, const TokenCount&) = default;
+};
+
+// An amount of US dollars in steps of 1e-9, so that a single token's price is exact.
+struct Money {
+  std::int64_t nanos = 0;
+  // A JSON number: "0.000105", "-1.5e-3". Digits beyond 1e-9 are rounded half away from zero;
+  // nullopt for what is no number or outside ±9.2e9.
+  static std::optional<Money> parse(std::string_view number);
+  std::string str() const;  // the shortest plain decimal: "0.000105", "2"
+  Money& operator+=(Money other) {
+    nanos += other.nanos;
+    return *this;
+  }
+  friend auto operator<=>(const Money&, const Money&) = default;
+};
+
+// UTC, microseconds since 1970.
+using Time = std::chrono::sys_time<std::chrono::microseconds>;
+
+// "2026-01-18T20:15:30.123456Z", with 0, 3 or 6 fraction digits, whichever is the shortest exact.
+std::string format_time(Time time);
+
+// Accepts ISO 8601 / RFC 3339 with 'T' or a blank, 0 to 9 fraction digits, 'Z', an offset or
+// nothing (UTC), and whole seconds since 1970 as an integer. nullopt for everything else.
+std::optional<Time> parse_time(std::string_view text);
+
+// The SHA-256 of a blob, 64 lower-case hex digits.
+class BlobHash {
+ public:
+  static Result<BlobHash> parse(std::string_view hex);
+  const std::string& str() const { return hex_; }
+  friend auto operator<=>(const BlobHash&, const BlobHash&) = default;
+
+ private:
+  explicit BlobHash(std::string hex) : hex_(std::move(hex)) {}
+  std::string hex_;
+};
+
+}  // namespace reprise
+
+template <class Tag>
+struct std::hash<reprise::Id<Tag>> {
+  std::size_t operator()(const reprise::Id<Tag>& id) const {
+    return std::hash<std::string>{}(id.str());
+  }
+};

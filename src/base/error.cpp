@@ -1,0 +1,39 @@
+#include "reprise/error.h"
+
+#include <string_view>
+
+namespace reprise {
+
+std::string_view to_string(Code code) {
+  switch (code) {
+    case Code::not_found:
+      return "not_found";
+    case Code::ambiguous:
+      return "ambiguous";
+    case Code::invalid_argument:
+      return "invalid_argument";
+    case Code::conflict:
+      return "conflict";
+    case Code::busy:
+      return "busy";
+    case Code::corrupt:
+      return "corrupt";
+    case Code::unsupported:
+      return "unsupported";
+    case Code::unauthorized:
+      return "unauthorized";
+    case Code::rate_limited:
+      return "rate_limited";
+    case Code::expired:
+      return "expired";
+    case Code::timeout:
+      return "timeout";
+    case Code::cancelled:
+      return "cancelled";
+    case Code::io:
+      return "io";
+  }
+  return "io";
+}
+
+}  // namespace reprise

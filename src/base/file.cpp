@@ -1,0 +1,197 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/text.h"
+#include "reprise/error.h"
+
+namespace reprise {
+namespace {
+
+namespace fs = std::filesystem;
+
+Code code_for(int os_errno) {
+  switch (os_errno) {
+    case ENOENT:
+      return Code::not_found;
+    case EEXIST:
+      return Code::conflict;
+    case ENAMETOOLONG:
+    case EINVAL:
+    case ELOOP:
+      return Code::invalid_argument;
+    default:
+      return Code::io;
+  }
+}
+
+template <class Call>
+auto retried(Call call) {
+  auto outcome = call();
+  while (outcome < 0 && errno == EINTR) {
+    outcome = call();
+  }
+  return outcome;
+}
+
+// Where a write to `path` really goes: through symbolic links.
+Result<fs::path> resolved(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_symlink(path, error)) {
+    return path;
+  }
+  auto target = fs::weakly_canonical(path, error);
+  if (error) {
+    return std::unexpected(os_error("follow the link", path, error.value()));
+  }
+  return target;
+}
+
+fs::path folder_of(const fs::path& path) {
+  const fs::path parent = path.parent_path();
+  return parent.empty() ? fs::path(".") : parent;
+}
+
+fs::path temporary_beside(const fs::path& path) {
+  static std::atomic<unsigned> count{0};
+  fs::path name = path;
+  name += cat(".", ::getpid(), ".", count.fetch_add(1), ".tmp");
+  return name;
+}
+
+Result<> write_and_sync(const fs::path& path, std::string_view bytes, mode_t mode) {
+  REPRISE_ASSIGN(Fd file, open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0600));
+  if (mode != 0600 && ::fchmod(file.get(), mode) != 0) {
+    return std::unexpected(os_error("set the mode of", path, errno));
+  }
+  REPRISE_TRY(write_all(file.get(), bytes, path));
+  REPRISE_TRY(sync_file(file.get(), path));
+  return file.close(path);
+}
+
+}  // namespace
+
+Fd::~Fd() {
+  if (fd_ >= 0) {
+    ::close(fd_);
+  }
+}
+
+Result<> Fd::close(const fs::path& path) {
+  const int fd = std::exchange(fd_, -1);
+  if (fd >= 0 && ::close(fd) != 0 && errno != EINTR) {
+    return std::unexpected(os_error("close", path, errno));
+  }
+  return {};
+}
+
+Error os_error(std::string_view what, const fs::path& path, int os_errno) {
+  return {code_for(os_errno),
+          cat("cannot ", what, " ", path.string(), ": ",
+              std::error_code(os_errno, std::generic_category()).message()),
+          os_errno};
+}
+
+Result<Fd> open_file(const fs::path& path, int flags, unsigned mode) {
+  const int fd =
+      retried([&] { return ::open(path.c_str(), flags | O_CLOEXEC, static_cast<mode_t>(mode)); });
+  if (fd < 0) {
+    return std::unexpected(os_error("open", path, errno));
+  }
+  return Fd(fd);
+}
+
+Result<std::string> read_file(const fs::path& path, std::int64_t bytes_max) {
+  REPRISE_ASSIGN(const Fd file, open_file(path, O_RDONLY | O_NONBLOCK));
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) {
+    return std::unexpected(os_error("read", path, errno));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return fail(Code::invalid_argument, cat("cannot read ", path.string(), ": not a file"));
+  }
+  std::string bytes;
+  std::array<char, 65536> buffer{};
+  while (true) {
+    const ssize_t count = retried([&] { return ::read(file.get(), buffer.data(), buffer.size()); });
+    if (count < 0) {
+      return std::unexpected(os_error("read", path, errno));
+    }
+    if (count == 0) {
+      return bytes;
+    }
+    bytes.append(buffer.data(), static_cast<std::size_t>(count));
+    if (static_cast<std::int64_t>(bytes.size()) > bytes_max) {
+      return fail(Code::invalid_argument,
+                  cat("cannot read ", path.string(), ": larger than ", bytes_max, " bytes"));
+    }
+  }
+}
+
+Result<> write_all(int fd, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t count = retried([&] { return ::write(fd, bytes.data(), bytes.size()); });
+    if (count < 0) {
+      return std::unexpected(os_error("write", path, errno));
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+Result<> sync_file(int fd, const fs::path& path) {
+  if (retried([&] { return ::fsync(fd); }) != 0) {
+    return std::unexpected(os_error("sync", path, errno));
+  }
+  return {};
+}
+
+Result<> sync_folder(const fs::path& folder) {
+  REPRISE_ASSIGN(const Fd fd, open_file(folder, O_RDONLY | O_DIRECTORY));
+  return sync_file(fd.get(), folder);
+}
+
+Result<> replace_file(const fs::path& path, std::string_view bytes) {
+  REPRISE_ASSIGN(const fs::path target, resolved(path));
+  struct stat status{};
+  const bool exists = ::stat(target.c_str(), &status) == 0;
+  const mode_t mode = exists ? status.st_mode & 0777U : 0600U;
+  const fs::path temporary = temporary_beside(target);
+  if (auto written = write_and_sync(temporary, bytes, mode); !written) {
+    ::unlink(temporary.c_str());
+    return written;
+  }
+  if (::rename(temporary.c_str(), target.c_str()) != 0) {
+    const int os_errno = errno;
+    ::unlink(temporary.c_str());
+    return std::unexpected(os_error("replace", target, os_errno));
+  }
+  return sync_folder(folder_of(target));
+}
+
+Result<> make_private_folders(const fs::path& folder) {
+  std::error_code error;
+  if (folder.empty() || fs::is_directory(folder, error)) {
+    return {};
+  }
+  REPRISE_TRY(make_private_folders(folder.parent_path()));
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return std::unexpected(os_error("create the folder", folder, errno));
+  }
+  return sync_folder(folder_of(folder));
+}
+
+}  // namespace reprise

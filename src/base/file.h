@@ -1,0 +1,61 @@
+#pragma once
+
+// The file system, checked: every write, sync, close and rename is looked at, because a write that
+// was not checked did not happen. Errors carry the path and errno.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "reprise/error.h"
+
+namespace reprise {
+
+// Owns a file descriptor. The destructor closes and ignores the outcome; use close() for files
+// that were written.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  ~Fd();
+
+  int get() const { return fd_; }
+  bool is_open() const { return fd_ >= 0; }
+  Result<> close(const std::filesystem::path& path);
+
+ private:
+  int fd_ = -1;
+};
+
+// "cannot WHAT PATH: REASON" with the code that fits errno (not_found, io…).
+Error os_error(std::string_view what, const std::filesystem::path& path, int os_errno);
+
+// open(2) with O_CLOEXEC, retried on EINTR.
+Result<Fd> open_file(const std::filesystem::path& path, int flags, unsigned mode = 0600);
+
+// At most `bytes_max`; a larger file, a folder or a device is invalid_argument.
+Result<std::string> read_file(const std::filesystem::path& path,
+                              std::int64_t bytes_max = std::int64_t{1} << 30);
+
+Result<> write_all(int fd, std::string_view bytes, const std::filesystem::path& path);
+Result<> sync_file(int fd, const std::filesystem::path& path);
+Result<> sync_folder(const std::filesystem::path& folder);
+
+// The one way a file is replaced: a temporary file beside it, written, synced, closed, renamed,
+// the folder synced. A reader sees the old or the new file, a power cut leaves one of them. New
+// files are 0600, an existing file keeps its mode, a symbolic link is followed.
+Result<> replace_file(const std::filesystem::path& path, std::string_view bytes);
+
+// All missing folders, 0700, each synced into its parent.
+Result<> make_private_folders(const std::filesystem::path& folder);
+
+}  // namespace reprise

@@ -1,0 +1,72 @@
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/text.h"
+
+namespace reprise {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileTest : public testing::Test {
+ protected:
+  FileTest() {
+    std::string pattern = (fs::temp_directory_path() / "reprise-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~FileTest() override { fs::remove_all(folder_); }
+
+  static unsigned mode(const fs::path& path) {
+    struct stat status{};
+    return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 0777U : 0U;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(FileTest, ReplacesWholeAndLeavesNothingBehind) {
+  const fs::path file = folder_ / "a.json";
+  ASSERT_TRUE(replace_file(file, "one"));
+  EXPECT_EQ(mode(file), 0600U);
+  fs::permissions(file, fs::perms{0640});
+  ASSERT_TRUE(replace_file(file, "two"));
+  EXPECT_EQ(*read_file(file), "two");
+  EXPECT_EQ(mode(file), 0640U) << "an existing mode is kept";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(FileTest, ReplacesWhatALinkPointsTo) {
+  ASSERT_TRUE(replace_file(folder_ / "real", "one"));
+  fs::create_symlink("real", folder_ / "link");
+  ASSERT_TRUE(replace_file(folder_ / "link", "two"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(*read_file(folder_ / "real"), "two");
+}
+
+TEST_F(FileTest, FailsWithAReason) {
+  const auto missing = read_file(folder_ / "missing");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, Code::not_found);
+  EXPECT_EQ(missing.error().message,
+            cat("cannot open ", (folder_ / "missing").string(), ": No such file or directory"));
+  EXPECT_EQ(read_file(folder_).error().code, Code::invalid_argument);
+  EXPECT_EQ(replace_file(folder_ / "no" / "such", "x").error().code, Code::not_found);
+  ASSERT_TRUE(replace_file(folder_ / "long", "12345"));
+  EXPECT_EQ(read_file(folder_ / "long", 4).error().code, Code::invalid_argument);
+}
+
+TEST_F(FileTest, MakesPrivateFolders) {
+  ASSERT_TRUE(make_private_folders(folder_ / "a" / "b"));
+  EXPECT_EQ(mode(folder_ / "a"), 0700U);
+  EXPECT_EQ(mode(folder_ / "a" / "b"), 0700U);
+  EXPECT_TRUE(make_private_folders(folder_ / "a" / "b"));
+}
+
+}  // namespace
+}  // namespace reprise

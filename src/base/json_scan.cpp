@@ -1,0 +1,435 @@
+#include "base/json_scan.h"
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+#include <bit>
+#endif
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+
+namespace reprise {
+
+// The one door past RawJson's validation.
+class RawJsonAccess {
+ public:
+  static RawJson make(std::string text) { return RawJson(std::move(text)); }
+};
+
+namespace json {
+namespace {
+
+bool is_plain(char c) {
+  return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20;
+}
+
+// The first byte from `at` on that ends a run of plain string content, and whether the run had
+// bytes outside ASCII.
+struct Run {
+  std::size_t end;
+  bool ascii;
+};
+
+Run plain_run(std::string_view text, std::size_t at) {
+  bool ascii = true;
+#ifdef __SSE2__
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i slash = _mm_set1_epi8('\\');
+  const __m128i control_max = _mm_set1_epi8(0x1F);
+  while (at + 16 <= text.size()) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how SSE2 loads are spelled.
+    const __m128i chunk = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(chunk, control_max), chunk);
+    const __m128i special = _mm_or_si128(
+        control, _mm_or_si128(_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, slash)));
+    const auto special_mask = static_cast<unsigned>(_mm_movemask_epi8(special));
+    const auto high_mask = static_cast<unsigned>(_mm_movemask_epi8(chunk));
+    if (special_mask != 0) {
+      const auto offset = static_cast<unsigned>(std::countr_zero(special_mask));
+      ascii = ascii && (high_mask & ((1U << offset) - 1U)) == 0;
+      return {at + offset, ascii};
+    }
+    ascii = ascii && high_mask == 0;
+    at += 16;
+  }
+#endif
+  while (at < text.size() && is_plain(text[at])) {
+    ascii = ascii && (static_cast<unsigned char>(text[at]) & 0x80U) == 0;
+    ++at;
+  }
+  return {at, ascii};
+}
+
+}  // namespace
+
+void Scanner::blanks() {
+  while (at_ < text_.size()) {
+    const char c = text_[at_];
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
+      return;
+    }
+    ++at_;
+  }
+}
+
+bool Scanner::fail(std::string_view reason) {
+  if (!failed_) {
+    failed_ = true;
+    reason_ = reason;
+  }
+  return false;
+}
+
+Error Scanner::fault() const {
+  return {Code::corrupt, cat("not valid JSON at byte ", at_, ": ", reason_)};
+}
+
+Kind Scanner::kind() {
+  blanks();
+  if (failed_ || at_ >= text_.size()) {
+    return Kind::none;
+  }
+  const char c = text_[at_];
+  switch (c) {
+    case '{':
+      return Kind::object;
+    case '[':
+      return Kind::array;
+    case '"':
+      return Kind::string;
+    case 't':
+    case 'f':
+      return Kind::boolean;
+    case 'n':
+      return Kind::null;
+    default:
+      return c == '-' || is_ascii_digit(c) ? Kind::number : Kind::none;
+  }
+}
+
+bool Scanner::eat(char c) {
+  if (failed_) {
+    return false;
+  }
+  blanks();
+  if (at_ >= text_.size()) {
+    return fail("unexpected end");
+  }
+  if (text_[at_] != c) {
+    return fail("unexpected character");
+  }
+  ++at_;
+  return true;
+}
+
+bool Scanner::next_item(bool first, char close, bool& done) {
+  blanks();
+  const auto at_close = [&] { return at_ < text_.size() && text_[at_] == close; };
+  if (!failed_ && at_close()) {
+    ++at_;
+    done = true;
+    return true;
+  }
+  if (first) {
+    return !failed_;
+  }
+  if (!eat(',')) {
+    return false;
+  }
+  blanks();
+  return !at_close() || fail("comma before the end");
+}
+
+bool Scanner::enter() {
+  if (++depth_ > kJsonDepthMax) {
+    return fail("nested too deeply");
+  }
+  return true;
+}
+
+bool Scanner::word(std::string_view literal) {
+  if (failed_) {
+    return false;
+  }
+  blanks();
+  if (text_.substr(at_, literal.size()) != literal) {
+    return fail("unexpected character");
+  }
+  at_ += literal.size();
+  return true;
+}
+
+bool Scanner::null() {
+  return word("null");
+}
+
+bool Scanner::boolean(bool& out) {
+  blanks();
+  out = at_ < text_.size() && text_[at_] == 't';
+  return word(out ? "true" : "false");
+}
+
+bool Scanner::number() {
+  const auto digits = [this] {
+    const std::size_t start = at_;
+    while (at_ < text_.size() && is_ascii_digit(text_[at_])) {
+      ++at_;
+    }
+    return at_ > start;
+  };
+  const auto has = [this](char c) { return at_ < text_.size() && text_[at_] == c; };
+  if (has('-')) {
+    ++at_;
+  }
+  if (has('0')) {
+    ++at_;
+  } else if (!digits()) {
+    return fail("not a number");
+  }
+  if (has('.')) {
+    ++at_;
+    if (!digits()) {
+      return fail("no digit after the point");
+    }
+  }
+  if (has('e') || has('E')) {
+    ++at_;
+    if (has('+') || has('-')) {
+      ++at_;
+    }
+    if (!digits()) {
+      return fail("no digit in the exponent");
+    }
+  }
+  return true;
+}
+
+bool Scanner::integer(std::int64_t& out) {
+  if (kind() != Kind::number) {
+    return fail("not a number");
+  }
+  const std::size_t start = at_;
+  if (!number()) {
+    return false;
+  }
+  const char* first = text_.data() + start;
+  const char* last = text_.data() + at_;
+  const auto [end, code] = std::from_chars(first, last, out);
+  return (code == std::errc{} && end == last) || fail("not a 64-bit integer");
+}
+
+bool Scanner::hex4(char32_t& out) {
+  out = 0;
+  if (at_ + 4 > text_.size()) {
+    return fail("unexpected end");
+  }
+  const char* first = text_.data() + at_;
+  std::uint32_t value = 0;
+  const auto [end, code] = std::from_chars(first, first + 4, value, 16);
+  if (code != std::errc{} || end != first + 4) {
+    return fail("bad \\u escape");
+  }
+  at_ += 4;
+  out = value;
+  return true;
+}
+
+// After the backslash.
+bool Scanner::escape(std::string& out) {
+  if (at_ >= text_.size()) {
+    return fail("unexpected end");
+  }
+  const char c = text_[at_++];
+  constexpr std::string_view kNames = "\"\\/bfnrt";
+  constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
+  if (const auto found = kNames.find(c); found != std::string_view::npos) {
+    out += kValues[found];
+    return true;
+  }
+  if (c != 'u') {
+    return fail("unknown escape");
+  }
+  char32_t unit = 0;
+  if (!hex4(unit)) {
+    return false;
+  }
+  if (unit >= 0xD800 && unit < 0xDC00 && text_.substr(at_, 2) == "\\u") {
+    const std::size_t before = at_;
+    at_ += 2;
+    char32_t low = 0;
+    if (!hex4(low)) {
+      return false;
+    }
+    if (low >= 0xDC00 && low < 0xE000) {
+      unit = 0x10000 + ((unit - 0xD800) << 10U) + (low - 0xDC00);
+    } else {
+      at_ = before;  // two units that are no pair: each for itself
+    }
+  }
+  if (unit >= 0xD800 && unit < 0xE000) {
+    lossy_ = true;
+    out += utf8::kReplacement;
+  } else {
+    utf8::append(out, unit);
+  }
+  return true;
+}
+
+bool Scanner::string(std::string& out) {
+  out.clear();
+  if (!eat('"')) {
+    return false;
+  }
+  while (true) {
+    const Run run = plain_run(text_, at_);
+    const std::string_view piece = text_.substr(at_, run.end - at_);
+    if (run.ascii || utf8::is_valid(piece)) {
+      out += piece;
+    } else {
+      lossy_ = true;
+      out += utf8::sanitize(piece);
+    }
+    at_ = run.end;
+    if (at_ >= text_.size()) {
+      return fail("unexpected end of a string");
+    }
+    const char c = text_[at_++];
+    if (c == '"') {
+      return true;
+    }
+    if (c != '\\') {
+      --at_;
+      return fail("control character in a string");
+    }
+    if (!escape(out)) {
+      return false;
+    }
+  }
+}
+
+bool Scanner::skip_string() {
+  if (!eat('"')) {
+    return false;
+  }
+  std::string ignored;
+  while (true) {
+    at_ = plain_run(text_, at_).end;
+    if (at_ >= text_.size()) {
+      return fail("unexpected end of a string");
+    }
+    const char c = text_[at_++];
+    if (c == '"') {
+      return true;
+    }
+    if (c != '\\') {
+      --at_;
+      return fail("control character in a string");
+    }
+    ignored.clear();
+    if (!escape(ignored)) {
+      return false;
+    }
+  }
+}
+
+bool Scanner::skip() {
+  switch (kind()) {
+    case Kind::object: {
+      // Not through object(): a value that is only passed over needs no decoded keys.
+      if (!eat('{') || !enter()) {
+        return false;
+      }
+      for (bool first = true, done = false;; first = false) {
+        if (!next_item(first, '}', done)) {
+          return false;
+        }
+        if (done) {
+          leave();
+          return true;
+        }
+        if (!skip_string() || !eat(':') || !skip()) {
+          return false;
+        }
+      }
+    }
+    case Kind::array:
+      return array([this] { return skip(); });
+    case Kind::string:
+      return skip_string();
+    case Kind::number:
+      return number();
+    case Kind::boolean: {
+      bool ignored = false;
+      return boolean(ignored);
+    }
+    case Kind::null:
+      return null();
+    case Kind::none:
+      return fail(at_ >= text_.size() ? "unexpected end" : "unexpected character");
+  }
+  return false;
+}
+
+bool Scanner::raw(std::string_view& out) {
+  blanks();
+  const std::size_t start = at_;
+  if (!skip()) {
+    return false;
+  }
+  out = text_.substr(start, at_ - start);
+  return true;
+}
+
+bool Scanner::end() {
+  blanks();
+  return !failed_ && (at_ == text_.size() || fail("something follows the value"));
+}
+
+RawJson take(std::string_view validated) {
+  return RawJsonAccess::make(utf8::is_valid(validated) ? std::string(validated)
+                                                       : utf8::sanitize(validated));
+}
+
+std::string_view find_member(std::string_view object, std::string_view name) {
+  std::string_view found;
+  Scanner scanner(object);
+  if (scanner.kind() != Kind::object) {
+    return {};
+  }
+  const bool whole = scanner.object([&](std::string_view key) {
+    std::string_view value;
+    if (!scanner.raw(value)) {
+      return false;
+    }
+    if (key == name) {
+      found = value;
+    }
+    return true;
+  });
+  return whole ? found : std::string_view{};
+}
+
+}  // namespace json
+
+Result<RawJson> RawJson::parse(std::string text) {
+  json::Scanner scanner(text);
+  if (!scanner.skip() || !scanner.end()) {
+    return fail(Code::invalid_argument, scanner.fault().message);
+  }
+  if (const std::size_t good = utf8::valid_prefix(text); good != text.size()) {
+    return fail(Code::invalid_argument, cat("not valid UTF-8 at byte ", good));
+  }
+  return RawJson(std::string(trimmed(text)));
+}
+
+}  // namespace reprise

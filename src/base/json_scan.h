@@ -1,0 +1,119 @@
+#pragma once
+
+// Reading JSON without changing it. A Scanner walks over a text and validates all it passes; what
+// the caller understands is decoded, all else can be taken as the raw text that stands there, so
+// that number spelling, key order and escapes survive. (The libraries at hand turn 24-digit
+// integers into doubles, merge duplicate keys and refuse lone surrogates.)
+//
+// A scanner that has failed stays failed: every function returns false and fault() says where and
+// why. Strings come out as valid UTF-8: lone surrogates and bad bytes become U+FFFD and lossy()
+// tells.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "reprise/error.h"
+#include "reprise/json.h"
+
+namespace reprise::json {
+
+enum class Kind : std::uint8_t { none, object, array, string, number, boolean, null };
+
+class Scanner {
+ public:
+  // `text` must outlive the scanner and what raw() returns.
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  Kind kind();                      // of the next value; none at the end and for garbage
+  bool raw(std::string_view& out);  // any value, as it is written
+  bool skip();
+  bool string(std::string& out);  // decoded
+  bool boolean(bool& out);
+  bool integer(std::int64_t& out);  // fails on fractions, exponents and overflow
+  bool null();
+  bool end();  // nothing but blanks is left
+
+  // member(key) is called before each value and must consume it with this scanner.
+  template <class Member>
+  bool object(Member&& member);
+  // element() likewise.
+  template <class Element>
+  bool array(Element&& element);
+
+  bool failed() const { return failed_; }
+  bool lossy() const { return lossy_; }
+  std::size_t position() const { return at_; }
+  Error fault() const;
+  bool fail(std::string_view reason);  // also for callers that dislike a value
+
+ private:
+  void blanks();
+  bool eat(char c);
+  bool word(std::string_view literal);
+  bool number();
+  bool skip_string();
+  bool enter();
+  void leave() { --depth_; }
+  bool escape(std::string& out);
+  bool hex4(char32_t& out);
+  bool next_item(bool first, char close, bool& done);
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+  bool failed_ = false;
+  bool lossy_ = false;
+  std::string_view reason_;
+};
+
+template <class Member>
+bool Scanner::object(Member&& member) {
+  if (!eat('{') || !enter()) {
+    return false;
+  }
+  std::string key;
+  for (bool first = true, done = false;; first = false) {
+    if (!next_item(first, '}', done)) {
+      return false;
+    }
+    if (done) {
+      leave();
+      return true;
+    }
+    if (!string(key) || !eat(':')) {
+      return false;
+    }
+    if (!member(std::string_view(key)) || failed_) {
+      return fail("unexpected value");
+    }
+  }
+}
+
+template <class Element>
+bool Scanner::array(Element&& element) {
+  if (!eat('[') || !enter()) {
+    return false;
+  }
+  for (bool first = true, done = false;; first = false) {
+    if (!next_item(first, ']', done)) {
+      return false;
+    }
+    if (done) {
+      leave();
+      return true;
+    }
+    if (!element() || failed_) {
+      return fail("unexpected value");
+    }
+  }
+}
+
+// A raw value that a scanner has validated, as RawJson. Bytes that are not UTF-8 inside strings
+// become U+FFFD.
+RawJson take(std::string_view validated);
+
+// The raw text of one member of an object; "" when it is missing or `object` is none.
+std::string_view find_member(std::string_view object, std::string_view name);
+
+}  // namespace reprise::json

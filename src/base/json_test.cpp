@@ -1,0 +1,107 @@
+#include "reprise/json.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+
+namespace reprise {
+namespace {
+
+TEST(RawJson, KeepsTheSpelling) {
+  for (const char* text : {"1.0", "123456789012345678901234", "1e400", "-0", R"({"b":1, "a" : 2})",
+                           R"("\u003c\ud83d\ude00")", "[]", "true", R"({"a":1,"a":2})"}) {
+    const auto json = RawJson::parse(text);
+    ASSERT_TRUE(json) << text;
+    EXPECT_EQ(json->text(), text);
+  }
+  EXPECT_EQ(RawJson::parse(" \n[1]\t")->text(), "[1]");
+}
+
+TEST(RawJson, RefusesWhatIsNoJson) {
+  for (const char* text :
+       {"",         " ",         "{",           "[1,]",  "{,}", "[,1]",    "[1 2]",
+        R"({"a"})", R"({"a":})", R"({"a":1,})", "01",    "1.",  "1e",      "-",
+        "+1",       ".5",        "tru",         "nul",   "\"",  "\"\\x\"", "\"\\u12g4\"",
+        "\"a\nb\"", "1 2",       "\"\xff\"",    "{a:1}", "'a'", "NaN",     "[1]]"}) {
+    const auto json = RawJson::parse(text);
+    ASSERT_FALSE(json) << text;
+    EXPECT_EQ(json.error().code, Code::invalid_argument) << text;
+  }
+}
+
+TEST(RawJson, BoundsTheDepth) {
+  const auto nested = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  EXPECT_TRUE(RawJson::parse(nested(kJsonDepthMax)));
+  EXPECT_FALSE(RawJson::parse(nested(kJsonDepthMax + 1)));
+  EXPECT_FALSE(RawJson::parse(std::string(10'000'000, '[')));
+}
+
+TEST(JsonScanner, FailsAtEveryTruncationAndNeverReadsOn) {
+  const std::string whole = R"({"a":[1,2.5e-3,"x\u00e4\ud83d\ude00"],"b":{"c":null,"d":true}})";
+  ASSERT_TRUE(RawJson::parse(whole));
+  for (std::size_t cut = 0; cut < whole.size(); ++cut) {
+    EXPECT_FALSE(RawJson::parse(whole.substr(0, cut))) << cut;
+  }
+}
+
+TEST(JsonScanner, DecodesStrings) {
+  std::string out;
+  json::Scanner plain(R"("a\n\"\\\/\u00e4\ud83d\ude00 tail that is longer than one block")");
+  ASSERT_TRUE(plain.string(out));
+  EXPECT_EQ(out, "a\n\"\\/\u00e4\U0001F600 tail that is longer than one block");
+  EXPECT_FALSE(plain.lossy());
+
+  json::Scanner lone(R"("a\ud800b\udc00\ud800\u0041")");
+  ASSERT_TRUE(lone.string(out));
+  EXPECT_EQ(out, "a\uFFFDb\uFFFD\uFFFDA");
+  EXPECT_TRUE(lone.lossy());
+
+  json::Scanner bytes("\"a\xff\"");
+  ASSERT_TRUE(bytes.string(out));
+  EXPECT_EQ(out, "a\uFFFD");
+  EXPECT_TRUE(bytes.lossy());
+}
+
+TEST(JsonScanner, IntegersAreExactOrRefused) {
+  std::int64_t out = 0;
+  EXPECT_TRUE(json::Scanner("-9223372036854775808").integer(out));
+  EXPECT_EQ(out, INT64_MIN);
+  EXPECT_FALSE(json::Scanner("9223372036854775808").integer(out));
+  EXPECT_FALSE(json::Scanner("1.0").integer(out));
+}
+
+TEST(JsonWriter, EscapesWhatMustBe) {
+  EXPECT_EQ(json::quoted("a\"\\\n\x01\x7f\u00e4\u2028"), "\"a\\\"\\\\\\n\\u0001\x7f\u00e4\u2028\"");
+  EXPECT_EQ(json::quoted("a\xff"), "\"a\uFFFD\"");
+}
+
+TEST(JsonWriter, EveryTextComesBack) {
+  std::string text;
+  for (int i = 0; i < 128; ++i) {
+    text += static_cast<char>(i);
+  }
+  text += "\u00e4\U0001F600";
+  for (std::size_t from = 0; from < text.size() - 6; ++from) {
+    const std::string part = text.substr(from);
+    const std::string quoted = json::quoted(part);
+    std::string back;
+    ASSERT_TRUE(json::Scanner(quoted).string(back));
+    ASSERT_EQ(back, part);
+  }
+}
+
+TEST(FindMember, ReadsTheLastOfThatName) {
+  EXPECT_EQ(json::find_member(R"({"a":1,"b":[2],"a":3})", "a"), "3");
+  EXPECT_EQ(json::find_member(R"({"a":1})", "b"), "");
+  EXPECT_EQ(json::find_member("[1]", "a"), "");
+  EXPECT_EQ(json::find_member(R"({"a":1)", "a"), "");
+}
+
+}  // namespace
+}  // namespace reprise

@@ -1,0 +1,118 @@
+#include "base/json_write.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/json_scan.h"
+#include "base/utf8.h"
+#include "reprise/json.h"
+
+namespace reprise {
+namespace json {
+namespace {
+
+// What stands after the backslash; 0 where the byte needs none, 'u' for \u00XX.
+constexpr auto kEscapes = [] {
+  std::array<char, 256> table{};
+  for (int i = 0; i < 0x20; ++i) {
+    table.at(static_cast<std::size_t>(i)) = 'u';
+  }
+  table['"'] = '"';
+  table['\\'] = '\\';
+  table['\b'] = 'b';
+  table['\f'] = 'f';
+  table['\n'] = 'n';
+  table['\r'] = 'r';
+  table['\t'] = 't';
+  return table;
+}();
+
+void append_escaped(std::string& out, std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const char escape = kEscapes[byte];
+    if (escape == 0) {
+      continue;
+    }
+    out.append(text, start, i - start);
+    start = i + 1;
+    out += '\\';
+    out += escape;
+    if (escape == 'u') {
+      out += "00";
+      out += kHex[byte >> 4U];
+      out += kHex[byte & 0xFU];
+    }
+  }
+  out.append(text, start);
+}
+
+}  // namespace
+
+void append_string(std::string& out, std::string_view text) {
+  out += '"';
+  if (utf8::is_valid(text)) {
+    append_escaped(out, text);
+  } else {
+    append_escaped(out, utf8::sanitize(text));
+  }
+  out += '"';
+}
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  append_string(out, text);
+  return out;
+}
+
+void ObjectWriter::key(std::string_view name) {
+  if (!first_) {
+    out_ += ',';
+  }
+  first_ = false;
+  append_string(out_, name);
+  out_ += ':';
+}
+
+ObjectWriter& ObjectWriter::field(std::string_view name, std::string_view text) {
+  key(name);
+  append_string(out_, text);
+  return *this;
+}
+
+ObjectWriter& ObjectWriter::field(std::string_view name, std::int64_t number) {
+  return raw(name, std::to_string(number));
+}
+
+ObjectWriter& ObjectWriter::field(std::string_view name, bool value) {
+  return raw(name, value ? "true" : "false");
+}
+
+ObjectWriter& ObjectWriter::null(std::string_view name) {
+  return raw(name, "null");
+}
+
+ObjectWriter& ObjectWriter::raw(std::string_view name, std::string_view json) {
+  key(name);
+  out_ += json;
+  return *this;
+}
+
+ObjectWriter& ObjectWriter::extra(const Extra& fields) {
+  for (const ExtraField& field : fields) {
+    raw(field.name, field.value.text());
+  }
+  return *this;
+}
+
+}  // namespace json
+
+RawJson RawJson::string(std::string_view text) {
+  return json::take(json::quoted(text));
+}
+
+}  // namespace reprise

@@ -1,0 +1,63 @@
+#pragma once
+
+// Writing JSON: compact, keys in the order of the calls, text as UTF-8.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "reprise/json.h"
+
+namespace reprise::json {
+
+// Appends a quoted string. Escapes only what must be (", \, controls); bytes that are not UTF-8
+// become U+FFFD.
+void append_string(std::string& out, std::string_view text);
+std::string quoted(std::string_view text);
+
+// Appends `{"a":1,"b":…}` piece by piece:
+//   ObjectWriter object(out);
+//   object.field("a", 1).field("b", "x");
+//   object.close();
+class ObjectWriter {
+ public:
+  explicit ObjectWriter(std::string& out) : out_(out) { out_ += '{'; }
+  ObjectWriter& field(std::string_view name, std::string_view text);
+  ObjectWriter& field(std::string_view name, const char* text) {
+    return field(name, std::string_view(text));
+  }
+  ObjectWriter& field(std::string_view name, std::int64_t number);
+  ObjectWriter& field(std::string_view name, int number) {
+    return field(name, static_cast<std::int64_t>(number));
+  }
+  ObjectWriter& field(std::string_view name, bool value);
+  ObjectWriter& null(std::string_view name);
+  ObjectWriter& raw(std::string_view name, std::string_view json);
+  ObjectWriter& extra(const Extra& fields);
+  // Writes the key; the value is then appended to the same string.
+  void key(std::string_view name);
+  void close() { out_ += '}'; }
+
+ private:
+  std::string& out_;
+  bool first_ = true;
+};
+
+// Appends `[…]`: call item() before each value that is appended to the same string.
+class ArrayWriter {
+ public:
+  explicit ArrayWriter(std::string& out) : out_(out) { out_ += '['; }
+  void item() {
+    if (!first_) {
+      out_ += ',';
+    }
+    first_ = false;
+  }
+  void close() { out_ += ']'; }
+
+ private:
+  std::string& out_;
+  bool first_ = true;
+};
+
+}  // namespace reprise::json

@@ -1,0 +1,32 @@
+#include "base/late_library.h"
+
+#include <dlfcn.h>
+
+#include <initializer_list>
+#include <string_view>
+
+#include "base/text.h"
+#include "reprise/error.h"
+
+namespace reprise {
+
+Result<LateLibrary> LateLibrary::load(std::string_view what,
+                                      std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (void* handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL); handle != nullptr) {
+      return LateLibrary(handle);
+    }
+  }
+  return fail(Code::unsupported,
+              cat(what, " is not installed here: ", *names.begin(), " was not found"));
+}
+
+Result<void*> LateLibrary::symbol(const char* name) const {
+  void* address = ::dlsym(handle_, name);
+  if (address == nullptr) {
+    return fail(Code::unsupported, cat("a library here is too old: it has no ", name));
+  }
+  return address;
+}
+
+}  // namespace reprise

@@ -1,0 +1,46 @@
+#pragma once
+
+// Putting strings together: cat("row ", 17, ": ", reason).
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace reprise {
+
+namespace detail {
+inline void append_piece(std::string& out, std::string_view piece) {
+  out += piece;
+}
+inline void append_piece(std::string& out, char piece) {
+  out += piece;
+}
+template <std::integral Number>
+  requires(!std::same_as<Number, char> && !std::same_as<Number, bool>)
+void append_piece(std::string& out, Number piece) {
+  out += std::to_string(piece);
+}
+}  // namespace detail
+
+template <class... Pieces>
+std::string cat(const Pieces&... pieces) {
+  std::string out;
+  (detail::append_piece(out, pieces), ...);
+  return out;
+}
+
+inline bool is_ascii_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+inline bool is_ascii_alnum(char c) {
+  return is_ascii_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+inline char ascii_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+std::string ascii_lower(std::string_view text);
+
+// Without the blanks, tabs and line ends at both ends.
+std::string_view trimmed(std::string_view text);
+
+}  // namespace reprise

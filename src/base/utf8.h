@@ -1,0 +1,36 @@
+#pragma once
+
+// UTF-8 at the border: what comes in is checked once, what is not UTF-8 becomes U+FFFD.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace reprise::utf8 {
+
+inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+// Well-formed as Unicode defines it: no overlong forms, surrogates or values above U+10FFFF.
+bool is_valid(std::string_view bytes);
+
+// The length of the longest valid beginning.
+std::size_t valid_prefix(std::string_view bytes);
+
+// Each maximal ill-formed part replaced by one U+FFFD (Unicode 15, section 3.9).
+std::string sanitize(std::string_view bytes);
+
+void append(std::string& out, char32_t code_point);
+
+// The first character and its length in bytes. `text` must be valid and not empty.
+struct Decoded {
+  char32_t code_point;
+  std::size_t bytes;
+};
+Decoded decode(std::string_view text);
+
+// How many bytes at the end begin a character that is not complete yet (0 to 3): a stream keeps
+// them back until the rest has come.
+std::size_t incomplete_tail(std::string_view bytes);
+
+}  // namespace reprise::utf8

@@ -1,0 +1,119 @@
+#include "reprise/message.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "reprise/json.h"
+
+namespace reprise {
+namespace {
+
+RawJson raw(std::string text) {
+  return *RawJson::parse(std::move(text));
+}
+
+TEST(Blocks, ReadWhatTheOriginalWrote) {
+  const auto blocks = blocks_from_json(
+      R"([{"type":"thinking","text":"a \u003c b"},{"type":"tool_use","id":"toolu_01","name":"file",)"
+      R"("input":{"op":"read","n":1.0,"big":123456789012345678901234}}])");
+  ASSERT_TRUE(blocks);
+  const std::vector<Block> expected = {
+      ThinkingBlock{"a < b", "", {}},
+      ToolUseBlock{
+          "toolu_01", "file", raw(R"({"op":"read","n":1.0,"big":123456789012345678901234})"), {}}};
+  EXPECT_EQ(*blocks, expected);
+  EXPECT_EQ(blocks_to_json(*blocks),
+            R"([{"type":"thinking","text":"a < b"},{"type":"tool_use","id":"toolu_01",)"
+            R"("name":"file","input":{"op":"read","n":1.0,"big":123456789012345678901234}}])");
+}
+
+TEST(Blocks, RoundTripByteForByte) {
+  for (const char* json :
+       {"[]", R"([{"type":"text","text":"Hello!"}])", R"([{"type":"text"}])",
+        R"([{"type":"tool_result","text":"exit status 1","tool_use_id":"t2","is_error":true}])",
+        R"([{"type":"tool_use","id":"t","name":"file.patch","input":"{\"path\":\"broken\""}])",
+        R"([{"type":"text","text":"a","cache_control":{"type":"ephemeral","n":1.0}}])",
+        R"([{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"x"}]}])",
+        R"([{"type":"image","source":{"type":"base64","data":"aGk="}}])",
+        R"([{"kind":"x","n":1e2}])", R"([17,null,"x"])", R"([{"type":7}])",
+        R"([{"type":"text","text":5}])"}) {
+    const auto blocks = blocks_from_json(json);
+    ASSERT_TRUE(blocks) << json;
+    EXPECT_EQ(blocks_to_json(*blocks), json);
+  }
+}
+
+TEST(Blocks, NullAndPlainStringsAreRead) {
+  EXPECT_EQ(*blocks_from_json("null"), std::vector<Block>{});
+  EXPECT_EQ(*blocks_from_json(R"("hi")"), (std::vector<Block>{TextBlock{"hi", {}}}));
+}
+
+TEST(Blocks, DamageIsCorrupt) {
+  for (const char* json : {"", "[", "{}", "[{]", R"([{"type":"text","text":"a)", "5", "[] x"}) {
+    const auto blocks = blocks_from_json(json);
+    ASSERT_FALSE(blocks) << json;
+    EXPECT_EQ(blocks.error().code, Code::corrupt) << json;
+  }
+}
+
+TEST(TextBlock, KeepsBytesThatAreNoUtf8) {
+  const TextBlock block = text_block(
+      "a\xff"
+      "b");
+  EXPECT_EQ(block.text, "a\uFFFDb");
+  EXPECT_EQ(block.extra, (Extra{{"original_base64", raw(R"("Yf9i")")}}));
+  EXPECT_EQ(text_block("plain"), (TextBlock{"plain", {}}));
+}
+
+Message full_message() {
+  return {
+      .seq = {7},
+      .role = "assistant",
+      .blocks = {TextBlock{"hi\n\"there\"", {}}, UnknownBlock{"x", raw(R"({"type":"x","n":1.0})")}},
+      .created_at = *parse_time("2026-01-18T20:15:30.123456Z"),
+      .provider = "anthropic",
+      .model = "some-model",
+      .response_id = "resp_1",
+      .usage = Usage{.input = {10},
+                     .output = {2},
+                     .reasoning = {1},
+                     .cached = {3},
+                     .cost = Money{105'000},
+                     .price_source = "provider",
+                     .request_id = "req_1",
+                     .extra = {{"tier", raw("\"x\"")}}},
+      .state = MessageState::incomplete,
+      .extra = {{"later", raw("{\"a\":1.0}")}},
+  };
+}
+
+TEST(Message, RoundTrips) {
+  const auto back = message_from_json(message_to_json(full_message()));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, full_message());
+}
+
+TEST(Message, FieldsOfAnotherTypeAreKept) {
+  const auto message = message_from_json(R"({"role":"user","model":5,"state":"half","blocks":[]})");
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->extra, (Extra{{"model", raw("5")}, {"state", raw("\"half\"")}}));
+}
+
+TEST(Message, EveryTruncationFails) {
+  const std::string whole = message_to_json(full_message());
+  for (std::size_t cut = 0; cut < whole.size(); ++cut) {
+    EXPECT_FALSE(message_from_json(whole.substr(0, cut))) << cut;
+  }
+}
+
+TEST(Message, PlainTextLeavesOutTheRest) {
+  Message message;
+  message.blocks = {ThinkingBlock{"hm", "", {}}, TextBlock{"a", {}}, TextBlock{"b", {}}};
+  EXPECT_EQ(plain_text(message), "a\n\nb");
+}
+
+}  // namespace
+}  // namespace reprise

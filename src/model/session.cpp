@@ -1,0 +1,125 @@
+#include "reprise/session.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "model/fields.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::pair<SessionState, std::string_view> kSessionStates[] = {
+    {SessionState::active, "active"},
+    {SessionState::closed, "closed"},
+    {SessionState::archived, "archived"},
+    {SessionState::trashed, "trashed"},
+};
+
+constexpr std::pair<TodoStatus, std::string_view> kTodoStatuses[] = {
+    {TodoStatus::pending, "pending"},
+    {TodoStatus::in_progress, "in_progress"},
+    {TodoStatus::completed, "completed"},
+};
+
+template <class Enum, std::size_t Count>
+std::string_view name_of(const std::pair<Enum, std::string_view> (&table)[Count], Enum value) {
+  for (const auto& [known, name] : table) {
+    if (known == value) {
+      return name;
+    }
+  }
+  return table[0].second;
+}
+
+template <class Enum, std::size_t Count>
+std::optional<Enum> value_of(const std::pair<Enum, std::string_view> (&table)[Count],
+                             std::string_view text) {
+  for (const auto& [value, name] : table) {
+    if (name == text) {
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
+bool read_todo(json::Scanner& scanner, Todo& todo) {
+  return scanner.object([&](std::string_view name) {
+    if (name == "content") {
+      return model::read_or_keep(scanner, name, todo.content, todo.extra);
+    }
+    if (name == "active_form" || name == "activeForm") {
+      return model::read_or_keep(scanner, name, todo.active_form, todo.extra);
+    }
+    if (name == "status" && scanner.kind() == json::Kind::string) {
+      std::string text;
+      if (!scanner.string(text)) {
+        return false;
+      }
+      const auto status = parse_todo_status(text);
+      todo.status = status.value_or(TodoStatus::pending);
+      if (!status) {
+        todo.extra.push_back({std::string(name), RawJson::string(text)});
+      }
+      return true;
+    }
+    return model::keep(scanner, name, todo.extra);
+  });
+}
+
+}  // namespace
+
+std::string_view to_string(SessionState state) {
+  return name_of(kSessionStates, state);
+}
+
+std::optional<SessionState> parse_session_state(std::string_view text) {
+  return value_of(kSessionStates, text);
+}
+
+std::string_view to_string(TodoStatus status) {
+  return name_of(kTodoStatuses, status);
+}
+
+std::optional<TodoStatus> parse_todo_status(std::string_view text) {
+  return value_of(kTodoStatuses, text);
+}
+
+bool is_interrupted(const SessionInfo& info) {
+  return info.state == SessionState::active && info.answering && !is_alive(*info.answering);
+}
+
+std::string todos_to_json(const std::vector<Todo>& todos) {
+  std::string out;
+  json::ArrayWriter array(out);
+  for (const Todo& todo : todos) {
+    array.item();
+    json::ObjectWriter object(out);
+    object.field("content", todo.content).field("status", to_string(todo.status));
+    if (!todo.active_form.empty()) {
+      object.field("active_form", todo.active_form);
+    }
+    object.extra(todo.extra).close();
+  }
+  array.close();
+  return out;
+}
+
+Result<std::vector<Todo>> todos_from_json(std::string_view json) {
+  json::Scanner scanner(json);
+  std::vector<Todo> todos;
+  if (!scanner.array([&] { return read_todo(scanner, todos.emplace_back()); }) || !scanner.end()) {
+    return std::unexpected(scanner.fault());
+  }
+  return todos;
+}
+
+}  // namespace reprise
