@@ -128,4 +128,18 @@ std::unique_ptr<Provider> make_echo_provider(std::chrono::milliseconds delay = {
 // By name: "echo", "openai-responses", "openai-chat", "anthropic". invalid_argument names them.
 Result<std::unique_ptr<Provider>> make_provider(std::string_view name, ProviderOptions options);
 
+// Starts loading the HTTP library in the background, for a program that knows it will need it.
+void preload_http();
+
+// A model server that answers on its usual port of this machine.
+struct LocalServer {
+  std::string name;      // "Ollama"
+  std::string base_url;  // "http://127.0.0.1:11434/v1"
+  std::vector<std::string> models;
+};
+
+// Asks the usual ports (Ollama 11434, llama.cpp 8080, LM Studio 1234, vLLM 8000) for their models,
+// all at once.
+std::vector<LocalServer> find_local_servers(std::chrono::milliseconds timeout);
+
 }  // namespace reprise

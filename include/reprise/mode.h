@@ -1,0 +1,37 @@
+#pragma once
+
+// A mode: a named way to start a session.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/error.h"
+
+namespace reprise {
+
+enum class PathPolicy : std::uint8_t { none, optional, required };
+
+struct Mode {
+  std::string name;
+  std::string system;
+  std::string model;                 // "" for the default one
+  std::vector<std::string> context;  // "file:PATH", "glob:PATTERN", "cmd:COMMAND LINE"
+  PathPolicy path = PathPolicy::none;
+};
+
+inline constexpr std::int64_t kContextBytesMax = 4 << 20;
+
+// The system prompt of a session that starts in this mode: `system`, then each context item under
+// a heading of its own. Relative paths and commands are meant from `folder`. `progress` gets one
+// line per item. not_found, io or timeout (a command has 30 s) for an item that cannot be had,
+// invalid_argument for one of no known kind or more than kContextBytesMax in all.
+Result<std::string> load_context(const Mode& mode, const std::filesystem::path& folder,
+                                 const std::function<void(std::string_view)>& progress,
+                                 std::stop_token stop = {});
+
+}  // namespace reprise
