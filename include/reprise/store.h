@@ -43,6 +43,7 @@ struct PartialStart {
   Owner owner;
   std::string provider;
   std::string model;
+  Time started_at = {};
 };
 
 struct AppendOptions {
