@@ -1,0 +1,33 @@
+#include "reprise/store.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise {
+
+Result<Session> get(Store& store, const SessionId& id) {
+  REPRISE_ASSIGN(std::optional<Session> session, store.find(id));
+  if (!session) {
+    return fail(Code::not_found, cat("no session ", id.str()));
+  }
+  return *std::move(session);
+}
+
+Result<std::vector<Message>> read_all(Store& store, const SessionId& id, ReadRange range) {
+  std::vector<Message> messages;
+  const MessageSink collect = [&messages](Message&& message) {
+    messages.push_back(std::move(message));
+    return Flow::go_on;
+  };
+  REPRISE_TRY(store.read(id, range, collect));
+  return messages;
+}
+
+}  // namespace reprise
