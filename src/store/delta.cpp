@@ -1,0 +1,95 @@
+#include "store/delta.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "reprise/json.h"
+#include "reprise/message.h"
+
+namespace reprise::store {
+namespace {
+
+void add_extra(Extra& extra, const Extra& more) {
+  for (const ExtraField& field : more) {
+    const auto known = std::ranges::find(extra, field.name, &ExtraField::name);
+    if (known == extra.end()) {
+      extra.push_back(field);
+    } else {
+      known->value = field.value;
+    }
+  }
+}
+
+bool is_string(const RawJson& json) {
+  return json.text().starts_with('"');
+}
+
+// The strings are joined as they are spelled: an escape that was cut between two pieces (the
+// halves of a surrogate pair) becomes whole again.
+void add_input(RawJson& input, const RawJson& piece) {
+  if (piece.is_null()) {
+    return;
+  }
+  if (!is_string(input) || !is_string(piece)) {
+    input = piece;
+    return;
+  }
+  std::string joined = input.text();
+  joined.pop_back();
+  joined += std::string_view(piece.text()).substr(1);
+  if (auto parsed = RawJson::parse(std::move(joined)); parsed) {
+    input = *std::move(parsed);
+  }
+}
+
+bool go_on(TextBlock& block, const TextBlock& delta) {
+  block.text += delta.text;
+  add_extra(block.extra, delta.extra);
+  return true;
+}
+
+bool go_on(ThinkingBlock& block, const ThinkingBlock& delta) {
+  block.text += delta.text;
+  block.signature += delta.signature;
+  add_extra(block.extra, delta.extra);
+  return true;
+}
+
+bool go_on(ToolUseBlock& block, const ToolUseBlock& delta) {
+  if (block.id != delta.id) {
+    return false;
+  }
+  if (block.name.empty()) {
+    block.name = delta.name;
+  }
+  add_input(block.input, delta.input);
+  add_extra(block.extra, delta.extra);
+  return true;
+}
+
+// All other pairs stand beside each other.
+template <class Last, class First>
+bool go_on(Last& /*last*/, const First& /*first*/) {
+  return false;
+}
+
+}  // namespace
+
+void append_delta(std::vector<Block>& blocks, std::span<const Block> delta) {
+  if (delta.empty()) {
+    return;
+  }
+  if (!blocks.empty() &&
+      std::visit([](auto& last, const auto& first) { return go_on(last, first); }, blocks.back(),
+                 delta.front())) {
+    delta = delta.subspan(1);
+  }
+  blocks.insert(blocks.end(), delta.begin(), delta.end());
+}
+
+}  // namespace reprise::store

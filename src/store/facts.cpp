@@ -1,0 +1,120 @@
+#include "store/facts.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise::store {
+namespace {
+
+constexpr std::size_t kArtefactNameMax = 100;
+
+template <class Field>
+void replace(Field& field, const std::optional<Field>& value) {
+  if (value) {
+    field = *value;
+  }
+}
+
+Result<> check_new_state(const Session& session, SessionState state) {
+  if (state != SessionState::active && state != SessionState::closed) {
+    return fail(Code::invalid_argument,
+                cat("a session cannot be updated to the state ", to_string(state)));
+  }
+  if (session.info.state == SessionState::trashed) {
+    return fail(Code::invalid_argument,
+                cat("session ", session.info.id.str(), " is in the trash: restore it first"));
+  }
+  return {};
+}
+
+bool is_artefact_byte(char c) {
+  return is_ascii_alnum(c) || c == '.' || c == '_' || c == '-';
+}
+
+}  // namespace
+
+Error no_session(const SessionId& id) {
+  return {Code::not_found, cat("no session ", id.str())};
+}
+
+Error session_exists(const SessionId& id) {
+  return {Code::conflict, cat("session ", id.str(), " exists already")};
+}
+
+Error answer_not_running(const SessionId& id, const OperationId& answer) {
+  return {Code::conflict,
+          cat("the answer ", answer.str(), " is not running in session ", id.str())};
+}
+
+Result<> check_new_session(const Session& session) {
+  if (session.info.state == SessionState::trashed) {
+    return fail(Code::invalid_argument,
+                cat("session ", session.info.id.str(), " cannot be created in the trash"));
+  }
+  return {};
+}
+
+Result<> apply_patch(Session& session, const SessionPatch& patch) {
+  if (patch.state) {
+    REPRISE_TRY(check_new_state(session, *patch.state));
+  }
+  replace(session.info.title, patch.title);
+  replace(session.info.mode, patch.mode);
+  replace(session.info.provider, patch.provider);
+  replace(session.info.model, patch.model);
+  replace(session.info.working_dir, patch.working_dir);
+  replace(session.info.state, patch.state);
+  replace(session.info.closed_at, patch.closed_at);
+  replace(session.system_prompt, patch.system_prompt);
+  replace(session.config, patch.config);
+  replace(session.response_chain, patch.response_chain);
+  replace(session.prompt_history, patch.prompt_history);
+  replace(session.extra, patch.extra);
+  return {};
+}
+
+Result<> check_artefact(Step step, std::string_view name) {
+  if (step.value < 0) {
+    return fail(Code::invalid_argument, cat("no step ", step.value, ": steps begin at 0"));
+  }
+  if (name.empty() || name.size() > kArtefactNameMax || name.starts_with('.') ||
+      !std::ranges::all_of(name, is_artefact_byte)) {
+    return fail(Code::invalid_argument,
+                "not an artefact's name: use 1 to 100 of A-Z a-z 0-9 . _ -, no point first");
+  }
+  return {};
+}
+
+std::vector<BlobHash> blobs_in(const std::vector<Block>& blocks) {
+  std::vector<BlobHash> hashes;
+  const auto collect = [&hashes](const auto& block) {
+    if constexpr (requires { block.blob; }) {
+      if (block.blob) {
+        hashes.push_back(*block.blob);
+      }
+    }
+  };
+  for (const Block& block : blocks) {
+    std::visit(collect, block);
+  }
+  return hashes;
+}
+
+Span clamp(const ReadRange& range, Seq head) {
+  const std::int64_t from = std::clamp<std::int64_t>(range.from.value, 0, head.value);
+  return {from, std::clamp(range.to.value, from, head.value)};
+}
+
+}  // namespace reprise::store

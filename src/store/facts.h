@@ -1,0 +1,44 @@
+#pragma once
+
+// Small rules about what may be stored, the same in every store.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise::store {
+
+// "no session ID", not_found.
+Error no_session(const SessionId& id);
+// "session ID exists already", conflict.
+Error session_exists(const SessionId& id);
+// "the answer NAME is not running in session ID", conflict.
+Error answer_not_running(const SessionId& id, const OperationId& answer);
+
+// invalid_argument for a session that is created in the trash: only Trash puts one there.
+Result<> check_new_session(const Session& session);
+
+// Changes the fields that are set. invalid_argument, and nothing changed, for a state that update()
+// cannot give, or a new state for a session in the trash.
+Result<> apply_patch(Session& session, const SessionPatch& patch);
+
+// 1 to 100 bytes out of [A-Za-z0-9._-], no point first; the step not negative.
+Result<> check_artefact(Step step, std::string_view name);
+
+// The blobs that the blocks name, in their order.
+std::vector<BlobHash> blobs_in(const std::vector<Block>& blocks);
+
+// The part of the range that exists: 0 <= from <= to <= head.
+struct Span {
+  std::int64_t from;
+  std::int64_t to;
+};
+Span clamp(const ReadRange& range, Seq head);
+
+}  // namespace reprise::store

@@ -1,0 +1,106 @@
+#include "store/query.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise::store {
+namespace {
+
+// The microseconds, ':', and the id (which may hold more ':').
+constexpr char kCursorSeparator = ':';
+
+bool is_listed_before(Time a_time, const SessionId& a_id, Time b_time, const SessionId& b_id) {
+  return a_time != b_time ? a_time > b_time : a_id > b_id;
+}
+
+}  // namespace
+
+std::string format_cursor(const SessionInfo& last_shown) {
+  return cat(last_shown.updated_at.time_since_epoch().count(), kCursorSeparator,
+             last_shown.id.str());
+}
+
+Result<Cursor> parse_cursor(std::string_view text) {
+  const auto refused = [] {
+    return fail(Code::invalid_argument, "not a place in a list: begin again without it");
+  };
+  const std::size_t separator = text.find(kCursorSeparator);
+  if (separator == std::string_view::npos) {
+    return refused();
+  }
+  std::int64_t microseconds = 0;
+  const char* const number_end = text.data() + separator;
+  const auto [end, error] = std::from_chars(text.data(), number_end, microseconds);
+  auto id = SessionId::parse(text.substr(separator + 1));
+  if (error != std::errc() || end != number_end || !id) {
+    return refused();
+  }
+  return Cursor{Time(std::chrono::microseconds(microseconds)), *std::move(id)};
+}
+
+Result<CheckedQuery> check_query(const SessionQuery& query) {
+  if (query.limit < 1 || query.limit > kPageMax) {
+    return fail(Code::invalid_argument,
+                cat("cannot list ", query.limit, " sessions at once: ask for 1 to ", kPageMax));
+  }
+  CheckedQuery checked{query, std::nullopt};
+  if (!query.after.empty()) {
+    REPRISE_ASSIGN(checked.after, parse_cursor(query.after));
+  }
+  return checked;
+}
+
+bool is_listed_before(const SessionInfo& a, const SessionInfo& b) {
+  return is_listed_before(a.updated_at, a.id, b.updated_at, b.id);
+}
+
+bool matches(const SessionInfo& info, const CheckedQuery& checked) {
+  const SessionQuery& query = checked.query;
+  if (checked.after &&
+      !is_listed_before(checked.after->updated_at, checked.after->id, info.updated_at, info.id)) {
+    return false;
+  }
+  return (!query.working_dir || *query.working_dir == info.working_dir) &&
+         (!query.mode || *query.mode == info.mode) &&
+         std::ranges::find(query.states, info.state) != query.states.end() &&
+         (!query.answering_only || info.answering) && info.id.str().starts_with(query.id_prefix) &&
+         contains_ignoring_case(info.title, query.title_contains);
+}
+
+SessionPage make_page(std::vector<SessionInfo> matching, std::size_t limit) {
+  SessionPage page;
+  const bool is_last = matching.size() <= limit;
+  const auto keep = static_cast<std::ptrdiff_t>(std::min(limit, matching.size()));
+  const auto before = [](const SessionInfo& a, const SessionInfo& b) {
+    return is_listed_before(a, b);
+  };
+  std::ranges::partial_sort(matching, matching.begin() + keep, before);
+  matching.erase(matching.begin() + keep, matching.end());
+  page.sessions = std::move(matching);
+  if (!is_last) {
+    page.next = format_cursor(page.sessions.back());
+  }
+  return page;
+}
+
+bool contains_ignoring_case(std::string_view text, std::string_view part) {
+  const auto same = [](char a, char b) { return ascii_lower(a) == ascii_lower(b); };
+  return part.empty() || !std::ranges::search(text, part, same).empty();
+}
+
+}  // namespace reprise::store

@@ -1,0 +1,46 @@
+#pragma once
+
+// What every store does alike with a SessionQuery: refuse a bad one, order, match, and cut into
+// pages whose cursor is the place of the last session shown (so that it stays good while sessions
+// come, go and move).
+
+#include <optional>
+#include <string>
+
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise::store {
+
+// A place in the order of lists.
+struct Cursor {
+  Time updated_at;
+  SessionId id;
+};
+
+std::string format_cursor(const SessionInfo& last_shown);
+// invalid_argument for what format_cursor() never writes.
+Result<Cursor> parse_cursor(std::string_view text);
+
+// A query that was found good, its cursor read.
+struct CheckedQuery {
+  const SessionQuery& query;  // must outlive this
+  std::optional<Cursor> after;
+};
+Result<CheckedQuery> check_query(const SessionQuery& query);
+
+// The order of lists: newest updated_at first, then id descending.
+bool is_listed_before(const SessionInfo& a, const SessionInfo& b);
+
+// Everything the query asks, the cursor included, but for the limit.
+bool matches(const SessionInfo& info, const CheckedQuery& checked);
+
+// Cuts what matches, in any order, to the page that was asked for.
+SessionPage make_page(std::vector<SessionInfo> matching, std::size_t limit);
+
+// ASCII letters match in either case, everything else byte for byte.
+bool contains_ignoring_case(std::string_view text, std::string_view part);
+
+}  // namespace reprise::store

@@ -1,0 +1,38 @@
+#include "store/usage_sum.h"
+
+#include <cstdint>
+#include <limits>
+
+#include "reprise/message.h"
+#include "reprise/types.h"
+
+namespace reprise::store {
+namespace {
+
+void add(std::int64_t& sum, std::int64_t one) {
+  if (__builtin_add_overflow(sum, one, &sum)) {
+    sum = one > 0 ? std::numeric_limits<std::int64_t>::max()
+                  : std::numeric_limits<std::int64_t>::min();
+  }
+}
+
+}  // namespace
+
+void add_usage(Usage& sum, const Usage& one) {
+  add(sum.input.value, one.input.value);
+  add(sum.output.value, one.output.value);
+  add(sum.reasoning.value, one.reasoning.value);
+  add(sum.cached.value, one.cached.value);
+  if (!one.cost) {
+    return;
+  }
+  if (!sum.cost) {
+    sum.cost = Money{};
+    sum.price_source = one.price_source;
+  } else if (sum.price_source != one.price_source) {
+    sum.price_source = "mixed";
+  }
+  add(sum.cost->nanos, one.cost->nanos);
+}
+
+}  // namespace reprise::store
