@@ -1,0 +1,137 @@
+#include "store/memory/memory_state.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/facts.h"
+#include "store/usage_sum.h"
+
+namespace reprise::store {
+namespace {
+
+// Whether the step may happen at all; nothing is changed.
+Result<> check_write(const StoredSession& stored, Seq from, const AppendOptions& options) {
+  const std::string& id = stored.session.info.id.str();
+  const Seq head = stored.session.info.head;
+  if (options.expected_head && *options.expected_head != head) {
+    return fail(Code::conflict, cat("session ", id, " has ", head.value, " messages, not ",
+                                    options.expected_head->value, ": read it again"));
+  }
+  if (from.value < 0 || from > head) {
+    return fail(Code::invalid_argument, cat("session ", id, " has no place ", from.value,
+                                            ": it has ", head.value, " messages"));
+  }
+  if (options.end_partial && (!stored.partial || stored.partial->answer != *options.end_partial)) {
+    return std::unexpected(answer_not_running(stored.session.info.id, *options.end_partial));
+  }
+  if (options.begin_partial && stored.partial && !options.end_partial) {
+    return fail(Code::busy, cat("session ", id, " is answering already"));
+  }
+  return {};
+}
+
+void cut_log(StoredSession& stored, std::int64_t from) {
+  const Log& old = *stored.log;
+  for (std::int64_t seq = from; seq < old.size(); ++seq) {
+    stored.replaced.push_back(old.at(seq));
+  }
+  // Forks may hold the old log, so it stays as it is.
+  auto log = std::make_shared<Log>();
+  log->base = old.base;
+  log->base_count = std::min(from, old.base_count);
+  log->own.assign(old.own.begin(), old.own.begin() + (from - log->base_count));
+  stored.log = std::move(log);
+}
+
+void count_usage(StoredSession& stored, const Message& message) {
+  if (!message.usage) {
+    return;
+  }
+  const std::string& request = message.usage->request_id;
+  if (request.empty() || stored.counted_requests.insert(request).second) {
+    add_usage(stored.session.usage, *message.usage);
+  }
+}
+
+void change_partial(StoredSession& stored, const AppendOptions& options) {
+  if (options.end_partial) {
+    stored.partial.reset();
+    stored.session.info.answering.reset();
+  }
+  if (options.begin_partial) {
+    const PartialStart& start = *options.begin_partial;
+    stored.partial =
+        Partial{start.answer, start.owner, start.provider, start.model, start.started_at, {}};
+    stored.session.info.answering = start.owner;
+  }
+}
+
+}  // namespace
+
+const SharedMessage& Log::at(std::int64_t seq) const {
+  const Log* log = this;
+  while (seq < log->base_count) {
+    log = log->base.get();
+  }
+  return log->own[static_cast<std::size_t>(seq - log->base_count)];
+}
+
+std::shared_ptr<Log> share(const std::shared_ptr<const Log>& log, std::int64_t count) {
+  auto shared = std::make_shared<Log>();
+  // Not through a log that gives nothing of its own: chains stay as short as they can be.
+  shared->base = count <= log->base_count ? log->base : log;
+  shared->base_count = count;
+  return shared;
+}
+
+Result<StoredSession*> MemoryState::get(const SessionId& id) {
+  const auto found = sessions.find(id);
+  if (found == sessions.end()) {
+    return std::unexpected(no_session(id));
+  }
+  return &found->second;
+}
+
+Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Message> messages,
+                                const AppendOptions& options) {
+  if (options.operation) {
+    if (const auto done = stored.operations.find(*options.operation);
+        done != stored.operations.end()) {
+      return done->second;
+    }
+  }
+  REPRISE_TRY(check_write(stored, from, options));
+  SessionInfo& info = stored.session.info;
+  if (from < info.head) {
+    cut_log(stored, from.value);
+  }
+  info.head = from;
+  for (Message& message : messages) {
+    message.seq = info.head;
+    info.head = info.head.next();
+    info.updated_at = message.created_at;
+    count_usage(stored, message);
+    stored.log->own.push_back(std::make_shared<const Message>(std::move(message)));
+  }
+  change_partial(stored, options);
+  const Appended appended{from, info.head, false};
+  if (options.operation) {
+    stored.operations.emplace(*options.operation, Appended{appended.first, appended.head, true});
+  }
+  return appended;
+}
+
+}  // namespace reprise::store

@@ -1,0 +1,113 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+
+namespace reprise {
+namespace {
+
+using std::filesystem::path;
+
+constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
+
+Result<std::string> first_bytes(const path& file, std::size_t count) {
+  // Not blocking: the path may be a pipe that nobody writes to.
+  REPRISE_ASSIGN(const Fd fd, open_file(file, O_RDONLY | O_NONBLOCK));
+  std::string bytes(count, '\0');
+  const ssize_t got = ::read(fd.get(), bytes.data(), bytes.size());
+  if (got < 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  bytes.resize(static_cast<std::size_t>(got));
+  return bytes;
+}
+
+Result<bool> is_sqlite(const path& place) {
+  std::error_code no_such_file;
+  if (!std::filesystem::is_regular_file(place, no_such_file)) {
+    return false;
+  }
+  REPRISE_ASSIGN(const std::string bytes, first_bytes(place, kSqliteMagic.size()));
+  return bytes == kSqliteMagic;
+}
+
+Result<std::unique_ptr<Store>> open_sqlite(std::string_view file, const StoreOptions& options) {
+  if (file.empty()) {
+    return fail(Code::invalid_argument, "no file in the store's URL: write sqlite:FILE");
+  }
+  return open_sqlite_store(file, options);
+}
+
+Result<std::unique_ptr<Store>> open_memory(std::string_view rest, const StoreOptions& /*options*/) {
+  if (!rest.empty()) {
+    return fail(Code::invalid_argument, "a store in memory has no place: write memory: alone");
+  }
+  return open_memory_store();
+}
+
+// All kinds of stores there are. Adding one is a line here.
+struct Kind {
+  std::string_view scheme;
+  std::string_view form;                     // for messages
+  Result<bool> (*is_at)(const path& place);  // null: never found at a path
+  Result<std::unique_ptr<Store>> (*open)(std::string_view rest, const StoreOptions& options);
+};
+constexpr Kind kKinds[] = {
+    {"sqlite", "sqlite:FILE", is_sqlite, open_sqlite},
+    {"memory", "memory:", nullptr, open_memory},
+};
+
+std::string known_forms() {
+  std::string forms;
+  for (const Kind& kind : kKinds) {
+    forms += cat(forms.empty() ? "" : ", ", kind.form);
+  }
+  return forms;
+}
+
+Result<std::unique_ptr<Store>> open_at(const path& place, const StoreOptions& options) {
+  for (const Kind& kind : kKinds) {
+    if (kind.is_at == nullptr) {
+      continue;
+    }
+    REPRISE_ASSIGN(const bool found, kind.is_at(place));
+    if (found) {
+      return kind.open(place.native(), options);
+    }
+  }
+  return fail(Code::invalid_argument, cat("no store that is known at ", place.native(),
+                                          ": say which kind (", known_forms(), ")"));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_store(std::string_view url, StoreOptions options) {
+  const std::size_t colon = url.find(':');
+  if (colon != std::string_view::npos) {
+    for (const Kind& kind : kKinds) {
+      if (kind.scheme == url.substr(0, colon)) {
+        return kind.open(url.substr(colon + 1), options);
+      }
+    }
+  }
+  std::error_code no_such_path;
+  if (std::filesystem::exists(path(url), no_such_path)) {
+    return open_at(url, options);
+  }
+  return fail(Code::invalid_argument,
+              cat("no store at ", url, ", and no URL of one (", known_forms(), ")"));
+}
+
+}  // namespace reprise
