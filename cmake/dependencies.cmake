@@ -8,3 +8,7 @@ if(REPRISE_SQLITE_ROOT)
 else()
   find_package(SQLite3 3.40 REQUIRED)
 endif()
+
+# Small tables that the titles and the terminal need: linked statically, so they cost no start-up.
+find_path(REPRISE_UTF8PROC_INCLUDE utf8proc.h REQUIRED)
+find_library(REPRISE_UTF8PROC NAMES libutf8proc.a utf8proc REQUIRED)
