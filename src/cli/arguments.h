@@ -1,0 +1,71 @@
+#pragma once
+
+// What a command takes on its command line, as data: the parser, `--help`, the man page and the
+// shell completions are all made from the same table.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "reprise/error.h"
+
+namespace reprise::cli {
+
+// Where a value goes. A bool is a switch. What is not given stays untouched.
+using Target = std::variant<bool*, std::optional<std::string>*, std::optional<std::int64_t>*,
+                            std::optional<double>*, std::vector<std::string>*>;
+
+struct OptionSpec {
+  std::string_view names;  // "-r,--resume"
+  std::string_view value;  // "SEL"; "" for a switch
+  std::string_view help;   // one line, lower case, no full stop
+  Target target;
+  std::vector<std::string_view> choices = {};  // all that is accepted; empty: anything
+  bool value_optional = false;                 // without its value the target becomes ""
+};
+
+// A word without a dash, in this order. The last one may take many.
+struct ArgumentSpec {
+  std::string_view name;  // "SEL"
+  std::string_view help;
+  Target target;
+  bool required = false;
+  std::vector<std::string_view> choices = {};
+};
+
+struct ArgumentTable {
+  std::vector<OptionSpec> options;
+  std::vector<ArgumentSpec> arguments;
+};
+
+// The global flags, as they were given.
+struct Globals {
+  std::optional<std::string> store;
+  std::optional<std::string> config;
+  bool json = false;
+  bool yes = false;
+  bool quiet = false;
+  bool verbose = false;
+  bool no_color = false;
+  bool help = false;
+  bool version = false;
+};
+
+ArgumentTable global_arguments(Globals& globals);
+
+// `words` are all that followed the program's name, without the command's name. Fills the targets
+// of both tables. invalid_argument says what is wrong and what was perhaps meant.
+Result<> parse_arguments(const ArgumentTable& globals, const ArgumentTable& command,
+                         const std::vector<std::string>& words);
+
+// The command's name is the first word that is neither a global flag nor the value of one.
+struct CommandLine {
+  std::string command;             // "" when there is none
+  std::vector<std::string> words;  // all the others
+};
+CommandLine split_command_line(const ArgumentTable& globals, std::vector<std::string> words);
+
+}  // namespace reprise::cli

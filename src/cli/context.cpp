@@ -1,0 +1,197 @@
+#include "cli/context.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/json_write.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/config.h"
+#include "cli/last_list.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/select.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+
+namespace reprise::cli {
+namespace {
+
+// The XDG base directories: relative paths in them are to be ignored.
+std::filesystem::path base_folder(const ProcessEnvironment& environment, std::string_view variable,
+                                  std::string_view below_home) {
+  if (const auto value = environment.find(variable); value && value->starts_with('/')) {
+    return std::filesystem::path(*value) / "reprise";
+  }
+  const std::string home = environment.find("HOME").value_or("/");
+  return std::filesystem::path(home) / below_home / "reprise";
+}
+
+// One line of the person's answer, without reading further.
+std::string read_answer() {
+  std::string line;
+  char c = 0;
+  while (line.size() < 100 && ::read(STDIN_FILENO, &c, 1) == 1 && c != '\n') {
+    line += c;
+  }
+  return line;
+}
+
+}  // namespace
+
+Context::Context(const Globals& globals, const ProcessEnvironment& environment, Output& out,
+                 Output& err)
+    : globals_(globals), environment_(environment), out_(out), err_(err), clock_(system_clock()) {}
+
+Context::~Context() = default;
+
+const std::filesystem::path& Context::working_dir() {
+  if (working_dir_.empty()) {
+    std::error_code gone;
+    working_dir_ = std::filesystem::current_path(gone);
+    if (gone) {
+      working_dir_ = "/";
+    }
+  }
+  return working_dir_;
+}
+
+std::filesystem::path Context::state_folder() const {
+  return base_folder(environment_, "XDG_STATE_HOME", ".local/state");
+}
+
+std::filesystem::path Context::data_folder() const {
+  return base_folder(environment_, "XDG_DATA_HOME", ".local/share");
+}
+
+std::filesystem::path Context::config_folder() const {
+  return base_folder(environment_, "XDG_CONFIG_HOME", ".config");
+}
+
+ConfigSources Context::config_sources() {
+  const auto named = globals_.config ? globals_.config : environment_.find("REPRISE_CONFIG");
+  return {.user_file = named ? std::filesystem::path(*named) : config_folder() / "config.toml",
+          .user_file_required = named.has_value(),
+          .project_from = working_dir()};
+}
+
+Result<const Settings*> Context::settings() {
+  if (!settings_) {
+    REPRISE_ASSIGN(LoadedSettings loaded, load_settings(config_sources(), environment_));
+    settings_ = std::move(loaded.settings);
+    for (const std::string& warning : loaded.warnings) {
+      warn(warning);
+    }
+    if (globals_.store) {
+      settings_->store = globals_.store;
+      settings_->origin["store"] = "--store";
+    }
+  }
+  return &*settings_;
+}
+
+std::string Context::store_url(const Settings& settings) const {
+  return settings.store.value_or(cat("sqlite:", (data_folder() / "reprise.db").string()));
+}
+
+Result<Store*> Context::store(Access access) {
+  // Who may write may read as well.
+  if (writer_) {
+    return writer_.get();
+  }
+  std::unique_ptr<Store>& slot = access == Access::write ? writer_ : reader_;
+  if (!slot) {
+    REPRISE_ASSIGN(const Settings* settings, this->settings());
+    REPRISE_ASSIGN(slot, open_store(store_url(*settings), {.access = access}));
+  }
+  return slot.get();
+}
+
+Result<SessionInfo> Context::select(Store& store, std::string_view sel) {
+  return select(store, sel, {SessionState::active, SessionState::closed});
+}
+
+Result<SessionInfo> Context::select(Store& store, std::string_view sel,
+                                    std::vector<SessionState> states) {
+  REPRISE_ASSIGN(const Settings* settings, this->settings());
+  return select_session(store, sel,
+                        {.working_dir = working_dir().string(),
+                         .numbers = load_last_list(state_folder(), store_url(*settings)),
+                         .states = std::move(states)});
+}
+
+void Context::say(std::string_view text) {
+  // Standard output first, so that both are in order when they are the same terminal. Its failure
+  // is reported at the end.
+  (void)out_.flush();
+  err_.write(cat("reprise: ", terminal_line(text), "\n"));
+  // There is nobody left to tell when standard error fails.
+  (void)err_.flush();
+}
+
+void Context::warn(std::string_view text) {
+  say(cat("warning: ", text));
+}
+
+void Context::remark(std::string_view text) {
+  if (!globals_.quiet) {
+    say(text);
+  }
+}
+
+void Context::note(std::string_view text) {
+  if (globals_.verbose) {
+    say(text);
+  }
+}
+
+void Context::print_json(std::string_view document) {
+  out_.write(out_.is_terminal() ? terminal_json(document) : document);
+  out_.write("\n");
+}
+
+void Context::report(const Error& error) {
+  if (globals_.json) {
+    std::string out;
+    json::ObjectWriter object(out);
+    object.key("error");
+    json::ObjectWriter inner(out);
+    inner.field("code", to_string(error.code)).field("message", error.message).close();
+    object.close();
+    print_json(out);
+  }
+  say(error.message);
+}
+
+Exit Context::wrong_usage(std::string_view message) {
+  report({Code::invalid_argument, cat(message, "; see `reprise help`")});
+  return Exit::usage;
+}
+
+bool Context::can_ask() const {
+  return ::isatty(STDIN_FILENO) == 1 && err_.is_terminal();
+}
+
+Result<bool> Context::confirm(std::string_view question) {
+  if (globals_.yes) {
+    return true;
+  }
+  if (!can_ask()) {
+    return fail(Code::invalid_argument,
+                cat(question, " cannot be asked here; give --yes to answer it"));
+  }
+  (void)out_.flush();  // its failure is reported at the end
+  err_.write(cat(terminal_line(question), " [y/N] "));
+  REPRISE_TRY(err_.flush());
+  const std::string answer = ascii_lower(read_answer());
+  return trimmed(answer) == "y" || trimmed(answer) == "yes";
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,93 @@
+#pragma once
+
+// What every command is given: the global flags, the streams, the environment, the settings and
+// the store. The last two are opened when they are first asked for, so that `--help` opens nothing.
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/config.h"
+#include "cli/exit.h"
+#include "cli/output.h"
+#include "cli/process_environment.h"
+#include "cli/settings.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+
+namespace reprise::cli {
+
+class Context {
+ public:
+  // All of them outlive the context.
+  Context(const Globals& globals, const ProcessEnvironment& environment, Output& out, Output& err);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Globals& globals() const { return globals_; }
+  const ProcessEnvironment& environment() const { return environment_; }
+  Output& out() { return out_; }
+  Output& err() { return err_; }
+  Clock& clock() { return clock_; }
+
+  // Where the program was started; sessions belong to such a folder.
+  const std::filesystem::path& working_dir();
+  // `$XDG_STATE_HOME/reprise` and its kind; nothing is created.
+  std::filesystem::path state_folder() const;
+  std::filesystem::path data_folder() const;
+  std::filesystem::path config_folder() const;
+
+  ConfigSources config_sources();
+  // Flags, environment and files put together; what is wrong with a file is warned of once.
+  Result<const Settings*> settings();
+
+  std::string store_url(const Settings& settings) const;
+  // The store of the settings, opened once for each access.
+  Result<Store*> store(Access access = Access::write);
+
+  // SEL as this person sees it: the last shown list, this folder.
+  Result<SessionInfo> select(Store& store, std::string_view sel);
+  Result<SessionInfo> select(Store& store, std::string_view sel, std::vector<SessionState> states);
+
+  // Talk, on standard error, made safe for a terminal. A warning is said even with -q; a remark
+  // is not; a note only with -v. With --json, `ask` and `chat` print warnings as events too.
+  void warn(std::string_view text);
+  void remark(std::string_view text);
+  void note(std::string_view text);
+
+  // One JSON document and its line end, on standard output.
+  void print_json(std::string_view document);
+
+  // "reprise: MESSAGE" on standard error, and with --json as an object on standard output too.
+  void report(const Error& error);
+  // Reports it and says how help is had.
+  Exit wrong_usage(std::string_view message);
+
+  // A yes or no question on the terminal. Without one (and without --yes) the answer is an error
+  // that names --yes.
+  Result<bool> confirm(std::string_view question);
+  bool can_ask() const;  // standard input and standard error are a terminal
+
+ private:
+  void say(std::string_view text);
+
+  const Globals& globals_;
+  const ProcessEnvironment& environment_;
+  Output& out_;
+  Output& err_;
+  Clock& clock_;
+  std::filesystem::path working_dir_;
+  std::optional<Settings> settings_;
+  std::unique_ptr<Store> reader_;
+  std::unique_ptr<Store> writer_;
+};
+
+}  // namespace reprise::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+// The environment variables, read once by main.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace reprise::cli {
+
+class ProcessEnvironment {
+ public:
+  ProcessEnvironment() = default;
+  explicit ProcessEnvironment(std::map<std::string, std::string, std::less<>> variables)
+      : variables_(std::move(variables)) {}
+  // From main's third argument.
+  static ProcessEnvironment read(const char* const* variables);
+
+  // An empty variable counts as not set.
+  std::optional<std::string> find(std::string_view name) const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> variables_;
+};
+
+}  // namespace reprise::cli

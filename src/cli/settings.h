@@ -1,0 +1,48 @@
+#pragma once
+
+// The settings: flags > environment > project `.reprise.toml` > user's config.toml > defaults.
+// This file knows what a file may say; config.h reads it.
+//
+// A project's file comes with a checked-out repository and is not trusted: what would run a
+// command, send a key or the conversation elsewhere, or read other files is ignored with a warning
+// unless the user's own config names the folder in `trust = ["/path"]`.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/mode.h"
+
+namespace reprise::cli {
+
+// How one provider is reached; the same keys stand at the top of a file for whichever is used.
+struct ProviderSettings {
+  std::optional<std::string> base_url;
+  std::optional<std::string> model;
+  std::optional<std::string> dev_model;
+  std::optional<std::string> env_key;      // the variable that holds the key
+  std::optional<std::string> key_command;  // a shell command that prints the key
+};
+
+struct Settings {
+  std::optional<std::string> store;
+  std::optional<std::string> provider;
+  ProviderSettings any;  // the keys at the top
+  std::optional<std::string> system;
+  std::optional<double> temperature;
+  std::optional<std::int64_t> max_tokens;
+  std::optional<std::int64_t> budget;
+  std::optional<std::string> retention;
+  std::vector<std::string> trust;
+  std::map<std::string, Mode, std::less<>> modes;
+  std::map<std::string, ProviderSettings, std::less<>> providers;
+
+  std::map<std::string, std::string, std::less<>> origin;  // key -> "flag", "REPRISE_MODEL", a path
+  std::vector<std::filesystem::path> files;                // those that were read
+};
+
+}  // namespace reprise::cli
