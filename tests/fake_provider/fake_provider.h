@@ -1,0 +1,63 @@
+#pragma once
+
+// A model server for tests: it speaks openai-chat, openai-responses and anthropic on 127.0.0.1,
+// checks every request as strictly as the real ones, and misbehaves on demand. README.md tells
+// how to ask for what.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fake_provider/http.h"
+#include "reprise/error.h"
+
+namespace reprise::fake {
+
+struct FakeOptions {
+  std::uint16_t port = 0;             // 0: the kernel chooses
+  std::string key;                    // "": any key, or none, is accepted
+  std::optional<std::uint64_t> seed;  // ids and chances repeat with it; else they are unique
+};
+
+struct SeenRequest {
+  std::int64_t number = 0;  // from 1
+  std::string method;
+  std::string path;
+  Headers headers;
+  std::string body;
+  int status = 0;         // what was answered; 0 for no answer
+  bool whole = false;     // the answer was sent to its end
+  std::string violation;  // "" when there was nothing to complain about
+};
+
+// Runs in threads of its own until it is destroyed. Thread-safe.
+class FakeProvider {
+ public:
+  static Result<std::unique_ptr<FakeProvider>> start(FakeOptions options = {});
+  ~FakeProvider();
+  FakeProvider(const FakeProvider&) = delete;
+  FakeProvider& operator=(const FakeProvider&) = delete;
+
+  std::string url() const;  // "http://127.0.0.1:PORT"
+  std::uint16_t port() const;
+
+  // One line of a script; invalid_argument names what it does not understand.
+  Result<> add_rule(std::string_view line);
+
+  std::int64_t request_count() const;
+  std::vector<SeenRequest> requests() const;  // the last 100
+  std::vector<std::string> violations() const;
+
+  // Closes all connections and ends all threads. What was seen can still be asked for.
+  void stop();
+
+ private:
+  class Impl;
+  explicit FakeProvider(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace reprise::fake

@@ -1,0 +1,73 @@
+#pragma once
+
+// One of the three protocols: what is a right request, and how an answer is spelled.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fake_provider/answer.h"
+#include "fake_provider/http.h"
+#include "fake_provider/json_value.h"
+#include "reprise/error.h"
+
+namespace reprise::fake {
+
+struct Problem {
+  int status = 400;
+  std::string message;
+  std::string code;  // "" for null: "previous_response_not_found", "invalid_api_key"
+};
+struct SseEvent {
+  std::string name;  // "" for none
+  std::string data;
+  bool is_delta = false;
+  bool is_end = false;  // one of the events that end the answer
+};
+
+// One thread at a time.
+class Protocol {
+ public:
+  virtual ~Protocol() = default;
+  virtual std::string_view path() const = 0;
+
+  virtual Result<> check_headers(const HttpRequest& /*request*/) { return {}; }
+
+  // Everything a real provider would refuse is invalid_argument (a violation); expired when the
+  // previous response is unknown.
+  virtual Result<Turn> check(const Value& body) = 0;
+
+  virtual std::string plain(const Answer& answer) const = 0;
+  virtual std::vector<SseEvent> events(const Answer& answer) const = 0;
+  virtual std::string error_body(const Problem& problem) const = 0;
+  virtual SseEvent error_event(const Problem& problem) const = 0;
+
+  virtual std::string_view id_prefix() const = 0;
+  virtual std::string_view call_prefix() const = 0;
+  virtual bool key_is_bearer() const { return true; }  // else x-api-key
+
+  // The answer has been sent whole, and can be continued from.
+  virtual void answered(const Value& /*request*/, const Answer& /*answer*/) {}
+};
+
+std::unique_ptr<Protocol> make_openai_chat();
+std::unique_ptr<Protocol> make_openai_responses(std::uint64_t seed);
+std::unique_ptr<Protocol> make_anthropic(std::uint64_t seed);
+
+// Proof that this server thought `thinking`.
+std::string sign(std::string_view thinking, std::uint64_t seed);
+
+// The error object of OpenAI: {"error":{"message","type","param","code"}}.
+std::string openai_error(const Problem& problem);
+std::string_view openai_error_type(int status);
+
+// The checks of tools that the OpenAI protocols share. `names` gets what is offered.
+Result<> check_schema(const Value& schema, std::string_view path);
+Result<> check_tool_name(const Value& name, std::string_view path);
+
+// JSON text that must be an object: a tool call's arguments.
+Result<> check_arguments(const Value& text, std::string_view path);
+
+}  // namespace reprise::fake

@@ -1,0 +1,299 @@
+#include "fake_provider/service.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "fake_provider/answer.h"
+#include "fake_provider/behaviour.h"
+#include "fake_provider/delivery.h"
+#include "fake_provider/fake_provider.h"
+#include "fake_provider/http.h"
+#include "fake_provider/json_value.h"
+#include "fake_provider/protocol.h"
+#include "reprise/error.h"
+
+namespace reprise::fake {
+namespace {
+
+constexpr std::string_view kModels =
+    R"({"object":"list","data":[{"id":"fake-large","object":"model","created":1700000000,)"
+    R"("owned_by":"fake"},{"id":"fake-small","object":"model","created":1700000000,)"
+    R"("owned_by":"fake"}]})";
+
+constexpr std::string_view kHtmlPage =
+    "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n"
+    "<body><h1>502 Bad Gateway</h1><script>alert(1)</script></body></html>\n";
+
+std::uint64_t fresh_seed() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32U) | device();
+}
+
+std::int64_t seconds_now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
+
+std::int64_t tokens_of(std::size_t bytes) {
+  return static_cast<std::int64_t>((bytes + 3) / 4);
+}
+
+std::string_view without_query(std::string_view path) {
+  return path.substr(0, path.find('?'));
+}
+
+std::string problem_text(int status) {
+  switch (status) {
+    case 429:
+      return "Rate limit reached for requests";
+    case 529:
+      return "Overloaded";
+    default:
+      return cat("The server had an error (", status, ")");
+  }
+}
+
+void shorten_inputs(Answer& answer) {
+  for (Call& call : answer.calls) {
+    call.input.resize(call.input.size() / 2);
+  }
+}
+
+}  // namespace
+
+Service::Service(const FakeOptions& options)
+    : key_(options.key),
+      seed_(options.seed ? *options.seed : fresh_seed()),
+      script_(seed_),
+      protocols_{make_openai_chat()} {}
+
+Result<> Service::add_rule(std::string_view line) {
+  REPRISE_ASSIGN(auto rule, parse_rule(line));
+  if (rule) {
+    const std::scoped_lock lock(mutex_);
+    script_.add(*std::move(rule));
+  }
+  return {};
+}
+
+bool Service::serve(Connection& connection, const HttpRequest& request) {
+  const std::string_view path = without_query(request.path);
+  if (path.starts_with("/_")) {
+    return control(connection, request);
+  }
+  const auto protocol = std::ranges::find(protocols_, path, &Protocol::path);
+  if (protocol != protocols_.end()) {
+    return talk(connection, request, **protocol);
+  }
+  const std::int64_t number = record_.begin(request);
+  HttpResponse response;
+  if (path == "/v1/models" && request.method == "GET") {
+    response.body = kModels;
+  } else {
+    response.status = 404;
+    response.body = openai_error({404, cat("Invalid URL (", request.method, " ", path, ")"), ""});
+  }
+  const bool sent = connection.send(response).has_value();
+  record_.answered(number, response.status, sent);
+  return sent;
+}
+
+bool Service::control(Connection& connection, const HttpRequest& request) {
+  HttpResponse response;
+  if (request.path == "/_violations") {
+    response.body = record_.violations_json();
+  } else if (request.path == "/_requests") {
+    response.body = record_.requests_json();
+  } else if (request.path == "/_script" && request.method == "POST") {
+    response.body = "{}";
+    if (const auto added = add_rule(request.body); !added) {
+      response.status = 400;
+      response.body = openai_error({400, added.error().message, ""});
+    }
+  } else {
+    response.status = 404;
+    response.body = openai_error({404, "only /_violations, /_requests and /_script", ""});
+  }
+  return connection.send(response).has_value();
+}
+
+std::string_view Service::key_of(const HttpRequest& request, const Protocol& protocol) const {
+  constexpr std::string_view kBearer = "Bearer ";
+  std::string_view key = request.header(protocol.key_is_bearer() ? "authorization" : "x-api-key");
+  if (protocol.key_is_bearer()) {
+    if (!key.starts_with(kBearer)) {
+      return {};
+    }
+    key.remove_prefix(kBearer.size());
+  }
+  return key;
+}
+
+bool Service::talk(Connection& connection, const HttpRequest& request, Protocol& protocol) {
+  Exchange exchange{connection, request, record_.begin(request), protocol};
+  if (const auto checked = check(exchange); !checked) {
+    return refuse(exchange, checked.error());
+  }
+  bool handled = false;
+  const bool reusable = answer_wrongly(exchange, handled);
+  return handled ? reusable : answer_rightly(exchange);
+}
+
+// Everything that is decided about a request before the first byte of the answer.
+Result<> Service::check(Exchange& exchange) {
+  const HttpRequest& request = exchange.request;
+  if (request.method != "POST") {
+    return fail(Code::unsupported, cat("Not allowed: ", request.method));
+  }
+  if (!key_.empty() && key_of(request, exchange.protocol) != key_) {
+    return fail(Code::unauthorized, "Incorrect API key provided");
+  }
+  if (!ascii_lower(request.header("content-type")).starts_with("application/json")) {
+    return fail(Code::invalid_argument, "the content-type is not application/json");
+  }
+  REPRISE_TRY(exchange.protocol.check_headers(request));
+  REPRISE_ASSIGN(exchange.body, parse_value(request.body));
+  const std::scoped_lock lock(mutex_);
+  REPRISE_ASSIGN(Turn turn, exchange.protocol.check(exchange.body));
+  turn.bytes = static_cast<std::int64_t>(request.body.size());
+  REPRISE_ASSIGN(exchange.choice, script_.choose({exchange.number, exchange.protocol.path(),
+                                                  turn.question, turn.model}));
+  if (exchange.choice.behaviour.expired && exchange.body.has("previous_response_id")) {
+    return fail(Code::expired,
+                cat("Previous response with id '", exchange.body.find("previous_response_id").text,
+                    "' not found."));
+  }
+  exchange.answer = make_answer(exchange, turn);
+  return {};
+}
+
+Answer Service::make_answer(const Exchange& exchange, const Turn& turn) {
+  const Behaviour& behaviour = exchange.choice.behaviour;
+  Answer out = answer_to(turn);
+  if (exchange.choice.reply && out.calls.empty()) {
+    out.text = *exchange.choice.reply;
+  }
+  if (behaviour.huge > 0) {
+    out.text = std::string(behaviour.huge, 'x');
+    out.piece_characters = behaviour.huge;
+  }
+  const std::string base = cat(hex_of(hash_of(cat("id ", seed_))), "-", ++ids_);
+  out.id = cat(exchange.protocol.id_prefix(), base);
+  out.created = seconds_now();
+  std::size_t bytes = out.text.size();
+  int index = 0;
+  for (Call& call : out.calls) {
+    call.id = cat(exchange.protocol.call_prefix(), base, "-", index++);
+    bytes += call.name.size() + call.input.size();
+  }
+  if (!out.thinking.empty()) {
+    out.signature = sign(out.thinking, seed_);
+  }
+  out.input_tokens = tokens_of(static_cast<std::size_t>(turn.bytes));
+  out.thinking_tokens = tokens_of(out.thinking.size());
+  out.output_tokens = tokens_of(bytes) + out.thinking_tokens;
+  if (behaviour.bad_input) {
+    shorten_inputs(out);
+  }
+  return out;
+}
+
+bool Service::refuse(const Exchange& exchange, const Error& error) {
+  switch (error.code) {
+    case Code::unauthorized:
+      return send_problem(exchange, {401, error.message, "invalid_api_key"});
+    case Code::unsupported:
+      return send_problem(exchange, {405, error.message, ""});
+    case Code::expired:
+      return send_problem(exchange, {400, error.message, "previous_response_not_found"});
+    default:
+      record_.violated(exchange.number, error.message);
+      return send_problem(exchange, {400, error.message, ""});
+  }
+}
+
+bool Service::send_problem(const Exchange& exchange, const Problem& problem) {
+  HttpResponse response;
+  response.status = problem.status;
+  response.body = exchange.protocol.error_body(problem);
+  if (const auto& seconds = exchange.choice.behaviour.retry_after) {
+    response.headers.emplace_back("retry-after", std::to_string(*seconds));
+  }
+  const bool sent = exchange.connection.send(response).has_value();
+  record_.answered(exchange.number, problem.status, sent);
+  return sent;
+}
+
+bool Service::answer_wrongly(const Exchange& exchange, bool& handled) {
+  const Behaviour& behaviour = exchange.choice.behaviour;
+  handled = true;
+  if (behaviour.silent || behaviour.drop) {
+    if (behaviour.silent) {
+      (void)exchange.connection.wait_ms(-1);  // until the client has enough
+    }
+    return false;
+  }
+  if (behaviour.echo_key) {
+    const std::string_view key = key_of(exchange.request, exchange.protocol);
+    return send_problem(exchange,
+                        {401, cat("Incorrect API key provided: ", key), "invalid_api_key"});
+  }
+  if (behaviour.html) {
+    const bool sent =
+        exchange.connection
+            .send(HttpResponse{502, "text/html; charset=utf-8", std::string(kHtmlPage)})
+            .has_value();
+    record_.answered(exchange.number, 502, sent);
+    return sent;
+  }
+  if (behaviour.status != 0) {
+    return send_problem(exchange, {behaviour.status, problem_text(behaviour.status), ""});
+  }
+  if (behaviour.garbage) {
+    const bool sent = deliver_garbage(exchange.connection).has_value();
+    record_.answered(exchange.number, 200, false);
+    return sent;
+  }
+  handled = false;
+  return true;
+}
+
+bool Service::send_plain(Exchange& exchange) {
+  HttpResponse response;
+  response.body = exchange.protocol.plain(exchange.answer);
+  const int slow_ms = exchange.choice.behaviour.slow_ms;
+  const bool sent = (slow_ms <= 0 || exchange.connection.wait_ms(slow_ms)) &&
+                    exchange.connection.send(response).has_value();
+  record_.answered(exchange.number, 200, sent);
+  return sent;
+}
+
+bool Service::answer_rightly(Exchange& exchange) {
+  // Known before the last bytes go out: the client's next request may come at once.
+  const auto before_end = [&] {
+    const std::scoped_lock lock(mutex_);
+    exchange.protocol.answered(exchange.body, exchange.answer);
+  };
+  if (exchange.choice.behaviour.plain || !exchange.body.find("stream").is_true()) {
+    before_end();
+    return send_plain(exchange);
+  }
+  const Stream stream{exchange.protocol.events(exchange.answer),
+                      exchange.protocol.error_event({529, "Overloaded", ""}), before_end};
+  const auto sent = deliver(exchange.connection, exchange.choice.behaviour, stream);
+  record_.answered(exchange.number, 200, sent && *sent != Sent::cut);
+  return sent && *sent == Sent::whole;
+}
+
+}  // namespace reprise::fake
