@@ -4,10 +4,8 @@ find_package(Threads REQUIRED)
 
 if(REPRISE_SQLITE_ROOT)
   set(SQLite3_ROOT ${REPRISE_SQLITE_ROOT})
-  find_package(SQLite3 3.40 REQUIRED)
-else()
-  find_package(SQLite3 3.40 REQUIRED)
 endif()
+find_package(SQLite3 3.40 REQUIRED)
 
 # Small tables that the titles and the terminal need: linked statically, so they cost no start-up.
 find_path(REPRISE_UTF8PROC_INCLUDE utf8proc.h REQUIRED)

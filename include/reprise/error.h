@@ -5,7 +5,7 @@
 // person: lower case, no full stop, what failed, on what, and what to try if that is known.
 
 #include <cstdint>
-#include <expected>
+#include <expected>  // IWYU pragma: export
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,6 +73,7 @@ inline std::unexpected<Error> fail_with_context(std::string_view context, Error 
   } while (false)
 
 // Returns the error of a Result<T>, or binds its value: REPRISE_ASSIGN(auto x, f());
+// NOLINTBEGIN(bugprone-macro-parentheses): names and declarations cannot stand in parentheses.
 #define REPRISE_ASSIGN(declaration, expression) \
   REPRISE_ASSIGN_(REPRISE_CAT(reprise_result_, __COUNTER__), declaration, expression)
 #define REPRISE_ASSIGN_(result, declaration, expression) \
@@ -81,3 +82,4 @@ inline std::unexpected<Error> fail_with_context(std::string_view context, Error 
     return std::unexpected(std::move(result).error());   \
   }                                                      \
   declaration = *std::move(result)
+// NOLINTEND(bugprone-macro-parentheses)

@@ -36,10 +36,10 @@ class Scanner {
 
   // member(key) is called before each value and must consume it with this scanner.
   template <class Member>
-  bool object(Member&& member);
+  bool object(const Member& member);
   // element() likewise.
   template <class Element>
-  bool array(Element&& element);
+  bool array(const Element& element);
 
   bool failed() const { return failed_; }
   bool lossy() const { return lossy_; }
@@ -68,7 +68,7 @@ class Scanner {
 };
 
 template <class Member>
-bool Scanner::object(Member&& member) {
+bool Scanner::object(const Member& member) {
   if (!eat('{') || !enter()) {
     return false;
   }
@@ -91,7 +91,7 @@ bool Scanner::object(Member&& member) {
 }
 
 template <class Element>
-bool Scanner::array(Element&& element) {
+bool Scanner::array(const Element& element) {
   if (!eat('[') || !enter()) {
     return false;
   }

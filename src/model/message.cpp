@@ -1,6 +1,5 @@
 #include "reprise/message.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,7 +12,6 @@
 #include "base/encode.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "base/text.h"
 #include "base/utf8.h"
 #include "model/fields.h"
 #include "reprise/error.h"
