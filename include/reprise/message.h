@@ -74,14 +74,15 @@ TextBlock text_block(std::string_view bytes);
 // What one request to a provider used. `request_id` names the request: the same id is counted
 // once however often it is stored.
 struct Usage {
-  TokenCount input;
-  TokenCount output;
-  TokenCount reasoning;
-  TokenCount cached;
-  std::optional<Money> cost;
-  std::string price_source;  // where the cost came from: "provider", "config"; "" without a cost
-  std::string request_id;
-  Extra extra;
+  TokenCount input = {};
+  TokenCount output = {};
+  TokenCount reasoning = {};
+  TokenCount cached = {};
+  std::optional<Money> cost = {};
+  std::string price_source =
+      {};  // where the cost came from: "provider", "config"; "" without a cost
+  std::string request_id = {};
+  Extra extra = {};
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 
@@ -99,16 +100,16 @@ inline constexpr std::string_view kTool = "tool";
 }  // namespace role
 
 struct Message {
-  Seq seq;  // given by the store; ignored by append
-  std::string role;
-  std::vector<Block> blocks;
-  Time created_at;
-  std::string provider;  // who answered; "" for what a person or tool said
-  std::string model;
-  std::string response_id;  // the provider's id of this answer, to continue from
-  std::optional<Usage> usage;
+  Seq seq = {};  // given by the store; ignored by append
+  std::string role = {};
+  std::vector<Block> blocks = {};
+  Time created_at = {};
+  std::string provider = {};  // who answered; "" for what a person or tool said
+  std::string model = {};
+  std::string response_id = {};  // the provider's id of this answer, to continue from
+  std::optional<Usage> usage = {};
   MessageState state = MessageState::complete;
-  Extra extra;
+  Extra extra = {};
   friend bool operator==(const Message&, const Message&) = default;
 };
 

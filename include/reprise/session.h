@@ -40,18 +40,18 @@ struct ForkOrigin {
 // What a list shows.
 struct SessionInfo {
   SessionId id;
-  std::string title;
-  std::string mode;
+  std::string title = {};
+  std::string mode = {};
   SessionState state = SessionState::active;
-  std::string provider;
-  std::string model;
-  std::string working_dir;
-  Seq head;  // the seq the next message will get: the number of messages
-  Time created_at;
-  Time updated_at;  // the last append
-  std::optional<Time> closed_at;
-  std::optional<ForkOrigin> forked_from;
-  std::optional<Owner> answering;  // whose answer is running now, or was when its process died
+  std::string provider = {};
+  std::string model = {};
+  std::string working_dir = {};
+  Seq head = {};  // the seq the next message will get: the number of messages
+  Time created_at = {};
+  Time updated_at = {};  // the last append
+  std::optional<Time> closed_at = {};
+  std::optional<ForkOrigin> forked_from = {};
+  std::optional<Owner> answering = {};  // whose answer is running now, or was when its process died
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 
@@ -60,19 +60,19 @@ bool is_interrupted(const SessionInfo& info);
 
 // Response ids that stand beside the messages, not in them (a store without words has only these).
 struct ResponseLink {
-  std::string provider;
-  std::string response_id;
+  std::string provider = {};
+  std::string response_id = {};
   friend bool operator==(const ResponseLink&, const ResponseLink&) = default;
 };
 
 struct Session {
   SessionInfo info;
-  std::string system_prompt;
-  RawJson config;  // an object of settings kept for this session, or null
-  Usage usage;     // sums over all requests, each counted once; request_id is empty
-  std::vector<ResponseLink> response_chain;
-  std::vector<std::string> prompt_history;  // newest first, at most 100
-  Extra extra;
+  std::string system_prompt = {};
+  RawJson config = {};  // an object of settings kept for this session, or null
+  Usage usage = {};     // sums over all requests, each counted once; request_id is empty
+  std::vector<ResponseLink> response_chain = {};
+  std::vector<std::string> prompt_history = {};  // newest first, at most 100
+  Extra extra = {};
   friend bool operator==(const Session&, const Session&) = default;
 };
 

@@ -85,10 +85,10 @@ struct SessionQuery {
   std::optional<std::string> working_dir = std::nullopt;  // exactly this folder
   std::optional<std::string> mode = std::nullopt;
   std::vector<SessionState> states = {SessionState::active, SessionState::closed};
-  std::string title_contains;  // ASCII letters match in either case
-  std::string id_prefix;
+  std::string title_contains = {};  // ASCII letters match in either case
+  std::string id_prefix = {};
   bool answering_only = false;  // only those with a running or interrupted answer
-  std::string after;            // SessionPage::next of the page before; "" for the first
+  std::string after = {};       // SessionPage::next of the page before; "" for the first
   std::size_t limit = 50;       // 1 to kPageMax
 };
 inline constexpr std::size_t kPageMax = 1000;
