@@ -1,0 +1,265 @@
+// Order, pages and filters of list().
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "contract/store_contract.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+using Ids = std::vector<std::string>;
+
+TEST_P(StoreContract, NewestActivityIsListedFirst) {
+  REPRISE_NEEDS(holds().many_sessions);
+  // Fractions that would sort wrongly as text: "…:01Z" and "…:01.5Z", and times before 1970.
+  create(session("whole", at(1)));
+  create(session("half", at(1, 500'000)));
+  create(session("micro", at(1, 1)));
+  create(session("before-1970", Time(std::chrono::seconds(-1))));
+  create(session("ten", at(10)));
+  create(session("nine", at(9)));
+  const Ids expected = {"ten", "nine", "half", "micro", "whole", "before-1970"};
+  EXPECT_EQ(listed_ids(), expected);
+  reopen();
+  EXPECT_EQ(listed_ids(), expected);
+}
+
+TEST_P(StoreContract, TiesAreListedByIdDescending) {
+  REPRISE_NEEDS(holds().many_sessions);
+  for (const char* id : {"b", "a", "C", "10", "9", "a-1"}) {
+    create(session(id, at(5)));
+  }
+  EXPECT_EQ(listed_ids(), (Ids{"b", "a-1", "a", "C", "9", "10"}));
+}
+
+TEST_P(StoreContract, AnAppendMovesASessionToTheFront) {
+  REPRISE_NEEDS(holds().many_sessions);
+  const SessionId old = create(session("old", at(1)));
+  create(session("new", at(2)));
+  append(old, messages(2, "m", at(100)));
+  EXPECT_EQ(listed_ids(), (Ids{"old", "new"}));
+  EXPECT_EQ(listed().front(), found(old).info);
+  EXPECT_EQ(listed().front().updated_at, at(101));
+}
+
+TEST_P(StoreContract, AListShowsWhatFindGives) {
+  const Session whole = holdable(full_session("whole"));
+  create(whole);
+  EXPECT_EQ(listed(), std::vector<SessionInfo>{whole.info});
+}
+
+TEST_P(StoreContract, AllPagesTogetherAreAllSessionsOnce) {
+  REPRISE_NEEDS(holds().many_sessions);
+  Ids expected;
+  for (int number = 0; number < 23; ++number) {
+    const std::string id = "s" + std::to_string(100 + number);
+    create(session(id, at(number / 4)));  // many ties, also across the pages' borders
+    expected.push_back(id);
+  }
+  std::ranges::reverse(expected);
+  for (const std::size_t limit : {1U, 2U, 5U, 22U, 23U, 24U, 1000U}) {
+    Ids ids;
+    SessionQuery query{.limit = limit};
+    std::size_t pages = 0;
+    do {
+      const SessionPage page = must(store().list(query));
+      EXPECT_LE(page.sessions.size(), limit);
+      for (const std::string& id : ids_of(page.sessions)) {
+        ids.push_back(id);
+      }
+      query.after = page.next;
+      ++pages;
+    } while (!query.after.empty() && pages < 100);
+    EXPECT_EQ(ids, expected) << "limit " << limit;
+    EXPECT_EQ(pages, (expected.size() + limit - 1) / limit) << "an empty last page, or one missing";
+  }
+}
+
+TEST_P(StoreContract, PagesGoOnWhileSessionsMoveComeAndGo) {
+  REPRISE_NEEDS(holds().many_sessions);
+  for (int number = 0; number < 6; ++number) {
+    create(session("s" + std::to_string(number), at(number)));
+  }
+  SessionPage page = must(store().list({.limit = 2}));
+  EXPECT_EQ(ids_of(page.sessions), (Ids{"s5", "s4"}));
+  append(session_id("s4"), messages(1, "m", at(100)));  // the one the cursor stands at
+  create(session("later", at(200)));
+  page = must(store().list({.after = page.next, .limit = 2}));
+  EXPECT_EQ(ids_of(page.sessions), (Ids{"s3", "s2"}));
+  if (offers().trash != nullptr) {
+    must(offers().trash->purge(session_id("s2")));
+  }
+  reopen();
+  page = must(store().list({.after = page.next, .limit = 2}));
+  EXPECT_EQ(ids_of(page.sessions), (Ids{"s1", "s0"}));
+  EXPECT_EQ(page.next, "");
+}
+
+TEST_P(StoreContract, LimitsAndCursorsOutOfRangeAreRefused) {
+  create("s");
+  EXPECT_TRUE(fails(store().list({.limit = 0}), Code::invalid_argument));
+  EXPECT_TRUE(fails(store().list({.limit = kPageMax + 1}), Code::invalid_argument));
+  EXPECT_TRUE(works(store().list({.limit = kPageMax})));
+  for (const char* cursor : {"x", "17", ":", "17:", ":s", "1.5:s", "17: s", "1e3:s",
+                             "99999999999999999999:s", "17:a/b", "17 :s", "' OR 1 --"}) {
+    EXPECT_TRUE(fails(store().list({.after = cursor}), Code::invalid_argument)) << cursor;
+  }
+}
+
+// Sessions for the filters: every pair of one property each.
+class Filters {
+ public:
+  static std::vector<Session> sessions() {
+    std::vector<Session> all;
+    int number = 0;
+    for (const char* folder : {"/a", "/a/", "/A", ""}) {
+      for (const char* mode : {"draft", ""}) {
+        for (const SessionState state : {SessionState::active, SessionState::closed}) {
+          Session one = session("f" + std::to_string(10 + number), at(number));
+          one.info.working_dir = folder;
+          one.info.mode = mode;
+          one.info.state = state;
+          one.info.title = number % 3 == 0 ? "Rate 100% of Ärger_x" : "other";
+          all.push_back(one);
+          ++number;
+        }
+      }
+    }
+    return all;
+  }
+
+  template <class Wanted>
+  static Ids ids(Wanted wanted) {
+    Ids ids;
+    for (const Session& session : sessions()) {
+      if (wanted(session.info)) {
+        ids.push_back(session.info.id.str());
+      }
+    }
+    std::ranges::reverse(ids);
+    return ids;
+  }
+};
+
+TEST_P(StoreContract, FiltersCombine) {
+  REPRISE_NEEDS(holds().many_sessions && holds().folders && holds().modes);
+  for (const Session& session : Filters::sessions()) {
+    create(session);
+  }
+  reopen();
+  EXPECT_EQ(listed_ids({.working_dir = "/a"}),
+            Filters::ids([](const SessionInfo& info) { return info.working_dir == "/a"; }));
+  EXPECT_EQ(listed_ids({.working_dir = ""}),
+            Filters::ids([](const SessionInfo& info) { return info.working_dir.empty(); }));
+  EXPECT_EQ(listed_ids({.working_dir = "/none"}), Ids{});
+  EXPECT_EQ(listed_ids({.mode = "draft"}),
+            Filters::ids([](const SessionInfo& info) { return info.mode == "draft"; }));
+  EXPECT_EQ(listed_ids({.mode = ""}),
+            Filters::ids([](const SessionInfo& info) { return info.mode.empty(); }));
+  EXPECT_EQ(
+      listed_ids({.states = {SessionState::closed}}),
+      Filters::ids([](const SessionInfo& info) { return info.state == SessionState::closed; }));
+  EXPECT_EQ(listed_ids({.states = {}}), Ids{});
+  EXPECT_EQ(listed_ids({.states = {SessionState::archived}}), Ids{});
+  EXPECT_EQ(listed_ids({.working_dir = "/A",
+                        .mode = "draft",
+                        .states = {SessionState::active},
+                        .title_contains = "rate",
+                        .id_prefix = "f"}),
+            Filters::ids([](const SessionInfo& info) {
+              return info.working_dir == "/A" && info.mode == "draft" &&
+                     info.state == SessionState::active && info.title != "other";
+            }));
+}
+
+TEST_P(StoreContract, FiltersAndPagesCombine) {
+  REPRISE_NEEDS(holds().many_sessions && holds().folders && holds().modes);
+  for (const Session& session : Filters::sessions()) {
+    create(session);
+  }
+  Ids ids;
+  SessionQuery query{.mode = "draft", .title_contains = "other", .limit = 1};
+  do {
+    const SessionPage page = must(store().list(query));
+    for (const std::string& id : ids_of(page.sessions)) {
+      ids.push_back(id);
+    }
+    query.after = page.next;
+  } while (!query.after.empty() && ids.size() < 100);
+  EXPECT_EQ(ids, Filters::ids([](const SessionInfo& info) {
+              return info.mode == "draft" && info.title == "other";
+            }));
+}
+
+TEST_P(StoreContract, TitlesMatchByTheirWordsNotByPatterns) {
+  REPRISE_NEEDS(holds().many_sessions);
+  const auto with_title = [this](const char* id, const char* title) {
+    Session one = session(id);
+    one.info.title = title;
+    create(one);
+  };
+  with_title("s4", "100% sure");
+  with_title("s3", "100 and SURE");
+  with_title("s2", "a_b [x] *?");
+  with_title("s1", "aXb \\ Ärger");
+  EXPECT_EQ(listed_ids({.title_contains = "SuRe"}), (Ids{"s4", "s3"}));
+  EXPECT_EQ(listed_ids({.title_contains = "0%"}), Ids{"s4"});
+  EXPECT_EQ(listed_ids({.title_contains = "%"}), Ids{"s4"});
+  EXPECT_EQ(listed_ids({.title_contains = "a_b"}), Ids{"s2"});
+  EXPECT_EQ(listed_ids({.title_contains = "A_B [X] *?"}), Ids{"s2"});
+  EXPECT_EQ(listed_ids({.title_contains = "*"}), Ids{"s2"});
+  EXPECT_EQ(listed_ids({.title_contains = "\\"}), Ids{"s1"});
+  EXPECT_EQ(listed_ids({.title_contains = "Ärger"}), Ids{"s1"});
+  EXPECT_EQ(listed_ids({.title_contains = "ärger"}), Ids{}) << "only ASCII letters fold";
+  EXPECT_EQ(listed_ids({.title_contains = "'"}), Ids{});
+  EXPECT_EQ(listed_ids({.title_contains = "100% sure."}), Ids{});
+}
+
+TEST_P(StoreContract, IdPrefixesMatchByteForByte) {
+  REPRISE_NEEDS(holds().many_sessions);
+  for (const char* id : {"a_1", "ab1", "A_1", "a_12"}) {
+    create(id);
+  }
+  EXPECT_EQ(listed_ids({.id_prefix = "a_"}), (Ids{"a_12", "a_1"}));
+  EXPECT_EQ(listed_ids({.id_prefix = "a_12"}), Ids{"a_12"});
+  EXPECT_EQ(listed_ids({.id_prefix = "a_123"}), Ids{});
+  EXPECT_EQ(listed_ids({.id_prefix = "%"}), Ids{});
+  EXPECT_EQ(listed_ids({.id_prefix = "_1"}), Ids{});
+  EXPECT_EQ(listed_ids({.id_prefix = "a"}), (Ids{"ab1", "a_12", "a_1"}));
+}
+
+TEST_P(StoreContract, RunningAnswersAreListed) {
+  REPRISE_NEEDS(offers().partials && holds().many_sessions);
+  const SessionId idle = create(session("idle", at(9)));
+  const SessionId busy = create(session("busy", at(1)));
+  const SessionId gone = create(session("gone", at(2)));
+  const Owner here = this_process();
+  const Owner nobody{here.host, 1'999'999'999, 1};
+  append(busy, messages(1), {.begin_partial = PartialStart{operation_id("a"), here, "p", "m"}});
+  append(gone, messages(1, "m", at(2)),
+         {.begin_partial = PartialStart{operation_id("a"), nobody, "p", "m"}});
+  reopen();
+  const std::vector<SessionInfo> answering = listed({.answering_only = true});
+  EXPECT_EQ(ids_of(answering), (Ids{"gone", "busy"}));
+  EXPECT_EQ(answering[0].answering, nobody);
+  EXPECT_EQ(answering[1].answering, here);
+  EXPECT_TRUE(is_interrupted(answering[0]));
+  EXPECT_FALSE(is_interrupted(answering[1]));
+  EXPECT_EQ(found(idle).info.answering, std::nullopt);
+  append(busy, {}, {.end_partial = operation_id("a")});
+  EXPECT_EQ(listed_ids({.answering_only = true}), Ids{"gone"});
+}
+
+}  // namespace
+}  // namespace reprise::test

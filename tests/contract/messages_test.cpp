@@ -1,0 +1,126 @@
+// Messages come back as whole objects, exactly as they went in.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contract/store_contract.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+TEST_P(StoreContract, AWholeMessageComesBackAsItWas) {
+  REPRISE_NEEDS(holds().words);
+  const SessionId id = create("s");
+  Message bare;
+  bare.created_at = at(1);
+  const std::vector<Message> all = {holdable(full_message()), bare, user("plain")};
+  append(id, all);
+  EXPECT_EQ(stored(id), numbered(all));
+  reopen();
+  EXPECT_EQ(stored(id), numbered(all));
+}
+
+TEST_P(StoreContract, HardTextsComeBackByteForByte) {
+  REPRISE_NEEDS(holds().words);
+  std::vector<Message> all;
+  for (const std::string& text : hard_texts()) {
+    all.push_back(user(text));
+  }
+  const SessionId id = create("s", all);
+  reopen();
+  EXPECT_EQ(stored(id), numbered(all));
+}
+
+TEST_P(StoreContract, HardTextsComeBackFromEveryBlockType) {
+  REPRISE_NEEDS(holds().words && holds().blocks);
+  std::vector<Message> all;
+  for (const std::string& text : hard_texts()) {
+    Message one = assistant(text);
+    one.blocks.emplace_back(ThinkingBlock{text, text, {}});
+    one.blocks.emplace_back(ToolUseBlock{text, text, RawJson::string(text), {}});
+    one.blocks.emplace_back(
+        ToolResultBlock{text, text, false, {}, {{"original", RawJson::string(text)}}});
+    all.push_back(std::move(one));
+  }
+  const SessionId id = create("s", all);
+  reopen();
+  EXPECT_EQ(stored(id), numbered(all));
+}
+
+TEST_P(StoreContract, OpaqueJsonKeepsItsSpelling) {
+  REPRISE_NEEDS(holds().words && holds().blocks);
+  std::vector<Message> all;
+  for (const char* json :
+       {"null", "true", "0", "-0", "1.0", "1e2", "1E+2", "123456789012345678901234",
+        "0.1000000000000000055511151231257827", "\"\"", R"("\u0000\ud83d\ude00\/")", "[]", "{}",
+        R"({"b":1,"a":2})", R"({"a":1,"a":2})", R"({"":{"":[]}})", R"({ "spaced" : [ 1 , 2 ] })"}) {
+    Message one = assistant("x");
+    one.blocks.emplace_back(ToolUseBlock{"t", "n", raw(json), {{"extra", raw(json)}}});
+    one.extra = {{"kept", raw(json)}};
+    all.push_back(std::move(one));
+  }
+  const SessionId id = create("s", all);
+  reopen();
+  EXPECT_EQ(stored(id), numbered(all));
+}
+
+TEST_P(StoreContract, ALargeTextComesBackWhole) {
+  REPRISE_NEEDS(holds().words);
+  std::string large;
+  while (large.size() < 5'000'000) {
+    large += "0123456789 \"\\\n\u2028\U0001F41F";
+  }
+  const std::vector<Message> all = {user("before"), user(large), assistant("after")};
+  const SessionId id = create("s", all);
+  reopen();
+  EXPECT_TRUE(stored(id) == numbered(all)) << "not shown: it is 5 MB";
+}
+
+TEST_P(StoreContract, AnyRoleIsKept) {
+  REPRISE_NEEDS(holds().words);
+  std::vector<Message> all;
+  for (const char* role :
+       {"user", "assistant", "system", "tool", "developer", "", "Ünïcode role"}) {
+    all.push_back(message(role, "text"));
+  }
+  const SessionId id = create("s", all);
+  reopen();
+  EXPECT_EQ(stored(id), numbered(all));
+}
+
+TEST_P(StoreContract, TimesAreKeptToTheMicrosecondAndMayGoBackwards) {
+  REPRISE_NEEDS(holds().words);
+  const std::vector<Message> all = {
+      user("later", at(100)),        user("earlier", at(50, 1)),
+      user("half", at(50, 500'000)), user("same", at(50, 500'000)),
+      user("1970", Time()),          user("before 1970", Time(std::chrono::microseconds(-1)))};
+  const SessionId id = create("s", all);
+  reopen();
+  EXPECT_EQ(stored(id), numbered(all));
+  EXPECT_EQ(found(id).info.updated_at, all.back().created_at);
+}
+
+TEST_P(StoreContract, MessageDetailsAreKeptOneByOne) {
+  REPRISE_NEEDS(holds().words && holds().message_details);
+  std::vector<Message> all(5, assistant("x"));
+  all[0].provider = "openai";
+  all[1].model = "m";
+  all[2].response_id = "resp_1";
+  all[3].state = MessageState::incomplete;
+  all[4].usage = Usage{};
+  const SessionId id = create("s", all);
+  reopen();
+  EXPECT_EQ(stored(id), numbered(all));
+}
+
+}  // namespace
+}  // namespace reprise::test

@@ -1,0 +1,180 @@
+// create, find, get, update.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contract/store_contract.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+TEST_P(StoreContract, ANewStoreIsEmpty) {
+  EXPECT_EQ(must(store().find(session_id("nobody"))), std::nullopt);
+  EXPECT_TRUE(fails(get(store(), session_id("nobody")), Code::not_found));
+  EXPECT_EQ(listed(), std::vector<SessionInfo>{});
+}
+
+TEST_P(StoreContract, ASessionIsFoundAsItWasCreated) {
+  const Session whole = holdable(full_session("whole"));
+  ASSERT_TRUE(works(store().create(whole)));
+  EXPECT_EQ(found(whole.info.id), whole);
+  reopen();
+  EXPECT_EQ(found(whole.info.id), whole);
+  EXPECT_EQ(stored(whole.info.id), std::vector<Message>{});
+}
+
+TEST_P(StoreContract, AnEmptySessionIsFoundAsItWasCreated) {
+  const Session empty{.info = {.id = session_id("e")}};
+  ASSERT_TRUE(works(store().create(empty)));
+  reopen();
+  EXPECT_EQ(found(empty.info.id), empty);
+}
+
+TEST_P(StoreContract, WhatFollowsFromMessagesIsNotCreated) {
+  Session boasting = session("boasting");
+  boasting.info.head = {7};
+  boasting.info.answering = Owner{"host", 1, 2};
+  boasting.usage = usage("req", 10, 20);
+  ASSERT_TRUE(works(store().create(boasting)));
+  EXPECT_EQ(found(boasting.info.id), session("boasting"));
+}
+
+TEST_P(StoreContract, AnIdIsCreatedOnce) {
+  const SessionId id = create("once", messages(1));
+  Session second = session("once");
+  second.info.title = "another";
+  EXPECT_TRUE(fails(store().create(second), Code::conflict));
+  EXPECT_EQ(found(id).info.title, "Title of once");
+  EXPECT_EQ(stored(id).size(), 1U);
+}
+
+TEST_P(StoreContract, NobodyIsCreatedInTheTrash) {
+  Session trashed = session("trashed");
+  trashed.info.state = SessionState::trashed;
+  EXPECT_TRUE(fails(store().create(trashed), Code::invalid_argument));
+  EXPECT_EQ(must(store().find(trashed.info.id)), std::nullopt);
+}
+
+TEST_P(StoreContract, EveryGoodIdIsKept) {
+  REPRISE_NEEDS(holds().many_sessions);
+  const std::vector<std::string> ids = {"0",    "a_b", "A_B",     "axb",
+                                        "C:@+", "d..", "e-._:@+", std::string(200, 'z')};
+  for (const std::string& id : ids) {
+    ASSERT_TRUE(works(store().create(session(id)))) << id;
+  }
+  reopen();
+  for (const std::string& id : ids) {
+    EXPECT_EQ(found(session_id(id)).info.title, "Title of " + id);
+  }
+  EXPECT_EQ(must(store().find(session_id("c:@+"))), std::nullopt);
+}
+
+// One field at a time, so that a field which changes another one shows.
+TEST_P(StoreContract, UpdateReplacesTheFieldsThatAreSetAndNoOthers) {
+  const SessionId id = create("patched", messages(2));
+  Session expected = found(id);
+  const StoreHolds can = holds();
+  const auto check = [&](const SessionPatch& patch, const char* what) {
+    ASSERT_TRUE(works(store().update(id, patch))) << what;
+    EXPECT_EQ(found(id), expected) << what;
+  };
+  check({}, "nothing");
+  expected.info.title = "new \"title\"";
+  check({.title = "new \"title\""}, "title");
+  expected.info.title = "";
+  check({.title = ""}, "no title");
+  if (can.modes) {
+    expected.info.mode = "review";
+    check({.mode = "review"}, "mode");
+  }
+  expected.info.provider = "openai";
+  check({.provider = "openai"}, "provider");
+  expected.info.model = "m-2";
+  check({.model = "m-2"}, "model");
+  if (can.folders) {
+    expected.info.working_dir = "/elsewhere";
+    check({.working_dir = "/elsewhere"}, "working_dir");
+  }
+  if (can.system_prompt) {
+    expected.system_prompt = "Be long.";
+    check({.system_prompt = "Be long."}, "system_prompt");
+  }
+  if (can.config) {
+    expected.config = raw(R"({"b":1.0,"a":null})");
+    check({.config = expected.config}, "config");
+    expected.config = RawJson();
+    check({.config = RawJson()}, "no config");
+  }
+  reopen();
+  EXPECT_EQ(found(id), expected);
+}
+
+TEST_P(StoreContract, UpdateReplacesWhatStandsBesideTheMessages) {
+  const SessionId id = create("patched", messages(2));
+  Session expected = found(id);
+  const auto check = [&](const SessionPatch& patch, const char* what) {
+    ASSERT_TRUE(works(store().update(id, patch))) << what;
+    EXPECT_EQ(found(id), expected) << what;
+  };
+  expected.info.state = SessionState::closed;
+  check({.state = SessionState::closed}, "state");
+  expected.info.closed_at = at(9, 7);
+  check({.closed_at = expected.info.closed_at}, "closed_at");
+  expected.info.state = SessionState::active;
+  expected.info.closed_at.reset();
+  check({.state = SessionState::active, .closed_at = std::optional<Time>()}, "open again");
+  expected.response_chain = {{"openai", "r1"}, {"openai", "r0"}};
+  check({.response_chain = expected.response_chain}, "response_chain");
+  expected.response_chain.clear();
+  check({.response_chain = expected.response_chain}, "no response_chain");
+  for (int number = 0; number < 100; ++number) {
+    expected.prompt_history.push_back("prompt " + std::to_string(number));
+  }
+  check({.prompt_history = expected.prompt_history}, "prompt_history");
+  expected.extra = {{"b", raw("1.0")}, {"a", raw("[]")}};
+  check({.extra = expected.extra}, "extra");
+  expected.extra.clear();
+  check({.extra = Extra()}, "no extra");
+  reopen();
+  EXPECT_EQ(found(id), expected);
+}
+
+TEST_P(StoreContract, ARenameIsNoActivity) {
+  const SessionId id = create("renamed", messages(3));
+  const Time before = found(id).info.updated_at;
+  must(store().update(id, {.title = "x", .state = SessionState::closed, .closed_at = at(1000)}));
+  EXPECT_EQ(found(id).info.updated_at, before);
+}
+
+TEST_P(StoreContract, UpdateGivesOnlyActiveAndClosed) {
+  const SessionId id = create("s");
+  for (const SessionState state : {SessionState::trashed, SessionState::archived}) {
+    EXPECT_TRUE(
+        fails(store().update(id, {.title = "changed", .state = state}), Code::invalid_argument));
+  }
+  EXPECT_EQ(found(id), session("s")) << "nothing of a refused patch is stored";
+}
+
+TEST_P(StoreContract, UnknownSessionsAreNotFound) {
+  create("somebody");
+  const SessionId nobody = session_id("nobody");
+  EXPECT_TRUE(fails(store().update(nobody, {.title = "x"}), Code::not_found));
+  EXPECT_TRUE(fails(store().append(nobody, messages(1), {}), Code::not_found));
+  EXPECT_TRUE(fails(store().append(nobody, {}, {}), Code::not_found));
+  EXPECT_TRUE(fails(read_all(store(), nobody), Code::not_found));
+  EXPECT_EQ(must(store().find(nobody)), std::nullopt) << "nothing is created by asking";
+  EXPECT_EQ(listed_ids(), std::vector<std::string>{"somebody"});
+}
+
+}  // namespace
+}  // namespace reprise::test

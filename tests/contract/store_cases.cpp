@@ -1,0 +1,26 @@
+// The stores that the contract suite runs against.
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "contract/store_contract.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+
+namespace reprise::test {
+
+std::vector<StoreCase> store_cases() {
+  using std::filesystem::path;
+  using Opened = Result<std::unique_ptr<Store>>;
+  return {
+      {.name = "memory",
+       .open = [](const path& /*folder*/, const StoreOptions& /*options*/) -> Opened {
+         return open_memory_store();
+       },
+       .is_persistent = false},
+  };
+}
+
+}  // namespace reprise::test

@@ -1,0 +1,24 @@
+#include "support/temporary_folder.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace reprise::test {
+
+TemporaryFolder::TemporaryFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "reprise-test-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw std::runtime_error("cannot create a folder " + name);
+  }
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code left_behind;  // nothing to be done about it here
+  std::filesystem::remove_all(path_, left_behind);
+}
+
+}  // namespace reprise::test

@@ -1,0 +1,21 @@
+#pragma once
+
+// A new folder, removed with all that is in it.
+
+#include <filesystem>
+
+namespace reprise::test {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace reprise::test
