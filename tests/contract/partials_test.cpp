@@ -1,0 +1,215 @@
+// Partials: running answers.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contract/store_contract.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+using Blocks = std::vector<Block>;
+
+PartialStart start(const char* answer) {
+  return {operation_id(answer), {"host/boot", 17, 4711}, "anthropic", "some-model", at(7, 8)};
+}
+
+testing::AssertionResult is_running(const std::optional<Partial>& partial, const char* answer) {
+  const PartialStart expected = start(answer);
+  if (partial && partial->answer == expected.answer && partial->owner == expected.owner &&
+      partial->provider == expected.provider && partial->model == expected.model &&
+      partial->started_at == expected.started_at) {
+    return testing::AssertionSuccess();
+  }
+  return testing::AssertionFailure() << (partial ? partial->answer.str() : "no answer");
+}
+
+TEST_P(StoreContract, AnAnswerRunsFromItsBeginningToItsEnd) {
+  REPRISE_NEEDS(offers().partials);
+  const SessionId id = create("s");
+  EXPECT_FALSE(must(offers().partials->find(id)));
+  append(id, messages(1), {.begin_partial = start("a")});
+  reopen();
+  EXPECT_TRUE(is_running(must(offers().partials->find(id)), "a"));
+  EXPECT_EQ(must(offers().partials->find(id))->blocks, Blocks{});
+  EXPECT_EQ(found(id).info.answering, start("a").owner);
+  append(id, {assistant("answer")}, {.end_partial = operation_id("a")});
+  EXPECT_FALSE(must(offers().partials->find(id)));
+  EXPECT_EQ(found(id).info.answering, std::nullopt);
+  reopen();
+  EXPECT_FALSE(must(offers().partials->find(id)));
+  EXPECT_EQ(stored(id).size(), 2U);
+}
+
+TEST_P(StoreContract, AnEmptyBatchBeginsAndEndsAnAnswer) {
+  REPRISE_NEEDS(offers().partials);
+  const SessionId id = create("s", messages(1));
+  const Session before = found(id);
+  append(id, {}, {.begin_partial = start("a")});
+  EXPECT_TRUE(is_running(must(offers().partials->find(id)), "a"));
+  append(id, {}, {.end_partial = operation_id("a")});
+  EXPECT_EQ(found(id), before);
+}
+
+TEST_P(StoreContract, OneAnswerRunsAtATime) {
+  REPRISE_NEEDS(offers().partials);
+  const SessionId id = create("s");
+  append(id, {}, {.begin_partial = start("a")});
+  EXPECT_TRUE(fails(store().append(id, messages(1), {.begin_partial = start("b")}), Code::busy));
+  EXPECT_TRUE(fails(store().append(id, messages(1), {.begin_partial = start("a")}), Code::busy));
+  EXPECT_EQ(found(id).info.head, Seq{0});
+  EXPECT_TRUE(is_running(must(offers().partials->find(id)), "a"));
+  EXPECT_EQ(append(id, messages(1)).head, Seq{1}) << "messages may come in between";
+  EXPECT_TRUE(is_running(must(offers().partials->find(id)), "a"));
+}
+
+TEST_P(StoreContract, OneStepEndsAnAnswerAndBeginsTheNext) {
+  REPRISE_NEEDS(offers().partials);
+  const SessionId id = create("s");
+  append(id, messages(1), {.begin_partial = start("a")});
+  must(offers().partials->add(id, operation_id("a"), Blocks{TextBlock{"of a", {}}}));
+  append(id, messages(1), {.end_partial = operation_id("a"), .begin_partial = start("b")});
+  reopen();
+  EXPECT_TRUE(is_running(must(offers().partials->find(id)), "b"));
+  EXPECT_EQ(must(offers().partials->find(id))->blocks, Blocks{});
+}
+
+TEST_P(StoreContract, OnlyTheRunningAnswerEnds) {
+  REPRISE_NEEDS(offers().partials);
+  const SessionId id = create("s");
+  const AppendOptions end_a{.end_partial = operation_id("a")};
+  EXPECT_TRUE(fails(store().append(id, messages(1), end_a), Code::conflict));
+  append(id, {}, {.begin_partial = start("b")});
+  EXPECT_TRUE(fails(store().append(id, messages(1), end_a), Code::conflict));
+  EXPECT_TRUE(
+      fails(store().append(id, {}, {.end_partial = operation_id("a"), .begin_partial = start("c")}),
+            Code::conflict));
+  EXPECT_EQ(found(id).info.head, Seq{0});
+  EXPECT_TRUE(is_running(must(offers().partials->find(id)), "b"));
+}
+
+TEST_P(StoreContract, ARepeatedOperationNeitherBeginsNorEnds) {
+  REPRISE_NEEDS(offers().partials);
+  const SessionId id = create("s");
+  const AppendOptions begin{.operation = operation_id("op-1"), .begin_partial = start("a")};
+  append(id, messages(1), begin);
+  EXPECT_TRUE(append(id, messages(1), begin).repeated) << "not busy";
+  const AppendOptions end{.operation = operation_id("op-2"), .end_partial = operation_id("a")};
+  append(id, messages(1), end);
+  EXPECT_TRUE(append(id, messages(1), end).repeated) << "no conflict";
+  EXPECT_TRUE(append(id, messages(1), begin).repeated);
+  EXPECT_FALSE(must(offers().partials->find(id)));
+  EXPECT_EQ(found(id).info.head, Seq{2});
+}
+
+TEST_P(StoreContract, AnswersOfUnknownSessionsAreNotFound) {
+  REPRISE_NEEDS(offers().partials);
+  const SessionId nobody = session_id("nobody");
+  EXPECT_TRUE(fails(offers().partials->find(nobody), Code::not_found));
+  EXPECT_TRUE(fails(offers().partials->add(nobody, operation_id("a"), Blocks{TextBlock{}}),
+                    Code::not_found));
+}
+
+TEST_P(StoreContract, WhatComesIsPutTogether) {
+  REPRISE_NEEDS(offers().partials);
+  const SessionId id = create("s");
+  append(id, messages(1), {.begin_partial = start("a")});
+  const auto add = [&](const Blocks& delta) {
+    ASSERT_TRUE(works(offers().partials->add(id, operation_id("a"), delta)));
+  };
+  add({ThinkingBlock{"I th", "", {}}});
+  add({ThinkingBlock{"ink.", "c2", {}}});
+  add({ThinkingBlock{"", "ln", {}}});
+  add({});
+  add({TextBlock{"Hel", {}}});
+  reopen();
+  add({TextBlock{"lo ", {}}});
+  add({TextBlock{"\U0001F41F", {}}, ToolUseBlock{"t1", "read", RawJson::string("{\"pa"), {}}});
+  add({ToolUseBlock{"t1", "read", RawJson::string("th\":1.0"), {}}});
+  reopen();
+  add({ToolUseBlock{"t1", "", RawJson::string("}"), {}},
+       ToolUseBlock{"t2", "list", RawJson::string(""), {}}});
+  add({ToolUseBlock{"t2", "list", RawJson::string("{}"), {}}});
+  add({TextBlock{"after", {}}});
+  const Blocks expected = {
+      ThinkingBlock{"I think.", "c2ln", {}},
+      TextBlock{"Hello \U0001F41F", {}},
+      ToolUseBlock{"t1", "read", RawJson::string("{\"path\":1.0}"), {}},
+      ToolUseBlock{"t2", "list", RawJson::string("{}"), {}},
+      TextBlock{"after", {}},
+  };
+  EXPECT_EQ(must(offers().partials->find(id))->blocks, expected);
+  reopen();
+  EXPECT_EQ(must(offers().partials->find(id))->blocks, expected);
+}
+
+TEST_P(StoreContract, HardTextsAreRunningAnswersToo) {
+  REPRISE_NEEDS(offers().partials);
+  const SessionId id = create("s");
+  append(id, {}, {.begin_partial = start("a")});
+  std::string whole;
+  for (const std::string& text : hard_texts()) {
+    must(offers().partials->add(id, operation_id("a"), Blocks{TextBlock{text, {}}}));
+    whole += text;
+  }
+  must(offers().partials->add(id, operation_id("a"), full_message().blocks));
+  Blocks expected = full_message().blocks;
+  std::get<TextBlock>(expected.front()).text.insert(0, whole);
+  reopen();
+  EXPECT_EQ(must(offers().partials->find(id))->blocks, expected);
+}
+
+TEST_P(StoreContract, NothingIsAddedToAnAnswerThatDoesNotRun) {
+  REPRISE_NEEDS(offers().partials);
+  const SessionId id = create("s");
+  const Blocks delta = {TextBlock{"late", {}}};
+  const auto add = [&](const char* answer) {
+    return offers().partials->add(id, operation_id(answer), delta);
+  };
+  EXPECT_TRUE(fails(add("a"), Code::conflict));
+  append(id, {}, {.begin_partial = start("b")});
+  EXPECT_TRUE(fails(add("a"), Code::conflict));
+  EXPECT_EQ(must(offers().partials->find(id))->blocks, Blocks{});
+  append(id, {}, {.end_partial = operation_id("b")});
+  EXPECT_TRUE(fails(add("b"), Code::conflict));
+  EXPECT_EQ(stored(id).size(), 0U);
+}
+
+TEST_P(StoreContract, AnAnswerIsNoActivityUntilItEnds) {
+  REPRISE_NEEDS(offers().partials);
+  const SessionId id = create("s", messages(1));
+  const SessionInfo before = found(id).info;
+  append(id, {}, {.begin_partial = start("a")});
+  must(offers().partials->add(id, operation_id("a"), Blocks{TextBlock{"x", {}}}));
+  EXPECT_EQ(found(id).info.updated_at, before.updated_at);
+  EXPECT_EQ(found(id).info.head, before.head);
+  EXPECT_EQ(stored(id).size(), 1U) << "what is running is no message yet";
+}
+
+TEST_P(StoreContract, AnAnswerMayEndWithAReplacement) {
+  REPRISE_NEEDS(offers().partials && offers().rewriting);
+  const SessionId id = create("s", messages(2));
+  must(offers().rewriting->replace_suffix(id, {1}, {}, {.begin_partial = start("a")}));
+  EXPECT_TRUE(fails(offers().rewriting->replace_suffix(id, {0}, {}, {.begin_partial = start("b")}),
+                    Code::busy));
+  EXPECT_TRUE(is_running(must(offers().partials->find(id)), "a"));
+  must(offers().rewriting->replace_suffix(id, {1}, messages(1, "new"),
+                                          {.end_partial = operation_id("a")}));
+  EXPECT_FALSE(must(offers().partials->find(id)));
+  EXPECT_EQ(texts(stored(id)), (std::vector<std::string>{"message 0", "new 0"}));
+}
+
+}  // namespace
+}  // namespace reprise::test

@@ -1,0 +1,154 @@
+// Rewriting: a suffix gives way to other messages.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contract/store_contract.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+TEST_P(StoreContract, ASuffixGivesWay) {
+  REPRISE_NEEDS(offers().rewriting);
+  const SessionId id = create("s", messages(4, "old"));
+  const Appended appended =
+      must(offers().rewriting->replace_suffix(id, {2}, messages(3, "new", at(100)), {}));
+  EXPECT_EQ(appended.first, Seq{2});
+  EXPECT_EQ(appended.head, Seq{5});
+  EXPECT_FALSE(appended.repeated);
+  std::vector<Message> expected = messages(2, "old");
+  for (Message& message : messages(3, "new", at(100))) {
+    expected.push_back(std::move(message));
+  }
+  EXPECT_EQ(stored(id), numbered(expected));
+  EXPECT_EQ(found(id).info.head, Seq{5});
+  EXPECT_EQ(found(id).info.updated_at, at(102));
+  reopen();
+  EXPECT_EQ(stored(id), numbered(expected));
+  EXPECT_EQ(append(id, messages(1, "more")).first, Seq{5});
+}
+
+TEST_P(StoreContract, EverythingMayGiveWay) {
+  REPRISE_NEEDS(offers().rewriting);
+  const SessionId id = create("s", messages(4, "old"));
+  must(offers().rewriting->replace_suffix(id, {0}, messages(1, "new"), {}));
+  EXPECT_EQ(texts(stored(id)), Texts{"new 0"});
+  EXPECT_EQ(found(id).info.head, Seq{1});
+  must(offers().rewriting->replace_suffix(id, {0}, {}, {}));
+  EXPECT_EQ(texts(stored(id)), Texts{});
+  EXPECT_EQ(found(id).info.head, Seq{0});
+  reopen();
+  EXPECT_EQ(append(id, messages(1, "again")).first, Seq{0});
+  EXPECT_EQ(texts(stored(id)), Texts{"again 0"});
+}
+
+TEST_P(StoreContract, AnEmptyReplacementOnlyCuts) {
+  REPRISE_NEEDS(offers().rewriting);
+  const SessionId id = create("s", messages(4, "old"));
+  const Session before = found(id);
+  must(offers().rewriting->replace_suffix(id, {3}, {}, {}));
+  Session expected = before;
+  expected.info.head = {3};
+  EXPECT_EQ(found(id), expected) << "no activity that has a time";
+  EXPECT_EQ(stored(id), numbered(messages(3, "old")));
+}
+
+TEST_P(StoreContract, ReplacingAtTheHeadAppends) {
+  REPRISE_NEEDS(offers().rewriting);
+  const SessionId id = create("s", messages(2));
+  EXPECT_EQ(must(offers().rewriting->replace_suffix(id, {2}, messages(1, "new"), {})).first,
+            Seq{2});
+  EXPECT_EQ(texts(stored(id)), (Texts{"message 0", "message 1", "new 0"}));
+}
+
+TEST_P(StoreContract, ReplacingBeyondTheHeadIsRefused) {
+  REPRISE_NEEDS(offers().rewriting);
+  const SessionId id = create("s", messages(2));
+  const Session before = found(id);
+  for (const Seq from : {Seq{3}, kSeqEnd, Seq{-1}}) {
+    EXPECT_TRUE(fails(offers().rewriting->replace_suffix(id, from, messages(1), {}),
+                      Code::invalid_argument));
+  }
+  EXPECT_TRUE(fails(offers().rewriting->replace_suffix(session_id("nobody"), {0}, {}, {}),
+                    Code::not_found));
+  EXPECT_EQ(found(id), before);
+}
+
+TEST_P(StoreContract, ReplacingComparesTheHead) {
+  REPRISE_NEEDS(offers().rewriting);
+  const SessionId id = create("s", messages(4));
+  const auto replace = [&](Seq expected) {
+    return offers().rewriting->replace_suffix(id, {1}, messages(1, "new"),
+                                              {.expected_head = expected});
+  };
+  EXPECT_TRUE(fails(replace({1}), Code::conflict));
+  EXPECT_EQ(stored(id), numbered(messages(4)));
+  EXPECT_EQ(must(replace({4})).head, Seq{2});
+}
+
+TEST_P(StoreContract, AReplacementHappensOnce) {
+  REPRISE_NEEDS(offers().rewriting);
+  const SessionId id = create("s", messages(4));
+  const AppendOptions options{.expected_head = Seq{4}, .operation = operation_id("retry")};
+  const auto replace = [&](const char* prefix) {
+    return must(offers().rewriting->replace_suffix(id, {1}, messages(2, prefix), options));
+  };
+  EXPECT_FALSE(replace("new").repeated);
+  append(id, messages(1, "more"));
+  reopen();
+  const Appended again = replace("newer");
+  EXPECT_TRUE(again.repeated);
+  EXPECT_EQ(again.first, Seq{1});
+  EXPECT_EQ(again.head, Seq{3});
+  EXPECT_EQ(texts(stored(id)), (Texts{"message 0", "new 0", "new 1", "more 0"}));
+  // One name is one operation, whichever verb it came with.
+  EXPECT_TRUE(append(id, messages(1), {.operation = operation_id("retry")}).repeated);
+}
+
+TEST_P(StoreContract, TheUsageOfWhatGaveWayStaysCounted) {
+  REPRISE_NEEDS(offers().rewriting && holds().message_details);
+  const SessionId id = create("s");
+  Message answer = assistant("old");
+  answer.usage = usage("req-1", 10, 1);
+  append(id, {user("q"), answer});
+  answer.usage = usage("req-2", 20, 2);
+  must(offers().rewriting->replace_suffix(id, {1}, {answer}, {}));
+  EXPECT_EQ(found(id).usage, usage("", 30, 3)) << "both requests were made";
+  answer.usage = usage("req-1", 10, 1);
+  append(id, {answer});
+  EXPECT_EQ(found(id).usage, usage("", 30, 3)) << "and are known";
+}
+
+TEST_P(StoreContract, ManyReplacementsOneAfterTheOther) {
+  REPRISE_NEEDS(offers().rewriting);
+  const SessionId id = create("s", messages(3, "m"));
+  Texts expected = {"m 0", "m 1", "m 2"};
+  for (int round = 0; round < 50; ++round) {
+    const auto from = static_cast<std::size_t>((round * 7) % 5) % (expected.size() + 1);
+    const std::string prefix = "r" + std::to_string(round);
+    must(offers().rewriting->replace_suffix(id, {static_cast<std::int64_t>(from)},
+                                            messages(2, prefix), {.durability = Durability::os}));
+    expected.resize(from);
+    expected.push_back(prefix + " 0");
+    expected.push_back(prefix + " 1");
+    ASSERT_EQ(texts(stored(id)), expected) << round;
+  }
+  reopen();
+  EXPECT_EQ(texts(stored(id)), expected);
+}
+
+}  // namespace
+}  // namespace reprise::test

@@ -1,0 +1,223 @@
+// Trash: hidden, restored, purged.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contract/store_contract.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+using Ids = std::vector<std::string>;
+
+TEST_P(StoreContract, TrashHidesAndRestoreBringsBack) {
+  REPRISE_NEEDS(offers().trash);
+  for (const SessionState state : {SessionState::active, SessionState::closed}) {
+    Session given = holdable(full_session("s-" + std::string(to_string(state))));
+    given.info.state = state;
+    const SessionId id = create(given, messages(2));
+    const Session before = found(id);
+    ASSERT_TRUE(works(offers().trash->trash(id, at(500))));
+    ASSERT_TRUE(works(offers().trash->trash(id, at(600)))) << "twice is fine";
+    reopen();
+    Session hidden = before;
+    hidden.info.state = SessionState::trashed;
+    EXPECT_EQ(found(id), hidden) << "nothing else changes";
+    EXPECT_EQ(stored(id), numbered(messages(2)));
+    EXPECT_EQ(listed_ids(), Ids{});
+    EXPECT_EQ(listed({.states = {SessionState::trashed}}), std::vector{hidden.info});
+    ASSERT_TRUE(works(offers().trash->restore(id)));
+    reopen();
+    EXPECT_EQ(found(id), before);
+    EXPECT_EQ(listed(), std::vector{before.info});
+    must(offers().trash->purge(id));
+  }
+}
+
+TEST_P(StoreContract, RestoringNeedsSomethingInTheTrash) {
+  REPRISE_NEEDS(offers().trash);
+  const SessionId id = create("s");
+  EXPECT_TRUE(fails(offers().trash->restore(id), Code::invalid_argument));
+  must(offers().trash->trash(id, at(1)));
+  must(offers().trash->restore(id));
+  EXPECT_TRUE(fails(offers().trash->restore(id), Code::invalid_argument));
+}
+
+TEST_P(StoreContract, TheTrashKnowsNoUnknownSessions) {
+  REPRISE_NEEDS(offers().trash);
+  const SessionId nobody = session_id("nobody");
+  EXPECT_TRUE(fails(offers().trash->trash(nobody, at(1)), Code::not_found));
+  EXPECT_TRUE(fails(offers().trash->restore(nobody), Code::not_found));
+  EXPECT_TRUE(fails(offers().trash->purge(nobody), Code::not_found));
+}
+
+TEST_P(StoreContract, AnUpdateDoesNotRestore) {
+  REPRISE_NEEDS(offers().trash);
+  const SessionId id = create("s");
+  must(offers().trash->trash(id, at(1)));
+  EXPECT_TRUE(fails(store().update(id, {.state = SessionState::active}), Code::invalid_argument));
+  EXPECT_TRUE(works(store().update(id, {.title = "renamed"})));
+  EXPECT_EQ(found(id).info.state, SessionState::trashed);
+  must(offers().trash->restore(id));
+  EXPECT_EQ(found(id).info.title, "renamed");
+}
+
+TEST_P(StoreContract, ATrashedIdIsStillTaken) {
+  REPRISE_NEEDS(offers().trash);
+  const SessionId id = create("s");
+  must(offers().trash->trash(id, at(1)));
+  EXPECT_TRUE(fails(store().create(session("s")), Code::conflict));
+}
+
+TEST_P(StoreContract, PurgingLeavesNothing) {
+  REPRISE_NEEDS(offers().trash);
+  const SessionId id = create(holdable(full_session("s")));
+  append(id, messages(2), {.operation = operation_id("op")});
+  if (offers().partials != nullptr) {
+    append(id, {}, {.begin_partial = PartialStart{operation_id("a"), this_process(), "p", "m"}});
+  }
+  if (offers().todos != nullptr) {
+    must(offers().todos->edit_todos(id, [](std::vector<Todo>& todos) -> Result<> {
+      todos.push_back({"x", TodoStatus::pending, "", {}});
+      return {};
+    }));
+  }
+  if (offers().artefacts != nullptr) {
+    must(offers().artefacts->save_artefact(id, {1}, "x", "x"));
+  }
+  if (offers().rewriting != nullptr) {
+    must(offers().rewriting->replace_suffix(id, {1}, messages(2, "new"), {}));
+  }
+  must(offers().trash->trash(id, at(1)));
+  ASSERT_TRUE(works(offers().trash->purge(id)));
+  reopen();
+  EXPECT_EQ(must(store().find(id)), std::nullopt);
+  EXPECT_TRUE(fails(read_all(store(), id), Code::not_found));
+  EXPECT_EQ(
+      listed_ids({.states = {SessionState::active, SessionState::closed, SessionState::trashed}}),
+      Ids{});
+  // The id is free, and nothing of the old session comes with it.
+  create("s");
+  EXPECT_EQ(found(id), session("s"));
+  EXPECT_EQ(stored(id), std::vector<Message>{});
+  EXPECT_FALSE(append(id, messages(1), {.operation = operation_id("op")}).repeated);
+  if (offers().partials != nullptr) {
+    EXPECT_FALSE(must(offers().partials->find(id)));
+  }
+  if (offers().todos != nullptr) {
+    EXPECT_EQ(must(offers().todos->todos(id)), std::vector<Todo>{});
+  }
+  if (offers().artefacts != nullptr) {
+    EXPECT_EQ(must(offers().artefacts->find_artefact(id, {1}, "x")), std::nullopt);
+  }
+}
+
+TEST_P(StoreContract, PurgingOneLeavesTheOthers) {
+  REPRISE_NEEDS(offers().trash && holds().many_sessions);
+  const SessionId one = create("one", messages(3, "one"));
+  const SessionId two = create("two", messages(3, "two"));
+  must(offers().trash->purge(one));
+  reopen();
+  EXPECT_EQ(stored(two), numbered(messages(3, "two")));
+  EXPECT_EQ(append(two, messages(1)).first, Seq{3});
+}
+
+TEST_P(StoreContract, WhatForksShareIsNotPurged) {
+  REPRISE_NEEDS(offers().trash && offers().forking);
+  Trash& trash = *offers().trash;
+  const SessionId a = create("family-a", messages(2, "a"));
+  must(offers().forking->fork(a, {1}, session("family-b")));
+  must(offers().forking->fork(a, {2}, session("family-c")));
+  const SessionId b = session_id("family-b");
+  const SessionId c = session_id("family-c");
+  append(b, messages(2, "b"));
+  must(offers().forking->fork(b, {3}, session("family-d")));
+  must(trash.trash(a, at(1)));
+  must(trash.trash(c, at(1)));
+
+  const auto refused = trash.purge(a);
+  ASSERT_TRUE(fails(refused, Code::conflict));
+  EXPECT_NE(refused.error().message.find("family-b"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("family-c"), std::string::npos)
+      << "in the trash, and can be restored: " << refused.error().message;
+  EXPECT_TRUE(fails(trash.purge(b), Code::conflict));
+  EXPECT_EQ(texts(stored(session_id("family-d"))), (Ids{"a 0", "b 0", "b 1"}));
+
+  for (const char* last_first : {"family-d", "family-c", "family-b", "family-a"}) {
+    EXPECT_TRUE(works(trash.purge(session_id(last_first)))) << last_first;
+  }
+}
+
+TEST_P(StoreContract, AForkThatSharesNothingHoldsNothingBack) {
+  REPRISE_NEEDS(offers().trash && offers().forking);
+  const SessionId parent = create("parent", messages(2));
+  must(offers().forking->fork(parent, {0}, session("child")));
+  Session told = session("told");  // a fact from elsewhere, nothing is shared
+  told.info.forked_from = ForkOrigin{parent, {1}};
+  create(told);
+  EXPECT_TRUE(works(offers().trash->purge(parent)));
+  EXPECT_EQ(found(session_id("child")).info.forked_from, (ForkOrigin{parent, {0}}));
+  EXPECT_EQ(found(told.info.id), told);
+}
+
+bool has_blob(Blobs& blobs, const BlobHash& hash) {
+  return blobs.read_blob(hash, [](std::string_view) { return Flow::go_on; }).has_value();
+}
+
+Message naming(const BlobHash& hash) {
+  Message message = user("see");
+  message.blocks.emplace_back(ImageBlock{"image/png", hash, "", {}});
+  return message;
+}
+
+TEST_P(StoreContract, BlobsLiveAsLongAsAMessageNamesThem) {
+  REPRISE_NEEDS(offers().trash && offers().blobs && holds().blocks);
+  const auto put = [this](std::string_view bytes) { return must(offers().blobs->put_blob(bytes)); };
+  const BlobHash only_one = put("only one");
+  const BlobHash both = put("both");
+  const BlobHash result = put("a tool's output");
+  const BlobHash nobody = put("nobody");
+  Message tool = message(role::kTool, "done");
+  tool.blocks.emplace_back(ToolResultBlock{"t", "beginning", false, result, {}});
+  const SessionId one = create("one", {naming(only_one), naming(both)});
+  create("two", {naming(both), tool});
+  create("other");
+  must(offers().trash->trash(one, at(1)));
+  must(offers().trash->purge(session_id("other")));
+  EXPECT_TRUE(has_blob(*offers().blobs, only_one)) << "what is in the trash can be restored";
+  EXPECT_FALSE(has_blob(*offers().blobs, nobody));
+  must(offers().trash->purge(one));
+  reopen();
+  EXPECT_FALSE(has_blob(*offers().blobs, only_one));
+  EXPECT_TRUE(has_blob(*offers().blobs, both));
+  EXPECT_TRUE(has_blob(*offers().blobs, result));
+}
+
+TEST_P(StoreContract, BlobsOfSharedAndReplacedMessagesStay) {
+  REPRISE_NEEDS(offers().trash && offers().blobs && offers().forking && offers().rewriting);
+  const auto put = [this](std::string_view bytes) { return must(offers().blobs->put_blob(bytes)); };
+  const BlobHash shared = put("shared");
+  const BlobHash replaced = put("replaced");
+  const SessionId parent = create("parent", {naming(shared), naming(replaced)});
+  must(offers().forking->fork(parent, {1}, session("child")));
+  must(offers().rewriting->replace_suffix(parent, {0}, {}, {}));
+  must(offers().trash->purge(create("other")));
+  EXPECT_TRUE(has_blob(*offers().blobs, shared));
+  EXPECT_TRUE(has_blob(*offers().blobs, replaced)) << "kept aside until the session is purged";
+  EXPECT_EQ(stored(session_id("child")), numbered({naming(shared)}));
+}
+
+}  // namespace
+}  // namespace reprise::test
