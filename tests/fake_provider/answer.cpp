@@ -98,7 +98,7 @@ Answer answer_to(const Turn& turn) {
   Answer out;
   out.model = turn.model;
   out.with_usage = turn.with_usage;
-  if (contains(turn.question, "think")) {
+  if (turn.thinks || contains(turn.question, "think")) {
     out.thinking =
         cat("thinking about ", turn.messages, ": ", short_question(turn.question), kTail);
   }

@@ -27,6 +27,8 @@ struct Turn {
   std::int64_t rounds = 0;           // of tool calls since the question
   std::vector<std::string> results;  // of the last round
   std::vector<std::string> tools;    // the names on offer
+  bool thinks = false;               // was asked to think before it answers
+  bool shows_proof = true;           // of the thinking
   bool goes_on = false;              // the last message is the model's own, to be continued
   std::int64_t bytes = 0;            // of the body
 };

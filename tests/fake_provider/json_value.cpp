@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <expected>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -75,7 +76,7 @@ std::string join(std::string_view path, std::string_view name) {
 Result<> check_field(const Value& value, const std::string& path, const Field& field) {
   if (value.is(Kind::none)) {
     if (field.need == Need::required) {
-      return fail(Code::invalid_argument, cat(path, ": field required"));
+      return refuse(cat(path, ": field required"));
     }
     return {};
   }
@@ -107,12 +108,12 @@ double Value::number() const {
 
 Result<Value> parse_value(std::string_view text) {
   if (const std::size_t good = utf8::valid_prefix(text); good != text.size()) {
-    return fail(Code::invalid_argument, cat("the body is not UTF-8 at byte ", good));
+    return refuse(cat("the body is not UTF-8 at byte ", good));
   }
   Value out;
   json::Scanner scanner(text);
   if (!read_value(scanner, out) || !scanner.end()) {
-    return fail(Code::invalid_argument, scanner.fault().message);
+    return refuse(scanner.fault().message);
   }
   return out;
 }
@@ -120,7 +121,7 @@ Result<Value> parse_value(std::string_view text) {
 Result<> check_fields(const Value& object, std::string_view path,
                       std::initializer_list<Field> fields) {
   if (!object.is(Kind::object)) {
-    return fail(Code::invalid_argument, cat(path.empty() ? "body" : path, ": should be an object"));
+    return refuse(cat(path.empty() ? "body" : path, ": should be an object"));
   }
   for (const Field& field : fields) {
     REPRISE_TRY(check_field(object.find(field.name), join(path, field.name), field));
@@ -129,15 +130,19 @@ Result<> check_fields(const Value& object, std::string_view path,
     const bool known =
         std::ranges::any_of(fields, [&](const Field& field) { return field.name == name; });
     if (!known) {
-      return fail(Code::invalid_argument, cat(join(path, name), ": unknown field"));
+      return refuse(cat(join(path, name), ": unknown field"));
     }
   }
   return {};
 }
 
+std::unexpected<Error> refuse(std::string message) {
+  return fail(Code::invalid_argument, std::move(message));
+}
+
 Result<> check_not_empty(const Value& text, std::string_view path) {
   if (trimmed(text.text).empty()) {
-    return fail(Code::invalid_argument, cat(path, ": must not be empty"));
+    return refuse(cat(path, ": must not be empty"));
   }
   return {};
 }

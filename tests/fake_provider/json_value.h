@@ -3,6 +3,8 @@
 // A JSON document as a tree, and the checks of a request's fields. Stricter than JSON: bytes that
 // are not UTF-8, lone surrogates and repeated keys are errors, as they are at a real provider.
 
+#include <cstdint>
+#include <expected>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -45,6 +47,9 @@ struct Field {
 // "messages[3].content[0]", "" for the body.
 Result<> check_fields(const Value& object, std::string_view path,
                       std::initializer_list<Field> fields);
+
+// A violation of the protocol.
+std::unexpected<Error> refuse(std::string message);
 
 Result<> check_not_empty(const Value& text, std::string_view path);
 

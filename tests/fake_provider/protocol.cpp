@@ -55,15 +55,14 @@ Result<> check_tool_name(const Value& name, std::string_view path) {
         return is_ascii_alnum(c) || c == '_' || c == '-';
       });
   if (!good) {
-    return fail(Code::invalid_argument,
-                cat(path, ": a tool's name must match ^[a-zA-Z0-9_-]{1,64}$"));
+    return refuse(cat(path, ": a tool's name must match ^[a-zA-Z0-9_-]{1,64}$"));
   }
   return {};
 }
 
 Result<> check_schema(const Value& schema, std::string_view path) {
   if (schema.find("type").text != "object") {
-    return fail(Code::invalid_argument, cat(path, ": the schema's type must be object"));
+    return refuse(cat(path, ": the schema's type must be object"));
   }
   return {};
 }
@@ -71,7 +70,7 @@ Result<> check_schema(const Value& schema, std::string_view path) {
 Result<> check_arguments(const Value& text, std::string_view path) {
   const auto arguments = parse_value(text.text);
   if (!arguments || !arguments->is(Kind::object)) {
-    return fail(Code::invalid_argument, cat(path, ": the arguments are no JSON object"));
+    return refuse(cat(path, ": the arguments are no JSON object"));
   }
   return {};
 }

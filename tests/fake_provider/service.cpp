@@ -76,7 +76,7 @@ Service::Service(const FakeOptions& options)
     : key_(options.key),
       seed_(options.seed ? *options.seed : fresh_seed()),
       script_(seed_),
-      protocols_{make_openai_chat()} {}
+      protocols_{make_openai_chat(), make_openai_responses(seed_), make_anthropic(seed_)} {}
 
 Result<> Service::add_rule(std::string_view line) {
   REPRISE_ASSIGN(auto rule, parse_rule(line));
@@ -197,7 +197,7 @@ Answer Service::make_answer(const Exchange& exchange, const Turn& turn) {
     call.id = cat(exchange.protocol.call_prefix(), base, "-", index++);
     bytes += call.name.size() + call.input.size();
   }
-  if (!out.thinking.empty()) {
+  if (!out.thinking.empty() && turn.shows_proof) {
     out.signature = sign(out.thinking, seed_);
   }
   out.input_tokens = tokens_of(static_cast<std::size_t>(turn.bytes));

@@ -58,7 +58,7 @@ class Service {
   Record record_;
   std::mutex mutex_;  // for all below
   Script script_;
-  std::array<std::unique_ptr<Protocol>, 1> protocols_;
+  std::array<std::unique_ptr<Protocol>, 3> protocols_;
   std::int64_t ids_ = 0;
 };
 

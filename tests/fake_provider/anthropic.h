@@ -1,0 +1,16 @@
+#pragma once
+
+// POST /v1/messages
+
+#include <cstdint>
+
+#include "fake_provider/answer.h"
+#include "fake_provider/json_value.h"
+#include "reprise/error.h"
+
+namespace reprise::fake {
+
+// Thinking must carry the signature of the server with this seed.
+Result<Turn> check_anthropic(const Value& body, std::uint64_t seed);
+
+}  // namespace reprise::fake
