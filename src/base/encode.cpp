@@ -1,6 +1,7 @@
 #include "base/encode.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -87,7 +88,7 @@ Result<BlobHash> sha256(std::string_view bytes) {
   std::array<unsigned char, 32> digest{};
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes are bytes.
   (**function)(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
-  std::string raw(digest.begin(), digest.end());
+  const std::string raw(digest.begin(), digest.end());
   return BlobHash::parse(hex_encode(raw));
 }
 

@@ -1,13 +1,14 @@
 #include "reprise/environment.h"
 
 #include <sys/random.h>
+#include <sys/types.h>
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "base/encode.h"
 #include "reprise/types.h"

@@ -1,6 +1,7 @@
 #include "base/json_scan.h"
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -429,7 +430,10 @@ Result<RawJson> RawJson::parse(std::string text) {
   if (const std::size_t good = utf8::valid_prefix(text); good != text.size()) {
     return fail(Code::invalid_argument, cat("not valid UTF-8 at byte ", good));
   }
-  return RawJson(std::string(trimmed(text)));
+  if (const std::string_view value = trimmed(text); value.size() != text.size()) {
+    return RawJson(std::string(value));
+  }
+  return RawJson(std::move(text));
 }
 
 }  // namespace reprise

@@ -1,6 +1,7 @@
 #include "base/json_write.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,9 +1,9 @@
 #include "reprise/types.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 #include "reprise/session.h"
 
-#include <cstdint>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,7 +9,6 @@
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "base/text.h"
 #include "model/fields.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
