@@ -10,6 +10,26 @@ namespace reprise::cli {
 namespace {
 
 constexpr CommandEntry kCommands[] = {
+    {.name = "ask",
+     .summary = "ask once; the answer streams to standard output and is kept",
+     .description =
+         "The prompt is made of the words, then of what is piped in. The answer is stored while it "
+         "comes; when it is stopped by Ctrl-C, what came is kept and `reprise ask --go-on` "
+         "continues it.\n\n"
+         "To a terminal the answer is shown without control characters; to a pipe or file it is "
+         "written as the model gave it. When standard output is closed early the answer is stored "
+         "all the same, and the exit code is 1.",
+     .make = make_ask},
+    {.name = "list",
+     .summary = "list the sessions of this folder, newest activity first",
+     .description = "The numbers of the last list name its sessions in other commands.",
+     .make = make_list},
+    {.name = "show",
+     .summary = "show the transcript of a session",
+     .description =
+         "As Markdown, without control characters whatever the messages hold; --format json and "
+         "--json have every message exactly as it is.",
+     .make = make_show},
     {.name = "help",
      .summary = "explain the program or one command",
      .description = "Without COMMAND the commands are listed.",

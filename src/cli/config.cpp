@@ -1,29 +1,372 @@
+// The only file that includes toml++, compiled without its exceptions.
+
 #include "cli/config.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
+#include "base/file.h"
+#include "base/text.h"
 #include "cli/process_environment.h"
+#include "cli/settings.h"
+#include "cli/suggest.h"
 #include "reprise/error.h"
+#include "reprise/mode.h"
+
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
 
 namespace reprise::cli {
 namespace {
 
-void take(const ProcessEnvironment& environment, const char* variable,
-          std::optional<std::string>& out) {
+namespace fs = std::filesystem;
+
+constexpr std::string_view kProjectFile = ".reprise.toml";
+constexpr std::int64_t kConfigBytesMax = 1 << 20;
+
+// Whether a project's file that is not trusted may set it.
+enum class Reach : std::uint8_t { anyone, trusted };
+
+using TextSlot = std::optional<std::string>& (*)(Settings&);
+
+struct TextKey {
+  std::string_view name;
+  Reach reach;
+  TextSlot slot;
+};
+
+constexpr TextKey kTextKeys[] = {
+    {"store", Reach::trusted, [](Settings& s) -> auto& { return s.store; }},
+    {"provider", Reach::anyone, [](Settings& s) -> auto& { return s.provider; }},
+    {"system", Reach::anyone, [](Settings& s) -> auto& { return s.system; }},
+    {"retention", Reach::trusted, [](Settings& s) -> auto& { return s.retention; }},
+};
+
+struct ProviderKey {
+  std::string_view name;
+  Reach reach;
+  std::optional<std::string> ProviderSettings::* slot;
+};
+
+// Stand at the top of a file and in [providers.NAME].
+constexpr ProviderKey kProviderKeys[] = {
+    {"model", Reach::anyone, &ProviderSettings::model},
+    {"dev_model", Reach::anyone, &ProviderSettings::dev_model},
+    {"base_url", Reach::trusted, &ProviderSettings::base_url},
+    {"env_key", Reach::trusted, &ProviderSettings::env_key},
+    {"key_command", Reach::trusted, &ProviderSettings::key_command},
+};
+
+constexpr std::array<std::string_view, 15> kTopKeys = {
+    "store",      "provider", "system",  "retention",   "model",
+    "dev_model",  "base_url", "env_key", "key_command", "temperature",
+    "max_tokens", "budget",   "trust",   "mode",        "providers"};
+constexpr std::array<std::string_view, 4> kModeKeys = {"system", "model", "context", "path"};
+constexpr std::array<std::string_view, 5> kProviderKeyNames = {"model", "dev_model", "base_url",
+                                                               "env_key", "key_command"};
+
+constexpr std::pair<std::string_view, PathPolicy> kPathPolicies[] = {
+    {"none", PathPolicy::none},
+    {"optional", PathPolicy::optional},
+    {"required", PathPolicy::required},
+};
+
+// Reads one file into the settings that are there already.
+class Reader {
+ public:
+  Reader(fs::path file, bool trusted, LoadedSettings& out)
+      : file_(std::move(file)), trusted_(trusted), out_(out) {}
+
+  Result<> read(const toml::table& table) {
+    for (const auto& [key, node] : table) {
+      REPRISE_TRY(top(key, node));
+    }
+    return {};
+  }
+
+ private:
+  std::string at(const toml::source_region& place) const {
+    return cat(file_.string(), " line ", place.begin.line, ", column ", place.begin.column);
+  }
+
+  std::unexpected<Error> wrong(const toml::node& node, std::string_view name,
+                               std::string_view wanted) const {
+    return fail(Code::invalid_argument, cat(at(node.source()), ": ", name, " must be ", wanted));
+  }
+
+  bool allowed(const toml::key& key, Reach reach, std::string_view name) {
+    if (reach == Reach::anyone || trusted_) {
+      return true;
+    }
+    out_.warnings.push_back(cat(at(key.source()), ": ", name,
+                                " of a project is ignored; list its folder under trust in your "
+                                "own config to allow it"));
+    return false;
+  }
+
+  void unknown(const toml::key& key, std::string_view name,
+               std::span<const std::string_view> known) {
+    const std::string_view meant = nearest(key.str(), known);
+    out_.warnings.push_back(cat(at(key.source()), ": unknown key ", name,
+                                meant.empty() ? "" : "; did you mean ", meant,
+                                meant.empty() ? "" : "?"));
+  }
+
+  void came_from(std::string_view name) {
+    out_.settings.origin.insert_or_assign(std::string(name), file_.string());
+  }
+
+  Result<> text(const toml::node& node, std::string_view name, std::optional<std::string>& out) {
+    const auto value = node.value_exact<std::string>();
+    if (!value) {
+      return wrong(node, name, "a string");
+    }
+    out = *value;
+    came_from(name);
+    return {};
+  }
+
+  Result<> integer(const toml::node& node, std::string_view name,
+                   std::optional<std::int64_t>& out) {
+    const auto value = node.value_exact<std::int64_t>();
+    if (!value || *value <= 0) {
+      return wrong(node, name, "an integer above 0");
+    }
+    out = *value;
+    came_from(name);
+    return {};
+  }
+
+  Result<> temperature(const toml::node& node) {
+    const auto value = node.value<double>();
+    if (!node.is_number() || !value || *value < 0) {
+      return wrong(node, "temperature", "a number from 0 on");
+    }
+    out_.settings.temperature = *value;
+    came_from("temperature");
+    return {};
+  }
+
+  Result<> texts(const toml::node& node, std::string_view name, std::vector<std::string>& out) {
+    const toml::array* const array = node.as_array();
+    if (array == nullptr) {
+      return wrong(node, name, "a list of strings");
+    }
+    out.clear();
+    for (const toml::node& item : *array) {
+      const auto value = item.value_exact<std::string>();
+      if (!value) {
+        return wrong(item, name, "a list of strings");
+      }
+      out.push_back(*value);
+    }
+    return {};
+  }
+
+  // Returns whether the key was one of a provider.
+  Result<bool> provider_key(const toml::key& key, const toml::node& node, const std::string& prefix,
+                            ProviderSettings& out) {
+    const auto* const known = std::ranges::find(kProviderKeys, key.str(), &ProviderKey::name);
+    if (known == std::end(kProviderKeys)) {
+      return false;
+    }
+    const std::string name = cat(prefix, known->name);
+    if (allowed(key, known->reach, name)) {
+      REPRISE_TRY(text(node, name, out.*known->slot));
+    }
+    return true;
+  }
+
+  Result<> top(const toml::key& key, const toml::node& node) {
+    if (key == "mode") {
+      return tables(node, "mode", [this](const toml::key& name, const toml::table& table) {
+        return mode(name, table);
+      });
+    }
+    // TOML has no room for both `provider = "x"` and [provider.x].
+    if (key == "provider" && node.is_table()) {
+      return wrong(node, "provider",
+                   "a string; settings of one provider stand in [providers.NAME]");
+    }
+    if (key == "providers") {
+      return tables(node, "providers", [this](const toml::key& name, const toml::table& table) {
+        return provider(name, table);
+      });
+    }
+    if (const auto* const known = std::ranges::find(kTextKeys, key.str(), &TextKey::name);
+        known != std::end(kTextKeys)) {
+      return allowed(key, known->reach, known->name)
+                 ? text(node, known->name, known->slot(out_.settings))
+                 : Result<>();
+    }
+    REPRISE_ASSIGN(const bool taken, provider_key(key, node, "", out_.settings.any));
+    if (taken) {
+      return {};
+    }
+    if (key == "temperature") {
+      return temperature(node);
+    }
+    if (key == "max_tokens") {
+      return integer(node, "max_tokens", out_.settings.max_tokens);
+    }
+    if (key == "budget") {
+      return integer(node, "budget", out_.settings.budget);
+    }
+    if (key == "trust") {
+      return allowed(key, Reach::trusted, "trust") ? texts(node, "trust", out_.settings.trust)
+                                                   : Result<>();
+    }
+    unknown(key, key.str(), kTopKeys);
+    return {};
+  }
+
+  template <class Take>
+  Result<> tables(const toml::node& node, std::string_view name, Take take) {
+    const toml::table* const table = node.as_table();
+    if (table == nullptr) {
+      return wrong(node, name, "a table of tables");
+    }
+    for (const auto& [key, value] : *table) {
+      if (!value.is_table()) {
+        return wrong(value, cat(name, ".", key.str()), "a table");
+      }
+      REPRISE_TRY(take(key, *value.as_table()));
+    }
+    return {};
+  }
+
+  Result<> provider(const toml::key& name, const toml::table& table) {
+    ProviderSettings& out = out_.settings.providers[std::string(name.str())];
+    const std::string prefix = cat("providers.", name.str(), ".");
+    for (const auto& [key, node] : table) {
+      REPRISE_ASSIGN(const bool taken, provider_key(key, node, prefix, out));
+      if (!taken) {
+        unknown(key, cat(prefix, key.str()), kProviderKeyNames);
+      }
+    }
+    return {};
+  }
+
+  Result<> path_policy(const toml::node& node, std::string_view name, PathPolicy& out) {
+    const auto value = node.value_exact<std::string>();
+    const auto* const known = std::ranges::find(kPathPolicies, value.value_or(""),
+                                                &std::pair<std::string_view, PathPolicy>::first);
+    if (known == std::end(kPathPolicies)) {
+      return wrong(node, name, "\"none\", \"optional\" or \"required\"");
+    }
+    out = known->second;
+    return {};
+  }
+
+  Result<> mode(const toml::key& mode_name, const toml::table& table) {
+    Mode mode;
+    mode.name = std::string(mode_name.str());
+    const std::string prefix = cat("mode.", mode.name, ".");
+    std::optional<std::string> system;
+    std::optional<std::string> model;
+    for (const auto& [key, node] : table) {
+      const std::string name = cat(prefix, key.str());
+      if (key == "system") {
+        REPRISE_TRY(text(node, name, system));
+      } else if (key == "model") {
+        REPRISE_TRY(text(node, name, model));
+      } else if (key == "path") {
+        REPRISE_TRY(path_policy(node, name, mode.path));
+      } else if (key == "context") {
+        // It reads files and runs commands, and what they say is sent to a provider.
+        if (allowed(key, Reach::trusted, name)) {
+          REPRISE_TRY(texts(node, name, mode.context));
+        }
+      } else {
+        unknown(key, name, kModeKeys);
+      }
+    }
+    mode.system = system.value_or("");
+    mode.model = model.value_or("");
+    came_from(cat("mode.", mode.name));
+    out_.settings.modes.insert_or_assign(mode.name, std::move(mode));
+    return {};
+  }
+
+  fs::path file_;
+  bool trusted_;
+  LoadedSettings& out_;
+};
+
+Result<> read_config(const fs::path& file, bool trusted, LoadedSettings& out) {
+  REPRISE_ASSIGN(const std::string text, read_file(file, kConfigBytesMax));
+  const toml::parse_result parsed = toml::parse(text);
+  if (!parsed) {
+    const auto& place = parsed.error().source().begin;
+    return fail(Code::invalid_argument, cat(file.string(), " line ", place.line, ", column ",
+                                            place.column, ": ", parsed.error().description()));
+  }
+  out.settings.files.push_back(file);
+  return Reader(file, trusted, out).read(parsed.table());
+}
+
+bool is_below(const fs::path& folder, const fs::path& parent) {
+  const auto [end, ignored] =
+      std::mismatch(parent.begin(), parent.end(), folder.begin(), folder.end());
+  return end == parent.end();
+}
+
+// Symbolic links are resolved on both sides, so that a link cannot borrow another folder's trust.
+bool is_trusted(const fs::path& folder, const std::vector<std::string>& trusted) {
+  std::error_code error;
+  const fs::path real = fs::canonical(folder, error);
+  return !error && std::ranges::any_of(trusted, [&](const std::string& entry) {
+    std::error_code missing;
+    const fs::path parent = fs::canonical(entry, missing);
+    return !missing && fs::path(entry).is_absolute() && is_below(real, parent);
+  });
+}
+
+void take(const ProcessEnvironment& environment, const std::string& variable, std::string_view name,
+          std::optional<std::string>& out, LoadedSettings& loaded) {
   if (auto value = environment.find(variable)) {
     out = *std::move(value);
+    loaded.settings.origin.insert_or_assign(std::string(name), variable);
   }
 }
 
 }  // namespace
 
-Result<LoadedSettings> load_settings(const ConfigSources& /*sources*/,
+fs::path find_project_file(const fs::path& folder) {
+  for (fs::path at = folder; !at.empty(); at = at.parent_path()) {
+    std::error_code error;
+    if (fs::path file = at / kProjectFile; fs::exists(file, error)) {
+      return file;
+    }
+    if (at == at.parent_path()) {
+      break;
+    }
+  }
+  return {};
+}
+
+Result<LoadedSettings> load_settings(const ConfigSources& sources,
                                      const ProcessEnvironment& environment) {
   LoadedSettings loaded;
-  take(environment, "REPRISE_STORE", loaded.settings.store);
-  take(environment, "REPRISE_PROVIDER", loaded.settings.provider);
-  take(environment, "REPRISE_MODEL", loaded.settings.any.model);
+  std::error_code error;
+  if (sources.user_file_required || fs::exists(sources.user_file, error)) {
+    REPRISE_TRY(read_config(sources.user_file, true, loaded));
+  }
+  if (const fs::path project = find_project_file(sources.project_from); !project.empty()) {
+    const bool trusted = is_trusted(project.parent_path(), loaded.settings.trust);
+    REPRISE_TRY(read_config(project, trusted, loaded));
+  }
+  take(environment, "REPRISE_STORE", "store", loaded.settings.store, loaded);
+  take(environment, "REPRISE_PROVIDER", "provider", loaded.settings.provider, loaded);
+  take(environment, "REPRISE_MODEL", "model", loaded.settings.any.model, loaded);
   return loaded;
 }
 

@@ -137,6 +137,11 @@ void Context::say(std::string_view text) {
 }
 
 void Context::warn(std::string_view text) {
+  if (warn_by_events_) {
+    std::string out;
+    json::ObjectWriter(out).field("event", "warning").field("text", text).close();
+    print_json(out);
+  }
   say(cat("warning: ", text));
 }
 
@@ -152,8 +157,12 @@ void Context::note(std::string_view text) {
   }
 }
 
+void Context::print_json_piece(std::string_view piece) {
+  out_.write(out_.is_terminal() ? terminal_json(piece) : std::string(piece));
+}
+
 void Context::print_json(std::string_view document) {
-  out_.write(out_.is_terminal() ? terminal_json(document) : document);
+  print_json_piece(document);
   out_.write("\n");
 }
 
@@ -179,6 +188,18 @@ bool Context::can_ask() const {
   return ::isatty(STDIN_FILENO) == 1 && err_.is_terminal();
 }
 
+Choice Context::ask_choice(std::string_view question) {
+  // A failure is reported at the end, or there is nobody left to tell.
+  (void)out_.flush();
+  err_.write(cat(terminal_line(question), " [y/n/always] "));
+  (void)err_.flush();
+  const std::string answer = ascii_lower(trimmed(read_answer()));
+  if (answer == "always" || answer == "a") {
+    return Choice::always;
+  }
+  return answer == "y" || answer == "yes" ? Choice::yes : Choice::no;
+}
+
 Result<bool> Context::confirm(std::string_view question) {
   if (globals_.yes) {
     return true;
@@ -190,8 +211,8 @@ Result<bool> Context::confirm(std::string_view question) {
   (void)out_.flush();  // its failure is reported at the end
   err_.write(cat(terminal_line(question), " [y/N] "));
   REPRISE_TRY(err_.flush());
-  const std::string answer = ascii_lower(read_answer());
-  return trimmed(answer) == "y" || trimmed(answer) == "yes";
+  const std::string answer = ascii_lower(trimmed(read_answer()));
+  return answer == "y" || answer == "yes";
 }
 
 }  // namespace reprise::cli

@@ -3,6 +3,7 @@
 // What every command is given: the global flags, the streams, the environment, the settings and
 // the store. The last two are opened when they are first asked for, so that `--help` opens nothing.
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -23,6 +24,8 @@
 #include "reprise/store.h"
 
 namespace reprise::cli {
+
+enum class Choice : std::uint8_t { no, yes, always };
 
 class Context {
  public:
@@ -58,13 +61,17 @@ class Context {
   Result<SessionInfo> select(Store& store, std::string_view sel, std::vector<SessionState> states);
 
   // Talk, on standard error, made safe for a terminal. A warning is said even with -q; a remark
-  // is not; a note only with -v. With --json, `ask` and `chat` print warnings as events too.
+  // is not; a note only with -v.
   void warn(std::string_view text);
   void remark(std::string_view text);
   void note(std::string_view text);
 
   // One JSON document and its line end, on standard output.
   void print_json(std::string_view document);
+  // A part of a long document; cut between values or members.
+  void print_json_piece(std::string_view piece);
+  // From now on warnings are printed as JSON events, too.
+  void warn_by_events() { warn_by_events_ = true; }
 
   // "reprise: MESSAGE" on standard error, and with --json as an object on standard output too.
   void report(const Error& error);
@@ -74,6 +81,8 @@ class Context {
   // A yes or no question on the terminal. Without one (and without --yes) the answer is an error
   // that names --yes.
   Result<bool> confirm(std::string_view question);
+  // y, n or always, on the terminal; can_ask() must be true.
+  Choice ask_choice(std::string_view question);
   bool can_ask() const;  // standard input and standard error are a terminal
 
  private:
@@ -86,6 +95,7 @@ class Context {
   Clock& clock_;
   std::filesystem::path working_dir_;
   std::optional<Settings> settings_;
+  bool warn_by_events_ = false;
   std::unique_ptr<Store> reader_;
   std::unique_ptr<Store> writer_;
 };

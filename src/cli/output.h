@@ -24,6 +24,7 @@ class Output {
 
   bool is_terminal() const { return terminal_; }
   int columns() const;  // of the terminal; 80 when unknown or no terminal
+  bool failed() const { return failed_; }
   bool reader_is_gone() const { return reader_is_gone_; }  // the other end of a pipe was closed
 
  private:

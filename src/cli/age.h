@@ -1,0 +1,15 @@
+#pragma once
+
+// How long ago something was, in words.
+
+#include <string>
+
+#include "reprise/types.h"
+
+namespace reprise::cli {
+
+// "just now" (under a minute, or in the future), "5 min ago", "1 hour ago", "3 hours ago",
+// "yesterday" (24 to 48 hours), "2 days ago" to "6 days ago", then the date, "2026-01-18".
+std::string age_text(Time now, Time then);
+
+}  // namespace reprise::cli

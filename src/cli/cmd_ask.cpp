@@ -1,0 +1,195 @@
+// reprise ask: one turn.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "cli/answer_output.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/interrupts.h"
+#include "cli/prompt.h"
+#include "cli/run_flags.h"
+#include "cli/session_setup.h"
+#include "cli/tool_consent.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+
+namespace reprise::cli {
+namespace {
+
+class Ask final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    ArgumentTable table{
+        .options = {{"-c,--continue", "", "go on with the newest session of this folder", &newest_},
+                    {"-r,--resume", "SEL", "go on with this session", &sel_},
+                    {"--new", "", "begin a new session", &new_},
+                    {"-f,--file", "FILE", "attach a text file or an image", &files_},
+                    {"--go-on", "", "continue an answer that was cut", &go_on_},
+                    {"--save", "FILE", "write the answer to a file, too", &save_},
+                    {"--no-stream", "", "show the answer when it is complete", &no_stream_},
+                    {"--dry-run", "", "show the request, send and change nothing", &dry_run_}},
+        .arguments = {{"PROMPT", "what to ask; - is standard input", &words_}}};
+    add_run_flags(table, flags_);
+    return table;
+  }
+
+  Result<Exit> run(Context& context) override {
+    if (const std::string_view wrong = wrong_usage(); !wrong.empty()) {
+      return context.wrong_usage(wrong);
+    }
+    std::optional<JsonAnswer> events;
+    if (context.globals().json && !dry_run_) {
+      events.emplace(context);
+    }
+    const Result<Exit> exit = turn(context, events ? &*events : nullptr);
+    if (!events) {
+      return exit;
+    }
+    if (!exit) {
+      context.report(exit.error());
+    }
+    const Exit code = exit ? *exit : exit_for(exit.error().code);
+    events->done(code);
+    return code;
+  }
+
+ private:
+  std::string_view wrong_usage() const {
+    if (newest_ && sel_) {
+      return "-c and -r exclude each other";
+    }
+    if (new_ && (newest_ || sel_)) {
+      return "--new excludes -c and -r";
+    }
+    if (go_on_ && (!words_.empty() || !files_.empty())) {
+      return "--go-on takes no prompt";
+    }
+    if (go_on_ && (new_ || dry_run_)) {
+      return "--go-on excludes --new and --dry-run";
+    }
+    return "";
+  }
+
+  Result<std::string> prompt() const {
+    std::vector<std::string> words = words_;
+    const bool dash = std::erase(words, "-") > 0;
+    std::string piped;
+    if (dash || input_is_piped()) {
+      REPRISE_ASSIGN(piped, read_input());
+    }
+    return join_prompt(words, piped);
+  }
+
+  Result<std::vector<Block>> blocks(const std::string& prompt, Store* store) const {
+    std::vector<Block> out;
+    if (!prompt.empty()) {
+      out.emplace_back(text_block(prompt));
+    }
+    for (const std::string& file : files_) {
+      REPRISE_ASSIGN(Block block, attach_file(file, store));
+      out.push_back(std::move(block));
+    }
+    return out;
+  }
+
+  Result<Exit> turn(Context& context, JsonAnswer* events) {
+    std::string prompt;
+    if (!go_on_) {
+      REPRISE_ASSIGN(prompt, this->prompt());
+      if (trimmed(prompt).empty() && files_.empty()) {
+        return context.wrong_usage("nothing to ask; give a prompt, a pipe or a file");
+      }
+    }
+    const Interrupts interrupts;
+    TalkRequest request{.flags = flags_,
+                        .session = {.newest = newest_ || (go_on_ && !sel_),
+                                    .sel = sel_,
+                                    .mode_path = context.working_dir()},
+                        .title = title_from_prompt(prompt),
+                        .stream = !no_stream_,
+                        .dry_run = dry_run_,
+                        .approver = ask_for_consent(context),
+                        .stop = interrupts.token()};
+    REPRISE_ASSIGN(const std::unique_ptr<Talk> talk, start_talk(context, std::move(request)));
+    REPRISE_ASSIGN(std::vector<Block> blocks,
+                   this->blocks(prompt, dry_run_ ? nullptr : talk->store));
+    if (dry_run_) {
+      return show_request(context, *talk, std::move(blocks));
+    }
+    return answer(context, *talk, std::move(blocks), events, interrupts);
+  }
+
+  static Result<Exit> show_request(Context& context, Talk& talk, std::vector<Block> blocks) {
+    REPRISE_ASSIGN(const std::string request, talk.conversation->dry_run(std::move(blocks)));
+    if (context.globals().json) {
+      std::string out;
+      json::ObjectWriter(out).field("event", "request").field("text", request).close();
+      context.print_json(out);
+    } else {
+      context.out().write(context.out().is_terminal() ? terminal_text(request) : request);
+      context.out().write(request.ends_with('\n') ? "" : "\n");
+    }
+    return Exit::done;
+  }
+
+  Result<Exit> answer(Context& context, Talk& talk, std::vector<Block> blocks, JsonAnswer* events,
+                      const Interrupts& interrupts) {
+    TextAnswer text(context);
+    if (events != nullptr) {
+      events->begin(talk.conversation->session(), talk.store != nullptr);
+    }
+    TurnObserver& observer = events == nullptr ? static_cast<TurnObserver&>(text) : *events;
+    auto outcome = go_on_ ? talk.conversation->go_on(observer, interrupts.token())
+                          : talk.conversation->ask(std::move(blocks), observer, interrupts.token());
+    text.finish();
+    if (!outcome) {
+      return std::unexpected(std::move(outcome).error());
+    }
+    return conclude(context, *outcome, talk.store != nullptr);
+  }
+
+  Result<Exit> conclude(Context& context, const Outcome& outcome, bool stored) const {
+    if (save_) {
+      REPRISE_TRY(replace_file(*save_, cat(plain_text(outcome.answer), "\n")));
+    }
+    if (outcome.cut && outcome.cut->code == Code::cancelled) {
+      context.remark("stopped; `reprise ask --go-on` continues the answer");
+      return Exit::interrupted;
+    }
+    if (outcome.cut) {
+      return std::unexpected(*outcome.cut);
+    }
+    return outcome.saved && stored ? Exit::done : Exit::unsaved;
+  }
+
+  RunFlags flags_;
+  std::vector<std::string> words_;
+  std::vector<std::string> files_;
+  std::optional<std::string> sel_;
+  std::optional<std::string> save_;
+  bool newest_ = false;
+  bool new_ = false;
+  bool go_on_ = false;
+  bool no_stream_ = false;
+  bool dry_run_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_ask() {
+  return std::make_unique<Ask>();
+}
+
+}  // namespace reprise::cli

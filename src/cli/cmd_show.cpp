@@ -1,0 +1,114 @@
+// reprise show: a session's transcript, streamed message by message.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/session_json.h"
+#include "cli/transcript.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+
+namespace reprise::cli {
+namespace {
+
+// Those that stand beside the messages, then the messages' own, each once.
+Result<std::vector<std::string>> response_ids(Store& store, const Session& session) {
+  std::vector<std::string> ids;
+  const auto add = [&](const std::string& id) {
+    if (!id.empty() && (ids.empty() || ids.back() != id)) {
+      ids.push_back(id);
+    }
+  };
+  for (const ResponseLink& link : session.response_chain) {
+    add(link.response_id);
+  }
+  REPRISE_TRY(store.read(session.info.id, {}, [&](const Message& message) {
+    if (std::ranges::find(session.response_chain, message.response_id,
+                          &ResponseLink::response_id) == session.response_chain.end()) {
+      add(message.response_id);
+    }
+    return Flow::go_on;
+  }));
+  return ids;
+}
+
+class Show final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {{"--format", "FORMAT", "md or json", &format_, {"md", "json"}},
+                        {"--full", "", "tool calls, results and thinking at full length", &full_}},
+            .arguments = {{"SEL", "the session: a number of the last list, an id, a title, last",
+                           &sel_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.store(Access::read));
+    REPRISE_ASSIGN(const SessionInfo info,
+                   context.select(*store, *sel_,
+                                  {SessionState::active, SessionState::closed,
+                                   SessionState::archived, SessionState::trashed}));
+    REPRISE_ASSIGN(const Session session, get(*store, info.id));
+    const bool json = format_ ? *format_ == "json" : context.globals().json;
+    REPRISE_ASSIGN(const ReadReport report,
+                   json ? print_json(context, *store, session) : print(context, *store, session));
+    for (const Damage& part : report.damage) {
+      context.warn(cat("cannot read ", part.where, ": ", part.reason));
+    }
+    return Exit::done;
+  }
+
+ private:
+  Result<ReadReport> print(Context& context, Store& store, const Session& session) const {
+    const Detail detail = full_ ? Detail::full : Detail::shortened;
+    context.out().write(transcript_head(session));
+    return store.read(session.info.id, {}, [&](const Message& message) {
+      context.out().write(transcript_message(message, detail));
+      return context.out().failed() ? Flow::stop : Flow::go_on;
+    });
+  }
+
+  static Result<ReadReport> print_json(Context& context, Store& store, const Session& session) {
+    REPRISE_ASSIGN(const std::vector<std::string> ids, response_ids(store, session));
+    std::vector<Todo> todos;
+    if (Todos* const list = store.offers().todos; list != nullptr) {
+      REPRISE_ASSIGN(todos, list->todos(session.info.id));
+    }
+    context.print_json_piece(
+        cat("{\"session\":", session_document(session, ids), ",\"messages\":["));
+    bool first = true;
+    REPRISE_ASSIGN(ReadReport report, store.read(session.info.id, {}, [&](const Message& message) {
+      context.print_json_piece(cat(first ? "" : ",", message_document(message)));
+      first = false;
+      return context.out().failed() ? Flow::stop : Flow::go_on;
+    }));
+    context.print_json_piece(cat("],\"todos\":", todos_document(todos),
+                                 ",\"damage\":", damage_document(report.damage), "}\n"));
+    return report;
+  }
+
+  std::optional<std::string> sel_;
+  std::optional<std::string> format_;
+  bool full_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_show() {
+  return std::make_unique<Show>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+// What is asked: words, a pipe and attached files, put together.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+
+namespace reprise::cli {
+
+inline constexpr std::int64_t kPromptBytesMax = 32 << 20;
+inline constexpr std::int64_t kAttachmentBytesMax = 32 << 20;
+
+// Whether file descriptor 0 is a pipe, a file or a socket, which is read without being asked.
+bool input_is_piped();
+
+// Standard input up to its end; invalid_argument beyond kPromptBytesMax.
+Result<std::string> read_input();
+
+// The words, then what was piped, parted by an empty line.
+std::string join_prompt(const std::vector<std::string>& words, std::string_view piped);
+
+// A file as a block: text under a heading with its name, or an image, whose bytes go to `store`
+// when there is one that keeps blobs and into the block itself otherwise.
+Result<Block> attach_file(const std::string& path, Store* store);
+
+}  // namespace reprise::cli

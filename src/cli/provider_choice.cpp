@@ -1,0 +1,241 @@
+#include "cli/provider_choice.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "cli/context.h"
+#include "cli/process_environment.h"
+#include "cli/run_flags.h"
+#include "cli/settings.h"
+#include "reprise/error.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kLocalServerTimeout{300};
+constexpr std::size_t kKeyBytesMax = 16 << 10;
+
+struct Known {
+  std::string_view name;
+  std::string_view key_variable;
+  std::string_view url_variable;
+  std::string_view model;
+  std::string_view dev_model;
+};
+
+constexpr Known kKnown[] = {
+    {"echo", "", "", "echo", "echo"},
+    {"anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "claude-sonnet-4-5",
+     "claude-haiku-4-5"},
+    {"openai-responses", "OPENAI_API_KEY", "OPENAI_BASE_URL", "gpt-5", "gpt-5-mini"},
+    {"openai-chat", "OPENAI_API_KEY", "OPENAI_BASE_URL", "gpt-5", "gpt-5-mini"},
+};
+
+const Known* find_known(std::string_view name) {
+  const auto* const found = std::ranges::find(kKnown, name, &Known::name);
+  return found == std::end(kKnown) ? nullptr : found;
+}
+
+using Slot = std::optional<std::string> ProviderSettings::*;
+
+// The provider's own section first; the keys at the top belong to the provider named beside them.
+std::optional<std::string> setting(const Settings& settings, std::string_view provider, Slot slot) {
+  if (const auto own = settings.providers.find(provider);
+      own != settings.providers.end() && own->second.*slot) {
+    return own->second.*slot;
+  }
+  const bool meant = !settings.provider || *settings.provider == provider;
+  return meant ? settings.any.*slot : std::nullopt;
+}
+
+// A server on this machine that a session was held with is gone back to. Any other URL out of a
+// session is not followed: a store may come from somebody else.
+std::optional<std::string> remembered_local_url(const Session* session) {
+  if (session == nullptr) {
+    return std::nullopt;
+  }
+  json::Scanner scanner(json::find_member(session->config.text(), "base_url"));
+  std::string url;
+  if (!scanner.string(url)) {
+    return std::nullopt;
+  }
+  for (const std::string_view local : {"http://127.0.0.1", "http://localhost", "http://[::1]"}) {
+    const std::string_view rest = std::string_view(url).substr(std::min(local.size(), url.size()));
+    if (url.starts_with(local) && (rest.empty() || rest.front() == ':' || rest.front() == '/') &&
+        rest.find('@') == std::string_view::npos) {
+      return url;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<std::string> find_key(const Context& context, const Settings& settings, const Known& known) {
+  if (const auto variable = setting(settings, known.name, &ProviderSettings::env_key)) {
+    if (auto key = context.environment().find(*variable)) {
+      return *std::move(key);
+    }
+    return fail(Code::unauthorized,
+                cat("no key: the variable ", *variable, " named by env_key is not set"));
+  }
+  if (const auto command = setting(settings, known.name, &ProviderSettings::key_command)) {
+    return run_key_command(*command);
+  }
+  return context.environment().find(known.key_variable).value_or("");
+}
+
+std::string choose_model(const Settings& settings, const RunFlags& flags, const Known& known,
+                         const Session* session, std::string_view mode_model) {
+  if (flags.model) {
+    return *flags.model;
+  }
+  if (flags.dev) {
+    return setting(settings, known.name, &ProviderSettings::dev_model)
+        .value_or(std::string(known.dev_model));
+  }
+  if (session != nullptr && session->info.provider == known.name && !session->info.model.empty()) {
+    return session->info.model;
+  }
+  if (!mode_model.empty()) {
+    return std::string(mode_model);
+  }
+  return setting(settings, known.name, &ProviderSettings::model).value_or(std::string(known.model));
+}
+
+// Flags, the session's own, the settings, then what the environment has keys for.
+std::string_view wanted_provider(const Context& context, const RunFlags& flags,
+                                 const Settings& settings, const Session* session) {
+  if (flags.provider) {
+    return *flags.provider;
+  }
+  if (flags.base_url) {
+    return "openai-chat";
+  }
+  if (session != nullptr && find_known(session->info.provider) != nullptr) {
+    return session->info.provider;
+  }
+  if (settings.provider) {
+    return *settings.provider;
+  }
+  if (settings.any.base_url) {
+    return "openai-chat";
+  }
+  const ProcessEnvironment& environment = context.environment();
+  if (environment.find("ANTHROPIC_API_KEY")) {
+    return "anthropic";
+  }
+  if (environment.find("OPENAI_BASE_URL")) {
+    return "openai-chat";
+  }
+  return environment.find("OPENAI_API_KEY") ? "openai-responses" : "";
+}
+
+Result<ProviderChoice> choose_local_server(Context& context, const RunFlags& flags) {
+  const std::vector<LocalServer> servers = find_local_servers(kLocalServerTimeout);
+  const auto usable = std::ranges::find_if(servers, [&](const LocalServer& server) {
+    return flags.model.has_value() || !server.models.empty();
+  });
+  if (usable == servers.end()) {
+    return fail(Code::not_found,
+                "no provider: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server "
+                "such as Ollama, or try `--provider echo`, which needs neither");
+  }
+  const std::string model = flags.model ? *flags.model : usable->models.front();
+  context.remark(cat("using ", model, " of ", usable->name, " at ", usable->base_url));
+  ProviderChoice choice{.name = "openai-chat", .model = model, .options = {}};
+  choice.options.base_url = usable->base_url;
+  return choice;
+}
+
+std::string unknown_provider(std::string_view name) {
+  std::string names;
+  for (const Known& known : kKnown) {
+    names += cat(names.empty() ? "" : ", ", known.name);
+  }
+  return cat("no provider is called '", name, "'; there are ", names);
+}
+
+}  // namespace
+
+std::string_view default_key_variable(std::string_view provider) {
+  const Known* const known = find_known(provider);
+  return known == nullptr ? "" : known->key_variable;
+}
+
+Result<std::string> run_key_command(const std::string& command) {
+  // NOLINTNEXTLINE(cert-env33-c): running the person's own command is what key_command is for.
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "re"),
+                                                   [](FILE* file) { return ::pclose(file); });
+  if (pipe == nullptr) {
+    return fail(Code::io, "cannot start key_command", errno);
+  }
+  std::string out;
+  std::array<char, 4096> piece{};
+  while (out.size() <= kKeyBytesMax) {
+    const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe.get());
+    if (count == 0) {
+      break;
+    }
+    out.append(piece.data(), count);
+  }
+  const std::string key(trimmed(out));
+  if (key.empty() || key.size() > kKeyBytesMax || key.find('\n') != std::string::npos) {
+    return fail(Code::unauthorized, "key_command printed no key; it must print one line");
+  }
+  return key;
+}
+
+bool expects_http(const Context& context, const RunFlags& flags, const Settings& settings) {
+  const std::string_view name = wanted_provider(context, flags, settings, nullptr);
+  return name != "echo";
+}
+
+Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
+                                       const Session* session, std::string_view mode_model) {
+  REPRISE_ASSIGN(const Settings* settings, context.settings());
+  const std::string_view name = wanted_provider(context, flags, *settings, session);
+  if (name.empty()) {
+    return choose_local_server(context, flags);
+  }
+  const Known* const known = find_known(name);
+  if (known == nullptr) {
+    return fail(Code::invalid_argument, unknown_provider(name));
+  }
+  ProviderChoice choice;
+  choice.name = known->name;
+  choice.model = choose_model(*settings, flags, *known, session, mode_model);
+  if (choice.name == "echo") {
+    return choice;
+  }
+  const auto own_url =
+      flags.base_url ? flags.base_url : setting(*settings, name, &ProviderSettings::base_url);
+  const auto url = own_url ? own_url : context.environment().find(known->url_variable);
+  if (const auto remembered = remembered_local_url(session);
+      remembered && !flags.base_url && session->info.provider == name) {
+    choice.options.base_url = *remembered;  // and no key goes there
+    if (remembered != url) {
+      return choice;
+    }
+  }
+  choice.options.base_url = url.value_or("");
+  REPRISE_ASSIGN(choice.options.api_key, find_key(context, *settings, *known));
+  if (choice.options.api_key.empty() && !url) {
+    return fail(Code::unauthorized,
+                cat("no key for ", name, ": set ", known->key_variable,
+                    ", or env_key or key_command in the config; `--provider echo` needs none"));
+  }
+  return choice;
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,38 @@
+#pragma once
+
+// Which provider answers, with which model and key.
+
+#include <string>
+#include <string_view>
+
+#include "cli/context.h"
+#include "cli/run_flags.h"
+#include "cli/settings.h"
+#include "reprise/error.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+
+namespace reprise::cli {
+
+struct ProviderChoice {
+  std::string name;
+  std::string model;
+  ProviderOptions options;
+};
+
+// `session`: the one that is resumed (or null), whose provider and model go on unless a flag says
+// otherwise. `mode_model`: the model of a mode, "" for none. Asks the usual local ports when
+// nothing else is set; the error shows the three ways on.
+Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
+                                       const Session* session, std::string_view mode_model = "");
+
+// Whether HTTP is likely to be needed, as far as flags, settings and environment tell.
+bool expects_http(const Context& context, const RunFlags& flags, const Settings& settings);
+
+// The variable that holds a provider's key: "" for one that needs none.
+std::string_view default_key_variable(std::string_view provider);
+
+// What a key command prints, without the line end. Its standard error is the person's.
+Result<std::string> run_key_command(const std::string& command);
+
+}  // namespace reprise::cli

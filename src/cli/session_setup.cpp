@@ -1,0 +1,233 @@
+#include "cli/session_setup.h"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "cli/context.h"
+#include "cli/provider_choice.h"
+#include "cli/run_flags.h"
+#include "cli/settings.h"
+#include "reprise/conversation.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/mode.h"
+#include "reprise/open_store.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/tool.h"
+
+namespace reprise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A store that cannot be had is no reason not to talk, a wrong URL is.
+bool goes_on_unsaved(const Error& error) {
+  return error.code != Code::invalid_argument && error.code != Code::unsupported;
+}
+
+Result<const Mode*> find_mode(Context& context, const RunFlags& flags) {
+  if (!flags.mode) {
+    return nullptr;
+  }
+  REPRISE_ASSIGN(const Settings* settings, context.settings());
+  const auto found = settings->modes.find(*flags.mode);
+  if (found != settings->modes.end()) {
+    return &found->second;
+  }
+  std::string names;
+  for (const auto& [name, mode] : settings->modes) {
+    names += cat(names.empty() ? "; there are " : ", ", name);
+  }
+  return fail(Code::not_found, cat("no mode is called '", *flags.mode, "'",
+                                   names.empty() ? "; the config has no [mode.NAME]" : names));
+}
+
+Result<fs::path> session_folder(Context& context, const Mode* mode, const fs::path& given) {
+  if (given.empty()) {
+    if (mode != nullptr && mode->path == PathPolicy::required) {
+      return fail(Code::invalid_argument, cat("mode ", mode->name, " needs a folder"));
+    }
+    return context.working_dir();
+  }
+  std::error_code error;
+  fs::path folder = fs::canonical(given, error);
+  if (error || !fs::is_directory(folder, error)) {
+    return fail(Code::not_found, cat("no such folder: ", given.string()));
+  }
+  return folder;
+}
+
+Result<std::string> system_prompt(Context& context, const Mode* mode, const fs::path& folder,
+                                  std::stop_token stop) {
+  REPRISE_ASSIGN(const Settings* settings, context.settings());
+  if (mode == nullptr) {
+    return settings->system.value_or("");
+  }
+  return load_context(
+      *mode, folder, [&](std::string_view line) { context.note(line); }, std::move(stop));
+}
+
+// Where a server that is not the provider's own was, so that the session goes back to it.
+RawJson session_config(const ProviderChoice& choice) {
+  if (choice.options.base_url.empty()) {
+    return {};
+  }
+  std::string out;
+  json::ObjectWriter object(out);
+  object.field("base_url", choice.options.base_url).close();
+  return RawJson::parse(out).value_or(RawJson());
+}
+
+// A session that is found again: what was cut is settled, what was closed is open again.
+Result<Session> resume(Context& context, Store& store, const SessionChoice& choice, bool dry_run) {
+  const std::string sel = choice.sel.value_or("last");
+  auto found = context.select(store, sel);
+  if (!found && !choice.sel && found.error().code == Code::not_found) {
+    return fail(Code::not_found, "there is no session of this folder to go on with");
+  }
+  if (!found) {
+    return std::unexpected(std::move(found).error());
+  }
+  if (!dry_run) {
+    REPRISE_ASSIGN(const bool cut, settle_interrupted(store, found->id, context.clock()));
+    if (cut) {
+      context.remark("the last answer was cut; --go-on continues it");
+    }
+    if (found->state == SessionState::closed) {
+      REPRISE_TRY(store.update(
+          found->id, {.state = SessionState::active, .closed_at = std::optional<Time>()}));
+    }
+  }
+  std::error_code error;
+  if (const std::string& folder = found->working_dir;
+      !folder.empty() && !fs::is_directory(folder, error)) {
+    context.warn(cat("the session's folder is gone: ", folder));
+  }
+  return get(store, found->id);
+}
+
+ConversationOptions conversation_options(const Settings& settings, const TalkRequest& request,
+                                         const ProviderChoice& choice, const Talk& talk) {
+  const RunFlags& flags = request.flags;
+  ConversationOptions options;
+  options.model = choice.model;
+  options.system = flags.system;
+  options.temperature = flags.temperature ? flags.temperature : settings.temperature;
+  options.max_tokens = flags.max_tokens ? flags.max_tokens : settings.max_tokens;
+  if (const auto budget = flags.budget ? flags.budget : settings.budget) {
+    options.budget = TokenCount{*budget};
+  }
+  options.tools = talk.tools.empty() ? nullptr : &talk.tools;
+  options.approver = request.approver;
+  options.stream = request.stream;
+  return options;
+}
+
+Result<> choose_tools(ToolRegistry& out, std::string_view wanted) {
+  ToolRegistry all;
+  add_builtin_tools(all);
+  if (wanted == "all") {
+    out = std::move(all);
+    return {};
+  }
+  while (wanted != "none" && !wanted.empty()) {
+    const std::size_t comma = std::min(wanted.find(','), wanted.size());
+    const std::string_view name = trimmed(wanted.substr(0, comma));
+    wanted.remove_prefix(std::min(comma + 1, wanted.size()));
+    const Tool* const tool = all.find(name);
+    if (tool == nullptr) {
+      std::string names;
+      for (const ToolSpec& spec : all.specs()) {
+        names += cat(names.empty() ? "" : ", ", spec.name);
+      }
+      return fail(Code::not_found, cat("no tool is called '", name, "'; there are ", names));
+    }
+    REPRISE_TRY(out.add(*tool));
+  }
+  return {};
+}
+
+// A new session, not stored yet.
+Result<Session> new_session(Context& context, const TalkRequest& request, const Mode* mode,
+                            const ProviderChoice& choice) {
+  REPRISE_ASSIGN(const fs::path folder, session_folder(context, mode, request.session.mode_path));
+  REPRISE_ASSIGN(std::string system, system_prompt(context, mode, folder, request.stop));
+  const Time now = context.clock().now();
+  return Session{.info = {.id = make_session_id(context.clock(), system_entropy()),
+                          .title = request.title,
+                          .mode = mode == nullptr ? "" : mode->name,
+                          .provider = choice.name,
+                          .model = choice.model,
+                          .working_dir = folder.string(),
+                          .created_at = now,
+                          .updated_at = now},
+                 .system_prompt = std::move(system),
+                 .config = session_config(choice)};
+}
+
+Result<> create_in_store(Context& context, Talk& talk, const Session& session) {
+  REPRISE_ASSIGN(Store* const store, context.store(Access::write));
+  REPRISE_TRY(store->create(session));
+  talk.store = store;
+  return {};
+}
+
+// Leaves talk.store null when the session can only be held in memory.
+Result<> store_new(Context& context, Talk& talk, const Session& session) {
+  const auto stored = create_in_store(context, talk, session);
+  if (!stored && !goes_on_unsaved(stored.error())) {
+    return stored;
+  }
+  if (!stored) {
+    context.warn(cat("this conversation is not saved: ", stored.error().message));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) {
+  REPRISE_ASSIGN(const Settings* settings, context.settings());
+  REPRISE_ASSIGN(const Mode* mode, find_mode(context, request.flags));
+  auto talk = std::make_unique<Talk>();
+  REPRISE_TRY(choose_tools(talk->tools, request.flags.tools.value_or("none")));
+  if (!request.dry_run && expects_http(context, request.flags, *settings)) {
+    preload_http();
+  }
+  std::optional<Session> session;
+  talk->resumed = request.session.newest || request.session.sel.has_value();
+  if (talk->resumed) {
+    REPRISE_ASSIGN(talk->store, context.store(request.dry_run ? Access::read : Access::write));
+    REPRISE_ASSIGN(session, resume(context, *talk->store, request.session, request.dry_run));
+  }
+  REPRISE_ASSIGN(const ProviderChoice choice,
+                 choose_provider(context, request.flags, session ? &*session : nullptr,
+                                 mode == nullptr ? "" : mode->model));
+  REPRISE_ASSIGN(talk->provider, make_provider(choice.name, choice.options));
+  ConversationOptions options = conversation_options(*settings, request, choice, *talk);
+  if (!session) {
+    REPRISE_ASSIGN(session, new_session(context, request, mode, choice));
+    if (!request.dry_run) {
+      REPRISE_TRY(store_new(context, *talk, *session));
+    }
+  } else if (mode != nullptr && !options.system) {
+    REPRISE_ASSIGN(options.system,
+                   system_prompt(context, mode, session->info.working_dir, request.stop));
+  }
+  talk->conversation = std::make_unique<Conversation>(*talk->provider, talk->store,
+                                                      *std::move(session), std::move(options));
+  return talk;
+}
+
+}  // namespace reprise::cli

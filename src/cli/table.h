@@ -1,0 +1,27 @@
+#pragma once
+
+// A table for people: columns as wide as their widest cell, measured as a terminal shows them; the
+// one flexible column gives way when the lines would be too long.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace reprise::cli {
+
+enum class Align : std::uint8_t { left, right };
+
+struct Column {
+  std::string heading;
+  Align align = Align::left;
+  bool flexible = false;  // cut with "…" when there is no room; at least kFlexibleMin columns stay
+};
+
+inline constexpr std::size_t kFlexibleMin = 10;
+
+// `cells` have passed the terminal gate. Each line ends in a line end, without blanks before it.
+std::string format_table(const std::vector<Column>& columns,
+                         const std::vector<std::vector<std::string>>& rows, std::size_t width_max);
+
+}  // namespace reprise::cli

@@ -1,0 +1,14 @@
+#pragma once
+
+// Whether a tool may run. Those that only read (within the session's folder and the store) always
+// may; for the others the person is asked, and where nobody can be asked they need --yes.
+
+#include "cli/context.h"
+#include "reprise/tool.h"
+
+namespace reprise::cli {
+
+// `context` must outlive it.
+Approver ask_for_consent(Context& context);
+
+}  // namespace reprise::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+// A session as Markdown, for people. Everything foreign in it has passed the terminal gate.
+
+#include <cstdint>
+#include <string>
+
+#include "reprise/message.h"
+#include "reprise/session.h"
+
+namespace reprise::cli {
+
+// Shortened: tool inputs, tool results and thinking show their beginning only.
+enum class Detail : std::uint8_t { shortened, full };
+
+std::string transcript_head(const Session& session);
+std::string transcript_message(const Message& message, Detail detail);
+
+}  // namespace reprise::cli
