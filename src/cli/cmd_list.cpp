@@ -165,7 +165,7 @@ class List final : public Command {
       rows.push_back({std::to_string(rows.size() + 1), info.id.str().substr(0, prefix),
                       info.mode.empty() ? title : cat("[", terminal_line(info.mode), "] ", title),
                       std::string(state_text(info)), std::to_string(info.head.value),
-                      age_text(now, info.updated_at)});
+                      age_text(info.updated_at, now)});
       if (all_) {
         rows.back().push_back(terminal_line(info.working_dir));
       }
