@@ -61,11 +61,15 @@ bool decode_chunks(std::string_view& rest, std::string& out) {
 RawReply parse(const std::string& bytes, std::string& left_over) {
   RawReply out;
   out.bytes = bytes;
-  const auto head_end = bytes.find("\r\n\r\n");
-  if (head_end == std::string::npos) {
+  std::string_view view = bytes;
+  constexpr std::string_view kInterim = "HTTP/1.1 100 Continue\r\n\r\n";
+  if (view.starts_with(kInterim)) {
+    view.remove_prefix(kInterim.size());
+  }
+  const auto head_end = view.find("\r\n\r\n");
+  if (head_end == std::string_view::npos) {
     return out;
   }
-  const std::string_view view = bytes;
   out.head = ascii_lower(view.substr(0, head_end + 2));
   out.status = static_cast<int>(number_in(view.substr(9, 3), 10));
   std::string_view rest = view.substr(head_end + 4);
