@@ -39,12 +39,13 @@ class RequestMessages {
 };
 
 struct Request {
-  std::string model;
-  std::string system;  // "" for none
-  std::optional<double> temperature;
-  std::optional<std::int64_t> max_tokens;
-  std::vector<ToolSpec> tools;
-  std::string previous_response_id;  // continue from there; `messages` then has only what is new
+  std::string model = {};
+  std::string system = {};  // "" for none
+  std::optional<double> temperature = std::nullopt;
+  std::optional<std::int64_t> max_tokens = std::nullopt;
+  std::vector<ToolSpec> tools = {};
+  std::string previous_response_id =
+      {};  // continue from there; `messages` then has only what is new
   bool stream = true;
   RequestMessages& messages;
 };
@@ -115,8 +116,8 @@ class Provider {
 };
 
 struct ProviderOptions {
-  std::string base_url;  // "" for the provider's own
-  std::string api_key;   // "" for none; never stored, never shown
+  std::string base_url = {};  // "" for the provider's own
+  std::string api_key = {};   // "" for none; never stored, never shown
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds idle_timeout{120'000};  // without a byte from the provider
   int retries_max = 3;
