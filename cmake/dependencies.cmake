@@ -1,6 +1,7 @@
 # The system libraries we link. What only some commands need (libcurl, libcrypto, libedit) is
 # loaded when it is used; of those only the headers are needed here.
 find_package(Threads REQUIRED)
+find_package(CURL 7.88 REQUIRED)
 
 if(REPRISE_SQLITE_ROOT)
   set(SQLite3_ROOT ${REPRISE_SQLITE_ROOT})

@@ -1,0 +1,333 @@
+#include "base/curl_transport.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "base/curl_library.h"
+#include "base/http.h"
+#include "base/text.h"
+#include "base/variable.h"
+#include "reprise/error.h"
+
+namespace reprise::http {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// How long the end of a body is waited for when all that matters is there: a connection that ends
+// well can be used again.
+constexpr milliseconds kLinger{150};
+constexpr milliseconds kPollMax{60'000};
+
+struct EasyCloser {
+  const CurlLibrary* curl;
+  void operator()(CURL* easy) const { curl->easy_cleanup(easy); }
+};
+struct ListCloser {
+  const CurlLibrary* curl;
+  void operator()(curl_slist* list) const { curl->slist_free_all(list); }
+};
+using Easy = std::unique_ptr<CURL, EasyCloser>;
+using List = std::unique_ptr<curl_slist, ListCloser>;
+
+// One request on its way, and where libcurl's callbacks end up.
+struct Transfer {
+  const CurlLibrary& curl;
+  CURL* easy;
+  const Request& request;
+  Receiver& receiver;
+  ResponseHead head = {};
+  bool head_given = false;
+  Want want = Want::more;
+  std::optional<Error> error = std::nullopt;  // of the body source
+  SteadyClock::time_point active = SteadyClock::now();
+
+  void give_head() {
+    if (head_given) {
+      return;
+    }
+    head_given = true;
+    want = receiver.head(head);
+  }
+};
+
+std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* user) {
+  auto& transfer = *static_cast<Transfer*>(user);
+  const std::string_view line = trimmed({bytes, size * count});
+  transfer.active = SteadyClock::now();
+  if (line.starts_with("HTTP/")) {  // also after an interim answer: the last head counts
+    transfer.head = {};
+    const auto blank = std::min(line.find(' '), line.size() - 1);
+    std::from_chars(line.data() + blank + 1, line.data() + line.size(), transfer.head.status);
+  } else if (const auto colon = line.find(':'); colon != std::string_view::npos) {
+    transfer.head.headers.push_back(
+        {std::string(line.substr(0, colon)), std::string(trimmed(line.substr(colon + 1)))});
+  }
+  return size * count;
+}
+
+std::size_t on_data(char* bytes, std::size_t size, std::size_t count, void* user) {
+  auto& transfer = *static_cast<Transfer*>(user);
+  const std::size_t total = size * count;
+  transfer.active = SteadyClock::now();
+  transfer.give_head();
+  if (transfer.want != Want::nothing) {
+    transfer.want = transfer.receiver.data({bytes, total});
+  }
+  // Any other number than all makes libcurl end the transfer.
+  return transfer.want == Want::nothing ? 0 : total;
+}
+
+std::size_t on_read(char* into, std::size_t size, std::size_t count, void* user) {
+  auto& transfer = *static_cast<Transfer*>(user);
+  transfer.active = SteadyClock::now();
+  auto bytes = transfer.request.source->read(std::span<char>(into, size * count));
+  if (!bytes) {
+    transfer.error = std::move(bytes).error();
+    return CURL_READFUNC_ABORT;
+  }
+  return *bytes;
+}
+
+// libcurl sends again what it sent into a kept connection that was closed meanwhile.
+int on_seek(void* user, curl_off_t offset, int origin) {
+  auto& transfer = *static_cast<Transfer*>(user);
+  if (offset != 0 || origin != SEEK_SET) {
+    return CURL_SEEKFUNC_CANTSEEK;
+  }
+  if (auto rewound = transfer.request.source->rewind(); !rewound) {
+    transfer.error = std::move(rewound).error();
+    return CURL_SEEKFUNC_FAIL;
+  }
+  return CURL_SEEKFUNC_OK;
+}
+
+Error refused_connection(const Transfer& transfer, const std::string& host) {
+  long os_errno = 0;
+  transfer.curl.easy_getinfo(transfer.easy, CURLINFO_OS_ERRNO, &os_errno);
+  return {Code::io, cat("nothing answers at ", host, ": check that it runs and the base URL"),
+          os_errno == 0 ? ECONNREFUSED : static_cast<int>(os_errno)};
+}
+
+// What a finished transfer's code means to the caller.
+Error error_of(const Transfer& transfer, CURLcode code) {
+  const std::string host = host_of(transfer.request.url);
+  const std::string_view reason = transfer.curl.easy_strerror(code);
+  switch (code) {
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      return {Code::invalid_argument, cat("not an http or https URL: ", host)};
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return {Code::io, "cannot find the proxy: check HTTPS_PROXY", EHOSTUNREACH};
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return {Code::io, cat("cannot find ", host, ": check the name and the network"),
+              EHOSTUNREACH};
+    case CURLE_COULDNT_CONNECT:
+      return refused_connection(transfer, host);
+    case CURLE_OPERATION_TIMEDOUT:
+      return {Code::timeout,
+              cat("no connection to ", host, " within ", transfer.request.connect_timeout.count(),
+                  " ms: check the network")};
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_SSL_CERTPROBLEM:
+      return {Code::io,
+              cat("no secure connection to ", host, " (", reason,
+                  "): SSL_CERT_FILE can name the trusted certificates"),
+              EPROTO};
+    default:
+      return {Code::io, cat("the connection to ", host, " was lost (", reason, ")"), ECONNRESET};
+  }
+}
+
+class CurlTransport final : public Transport {
+ public:
+  CurlTransport() = default;
+  CurlTransport(const CurlTransport&) = delete;
+  CurlTransport& operator=(const CurlTransport&) = delete;
+  ~CurlTransport() override {
+    if (multi_ != nullptr) {
+      curl_->multi_cleanup(multi_);
+    }
+  }
+
+  Result<> send(const Request& request, Receiver& receiver, std::stop_token stop) override {
+    REPRISE_TRY(start());
+    const Easy easy(curl_->easy_init(), EasyCloser{curl_});
+    if (easy == nullptr) {
+      return fail(Code::unsupported, "libcurl cannot make a request");
+    }
+    Transfer transfer{.curl = *curl_, .easy = easy.get(), .request = request, .receiver = receiver};
+    const List headers = header_list(request);
+    set_options(transfer, headers.get());
+    if (curl_->multi_add_handle(multi_, easy.get()) != CURLM_OK) {
+      return fail(Code::io, "libcurl cannot start a request");
+    }
+    auto done = run(transfer, stop);
+    curl_->multi_remove_handle(multi_, easy.get());
+    if (done) {
+      transfer.give_head();
+    }
+    return done;
+  }
+
+ private:
+  Result<> start() {
+    if (multi_ != nullptr) {
+      return {};
+    }
+    REPRISE_ASSIGN(curl_, curl_library());
+    multi_ = curl_->multi_init();
+    if (multi_ == nullptr) {
+      return fail(Code::unsupported, "libcurl cannot start");
+    }
+    return {};
+  }
+
+  List header_list(const Request& request) const {
+    List list(nullptr, ListCloser{curl_});
+    const auto add = [&](const std::string& line) {
+      if (curl_slist* longer = curl_->slist_append(list.get(), line.c_str()); longer != nullptr) {
+        (void)list.release();  // is part of the longer one
+        list.reset(longer);
+      }
+    };
+    add("Expect:");  // would wait a second for a permission that few servers give
+    if (request.source != nullptr) {
+      add("Transfer-Encoding: chunked");
+    }
+    for (const Header& header : request.headers) {
+      add(cat(header.name, ": ", header.value));
+    }
+    return list;
+  }
+
+  template <class Value>
+  void set(const Transfer& transfer, CURLoption option, Value value) const {
+    // Only out of memory and options unknown to this libcurl fail; either shows in the transfer.
+    (void)curl_->easy_setopt(transfer.easy, option, value);
+  }
+
+  void set_options(Transfer& transfer, curl_slist* headers) const {
+    const Request& request = transfer.request;
+    set(transfer, CURLOPT_URL, request.url.c_str());
+    set(transfer, CURLOPT_PROTOCOLS_STR, "http,https");
+    set(transfer, CURLOPT_HTTPHEADER, headers);
+    set(transfer, CURLOPT_NOSIGNAL, 1L);
+    set(transfer, CURLOPT_NOPROGRESS, 1L);
+    set(transfer, CURLOPT_QUICK_EXIT, 1L);  // a cancelled name look-up is not waited for
+    set(transfer, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    set(transfer, CURLOPT_TCP_KEEPALIVE, 1L);
+    set(transfer, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_timeout.count()));
+    set(transfer, CURLOPT_HEADERFUNCTION, &on_header);
+    set(transfer, CURLOPT_HEADERDATA, &transfer);
+    set(transfer, CURLOPT_WRITEFUNCTION, &on_data);
+    set(transfer, CURLOPT_WRITEDATA, &transfer);
+    if (request.source != nullptr) {
+      set(transfer, CURLOPT_POST, 1L);
+      set(transfer, CURLOPT_READFUNCTION, &on_read);
+      set(transfer, CURLOPT_READDATA, &transfer);
+      set(transfer, CURLOPT_SEEKFUNCTION, &on_seek);
+      set(transfer, CURLOPT_SEEKDATA, &transfer);
+    } else if (request.method != "GET") {
+      set(transfer, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+      set(transfer, CURLOPT_POSTFIELDS, request.body.data());
+    }
+    set(transfer, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    set_certificates(transfer);
+  }
+
+  void set_certificates(const Transfer& transfer) const {
+    for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+      if (const std::string file = variable(name); !file.empty()) {
+        set(transfer, CURLOPT_CAINFO, file.c_str());
+      }
+    }
+    if (const std::string folder = variable("SSL_CERT_DIR"); !folder.empty()) {
+      set(transfer, CURLOPT_CAPATH, folder.c_str());
+    }
+  }
+
+  // The finished transfer's code; nullopt while it runs.
+  std::optional<CURLcode> finished() const {
+    int left = 0;
+    while (const CURLMsg* message = curl_->multi_info_read(multi_, &left)) {
+      if (message->msg == CURLMSG_DONE) {
+        return message->data.result;
+      }
+    }
+    return std::nullopt;
+  }
+
+  Result<> run(Transfer& transfer, const std::stop_token& stop) {
+    // The only function of libcurl that another thread may call.
+    const std::stop_callback wake(stop, [this] { (void)curl_->multi_wakeup(multi_); });
+    std::optional<SteadyClock::time_point> all_there;
+    while (true) {
+      if (stop.stop_requested()) {
+        return fail(Code::cancelled, "stopped");
+      }
+      int running = 0;
+      if (curl_->multi_perform(multi_, &running) != CURLM_OK) {
+        return fail(Code::io, "libcurl failed", ECONNRESET);
+      }
+      if (const auto code = finished(); code) {
+        return outcome(transfer, *code);
+      }
+      const auto now = SteadyClock::now();
+      if (transfer.want == Want::end && !all_there) {
+        all_there = now;
+      }
+      const auto until =
+          all_there ? *all_there + kLinger : transfer.active + transfer.request.idle_timeout;
+      if (now >= until) {
+        if (all_there) {
+          return {};
+        }
+        return fail(Code::timeout, cat(host_of(transfer.request.url), " sent nothing for ",
+                                       transfer.request.idle_timeout.count(), " ms: try again"));
+      }
+      const auto wait = std::min(std::chrono::ceil<milliseconds>(until - now), kPollMax);
+      (void)curl_->multi_poll(multi_, nullptr, 0, static_cast<int>(wait.count()), nullptr);
+    }
+  }
+
+  static Result<> outcome(Transfer& transfer, CURLcode code) {
+    if (transfer.want != Want::more || code == CURLE_OK) {
+      return {};
+    }
+    return std::unexpected(transfer.error ? *std::move(transfer.error) : error_of(transfer, code));
+  }
+
+  const CurlLibrary* curl_ = nullptr;
+  CURLM* multi_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_curl_transport() {
+  return std::make_unique<CurlTransport>();
+}
+
+void preload_curl() {
+  // Joined when the process ends: a thread must not be inside the loader then. The outcome is
+  // looked at by the first send().
+  static const std::jthread kLoading([] { (void)curl_library(); });
+}
+
+}  // namespace reprise::http

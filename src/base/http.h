@@ -1,0 +1,82 @@
+#pragma once
+
+// HTTP as Reprise needs it: one request at a time; a large body is pulled, the answer is pushed.
+// `Transport` is the seam to the network: the real one is in curl_transport.h, tests have others.
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/error.h"
+
+namespace reprise::http {
+
+struct Header {
+  std::string name;
+  std::string value;
+  friend bool operator==(const Header&, const Header&) = default;
+};
+
+// The first header of that name in any letter case; "" when there is none.
+std::string_view find_header(const std::vector<Header>& headers, std::string_view name);
+
+// The host of a URL as a person knows it, "127.0.0.1:11434": without scheme, user and path.
+std::string host_of(std::string_view url);
+
+// A body that is made while it is sent.
+class BodySource {
+ public:
+  virtual ~BodySource() = default;
+  // Fills the beginning of `into`, which is not empty. 0 at the end.
+  virtual Result<std::size_t> read(std::span<char> into) = 0;
+  // The next read starts again from the first byte.
+  virtual Result<> rewind() = 0;
+};
+
+struct Request {
+  std::string method = "GET";
+  std::string url;
+  std::vector<Header> headers;
+  std::string body = {};         // sent with its length
+  BodySource* source = nullptr;  // instead of `body`; sent in chunks
+  std::chrono::milliseconds connect_timeout{10'000};
+  std::chrono::milliseconds idle_timeout{120'000};  // without a byte in either direction
+};
+
+struct ResponseHead {
+  int status = 0;
+  std::vector<Header> headers;
+};
+
+// What a receiver wants of the rest of the answer.
+enum class Want : std::uint8_t {
+  more,
+  end,      // all is there: only the end of the body, if it comes at once
+  nothing,  // the connection is closed
+};
+
+// Called from the thread that called send(). Views are valid during the call only.
+class Receiver {
+ public:
+  virtual ~Receiver() = default;
+  virtual Want head(const ResponseHead& head) = 0;  // once, before any data
+  virtual Want data(std::string_view bytes) = 0;
+};
+
+// Errors of send(): cancelled, timeout, invalid_argument (not a URL), unsupported (no HTTP library
+// here), those of the body source, and io. `os_errno` of an io error tells whether trying again
+// can help: ECONNREFUSED, EHOSTUNREACH (no such host) and EPROTO (no valid certificate) stay;
+// everything else is a connection that was lost. Messages name the host.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  // Blocks until the answer is complete or the receiver wants nothing more. Any status is an
+  // answer; redirects are not followed.
+  virtual Result<> send(const Request& request, Receiver& receiver, std::stop_token stop) = 0;
+};
+
+}  // namespace reprise::http
