@@ -1,0 +1,89 @@
+#include "provider/answer.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/http.h"
+#include "base/text.h"
+#include "provider/json_view.h"
+#include "reprise/error.h"
+
+namespace reprise::provider {
+
+using http::Want;
+
+Want Answer::head(const http::ResponseHead& head) {
+  head_ = head;
+  return Want::more;
+}
+
+Want Answer::data(std::string_view bytes) {
+  if (refused()) {
+    body_ += bytes.substr(0, kRefusalBytesMax - body_.size());
+    return body_.size() < kRefusalBytesMax ? Want::more : Want::nothing;
+  }
+  if (form_ == Form::unknown) {
+    body_ += bytes;  // blanks may come first, and keep a slow connection open
+    const std::string_view begun = trimmed(body_);
+    if (begun.empty()) {
+      body_.clear();
+      return Want::more;
+    }
+    form_ = begun.front() == '{' ? Form::json : Form::events;
+    const std::string first = std::exchange(body_, {});
+    return take(first);
+  }
+  return take(bytes);
+}
+
+Want Answer::take(std::string_view bytes) {
+  if (form_ == Form::json) {
+    body_ += bytes;
+    if (static_cast<std::int64_t>(body_.size()) > kAnswerBytesMax) {
+      outcome_ = fail(Code::io, "the answer is too large");
+    }
+  } else {
+    outcome_ = take_events(bytes);
+  }
+  if (!outcome_) {
+    return Want::nothing;
+  }
+  return reader_.done() ? Want::end : Want::more;
+}
+
+Result<> Answer::take_events(std::string_view bytes) {
+  return events_.feed(bytes, [this](std::string_view name, std::string_view data) {
+    any_event_ = true;
+    return reader_.done() ? Result<>() : reader_.event(name, data);
+  });
+}
+
+Result<> Answer::finish() {
+  REPRISE_TRY(outcome_);
+  if (form_ == Form::json) {
+    if (!is_json_object(body_)) {
+      return fail(Code::io, "the answer ended too early", ECONNRESET);
+    }
+    REPRISE_TRY(reader_.whole(body_));
+  } else if (!reader_.complete()) {
+    REPRISE_TRY(events_.finish([this](std::string_view name, std::string_view data) {
+      any_event_ = true;
+      return reader_.event(name, data);
+    }));
+  }
+  if (reader_.complete()) {
+    return {};
+  }
+  const std::string_view type = http::find_header(head_.headers, "content-type");
+  if (!any_event_ && form_ == Form::events) {
+    return fail(Code::io,
+                cat("this is no model's answer (", type.empty() ? "no type" : type,
+                    "); check the base URL"),
+                EPROTO);
+  }
+  return fail(Code::io, "the answer ended too early", ECONNRESET);
+}
+
+}  // namespace reprise::provider

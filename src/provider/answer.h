@@ -1,0 +1,53 @@
+#pragma once
+
+// One answer as it comes in: a stream of events, one JSON object or a refusal, told apart by what
+// it is and not by what its headers say.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/http.h"
+#include "provider/codec.h"
+#include "provider/reply_out.h"
+#include "provider/sse.h"
+#include "reprise/error.h"
+
+namespace reprise::provider {
+
+inline constexpr std::int64_t kAnswerBytesMax = 64 << 20;  // of one JSON object
+inline constexpr std::size_t kRefusalBytesMax = 64 << 10;
+
+class Answer final : public http::Receiver {
+ public:
+  // `reader` must outlive it.
+  explicit Answer(ReplyReader& reader) : reader_(reader) {}
+
+  http::Want head(const http::ResponseHead& head) override;
+  http::Want data(std::string_view bytes) override;
+
+  // After the transport has succeeded: an Error when the answer is not whole. Errors are the
+  // reader's own words, to be completed with the host.
+  Result<> finish();
+
+  const http::ResponseHead& response() const { return head_; }
+  bool refused() const { return head_.status < 200 || head_.status > 299; }
+  const std::string& body() const { return body_; }  // of a refusal
+
+ private:
+  enum class Form : std::uint8_t { unknown, events, json };
+
+  http::Want take(std::string_view bytes);
+  Result<> take_events(std::string_view bytes);
+
+  ReplyReader& reader_;
+  http::ResponseHead head_;
+  Form form_ = Form::unknown;
+  std::string body_;
+  SseParser events_;
+  bool any_event_ = false;
+  Result<> outcome_;
+};
+
+}  // namespace reprise::provider

@@ -1,0 +1,222 @@
+// anthropic: POST {base}/v1/messages.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/http.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "provider/anthropic_reader.h"
+#include "provider/codec.h"
+#include "provider/reply_out.h"
+#include "provider/request_parts.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+namespace {
+
+constexpr std::string_view kName = "anthropic";
+constexpr std::int64_t kMaxTokens = 4096;  // the protocol wants a number
+
+void append_tools(std::string& out, const std::vector<ToolSpec>& tools) {
+  json::ArrayWriter array(out);
+  for (const ToolSpec& tool : tools) {
+    array.item();
+    json::ObjectWriter object(out);
+    object.field("name", tool.name)
+        .field("description", tool.description)
+        .raw("input_schema", tool.parameters.text());
+    object.close();
+  }
+  array.close();
+}
+
+// Writes the blocks of one message; what this provider does not take is passed over.
+class Blocks {
+ public:
+  Blocks(json::ArrayWriter& array, std::string& out, const Message& message)
+      : array_(array), out_(out), own_(message.provider == kName) {}
+
+  // Text that is only blanks is refused.
+  void operator()(const TextBlock& block) {
+    if (!trimmed(block.text).empty()) {
+      text(block.text);
+    }
+  }
+
+  // A thought without its signature is refused.
+  void operator()(const ThinkingBlock& block) {
+    if (own_ && !block.signature.empty()) {
+      array_.item();
+      json::ObjectWriter object(out_);
+      object.field("type", "thinking")
+          .field("thinking", block.text)
+          .field("signature", block.signature);
+      object.close();
+    }
+  }
+
+  void operator()(const ToolUseBlock& block) {
+    array_.item();
+    json::ObjectWriter object(out_);
+    object.field("type", "tool_use")
+        .field("id", block.id)
+        .field("name", block.name)
+        .raw("input", object_input(block.input));
+    object.close();
+  }
+
+  void operator()(const ToolResultBlock& block) {
+    array_.item();
+    json::ObjectWriter object(out_);
+    object.field("type", "tool_result")
+        .field("tool_use_id", block.tool_use_id)
+        .field("content", result_text(block));
+    if (block.is_error) {
+      object.field("is_error", true);
+    }
+    object.close();
+  }
+
+  void operator()(const ImageBlock& block) {
+    if (block.url.empty()) {
+      return;
+    }
+    array_.item();
+    json::ObjectWriter object(out_);
+    object.field("type", "image").key("source");
+    json::ObjectWriter source(out_);
+    if (const DataUrl data = parse_data_url(block.url); !data.base64.empty()) {
+      source.field("type", "base64")
+          .field("media_type", data.media_type.empty() ? block.media_type : data.media_type)
+          .field("data", data.base64);
+    } else {
+      source.field("type", "url").field("url", block.url);
+    }
+    source.close();
+    object.close();
+  }
+
+  void operator()(const UnknownBlock& block) {
+    if (own_) {
+      array_.item();
+      out_ += sendable(block.json);
+    }
+  }
+
+  void text(std::string_view text) {
+    array_.item();
+    json::ObjectWriter object(out_);
+    object.field("type", "text").field("text", text);
+    object.close();
+  }
+
+ private:
+  json::ArrayWriter& array_;
+  std::string& out_;
+  bool own_;
+};
+
+bool is_result(const Block& block) {
+  return std::holds_alternative<ToolResultBlock>(block);
+}
+
+// The results of tools come first in a user message.
+void append_user(Blocks& blocks, const Message& message) {
+  for (const bool results : {true, false}) {
+    for (const Block& block : message.blocks) {
+      if (is_result(block) == results) {
+        std::visit(blocks, block);
+      }
+    }
+  }
+}
+
+// Pictures are taken from users only. Blanks at the end are refused when the message is the last.
+void append_assistant(Blocks& blocks, const Message& message) {
+  for (const Block& block : message.blocks) {
+    if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
+      const std::string_view words = trimmed(text->text);
+      if (!words.empty()) {
+        blocks.text(std::string_view(text->text.data(), words.data() + words.size()));
+      }
+    } else if (!std::holds_alternative<ImageBlock>(block)) {
+      std::visit(blocks, block);
+    }
+  }
+}
+
+class Anthropic final : public Codec {
+ public:
+  std::string_view name() const override { return kName; }
+  std::string_view default_url() const override { return "https://api.anthropic.com"; }
+  const char* url_variable() const override { return "ANTHROPIC_BASE_URL"; }
+  std::string_view key_variable() const override { return "ANTHROPIC_API_KEY"; }
+  // People give the base URL with and without the version.
+  std::string_view path(std::string_view base_url) const override {
+    return base_url.ends_with("/v1") ? "/messages" : "/v1/messages";
+  }
+  std::vector<http::Header> headers(std::string_view api_key) const override {
+    std::vector<http::Header> out = {{"anthropic-version", "2023-06-01"}};
+    if (!api_key.empty()) {
+      out.push_back({"x-api-key", std::string(api_key)});
+    }
+    return out;
+  }
+
+  void begin_body(std::string& out, const Request& request) const override {
+    json::ObjectWriter object(out);
+    object.field("model", request.model)
+        .field("max_tokens", request.max_tokens.value_or(kMaxTokens))
+        .field("stream", request.stream);
+    if (!request.system.empty()) {
+      object.field("system", request.system);
+    }
+    if (request.temperature) {
+      object.raw("temperature", spelled(*request.temperature));
+    }
+    if (!request.tools.empty()) {
+      object.key("tools");
+      append_tools(out, request.tools);
+    }
+    object.key("messages");
+  }
+
+  void add_message(json::ArrayWriter& items, std::string& out,
+                   const Message& message) const override {
+    const bool assistant = message.role == role::kAssistant;
+    std::string content;
+    json::ArrayWriter array(content);
+    Blocks blocks(array, content, message);
+    if (assistant) {
+      append_assistant(blocks, message);
+    } else {
+      append_user(blocks, message);
+    }
+    array.close();
+    if (content == "[]") {
+      return;  // empty messages are refused
+    }
+    items.item();
+    json::ObjectWriter object(out);
+    object.field("role", assistant ? role::kAssistant : role::kUser).raw("content", content);
+    object.close();
+  }
+
+  std::unique_ptr<ReplyReader> reader(ReplyOut& out) const override {
+    return make_anthropic_reader(out);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Codec> make_anthropic() {
+  return std::make_unique<Anthropic>();
+}
+
+}  // namespace reprise::provider

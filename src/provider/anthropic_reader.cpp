@@ -1,0 +1,225 @@
+#include "provider/anthropic_reader.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "provider/codec.h"
+#include "provider/json_view.h"
+#include "provider/refusal.h"
+#include "provider/reply_out.h"
+#include "provider/request_parts.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+namespace {
+
+StopReason reason_of(std::string_view stop, bool used_tools) {
+  if (stop == "tool_use") {
+    return StopReason::tool_use;
+  }
+  if (stop == "max_tokens" || stop == "model_context_window_exceeded") {
+    return StopReason::max_tokens;
+  }
+  if (stop == "refusal") {
+    return StopReason::refused;
+  }
+  if (stop == "end_turn" || stop == "stop_sequence" || stop.empty()) {
+    return used_tools ? StopReason::tool_use : StopReason::end;
+  }
+  return StopReason::other;
+}
+
+class AnthropicReader final : public ReplyReader {
+ public:
+  explicit AnthropicReader(ReplyOut& out) : out_(out) {}
+
+  Result<> event(std::string_view name, std::string_view data) override {
+    if (!is_json_object(data)) {
+      return fail(Code::io, "an event is not valid JSON");
+    }
+    const JsonView json(data);
+    std::string type = json["type"].text();
+    if (type.empty()) {
+      type = name;
+    }
+    if (type == "error" || (type.empty() && json["error"])) {
+      return std::unexpected(error_of_object(json["error"] ? json["error"] : json));
+    }
+    if (type == "message_start") {
+      begin(json["message"]);
+    } else if (type == "content_block_start") {
+      begin_block(json["index"].count(), json["content_block"]);
+    } else if (type == "content_block_delta") {
+      take_delta(json["index"].count(), json["delta"]);
+    } else if (type == "content_block_stop") {
+      end_block(json["index"].count());
+    } else if (type == "message_delta") {
+      take_usage(json["usage"]);
+      take_stop(json["delta"]["stop_reason"]);
+    } else if (type == "message_stop") {
+      done_ = true;
+    }
+    return {};
+  }
+
+  Result<> whole(std::string_view json) override {
+    const JsonView message(json);
+    if (const JsonView error = message["error"]; error) {
+      return std::unexpected(error_of_object(error));
+    }
+    begin(message);
+    std::int64_t index = 0;
+    message["content"].each([&](JsonView block) {
+      begin_block(index, block);
+      end_block(index++);
+    });
+    take_stop(message["stop_reason"]);
+    done_ = message["content"].is(json::Kind::array);
+    return {};
+  }
+
+  bool complete() const override { return done_ || stopped_; }
+  bool done() const override { return done_; }
+
+  void finish(std::string_view request_id) override {
+    out_.end_blocks();
+    usage_.request_id = request_id_of(out_.response_id(), request_id);
+    usage_.input.value = fresh_ + usage_.cached.value + written_;
+    out_.usage(usage_);
+    out_.ended(reason_of(stop_reason_, out_.used_tools()));
+  }
+
+ private:
+  enum class Kind : std::uint8_t { none, text, thinking, tool, raw };
+
+  void begin(JsonView message) {
+    out_.started(message["id"].text(), message["model"].text());
+    take_usage(message["usage"]);
+  }
+
+  // The counts of the last report hold; each may leave some out.
+  void take_usage(JsonView usage) {
+    const auto take = [usage](std::string_view name, std::int64_t& count) {
+      if (const JsonView value = usage[name]; value) {
+        count = value.count();
+      }
+    };
+    take("input_tokens", fresh_);
+    take("output_tokens", usage_.output.value);
+    take("cache_read_input_tokens", usage_.cached.value);
+    take("cache_creation_input_tokens", written_);
+  }
+
+  void take_stop(JsonView reason) {
+    if (reason) {
+      stopped_ = true;
+      stop_reason_ = reason.text();
+    }
+  }
+
+  // A block of a whole answer has its content here; one of a stream is empty yet.
+  void begin_block(std::int64_t index, JsonView block) {
+    const std::string type = block["type"].text();
+    if (type == "text") {
+      kind_ = Kind::text;
+      out_.text(block["text"].raw());
+    } else if (type == "thinking") {
+      kind_ = Kind::thinking;
+      out_.thinking(block["thinking"].raw());
+      signature_ = block["signature"].text();
+    } else if (type == "tool_use") {
+      kind_ = Kind::tool;
+      out_.tool(index, block["id"].text(), block["name"].text());
+      whole_input_ = block["input"].raw();
+    } else {
+      kind_ = Kind::raw;
+      raw_ = block.raw();
+      raw_input_.clear();
+    }
+  }
+
+  void take_delta(std::int64_t index, JsonView delta) {
+    const std::string type = delta["type"].text();
+    if (type == "text_delta") {
+      out_.text(delta["text"].raw());
+    } else if (type == "thinking_delta") {
+      out_.thinking(delta["thinking"].raw());
+    } else if (type == "signature_delta") {
+      signature_ += delta["signature"].text();
+    } else if (type == "input_json_delta") {
+      if (kind_ == Kind::raw) {
+        raw_input_ += delta["partial_json"].text();
+      } else {
+        out_.tool_input(index, delta["partial_json"].raw());
+      }
+    }
+  }
+
+  void end_block(std::int64_t index) {
+    switch (std::exchange(kind_, Kind::none)) {
+      case Kind::thinking:
+        out_.signature(std::exchange(signature_, {}));
+        break;
+      case Kind::tool:
+        if (!whole_input_.empty() && whole_input_ != "{}") {
+          out_.tool_input_object(index, std::exchange(whole_input_, {}));
+        }
+        out_.tool_end(index);
+        break;
+      case Kind::raw:
+        out_.raw_block(with_input(raw_, raw_input_));
+        break;
+      case Kind::text:
+      case Kind::none:
+        break;
+    }
+  }
+
+  // A block of another type whose input came in pieces (a tool the provider runs itself).
+  static std::string with_input(std::string_view block, std::string_view input) {
+    if (!is_json_object(input)) {
+      return std::string(block);
+    }
+    std::string out;
+    json::ObjectWriter object(out);
+    json::Scanner scanner(block);
+    const bool good = scanner.object([&](std::string_view name) {
+      std::string_view value;
+      const bool read = scanner.raw(value);
+      if (read) {
+        object.raw(name, name == "input" ? input : value);
+      }
+      return read;
+    });
+    object.close();
+    return good ? out : std::string(block);
+  }
+
+  ReplyOut& out_;
+  Kind kind_ = Kind::none;
+  std::string signature_;
+  std::string whole_input_;
+  std::string raw_;
+  std::string raw_input_;
+  Usage usage_;
+  std::int64_t fresh_ = 0;    // input tokens beside the cache
+  std::int64_t written_ = 0;  // input tokens put into the cache
+  std::string stop_reason_;
+  bool stopped_ = false;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<ReplyReader> make_anthropic_reader(ReplyOut& out) {
+  return std::make_unique<AnthropicReader>(out);
+}
+
+}  // namespace reprise::provider

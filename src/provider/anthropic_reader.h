@@ -1,0 +1,15 @@
+#pragma once
+
+// Reads the answers of Anthropic's Messages.
+
+#include <memory>
+
+#include "provider/codec.h"
+#include "provider/reply_out.h"
+
+namespace reprise::provider {
+
+// `out` must outlive it.
+std::unique_ptr<ReplyReader> make_anthropic_reader(ReplyOut& out);
+
+}  // namespace reprise::provider

@@ -1,0 +1,192 @@
+#include "provider/chat_reader.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "provider/codec.h"
+#include "provider/json_view.h"
+#include "provider/refusal.h"
+#include "provider/reply_out.h"
+#include "provider/request_parts.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+#include "reprise/types.h"
+
+namespace reprise::provider {
+namespace {
+
+StopReason reason_of(std::string_view finish, bool used_tools) {
+  if (finish == "length") {
+    return StopReason::max_tokens;
+  }
+  if (finish == "content_filter") {
+    return StopReason::refused;
+  }
+  // Some servers say "stop" after tool calls, too.
+  if (used_tools || finish == "tool_calls" || finish == "function_call") {
+    return StopReason::tool_use;
+  }
+  return finish == "stop" || finish.empty() ? StopReason::end : StopReason::other;
+}
+
+Usage usage_of(JsonView json) {
+  Usage usage;
+  usage.input.value = json["prompt_tokens"].count();
+  usage.output.value = json["completion_tokens"].count();
+  usage.reasoning.value = json["completion_tokens_details"]["reasoning_tokens"].count();
+  usage.cached.value = json["prompt_tokens_details"]["cached_tokens"].count();
+  if (usage.cached.value == 0) {
+    usage.cached.value = json["prompt_cache_hit_tokens"].count();  // DeepSeek
+  }
+  if (const JsonView cost = json["cost"]; cost.is(json::Kind::number)) {  // OpenRouter
+    usage.cost = Money::parse(cost.raw());
+    usage.price_source = usage.cost ? "provider" : "";
+  }
+  return usage;
+}
+
+class ChatReader final : public ReplyReader {
+ public:
+  explicit ChatReader(ReplyOut& out) : out_(out) {}
+
+  Result<> event(std::string_view name, std::string_view data) override {
+    if (trimmed(data) == "[DONE]") {
+      done_ = true;
+      return {};
+    }
+    if (!is_json_object(data)) {
+      return fail(Code::io, "an event is not valid JSON");
+    }
+    return chunk(JsonView(data), name == "error");
+  }
+
+  Result<> whole(std::string_view json) override {
+    REPRISE_TRY(chunk(JsonView(json), false));
+    done_ = done_ || answered_;
+    return {};
+  }
+
+  bool complete() const override { return done_ || finish_.has_value(); }
+  bool done() const override { return done_; }
+
+  void finish(std::string_view request_id) override {
+    out_.end_blocks();
+    if (usage_) {
+      usage_->request_id = request_id_of(out_.response_id(), request_id);
+      out_.usage(*usage_);
+    }
+    const StopReason reason = reason_of(finish_.value_or(""), out_.used_tools());
+    out_.ended(refused_ && reason == StopReason::end ? StopReason::refused : reason);
+  }
+
+ private:
+  // A chunk of a stream or the whole answer: they differ in the name of the message only.
+  Result<> chunk(JsonView json, bool is_error) {
+    if (const JsonView error = json["error"]; error) {
+      return std::unexpected(error_of_object(error));
+    }
+    if (is_error) {
+      return std::unexpected(error_of_object(json));
+    }
+    out_.started(json["id"].text(), json["model"].text());
+    if (const JsonView usage = json["usage"]; usage) {
+      usage_ = usage_of(usage);
+    }
+    bool first = true;
+    json["choices"].each([&](JsonView choice) {
+      if (!first) {
+        return;  // only one was asked for
+      }
+      first = false;
+      answered_ = true;
+      const JsonView delta = choice["delta"];
+      take(delta ? delta : choice["message"]);
+      if (std::string finish = choice["finish_reason"].text(); !finish.empty()) {
+        finish_ = std::move(finish);
+      }
+    });
+    return {};
+  }
+
+  void take(JsonView message) {
+    const JsonView reasoning = message["reasoning_content"];
+    take_text(reasoning ? reasoning : message["reasoning"], true);
+    take_text(message["content"], false);
+    if (const JsonView refusal = message["refusal"]; refusal && refusal.raw() != R"("")") {
+      refused_ = true;
+      out_.text(refusal.raw());
+    }
+    message["tool_calls"].each([this](JsonView call) { take_call(call); });
+  }
+
+  // A string, or a list of parts of which some are thoughts (Mistral).
+  void take_text(JsonView text, bool is_thinking) {
+    if (text.is(json::Kind::string)) {
+      is_thinking ? out_.thinking(text.raw()) : out_.text(text.raw());
+      return;
+    }
+    text.each([&](JsonView part) {
+      const JsonView thinking = part["thinking"];
+      take_text(thinking ? thinking : part["text"], is_thinking || thinking);
+    });
+  }
+
+  void take_call(JsonView call) {
+    const JsonView function = call["function"];
+    const std::int64_t key = key_of(call);
+    const JsonView arguments = function["arguments"];
+    if (arguments.is(json::Kind::object)) {
+      out_.tool_input_object(key, arguments.raw());
+    } else {
+      out_.tool_input(key, arguments.raw());
+    }
+  }
+
+  // Calls have an index; some servers send none, or always 0 and another id for each call. A call
+  // without an id gets one, for its result must be able to name it.
+  std::int64_t key_of(JsonView call) {
+    const std::int64_t index = call["index"].count();
+    const std::string id = call["id"].text();
+    const std::string name = call["function"]["name"].text();
+    const auto known = calls_.find(index);
+    const bool fresh = known == calls_.end() || (!id.empty() && id != known->second.id);
+    const bool unnamed = id.empty() && !call["index"] && !name.empty();
+    if (!fresh && !unnamed) {
+      return known->second.key;
+    }
+    const std::int64_t key = next_key_++;
+    const std::string used = id.empty() ? cat("call_", key) : id;
+    calls_.insert_or_assign(index, Call{key, used});
+    out_.tool(key, used, name);
+    return key;
+  }
+
+  struct Call {
+    std::int64_t key;
+    std::string id;
+  };
+
+  ReplyOut& out_;
+  std::map<std::int64_t, Call> calls_;  // by index: the last one that had it
+  std::int64_t next_key_ = 0;
+  std::optional<Usage> usage_;
+  std::optional<std::string> finish_;
+  bool answered_ = false;
+  bool refused_ = false;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<ReplyReader> make_chat_reader(ReplyOut& out) {
+  return std::make_unique<ChatReader>(out);
+}
+
+}  // namespace reprise::provider

@@ -1,0 +1,15 @@
+#pragma once
+
+// Reads the answers of chat/completions.
+
+#include <memory>
+
+#include "provider/codec.h"
+#include "provider/reply_out.h"
+
+namespace reprise::provider {
+
+// `out` must outlive it.
+std::unique_ptr<ReplyReader> make_chat_reader(ReplyOut& out);
+
+}  // namespace reprise::provider

@@ -1,0 +1,64 @@
+#pragma once
+
+// What differs between the protocols: how a request is written and how an answer is read. All else
+// (sending, retries, errors, server-sent events) is http_provider.h.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/http.h"
+#include "base/json_write.h"
+#include "provider/reply_out.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+
+// Reads one answer and hands it on.
+class ReplyReader {
+ public:
+  virtual ~ReplyReader() = default;
+  // One server-sent event. An Error is the provider's own, or garbage.
+  virtual Result<> event(std::string_view name, std::string_view data) = 0;
+  // The whole answer as one JSON object, which is valid.
+  virtual Result<> whole(std::string_view json) = 0;
+  // The answer's words are complete, though the usage may still come.
+  virtual bool complete() const = 0;
+  // Nothing that matters can follow.
+  virtual bool done() const = 0;
+  // After a complete answer: hands on the usage and the end. `request_id` is the one of the HTTP
+  // answer's head, "" for none.
+  virtual void finish(std::string_view request_id) = 0;
+};
+
+class Codec {
+ public:
+  virtual ~Codec() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string_view default_url() const = 0;                    // base URL
+  virtual const char* url_variable() const = 0;                        // the environment's base URL
+  virtual std::string_view key_variable() const = 0;                   // where people keep the key
+  virtual std::string_view path(std::string_view base_url) const = 0;  // after the base URL
+  virtual std::vector<http::Header> headers(std::string_view api_key) const = 0;
+  virtual bool keeps_responses() const { return false; }
+
+  // The body is `head`, the messages with commas between them, and "]}".
+  virtual void begin_body(std::string& out, const Request& request) const = 0;
+  // Adds what the message is in this protocol: none, one or several items. A system prompt that is
+  // a message is written by begin_messages.
+  virtual void begin_messages(json::ArrayWriter& /*items*/, std::string& /*out*/,
+                              const Request& /*request*/) const {}
+  virtual void add_message(json::ArrayWriter& items, std::string& out,
+                           const Message& message) const = 0;
+
+  virtual std::unique_ptr<ReplyReader> reader(ReplyOut& out) const = 0;
+};
+
+std::unique_ptr<Codec> make_openai_chat(std::string_view base_url);
+std::unique_ptr<Codec> make_openai_responses();
+std::unique_ptr<Codec> make_anthropic();
+
+}  // namespace reprise::provider

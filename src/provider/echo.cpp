@@ -1,0 +1,120 @@
+// echo: the built-in model, for trying things out with no key and no network. It answers with the
+// last user message, word by word.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "base/json_write.h"
+#include "provider/request_parts.h"
+#include "provider/retry.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise {
+namespace {
+
+// The usual estimate, as there is no tokenizer: four bytes each.
+TokenCount tokens_in(std::int64_t bytes) {
+  return {(bytes + 3) / 4};
+}
+
+// What a person or a tool said; "" for neither.
+std::string words_of(const Message& message) {
+  std::string out = plain_text(message);
+  for (const Block& block : message.blocks) {
+    const auto* result = std::get_if<ToolResultBlock>(&block);
+    if (result != nullptr && !result->text.empty()) {
+      out += out.empty() ? "" : "\n\n";
+      out += result->text;
+    }
+  }
+  return out;
+}
+
+// The next word with the blanks before it.
+std::string_view next_word(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const auto begin = text.find_first_not_of(kBlanks);
+  return text.substr(0, text.find_first_of(kBlanks, begin));
+}
+
+struct Asked {
+  std::string question = {};
+  std::int64_t bytes = 0;
+};
+
+Result<Asked> read_request(Request& request) {
+  REPRISE_TRY(request.messages.rewind());
+  Asked out{.bytes = static_cast<std::int64_t>(request.system.size())};
+  while (true) {
+    REPRISE_ASSIGN(const std::optional<Message> message, request.messages.next());
+    if (!message) {
+      return out;
+    }
+    std::string words = words_of(*message);
+    out.bytes += static_cast<std::int64_t>(words.size());
+    if (message->role == role::kUser) {
+      out.question = std::move(words);
+    }
+  }
+}
+
+class Echo final : public Provider {
+ public:
+  explicit Echo(std::chrono::milliseconds delay) : delay_(delay) {}
+
+  std::string_view name() const override { return "echo"; }
+
+  Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) override {
+    REPRISE_ASSIGN(const Asked asked, read_request(request));
+    const std::string id = provider::request_id_of("", "");
+    sink(ReplyStarted{"", request.model.empty() ? name() : std::string_view(request.model)});
+    std::string_view left = asked.question.empty() ? std::string_view("(nothing was said)")
+                                                   : std::string_view(asked.question);
+    std::int64_t bytes = 0;
+    while (!left.empty()) {
+      if (stop.stop_requested() ||
+          (bytes > 0 && delay_.count() > 0 && !provider::sleep_for(delay_, stop))) {
+        return fail(Code::cancelled, "stopped");
+      }
+      const std::string_view word = request.stream ? next_word(left) : left;
+      sink(TextDelta{word});
+      bytes += static_cast<std::int64_t>(word.size());
+      left.remove_prefix(word.size());
+    }
+    sink(UsageReport{{.input = tokens_in(asked.bytes),
+                      .output = tokens_in(bytes),
+                      .reasoning = {},
+                      .cached = {},
+                      .cost = std::nullopt,
+                      .price_source = {},
+                      .request_id = id,
+                      .extra = {}}});
+    sink(ReplyEnded{StopReason::end});
+    return {};
+  }
+
+  Result<std::string> dry_run(Request& request) override {
+    REPRISE_ASSIGN(const Asked asked, read_request(request));
+    return "echo: nothing is sent; it would answer " + json::quoted(asked.question) + "\n";
+  }
+
+ private:
+  std::chrono::milliseconds delay_;
+};
+
+}  // namespace
+
+std::unique_ptr<Provider> make_echo_provider(std::chrono::milliseconds delay) {
+  return std::make_unique<Echo>(delay);
+}
+
+}  // namespace reprise

@@ -1,0 +1,188 @@
+#include "provider/http_provider.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/http.h"
+#include "base/text.h"
+#include "base/variable.h"
+#include "provider/answer.h"
+#include "provider/codec.h"
+#include "provider/refusal.h"
+#include "provider/reply_out.h"
+#include "provider/request_body.h"
+#include "provider/retry.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+namespace {
+
+using std::chrono::milliseconds;
+
+// One try that failed: why, and whether and when another one makes sense.
+struct Failure {
+  Error error;
+  bool retry = false;
+  std::optional<milliseconds> pause = std::nullopt;  // asked for by the provider
+};
+
+class HttpProvider final : public Provider {
+ public:
+  HttpProvider(std::unique_ptr<Codec> codec, ProviderOptions options, Seams seams)
+      : codec_(std::move(codec)), options_(std::move(options)), seams_(std::move(seams)) {}
+
+  std::string_view name() const override { return codec_->name(); }
+  bool keeps_responses() const override { return codec_->keeps_responses(); }
+
+  Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) override {
+    for (int retry = 0;; ++retry) {
+      const auto failure = attempt(request, sink, stop);
+      if (!failure) {
+        return {};
+      }
+      const milliseconds pause = failure->pause.value_or(milliseconds(0)) > milliseconds(0)
+                                     ? *failure->pause
+                                     : backoff(retry, seams_.entropy);
+      if (!failure->retry || retry >= options_.retries_max || pause > kPauseMax) {
+        return std::unexpected(failure->error);
+      }
+      sink(Retrying{failure->error, pause});
+      if (!seams_.sleeper(pause, stop)) {
+        return fail(Code::cancelled, "stopped");
+      }
+    }
+  }
+
+  Result<std::string> dry_run(Request& request) override {
+    http::Request sent = http_request(request, options_.api_key.empty() ? "" : "***");
+    REPRISE_ASSIGN(sent.body, render_body(*codec_, request));
+    std::string out = cat(sent.method, " ", sent.url, "\n");
+    for (const http::Header& header : sent.headers) {
+      out += cat(header.name, ": ", header.value, "\n");
+    }
+    out += cat("\n", sent.body, "\n");
+    return out;
+  }
+
+ private:
+  http::Request http_request(const Request& request, std::string_view api_key) const {
+    http::Request out{.method = "POST",
+                      .url = cat(options_.base_url, codec_->path(options_.base_url)),
+                      .headers = codec_->headers(api_key),
+                      .connect_timeout = options_.connect_timeout,
+                      .idle_timeout = options_.idle_timeout};
+    out.headers.push_back({"User-Agent", "reprise"});
+    out.headers.push_back({"Content-Type", "application/json"});
+    out.headers.push_back({"Accept", request.stream ? "text/event-stream" : "application/json"});
+    return out;
+  }
+
+  Recipient recipient(const Request& request) const {
+    return {.base_url = options_.base_url,
+            .api_key = options_.api_key,
+            .key_variable = std::string(codec_->key_variable()),
+            .continued = !request.previous_response_id.empty()};
+  }
+
+  // nullopt after a whole answer.
+  std::optional<Failure> attempt(Request& request, const StreamSink& sink,
+                                 const std::stop_token& stop) {
+    http::Request sent = http_request(request, options_.api_key);
+    StreamedBody body(*codec_, request);
+    if (request.messages.bytes_estimate() < kWholeBodyBytes) {
+      auto whole = render_body(*codec_, request);
+      if (!whole) {
+        return Failure{std::move(whole).error()};
+      }
+      sent.body = *std::move(whole);
+    } else {
+      if (auto rewound = body.rewind(); !rewound) {
+        return Failure{std::move(rewound).error()};
+      }
+      sent.source = &body;
+    }
+    ReplyOut out(sink);
+    const std::unique_ptr<ReplyReader> reader = codec_->reader(out);
+    Answer answer(*reader);
+    Result<> done = seams_.transport->send(sent, answer, stop);
+    return judge(request, {out, *reader, answer}, std::move(done));
+  }
+
+  struct Tried {
+    ReplyOut& out;
+    ReplyReader& reader;
+    Answer& answer;
+  };
+
+  std::optional<Failure> judge(const Request& request, Tried tried, Result<> done) {
+    auto& [out, reader, answer] = tried;
+    const http::ResponseHead& head = answer.response();
+    if (head.status != 0 && answer.refused() && (done || done.error().code == Code::io)) {
+      return Failure{error_of_status(recipient(request), head, answer.body()),
+                     worth_retrying(head.status, answer.body()),
+                     retry_after(head.headers, seams_.clock.now())};
+    }
+    if (done) {
+      done = answer.finish();
+      if (!done) {
+        done = std::unexpected(mid_stream_error(recipient(request), done.error()));
+      }
+    }
+    // Cut after the last word: nothing of the answer is missing.
+    if (done || (reader.complete() && done.error().code == Code::io)) {
+      reader.finish(http::find_header(head.headers, "x-request-id"));
+      return std::nullopt;
+    }
+    out.cut_blocks();
+    return Failure{done.error(), !out.began() && worth_retrying(done.error())};
+  }
+
+  std::unique_ptr<Codec> codec_;
+  ProviderOptions options_;
+  Seams seams_;
+};
+
+bool has_control(std::string_view text) {
+  return std::ranges::any_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Provider>> make_http_provider(std::unique_ptr<Codec> codec,
+                                                     ProviderOptions options, Seams seams) {
+  std::string& url = options.base_url;
+  if (url.empty()) {
+    url = variable(codec->url_variable());
+  }
+  if (url.empty()) {
+    url = codec->default_url();
+  }
+  url = trimmed(url);
+  while (url.ends_with('/')) {
+    url.pop_back();
+  }
+  const std::string scheme = ascii_lower(std::string_view(url).substr(0, url.find("://")));
+  if ((scheme != "http" && scheme != "https") || has_control(url) || url.contains(' ')) {
+    return fail(Code::invalid_argument,
+                cat("the base URL of ", codec->name(),
+                    " is no http or https URL: ", one_line(http::host_of(url), options.api_key)));
+  }
+  options.api_key = trimmed(options.api_key);
+  if (has_control(options.api_key)) {
+    return fail(Code::invalid_argument,
+                cat("the key in ", codec->key_variable(), " has control characters in it"));
+  }
+  return std::make_unique<HttpProvider>(std::move(codec), std::move(options), std::move(seams));
+}
+
+}  // namespace reprise::provider

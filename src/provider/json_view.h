@@ -1,0 +1,59 @@
+#pragma once
+
+// Looking into a JSON text that is known to be valid, without keeping anything of it. Members that
+// are missing or of another type read as empty, as servers differ in what they leave out.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/json_scan.h"
+
+namespace reprise::provider {
+
+// A view: the text must outlive it.
+class JsonView {
+ public:
+  JsonView() = default;
+  explicit JsonView(std::string_view json) : json_(json) {}
+
+  JsonView operator[](std::string_view name) const {
+    return JsonView(json::find_member(json_, name));
+  }
+
+  bool is(json::Kind kind) const { return json::Scanner(json_).kind() == kind; }
+  // Something is there, and it is not null.
+  explicit operator bool() const { return !json_.empty() && !is(json::Kind::null); }
+
+  std::string_view raw() const { return json_; }
+  std::string text() const;    // "" for what is no string
+  std::int64_t count() const;  // 0 for what is no integer, and for negative ones
+
+  template <class Each>
+  void each(Each&& element) const;  // element(JsonView), none for what is no array
+
+ private:
+  std::string_view json_;
+};
+
+// True when `text` is exactly one JSON object.
+bool is_json_object(std::string_view text);
+
+template <class Each>
+void JsonView::each(Each&& element) const {
+  json::Scanner scanner(json_);
+  if (scanner.kind() != json::Kind::array) {
+    return;
+  }
+  // The text is valid, so this cannot fail.
+  (void)scanner.array([&] {
+    std::string_view value;
+    const bool good = scanner.raw(value);
+    if (good) {
+      element(JsonView(value));
+    }
+    return good;
+  });
+}
+
+}  // namespace reprise::provider

@@ -1,0 +1,63 @@
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/curl_transport.h"
+#include "base/text.h"
+#include "base/variable.h"
+#include "provider/codec.h"
+#include "provider/http_provider.h"
+#include "provider/retry.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/provider.h"
+
+namespace reprise {
+namespace {
+
+// For trying out what happens during a long answer.
+std::chrono::milliseconds echo_delay() {
+  const std::string text = variable("REPRISE_ECHO_DELAY_MS");
+  std::int64_t delay = 0;
+  std::from_chars(text.data(), text.data() + text.size(), delay);  // 0 for what is no number
+  return std::chrono::milliseconds(delay > 0 ? delay : 0);
+}
+
+std::unique_ptr<provider::Codec> make_codec(std::string_view name, const std::string& base_url) {
+  if (name == "openai-responses") {
+    return provider::make_openai_responses();
+  }
+  if (name == "openai-chat") {
+    return provider::make_openai_chat(base_url);
+  }
+  return name == "anthropic" ? provider::make_anthropic() : nullptr;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Provider>> make_provider(std::string_view name, ProviderOptions options) {
+  if (name == "echo") {
+    return make_echo_provider(echo_delay());
+  }
+  if (name == "openai-chat" && options.base_url.empty()) {
+    options.base_url = variable("OPENAI_BASE_URL");
+  }
+  auto codec = make_codec(name, options.base_url);
+  if (codec == nullptr) {
+    return fail(Code::invalid_argument,
+                cat("no provider is called ", name,
+                    "; there are openai-responses, openai-chat, anthropic and echo"));
+  }
+  return provider::make_http_provider(std::move(codec), std::move(options),
+                                      provider::Seams{.transport = http::make_curl_transport()});
+}
+
+void preload_http() {
+  http::preload_curl();
+}
+
+}  // namespace reprise

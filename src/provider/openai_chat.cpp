@@ -1,0 +1,222 @@
+// openai-chat: POST {base}/chat/completions, as OpenAI documents it and as the many servers speak
+// it that call themselves compatible.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/http.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "provider/chat_reader.h"
+#include "provider/codec.h"
+#include "provider/reply_out.h"
+#include "provider/request_parts.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+namespace {
+
+void append_tools(std::string& out, const std::vector<ToolSpec>& tools) {
+  json::ArrayWriter array(out);
+  for (const ToolSpec& tool : tools) {
+    array.item();
+    json::ObjectWriter object(out);
+    object.field("type", "function").key("function");
+    json::ObjectWriter function(out);
+    function.field("name", tool.name)
+        .field("description", tool.description)
+        .raw("parameters", tool.parameters.text());
+    function.close();
+    object.close();
+  }
+  array.close();
+}
+
+void append_tool_result(std::string& out, const ToolResultBlock& result) {
+  json::ObjectWriter object(out);
+  object.field("role", "tool")
+      .field("tool_call_id", result.tool_use_id)
+      .field("content", result_text(result));
+  object.close();
+}
+
+bool has_image(const Message& message) {
+  for (const Block& block : message.blocks) {
+    const auto* image = std::get_if<ImageBlock>(&block);
+    if (image != nullptr && !image->url.empty()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Text and pictures as a list of parts, in their order.
+void append_parts(std::string& out, const Message& message) {
+  json::ArrayWriter array(out);
+  for (const Block& block : message.blocks) {
+    if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr && !text->text.empty()) {
+      array.item();
+      json::ObjectWriter object(out);
+      object.field("type", "text").field("text", text->text);
+      object.close();
+    }
+    const auto* image = std::get_if<ImageBlock>(&block);
+    if (image != nullptr && !image->url.empty()) {
+      array.item();
+      json::ObjectWriter object(out);
+      object.field("type", "image_url").key("image_url");
+      json::ObjectWriter inner(out);
+      inner.field("url", image->url);
+      inner.close();
+      object.close();
+    }
+  }
+  array.close();
+}
+
+void add_user(json::ArrayWriter& items, std::string& out, const Message& message) {
+  for (const Block& block : message.blocks) {
+    if (const auto* result = std::get_if<ToolResultBlock>(&block); result != nullptr) {
+      items.item();
+      append_tool_result(out, *result);
+    }
+  }
+  const bool parts = has_image(message);
+  const std::string text = parts ? std::string() : plain_text(message);
+  if (!parts && text.empty()) {
+    return;
+  }
+  items.item();
+  json::ObjectWriter object(out);
+  object.field("role", "user");
+  if (parts) {
+    object.key("content");
+    append_parts(out, message);
+  } else {
+    object.field("content", text);  // servers that know no parts know this
+  }
+  object.close();
+}
+
+void append_tool_calls(std::string& out, const std::vector<const ToolUseBlock*>& calls) {
+  json::ArrayWriter array(out);
+  for (const ToolUseBlock* call : calls) {
+    array.item();
+    json::ObjectWriter object(out);
+    object.field("id", call->id).field("type", "function").key("function");
+    json::ObjectWriter function(out);
+    function.field("name", call->name).field("arguments", object_input(call->input));
+    function.close();
+    object.close();
+  }
+  array.close();
+}
+
+void add_assistant(json::ArrayWriter& items, std::string& out, const Message& message) {
+  const std::string text = plain_text(message);
+  std::vector<const ToolUseBlock*> calls;
+  for (const Block& block : message.blocks) {
+    if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
+      calls.push_back(call);
+    }
+  }
+  if (text.empty() && calls.empty()) {
+    return;
+  }
+  items.item();
+  json::ObjectWriter object(out);
+  object.field("role", "assistant");
+  if (text.empty()) {
+    object.null("content");
+  } else {
+    object.field("content", text);
+  }
+  if (!calls.empty()) {
+    object.key("tool_calls");
+    append_tool_calls(out, calls);
+  }
+  object.close();
+}
+
+class OpenaiChat final : public Codec {
+ public:
+  // OpenAI itself has replaced "max_tokens" and refuses it for its newer models; the others know
+  // nothing else.
+  explicit OpenaiChat(std::string_view base_url)
+      : max_tokens_name_(base_url.empty() ||
+                                 ascii_lower(http::host_of(base_url)) == "api.openai.com"
+                             ? "max_completion_tokens"
+                             : "max_tokens") {}
+
+  std::string_view name() const override { return "openai-chat"; }
+  std::string_view default_url() const override { return "https://api.openai.com/v1"; }
+  const char* url_variable() const override { return "OPENAI_BASE_URL"; }
+  std::string_view key_variable() const override { return "OPENAI_API_KEY"; }
+  std::string_view path(std::string_view /*base_url*/) const override {
+    return "/chat/completions";
+  }
+  std::vector<http::Header> headers(std::string_view api_key) const override {
+    if (api_key.empty()) {
+      return {};
+    }
+    return {{"Authorization", cat("Bearer ", api_key)}};
+  }
+
+  void begin_body(std::string& out, const Request& request) const override {
+    json::ObjectWriter object(out);
+    object.field("model", request.model).field("stream", request.stream);
+    if (request.stream) {
+      object.raw("stream_options", R"({"include_usage":true})");
+    }
+    if (request.temperature) {
+      object.raw("temperature", spelled(*request.temperature));
+    }
+    if (request.max_tokens) {
+      object.field(max_tokens_name_, *request.max_tokens);
+    }
+    if (!request.tools.empty()) {
+      object.key("tools");
+      append_tools(out, request.tools);
+    }
+    object.key("messages");
+  }
+
+  void begin_messages(json::ArrayWriter& items, std::string& out,
+                      const Request& request) const override {
+    if (!request.system.empty()) {
+      items.item();
+      json::ObjectWriter object(out);
+      object.field("role", "system").field("content", request.system);
+      object.close();
+    }
+  }
+
+  void add_message(json::ArrayWriter& items, std::string& out,
+                   const Message& message) const override {
+    if (message.role == role::kAssistant) {
+      add_assistant(items, out, message);
+    } else {
+      add_user(items, out, message);
+    }
+  }
+
+  std::unique_ptr<ReplyReader> reader(ReplyOut& out) const override {
+    return make_chat_reader(out);
+  }
+
+ private:
+  std::string_view max_tokens_name_;
+};
+
+}  // namespace
+
+std::unique_ptr<Codec> make_openai_chat(std::string_view base_url) {
+  return std::make_unique<OpenaiChat>(base_url);
+}
+
+}  // namespace reprise::provider

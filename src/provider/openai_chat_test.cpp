@@ -1,0 +1,184 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "provider/codec.h"
+#include "provider/fixture_for_test.h"
+#include "provider/request_body.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::unique_ptr<Codec> chat() {
+  return make_openai_chat("http://model.test/v1");
+}
+
+std::string one_event(std::string_view json) {
+  return cat("data: ", json, "\n\n");
+}
+std::string delta(std::string_view inner) {
+  return one_event(
+      cat(R"({"id":"chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT","object":"chat.completion.chunk",)",
+          R"("model":"gpt-4o-mini","choices":[{"index":0,"delta":)", inner,
+          R"(,"finish_reason":null}]})"));
+}
+std::string finished(std::string_view reason) {
+  return one_event(cat(R"({"id":"chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT","choices":[{"index":0,)",
+                       R"("delta":{},"finish_reason":")", reason, R"("}],"usage":null})"));
+}
+const std::string kUsage = one_event(
+    R"({"id":"chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT","choices":[],"usage":{"prompt_tokens":19,)"
+    R"("completion_tokens":10,"prompt_tokens_details":{"cached_tokens":8},)"
+    R"("completion_tokens_details":{"reasoning_tokens":4},"cost":0.00014}})");
+const std::string kDone = one_event("[DONE]");
+
+constexpr std::string_view kStarted = "started chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT: gpt-4o-mini";
+constexpr std::string_view kUsageLine =
+    R"(usage {"input_tokens":19,"output_tokens":10,"reasoning_tokens":4,"cached_tokens":8,)"
+    R"("cost":0.00014,"price_source":"provider",)"
+    R"("request_id":"chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT"})";
+
+TEST(OpenaiChat, ReadsAStreamInAllChunkings) {
+  const std::string body =
+      ": OPENROUTER PROCESSING\r\n\r\n" + delta(R"({"role":"assistant","content":""})") +
+      delta(R"({"reasoning_content":"Hmm, \u00e4"})") + delta(R"({"content":"Gr"})") +
+      delta(R"({"content":"üße \ud83d"})") + delta(R"({"content":"\ude00 你好"})") +
+      finished("stop") + kUsage + kDone;
+  EXPECT_THAT(
+      lines_in_all_chunkings(chat, body),
+      ElementsAre(kStarted, "thinking: Hmm, ä", "text: Grüße 😀 你好", kUsageLine, "ended 0"));
+}
+
+TEST(OpenaiChat, ReadsToolCallsThatComeMixed) {
+  const std::string body =
+      delta(R"({"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_a",)"
+            R"("type":"function","function":{"name":"read","arguments":""}}]})") +
+      delta(R"({"tool_calls":[{"index":0,"function":{"arguments":"{\"p\":"}}]})") +
+      delta(R"({"tool_calls":[{"index":1,"id":"call_b","function":{"name":"list",)"
+            R"("arguments":"{\"d\""}}]})") +
+      delta(R"({"tool_calls":[{"index":0,"function":{"arguments":"1}"}},)"
+            R"({"index":1,"function":{"arguments":":2}"}}]})") +
+      finished("tool_calls") + kDone;
+  EXPECT_THAT(lines_in_all_chunkings(chat, body),
+              ElementsAre(kStarted, "tool call_a: read", R"(input: {"p":1})", "tool call_b: list",
+                          R"(input: {"d":2})", "ended 1"));
+}
+
+TEST(OpenaiChat, TellsCallsApartThatHaveNoIndex) {
+  const std::string body =
+      delta(R"({"tool_calls":[{"index":0,"id":"x","function":{"name":"a","arguments":"{}"}}]})") +
+      delta(R"({"tool_calls":[{"index":0,"id":"y","function":{"name":"b","arguments":""}}]})") +
+      delta(R"({"tool_calls":[{"function":{"name":"c","arguments":{"k":1}}}]})") + finished("stop");
+  Bench bench(chat(), {{.body = body}});
+  ASSERT_TRUE(bench.ask());
+  EXPECT_THAT(bench.lines(),
+              ElementsAre(kStarted, "tool x: a", "input: {}", "tool y: b", "input: {}",
+                          "tool call_2: c", R"(input: {"k":1})", "ended 1"));
+}
+
+TEST(OpenaiChat, AcceptsWhatServersLeaveOut) {
+  // No final blank line, no [DONE], no usage, CR line ends, a BOM.
+  std::string body = "\xEF\xBB\xBF" + delta(R"({"content":"a"})") + finished("length");
+  body.resize(body.size() - 2);
+  std::ranges::replace(body, '\n', '\r');
+  EXPECT_THAT(lines_in_all_chunkings(chat, body), ElementsAre(kStarted, "text: a", "ended 2"));
+}
+
+TEST(OpenaiChat, ReadsAWholeAnswerEvenIfAStreamWasAsked) {
+  const std::string body =
+      "\n "
+      "{\"id\":\"chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT\",\"model\":\"gpt-4o-mini\",\"choices\":["
+      R"({"index":0,"message":{"role":"assistant","content":"a\ud83d\ude00","reasoning":"r",)"
+      R"("tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},)"
+      R"("finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1,"completion_tokens":2}})";
+  const auto expected =
+      ElementsAre(kStarted, "thinking: r", "text: a😀", "tool c1: f", R"(input: {"a":1})",
+                  StartsWith(R"(usage {"input_tokens":1,"output_tokens":2)"), "ended 1");
+  EXPECT_THAT(lines_in_all_chunkings(chat, body), expected);
+  Bench bench(chat(), {{.body = body}});
+  ASSERT_TRUE(bench.ask(false));
+  EXPECT_THAT(bench.lines(), expected);
+  EXPECT_THAT(bench.sent().at(0).body, HasSubstr(R"("stream":false,)"));
+}
+
+TEST(OpenaiChat, AnErrorInTheStreamKeepsWhatCame) {
+  const std::string body = delta(R"({"content":"Hal"})") +
+                           one_event(R"({"error":{"message":"Provider\nbroke.","code":502}})") +
+                           delta(R"({"content":"x"})");
+  Bench bench(chat(), {{.body = body}});
+  const auto asked = bench.ask();
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().code, Code::io);
+  EXPECT_EQ(asked.error().message, "model.test broke off the answer: Provider broke");
+  EXPECT_THAT(bench.lines(), ElementsAre(kStarted, "text: Hal"));
+}
+
+TEST(OpenaiChat, AStreamWithoutItsEndIsAnErrorAtEveryCut) {
+  const std::string body = delta(R"({"content":"a"})") + delta(R"({"content":"b"})");
+  for (std::size_t cut = 0; cut <= body.size(); ++cut) {
+    Bench bench(chat(), {{.body = body.substr(0, cut)}}, {.retries_max = 0});
+    const auto asked = bench.ask();
+    ASSERT_FALSE(asked) << cut;
+    EXPECT_EQ(asked.error().code, Code::io) << cut;
+  }
+}
+
+TEST(OpenaiChat, WritesARequest) {
+  ListMessages messages({
+      said(role::kUser, {TextBlock{"look \"here\"", {}},
+                         ImageBlock{"image/png", {}, "data:image/png;base64,QUJD", {}}}),
+      said(role::kAssistant,
+           {ThinkingBlock{"t", "s", {}}, TextBlock{"one", {}}, TextBlock{"two", {}},
+            ToolUseBlock{"c1", "f", json_of(R"({"a": 1.0})"), {}},
+            ToolUseBlock{"c2", "g", json_of(R"("broken {")"), {}},
+            UnknownBlock{"x", json_of(R"({"type":"x"})")}},
+           "openai-chat"),
+      said(role::kUser, {TextBlock{"go on", {}}, ToolResultBlock{"c1", "r1", false, {}, {}},
+                         ToolResultBlock{"c2", "", true, {}, {}}}),
+      said(role::kAssistant, {ThinkingBlock{"only", "", {}}}),
+  });
+  Request request{.model = "m",
+                  .system = "Be brief.",
+                  .temperature = 0.1,
+                  .max_tokens = 50,
+                  .tools = {{"f", "does f", json_of(R"({"type":"object"})")}},
+                  .messages = messages};
+  EXPECT_EQ(
+      *render_body(*chat(), request),
+      R"({"model":"m","stream":true,"stream_options":{"include_usage":true},"temperature":0.1,)"
+      R"("max_tokens":50,"tools":[{"type":"function","function":{"name":"f",)"
+      R"("description":"does f","parameters":{"type":"object"}}}],"messages":[)"
+      R"({"role":"system","content":"Be brief."},)"
+      R"({"role":"user","content":[{"type":"text","text":"look \"here\""},)"
+      R"({"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}]},)"
+      R"({"role":"assistant","content":"one\n\ntwo","tool_calls":[)"
+      R"({"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\": 1.0}"}},)"
+      R"({"id":"c2","type":"function","function":{"name":"g",)"
+      R"("arguments":"{\"input\":\"broken {\"}"}}]},)"
+      R"({"role":"tool","tool_call_id":"c1","content":"r1"},)"
+      R"x({"role":"tool","tool_call_id":"c2","content":"(no output)"},)x"
+      R"({"role":"user","content":"go on"}]})");
+}
+
+TEST(OpenaiChat, OpenaiItselfWantsAnotherNameForTheLimit) {
+  ListMessages messages;
+  Request request{.model = "m", .max_tokens = 5, .messages = messages};
+  EXPECT_THAT(*render_body(*make_openai_chat("https://api.openai.com/v1"), request),
+              HasSubstr(R"("max_completion_tokens":5)"));
+}
+
+}  // namespace
+}  // namespace reprise::provider

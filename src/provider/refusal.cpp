@@ -1,0 +1,205 @@
+#include "provider/refusal.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <string_view>
+
+#include "base/http.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "provider/json_view.h"
+#include "reprise/error.h"
+
+namespace reprise::provider {
+namespace {
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool is_json(std::string_view text) {
+  json::Scanner scanner(text);
+  return scanner.skip() && scanner.end();
+}
+
+// {"error":{"message":…}} (OpenAI, Anthropic), {"error":"…"} (Ollama), {"message":…}, {"detail":…}
+// (vLLM behind a gateway), [{"error":…}] (Google), or words.
+std::string message_in(JsonView body) {
+  if (body.is(json::Kind::array)) {
+    std::string first;
+    body.each([&](JsonView element) {
+      if (first.empty()) {
+        first = message_in(element);
+      }
+    });
+    return first;
+  }
+  if (body.is(json::Kind::string)) {
+    return body.text();
+  }
+  for (const std::string_view name : {"error", "message", "detail", "msg"}) {
+    if (const JsonView member = body[name]; member) {
+      return message_in(member);
+    }
+  }
+  return {};
+}
+
+// What the body says, in words; "" when it is a page or nothing.
+std::string reason_in(std::string_view body) {
+  if (is_json(body)) {
+    return message_in(JsonView(body));
+  }
+  const std::string_view text = trimmed(body);
+  return text.starts_with('<') ? std::string() : std::string(text);
+}
+
+// Servers put the code in error.code, error.type, code or only in the text.
+bool previous_response_unknown(std::string_view body) {
+  const std::string text = ascii_lower(body);
+  if (contains(text, "previous_response_not_found")) {
+    return true;
+  }
+  const bool names_it = contains(text, "previous response") || contains(text, "previous_response");
+  return names_it && contains(text, "not found");
+}
+
+bool out_of_quota(std::string_view body) {
+  return contains(body, "insufficient_quota");
+}
+
+std::string join(std::string_view what, std::string_view reason, std::string_view advice) {
+  std::string out(what);
+  if (!reason.empty()) {
+    out += cat(": ", reason);
+  }
+  if (!advice.empty()) {
+    out += cat("; ", advice);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string one_line(std::string_view text, std::string_view api_key) {
+  std::string out = utf8::sanitize(text);
+  if (!api_key.empty()) {
+    for (auto at = out.find(api_key); at != std::string::npos; at = out.find(api_key, at + 3)) {
+      out.replace(at, api_key.size(), "***");
+    }
+  }
+  for (std::size_t at = 0; at < out.size();) {
+    const auto [code_point, bytes] = utf8::decode(std::string_view(out).substr(at));
+    // C0, DEL, C1, line and paragraph separators, and what turns the direction of writing.
+    const bool control = code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0) ||
+                         (code_point >= 0x2028 && code_point <= 0x202E) ||
+                         (code_point >= 0x2066 && code_point <= 0x2069);
+    if (control) {
+      out.replace(at, bytes, " ");
+    }
+    at += control ? 1 : bytes;
+  }
+  std::string_view line = trimmed(out);
+  if (line.size() > kReasonBytesMax) {
+    line = line.substr(0, kReasonBytesMax - 3);
+    line.remove_suffix(utf8::incomplete_tail(line));
+    return cat(line, "...");
+  }
+  while (line.ends_with('.')) {
+    line.remove_suffix(1);
+  }
+  return std::string(line);
+}
+
+Error error_of_status(const Recipient& recipient, const http::ResponseHead& head,
+                      std::string_view body) {
+  const std::string host = http::host_of(recipient.base_url);
+  const std::string reason = one_line(reason_in(body), recipient.api_key);
+  const int status = head.status;
+  if (status >= 300 && status < 400) {
+    const std::string target = http::host_of(http::find_header(head.headers, "location"));
+    return {Code::invalid_argument,
+            cat(host, " redirects (", status, ") to ", one_line(target, recipient.api_key),
+                "; set the base URL to where the provider answers")};
+  }
+  if (status == 401 || status == 403) {
+    const std::string advice = recipient.api_key.empty()
+                                   ? cat("set ", recipient.key_variable)
+                                   : cat("check ", recipient.key_variable, " and what it may do");
+    return {Code::unauthorized, join(cat(host, " refused the key (", status, ")"), reason, advice)};
+  }
+  if (recipient.continued && (status == 400 || status == 404) && previous_response_unknown(body)) {
+    return {Code::expired, join(cat(host, " no longer knows the previous response"), reason, "")};
+  }
+  if (status == 429) {
+    return {Code::rate_limited,
+            join(cat(host, " asks to wait (429)"), reason,
+                 out_of_quota(body) ? "check the account's plan" : "try again later")};
+  }
+  if (status == 408) {
+    return {Code::timeout, join(cat(host, " gave up (408)"), reason, "try again")};
+  }
+  if (status >= 500 || status == 409 || status == 425) {
+    return {Code::io, join(cat(host, " failed (", status, ")"), reason, "try again later"),
+            ECONNRESET};
+  }
+  return {Code::invalid_argument, join(cat(host, " refused the request (", status, ")"), reason,
+                                       status == 404 ? "check the model and the base URL" : "")};
+}
+
+Error error_of_object(JsonView error) {
+  const std::string code = error["code"].text();
+  const std::int64_t status = error["code"].count();
+  const std::string type = error["type"].text();
+  std::string message = message_in(error);
+  if (message.empty()) {
+    message = code.empty() ? type : code;
+  }
+  const auto is = [&](std::string_view name) {
+    return contains(code, name) || contains(type, name);
+  };
+  if (is("previous_response_not_found")) {
+    return {Code::expired, message};
+  }
+  if (is("rate_limit") || is("insufficient_quota") || status == 429) {
+    return {Code::rate_limited, message};
+  }
+  if (is("authentication") || is("permission") || is("invalid_api_key") || status == 401 ||
+      status == 403) {
+    return {Code::unauthorized, message};
+  }
+  if (is("timeout") || status == 408) {
+    return {Code::timeout, message};
+  }
+  if (is("invalid") || is("not_found") || is("request_too_large") || is("context_length") ||
+      (status >= 400 && status < 500)) {
+    return {Code::invalid_argument, message};
+  }
+  return {Code::io, message, ECONNRESET};
+}
+
+Error mid_stream_error(const Recipient& recipient, const Error& error) {
+  Error out = error;
+  out.message = cat(http::host_of(recipient.base_url),
+                    " broke off the answer: ", one_line(error.message, recipient.api_key));
+  return out;
+}
+
+bool worth_retrying(const Error& error) {
+  if (error.code == Code::rate_limited) {
+    return true;
+  }
+  return error.code == Code::io && error.os_errno != ECONNREFUSED &&
+         error.os_errno != EHOSTUNREACH && error.os_errno != EPROTO;
+}
+
+bool worth_retrying(int status, std::string_view body) {
+  if (status == 429) {
+    return !out_of_quota(body);
+  }
+  return status >= 500 || status == 408 || status == 409 || status == 425;
+}
+
+}  // namespace reprise::provider

@@ -1,0 +1,44 @@
+#pragma once
+
+// What a provider said instead of an answer, as our Error.
+
+#include <string>
+#include <string_view>
+
+#include "base/http.h"
+#include "provider/json_view.h"
+#include "reprise/error.h"
+
+namespace reprise::provider {
+
+// Where the request went, for the words of an error.
+struct Recipient {
+  std::string base_url;
+  std::string api_key;       // masked wherever it shows
+  std::string key_variable;  // "OPENAI_API_KEY"
+  bool continued = false;    // a previous response id was sent
+};
+
+inline constexpr std::size_t kReasonBytesMax = 300;
+
+// `text` from outside on one line: no control characters, the key masked, at most kReasonBytesMax
+// bytes.
+std::string one_line(std::string_view text, std::string_view api_key);
+
+// An answer with a status other than 2xx and the beginning of its body.
+Error error_of_status(const Recipient& recipient, const http::ResponseHead& head,
+                      std::string_view body);
+
+// An error object (or text) in the middle of an answer, as it stands there; without the host. The
+// message may still hold anything: it is made presentable by mid_stream_error().
+Error error_of_object(JsonView error);
+
+// The reader's error as a person may see it: with the host, on one line, the key masked.
+Error mid_stream_error(const Recipient& recipient, const Error& error);
+
+// True when another try can help.
+bool worth_retrying(const Error& error);
+// The same for a status; `body` may say that waiting is in vain.
+bool worth_retrying(int status, std::string_view body);
+
+}  // namespace reprise::provider

@@ -1,0 +1,261 @@
+#include "provider/reply_out.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+namespace {
+
+// How many bytes at the end of a JSON string's content are the escape of a high surrogate, whose
+// other half may come next: 6 or 0.
+std::size_t open_surrogate(std::string_view content) {
+  if (content.size() < 6) {
+    return 0;
+  }
+  const std::string_view tail = content.substr(content.size() - 6);
+  const bool high = tail.starts_with("\\u") && ascii_lower(tail[2]) == 'd' &&
+                    std::string_view("89ab").find(ascii_lower(tail[3])) != std::string_view::npos;
+  if (!high) {
+    return 0;
+  }
+  // The backslash itself may be escaped: then it is an even one in its row.
+  const std::size_t before = content.size() - 6;
+  const auto last_other = content.substr(0, before).find_last_not_of('\\');
+  const std::size_t row = last_other == std::string_view::npos ? before : before - last_other - 1;
+  return row % 2 == 0 ? 6 : 0;
+}
+
+std::string decoded(std::string_view content) {
+  std::string out;
+  const std::string quoted = cat('"', content, '"');
+  json::Scanner scanner(quoted);
+  if (!scanner.string(out)) {
+    out.clear();  // never: the content was validated
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string DeltaText::decode(std::string_view raw) {
+  if (raw.size() < 2 || raw.front() != '"') {
+    return {};  // null, which some servers send for "nothing"
+  }
+  std::string content = std::exchange(kept_, {});
+  content += raw.substr(1, raw.size() - 2);
+  std::size_t open = open_surrogate(content);
+  if (open == 0) {
+    open = utf8::incomplete_tail(content);
+  }
+  kept_ = content.substr(content.size() - open);
+  content.resize(content.size() - open);
+  return decoded(content);
+}
+
+std::string DeltaText::rest() {
+  return decoded(std::exchange(kept_, {}));
+}
+
+void ReplyOut::send(const StreamEvent& event) {
+  if (!began_) {
+    began_ = true;
+    sink_(ReplyStarted{response_id_, model_});
+  }
+  sink_(event);
+}
+
+void ReplyOut::started(std::string_view response_id, std::string_view model) {
+  if (response_id_.empty()) {
+    response_id_ = response_id;
+  }
+  if (model_.empty()) {
+    model_ = model;
+  }
+}
+
+void ReplyOut::hand_on(Kind kind, std::string_view text) {
+  switch (kind) {
+    case Kind::text:
+      send(TextDelta{text});
+      break;
+    case Kind::thinking:
+      send(ThinkingDelta{text});
+      break;
+    case Kind::signature:
+      send(ThinkingSignature{text});
+      break;
+    case Kind::raw:
+      send(RawBlock{json::take(text)});
+      break;
+  }
+}
+
+void ReplyOut::end_text() {
+  if (std::exchange(in_text_, false)) {
+    if (const std::string rest = delta_.rest(); !rest.empty()) {
+      hand_on(kind_, rest);
+    }
+  }
+}
+
+void ReplyOut::piece(Kind kind, std::string_view raw) {
+  if (raw == R"("")") {
+    return;
+  }
+  if (live_tool() != nullptr) {
+    if (std::string text = DeltaText().decode(raw); !text.empty()) {
+      later_.push_back({kind, std::move(text)});
+    }
+    return;
+  }
+  if (in_text_ && kind_ != kind) {
+    end_text();
+  }
+  in_text_ = true;
+  kind_ = kind;
+  if (const std::string text = delta_.decode(raw); !text.empty()) {
+    hand_on(kind, text);
+  }
+}
+
+void ReplyOut::signature(std::string_view signature) {
+  if (signature.empty()) {
+    return;
+  }
+  if (live_tool() != nullptr) {
+    later_.push_back({Kind::signature, std::string(signature)});
+    return;
+  }
+  end_text();
+  send(ThinkingSignature{signature});
+}
+
+void ReplyOut::raw_block(std::string_view json) {
+  if (live_tool() != nullptr) {
+    later_.push_back({Kind::raw, std::string(json)});
+    return;
+  }
+  end_text();
+  hand_on(Kind::raw, json);
+}
+
+ReplyOut::Tool* ReplyOut::live_tool() {
+  return live_ < tools_.size() ? &tools_[live_] : nullptr;
+}
+
+const ReplyOut::Tool* ReplyOut::find_tool(std::int64_t key) const {
+  const auto found = std::ranges::find(tools_, key, &Tool::key);
+  return found == tools_.end() ? nullptr : &*found;
+}
+
+void ReplyOut::tool(std::int64_t key, std::string_view id, std::string_view name) {
+  if (const Tool* known = find_tool(key); known != nullptr) {
+    return;  // some servers repeat the id and name with each piece
+  }
+  end_text();
+  tools_.push_back({.key = key, .id = std::string(id), .name = std::string(name)});
+  advance();
+}
+
+void ReplyOut::tool_input(std::int64_t key, std::string_view raw) {
+  const auto found = std::ranges::find(tools_, key, &Tool::key);
+  if (found != tools_.end() && !found->done) {
+    add_input(*found, found->delta.decode(raw));
+  }
+}
+
+void ReplyOut::tool_input_object(std::int64_t key, std::string_view json) {
+  const auto found = std::ranges::find(tools_, key, &Tool::key);
+  if (found != tools_.end() && !found->done && !found->has_input) {
+    add_input(*found, json::take(json).text());
+  }
+}
+
+void ReplyOut::add_input(Tool& tool, std::string_view text) {
+  if (text.empty()) {
+    return;
+  }
+  tool.has_input = true;
+  if (tool.announced) {
+    send(ToolInputDelta{text});
+  } else {
+    tool.waiting += text;
+  }
+}
+
+void ReplyOut::close_tool(Tool& tool) {
+  add_input(tool, tool.delta.rest());
+  if (!tool.has_input) {
+    add_input(tool, "{}");
+  }
+  tool.done = true;
+}
+
+void ReplyOut::tool_end(std::int64_t key) {
+  const auto found = std::ranges::find(tools_, key, &Tool::key);
+  if (found != tools_.end() && !found->done) {
+    close_tool(*found);
+    advance();
+  }
+}
+
+// Hands on what may be handed on: all calls up to the first that is still open.
+void ReplyOut::advance() {
+  while (Tool* tool = live_tool()) {
+    if (!std::exchange(tool->announced, true)) {
+      send(ToolUseBegin{tool->id, tool->name});
+      if (!tool->waiting.empty()) {
+        send(ToolInputDelta{tool->waiting});
+        tool->waiting = {};
+      }
+    }
+    if (!tool->done) {
+      return;
+    }
+    ++live_;
+  }
+  for (; !later_.empty(); later_.pop_front()) {
+    hand_on(later_.front().kind, later_.front().text);
+  }
+}
+
+void ReplyOut::end_blocks() {
+  for (Tool& tool : tools_) {
+    if (!tool.done) {
+      close_tool(tool);
+    }
+  }
+  close_all();
+}
+
+void ReplyOut::cut_blocks() {
+  close_all();
+}
+
+void ReplyOut::close_all() {
+  end_text();
+  for (Tool& tool : tools_) {
+    tool.done = true;
+  }
+  advance();
+}
+
+void ReplyOut::usage(const Usage& usage) {
+  send(UsageReport{usage});
+}
+
+void ReplyOut::ended(StopReason reason) {
+  send(ReplyEnded{reason});
+}
+
+}  // namespace reprise::provider

@@ -1,0 +1,43 @@
+#pragma once
+
+// A request's body. Small ones are made whole; a long history is rendered message by message while
+// it is sent, so that memory holds one message of it.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/http.h"
+#include "base/json_write.h"
+#include "provider/codec.h"
+#include "reprise/error.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+
+inline constexpr std::int64_t kWholeBodyBytes = 1'000'000;
+
+// The whole body. Starts at the first message.
+Result<std::string> render_body(const Codec& codec, Request& request);
+
+// Reads the request's messages as it is read. `codec` and `request` must outlive it.
+class StreamedBody final : public http::BodySource {
+ public:
+  StreamedBody(const Codec& codec, Request& request) : codec_(codec), request_(request) {}
+  Result<std::size_t> read(std::span<char> into) override;
+  Result<> rewind() override;
+
+ private:
+  enum class Next : std::uint8_t { begin, messages, nothing };
+  Result<> make_more();
+
+  const Codec& codec_;
+  Request& request_;
+  Next next_ = Next::begin;
+  std::string made_;
+  std::size_t taken_ = 0;
+  std::unique_ptr<json::ArrayWriter> items_;
+};
+
+}  // namespace reprise::provider

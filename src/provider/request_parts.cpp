@@ -1,0 +1,104 @@
+#include "provider/request_parts.h"
+
+#include <array>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "provider/json_view.h"
+#include "reprise/environment.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+
+namespace reprise::provider {
+namespace {
+
+// The value of the escape \uXXXX at the beginning of `text`; -1 when there is none.
+int unit_at(std::string_view text) {
+  if (text.size() < 6 || !text.starts_with("\\u")) {
+    return -1;
+  }
+  int unit = -1;
+  std::from_chars(text.data() + 2, text.data() + 6, unit, 16);
+  return unit;
+}
+
+bool is_high(int unit) {
+  return unit >= 0xD800 && unit < 0xDC00;
+}
+bool is_low(int unit) {
+  return unit >= 0xDC00 && unit < 0xE000;
+}
+
+}  // namespace
+
+std::string spelled(double number) {
+  std::array<char, 32> buffer{};
+  const auto [end, code] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
+  return {buffer.data(), end};
+}
+
+std::string sendable(const RawJson& json) {
+  const std::string_view text = json.text();
+  if (text.find("\\ud") == std::string_view::npos && text.find("\\uD") == std::string_view::npos) {
+    return json.text();
+  }
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    const int unit = unit_at(rest);
+    std::size_t taken = rest.front() == '\\' ? 2 : 1;
+    if (is_high(unit) && is_low(unit_at(rest.substr(6)))) {
+      taken = 12;
+    } else if (is_high(unit) || is_low(unit)) {
+      out += "\\ufffd";
+      at += 6;
+      continue;
+    } else if (unit >= 0) {
+      taken = 6;
+    }
+    out += rest.substr(0, taken);
+    at += taken;
+  }
+  return out;
+}
+
+std::string object_input(const RawJson& input) {
+  if (input.is_null()) {
+    return "{}";
+  }
+  std::string json = sendable(input);
+  return is_json_object(json) ? json : cat(R"({"input":)", json, "}");
+}
+
+std::string_view result_text(const ToolResultBlock& result) {
+  return result.text.empty() ? std::string_view("(no output)") : std::string_view(result.text);
+}
+
+DataUrl parse_data_url(std::string_view url) {
+  constexpr std::string_view kScheme = "data:";
+  constexpr std::string_view kBase64 = ";base64,";
+  const auto comma = url.find(',');
+  if (!url.starts_with(kScheme) || comma == std::string_view::npos ||
+      !url.substr(0, comma + 1).ends_with(kBase64)) {
+    return {};
+  }
+  const std::string_view type = url.substr(kScheme.size(), comma + 1 - kScheme.size());
+  return {type.substr(0, type.find(';')), url.substr(comma + 1)};
+}
+
+std::string request_id_of(std::string_view response_id, std::string_view http_id) {
+  constexpr std::size_t kUniqueBytes = 20;
+  if (response_id.size() >= kUniqueBytes) {
+    return std::string(response_id);
+  }
+  if (!http_id.empty()) {
+    return std::string(http_id);
+  }
+  const std::string unique = make_operation_id(system_clock(), system_entropy()).str();
+  return response_id.empty() ? unique : cat(response_id, "-", unique);
+}
+
+}  // namespace reprise::provider

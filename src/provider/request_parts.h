@@ -1,0 +1,40 @@
+#pragma once
+
+// Pieces of requests that are the same in all protocols.
+
+#include <string>
+#include <string_view>
+
+#include "base/json_write.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+
+namespace reprise::provider {
+
+// The shortest spelling that reads back as the same number.
+std::string spelled(double number);
+
+// JSON that every parser takes: escapes of lone surrogates become U+FFFD (a provider refuses them,
+// and would at every later request of this conversation too).
+std::string sendable(const RawJson& json);
+
+// A tool call's input as the JSON object all providers insist on: `{}` for nothing, and what is no
+// object (a model's broken JSON, kept as a string) as {"input":…}.
+std::string object_input(const RawJson& input);
+
+// What a tool gave back; never empty, as some servers refuse empty content.
+std::string_view result_text(const ToolResultBlock& result);
+
+// `data:image/png;base64,…`, taken apart; empty fields for other URLs.
+struct DataUrl {
+  std::string_view media_type;
+  std::string_view base64;
+};
+DataUrl parse_data_url(std::string_view url);
+
+// A usage's request id: the response's if it has one that others do not have too, else the HTTP
+// answer's, else a new one. (Some local servers number their answers below 1,000.)
+std::string request_id_of(std::string_view response_id, std::string_view http_id);
+
+}  // namespace reprise::provider

@@ -1,0 +1,236 @@
+#include "provider/responses_reader.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/json_scan.h"
+#include "provider/codec.h"
+#include "provider/json_view.h"
+#include "provider/refusal.h"
+#include "provider/reply_out.h"
+#include "provider/request_parts.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+#include "reprise/types.h"
+
+namespace reprise::provider {
+namespace {
+
+Usage usage_of(JsonView json) {
+  Usage usage;
+  usage.input.value = json["input_tokens"].count();
+  usage.output.value = json["output_tokens"].count();
+  usage.reasoning.value = json["output_tokens_details"]["reasoning_tokens"].count();
+  usage.cached.value = json["input_tokens_details"]["cached_tokens"].count();
+  if (const JsonView cost = json["cost"]; cost.is(json::Kind::number)) {  // OpenRouter
+    usage.cost = Money::parse(cost.raw());
+    usage.price_source = usage.cost ? "provider" : "";
+  }
+  return usage;
+}
+
+// Every item comes three times: in pieces, whole when it is done, and in the response at the end.
+// Servers leave out one or the other; what has come once is not taken again.
+class ResponsesReader final : public ReplyReader {
+ public:
+  explicit ResponsesReader(ReplyOut& out) : out_(out) {}
+
+  Result<> event(std::string_view name, std::string_view data) override {
+    if (data == "[DONE]") {
+      return {};  // not of this protocol, but some gateways add it
+    }
+    if (!is_json_object(data)) {
+      return fail(Code::io, "an event is not valid JSON");
+    }
+    const JsonView json(data);
+    std::string type = json["type"].text();
+    if (type.empty()) {
+      type = name;
+    }
+    if (type == "error" || (type.empty() && json["error"])) {
+      return std::unexpected(error_of_object(json["error"] ? json["error"] : json));
+    }
+    if (type == "response.created" || type == "response.in_progress") {
+      begin(json["response"]);
+    } else if (type == "response.completed" || type == "response.incomplete" ||
+               type == "response.failed") {
+      return end(json["response"]);
+    } else {
+      take_piece(type, json);
+    }
+    return {};
+  }
+
+  Result<> whole(std::string_view json) override {
+    const JsonView response(json);
+    begin(response);
+    return end(response);
+  }
+
+  bool complete() const override { return done_; }
+  bool done() const override { return done_; }
+
+  void finish(std::string_view request_id) override {
+    out_.end_blocks();
+    if (usage_) {
+      usage_->request_id =
+          out_.response_id().empty() ? request_id_of("", request_id) : out_.response_id();
+      out_.usage(*usage_);
+    }
+    out_.ended(reason());
+  }
+
+ private:
+  void begin(JsonView response) { out_.started(response["id"].text(), response["model"].text()); }
+
+  StopReason reason() const {
+    if (incomplete_ == "max_output_tokens" || incomplete_ == "max_tokens") {
+      return StopReason::max_tokens;
+    }
+    if (incomplete_ == "content_filter" || refused_) {
+      return StopReason::refused;
+    }
+    if (!incomplete_.empty()) {
+      return StopReason::other;
+    }
+    return out_.used_tools() ? StopReason::tool_use : StopReason::end;
+  }
+
+  void take_piece(std::string_view type, JsonView json) {
+    const std::int64_t index = json["output_index"].count();
+    const std::string_view delta = json["delta"].raw();
+    if (type == "response.output_text.delta") {
+      seen_.insert(index);
+      out_.text(delta);
+    } else if (type == "response.refusal.delta") {
+      seen_.insert(index);
+      refused_ = true;
+      out_.text(delta);
+    } else if (type == "response.reasoning_summary_text.delta" ||
+               type == "response.reasoning_text.delta") {
+      seen_.insert(index);
+      out_.thinking(delta);
+    } else if (type == "response.reasoning_summary_part.added") {
+      separate_summary(json);
+    } else if (type == "response.output_item.added") {
+      begin_item(index, json["item"]);
+    } else if (type == "response.function_call_arguments.delta") {
+      seen_.insert(index);
+      out_.tool_input(index, delta);
+    } else if (type == "response.output_item.done") {
+      take_item(index, json["item"]);
+    }
+  }
+
+  // A summary has several parts, each with a heading: without a blank line they would run together.
+  void separate_summary(JsonView json) {
+    if (json["summary_index"].count() > 0) {
+      out_.thinking(R"("\n\n")");
+    }
+  }
+
+  void begin_item(std::int64_t index, JsonView item) {
+    if (item["type"].text() == "function_call") {
+      out_.tool(index, item["call_id"].text(), item["name"].text());
+    }
+  }
+
+  // An item that is done, or stands in the response at the end.
+  void take_item(std::int64_t index, JsonView item) {
+    if (!taken_.insert(index).second) {
+      return;
+    }
+    const std::string type = item["type"].text();
+    const bool in_pieces = seen_.contains(index);
+    if (type == "message") {
+      if (!in_pieces) {
+        take_content(item["content"]);
+      }
+    } else if (type == "function_call") {
+      begin_item(index, item);
+      if (!in_pieces) {
+        out_.tool_input(index, item["arguments"].raw());
+      }
+      out_.tool_end(index);
+    } else if (type == "reasoning") {
+      if (!in_pieces) {
+        take_summary(item);
+      }
+      if (!item["encrypted_content"].text().empty()) {
+        out_.raw_block(item.raw());
+      }
+    } else if (!type.empty()) {
+      out_.raw_block(item.raw());
+    }
+  }
+
+  void take_content(JsonView content) {
+    content.each([this](JsonView part) {
+      out_.text(part["text"].raw());
+      if (const JsonView refusal = part["refusal"]; refusal) {
+        refused_ = true;
+        out_.text(refusal.raw());
+      }
+    });
+  }
+
+  void take_summary(JsonView item) {
+    bool first = true;
+    const auto take = [&](JsonView part) {
+      if (!first) {
+        out_.thinking(R"("\n\n")");
+      }
+      first = false;
+      out_.thinking(part["text"].raw());
+    };
+    item["summary"].each(take);
+    if (first) {
+      item["content"].each(take);  // open models show the reasoning itself
+    }
+  }
+
+  Result<> end(JsonView response) {
+    if (const JsonView error = response["error"]; error) {
+      return std::unexpected(error_of_object(error));
+    }
+    const std::string status = response["status"].text();
+    if (status == "failed" || status == "cancelled") {
+      return fail(Code::io, "the response has failed");
+    }
+    begin(response);
+    std::int64_t index = 0;
+    response["output"].each([&](JsonView item) { take_item(index++, item); });
+    if (const JsonView usage = response["usage"]; usage) {
+      usage_ = usage_of(usage);
+    }
+    if (status == "incomplete") {
+      incomplete_ = response["incomplete_details"]["reason"].text();
+      if (incomplete_.empty()) {
+        incomplete_ = status;
+      }
+    }
+    done_ = !response["id"].raw().empty() || response["output"];
+    return {};
+  }
+
+  ReplyOut& out_;
+  std::set<std::int64_t> seen_;   // items that have come in pieces
+  std::set<std::int64_t> taken_;  // items that are done
+  std::optional<Usage> usage_;
+  std::string incomplete_;
+  bool refused_ = false;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<ReplyReader> make_responses_reader(ReplyOut& out) {
+  return std::make_unique<ResponsesReader>(out);
+}
+
+}  // namespace reprise::provider

@@ -1,0 +1,82 @@
+#pragma once
+
+// Server-sent events, whatever pieces they come in: lines end in LF, CR or CRLF, comments and
+// unknown fields are passed over, a BOM at the very beginning too.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "reprise/error.h"
+
+namespace reprise::provider {
+
+inline constexpr std::int64_t kEventBytesMax = 64 << 20;
+
+class SseParser {
+ public:
+  // Calls event(name, data) -> Result<> for each event that `bytes` complete. The first error
+  // ends it. io for an event larger than kEventBytesMax.
+  template <class Event>
+  Result<> feed(std::string_view bytes, Event&& event);
+
+  // The stream has ended: what is there counts, though the blank line is missing.
+  template <class Event>
+  Result<> finish(Event&& event);
+
+ private:
+  // Takes the first whole line off `bytes`, joined with what was kept; false when there is none,
+  // and all of `bytes` is then kept.
+  bool next_line(std::string_view& bytes, std::string_view& line);
+  void take_field(std::string_view line);
+  bool too_large() const;
+
+  template <class Event>
+  Result<> take_line(std::string_view line, Event&& event);
+
+  std::string kept_;  // the beginning of a line
+  std::string line_;  // a line that came in pieces
+  std::string name_;
+  std::string data_;
+  bool has_data_ = false;
+  bool after_cr_ = false;  // an LF that comes next belongs to it
+  bool at_start_ = true;
+};
+
+template <class Event>
+Result<> SseParser::take_line(std::string_view line, Event&& event) {
+  if (!line.empty()) {
+    take_field(line);
+    return {};
+  }
+  Result<> outcome;
+  if (has_data_) {
+    outcome = event(std::string_view(name_), std::string_view(data_));
+  }
+  name_.clear();
+  data_.clear();
+  has_data_ = false;
+  return outcome;
+}
+
+template <class Event>
+Result<> SseParser::feed(std::string_view bytes, Event&& event) {
+  std::string_view line;
+  while (next_line(bytes, line)) {
+    REPRISE_TRY(take_line(line, event));
+  }
+  if (too_large()) {
+    return fail(Code::io, "an event of the answer is too large");
+  }
+  return {};
+}
+
+template <class Event>
+Result<> SseParser::finish(Event&& event) {
+  if (!kept_.empty()) {
+    REPRISE_TRY(feed("\n", event));
+  }
+  return take_line({}, event);
+}
+
+}  // namespace reprise::provider
