@@ -1,0 +1,122 @@
+#include "base/lock_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+
+namespace reprise {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::steady_clock;
+
+constexpr int kLockByte = 0;
+constexpr int kGateByte = 1;
+constexpr int kPidAt = 8;
+constexpr std::size_t kPidWidth = 16;
+constexpr microseconds kPauseMin{50};
+constexpr microseconds kPauseMax{2000};
+constexpr microseconds kPauseAtGate{200};
+
+struct flock range_of(int byte, short type) {
+  struct flock range{};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  range.l_start = byte;
+  range.l_len = 1;
+  return range;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LockFile>> LockFile::open(const std::filesystem::path& path) {
+  REPRISE_ASSIGN(Fd fd, open_file(path, O_RDWR | O_CREAT, 0600));
+  return std::unique_ptr<LockFile>(new LockFile(path, std::move(fd)));
+}
+
+Result<LockFile::Hold> LockFile::acquire(Deadline deadline) {
+  std::unique_lock threads(threads_, std::defer_lock);
+  if (!threads.try_lock() && !threads.try_lock_until(deadline)) {
+    return std::unexpected(held_by_other());
+  }
+  REPRISE_TRY(lock_byte(kGateByte, deadline, false));
+  auto locked = lock_byte(kLockByte, deadline, true);
+  unlock_byte(kGateByte);
+  REPRISE_TRY(std::move(locked));
+  sign();
+  threads.release();  // the hold unlocks it
+  return Hold(this);
+}
+
+LockFile::Hold::~Hold() {
+  if (file_ != nullptr) {
+    file_->unlock_byte(kLockByte);
+    file_->threads_.unlock();
+  }
+}
+
+// The one at the gate is the only one that waits for the lock: it may look often.
+Result<> LockFile::lock_byte(int byte, Deadline deadline, bool poll_fast) {
+  microseconds pause = kPauseMin;
+  while (true) {
+    struct flock range = range_of(byte, F_WRLCK);
+    if (::fcntl(fd_.get(), F_OFD_SETLK, &range) == 0) {
+      return {};
+    }
+    if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
+      return std::unexpected(os_error("lock", path_, errno));
+    }
+    if (steady_clock::now() >= deadline) {
+      return std::unexpected(held_by_other());
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, poll_fast ? kPauseAtGate : kPauseMax);
+  }
+}
+
+void LockFile::unlock_byte(int byte) {
+  struct flock range = range_of(byte, F_UNLCK);
+  // Unlocking what is locked cannot fail; closing the file would unlock it too.
+  (void)::fcntl(fd_.get(), F_OFD_SETLK, &range);
+}
+
+// Leaves the holder's pid for the messages of those who wait in vain; nothing depends on it, so
+// a full disk does not matter. Written only when another process was the last.
+void LockFile::sign() {
+  std::array<char, kPidWidth> mine{};
+  mine.fill(' ');
+  std::to_chars(mine.data(), mine.data() + mine.size(), static_cast<std::int64_t>(::getpid()));
+  std::array<char, kPidWidth> there{};
+  const ssize_t got = ::pread(fd_.get(), there.data(), there.size(), kPidAt);
+  if (got != static_cast<ssize_t>(there.size()) || there != mine) {
+    [[maybe_unused]] const ssize_t ignored = ::pwrite(fd_.get(), mine.data(), mine.size(), kPidAt);
+  }
+}
+
+Error LockFile::held_by_other() const {
+  std::array<char, kPidWidth> text{};
+  const ssize_t got = ::pread(fd_.get(), text.data(), text.size(), kPidAt);
+  const std::string_view pid =
+      trimmed(std::string_view(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0));
+  return {Code::busy, cat(path_.string(), " is held by ",
+                          pid.empty() ? "another process" : cat("process ", pid),
+                          " for too long: wait for it or end it, then try again")};
+}
+
+}  // namespace reprise

@@ -1,0 +1,295 @@
+#include "store/sqlite/connection.h"
+
+#include <sqlite3.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "reprise/error.h"
+
+namespace reprise::sqlite {
+namespace {
+
+constexpr int kPrimary = 0xFF;  // the part of a result code that names its family
+
+int int_size(std::string_view bytes) {
+  return bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())
+             ? -1
+             : static_cast<int>(bytes.size());
+}
+
+// A file name as a URI, so that SQLite's open takes options with it.
+std::string uri_of(const std::filesystem::path& file, std::string_view options) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(file).string()) {
+    if (is_ascii_alnum(c) || c == '/' || c == '.' || c == '-' || c == '_') {
+      uri += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      uri += cat('%', kHex[byte >> 4U], kHex[byte & 15U]);
+    }
+  }
+  return cat(uri, "?", options);
+}
+
+std::string_view options_of(OpenMode mode) {
+  switch (mode) {
+    case OpenMode::read:
+      return "mode=ro";
+    case OpenMode::read_immutable:
+      return "mode=ro&immutable=1";
+    case OpenMode::read_unlocked:
+      return "mode=ro&vfs=unix-none";
+    case OpenMode::read_alone:
+    case OpenMode::write:
+      break;
+  }
+  return "mode=rw";
+}
+
+int note_log_pages(void* connection, sqlite3* /*handle*/, const char* /*schema*/, int pages) {
+  static_cast<Connection*>(connection)->set_log_pages(pages);
+  return SQLITE_OK;
+}
+
+}  // namespace
+
+Error error_of(int code, int os_errno, std::string_view detail, const std::filesystem::path& file) {
+  const auto error = [&](Code kind, std::string_view what, std::string_view hint) {
+    return Error{kind, cat(file.string(), ": ", what, hint), os_errno};
+  };
+  switch (code & kPrimary) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return error(Code::busy, "locked by another program", ": wait for it, then try again");
+    case SQLITE_FULL: {
+      Error full = error(Code::io, "the disk is full", ": free some space and try again");
+      full.os_errno = os_errno != 0 ? os_errno : ENOSPC;
+      return full;
+    }
+    case SQLITE_CORRUPT:
+      return error(Code::corrupt, "the database is damaged", ": run verify --repair");
+    case SQLITE_NOTADB:
+      return error(Code::corrupt, "not a SQLite database", ": choose another file");
+    case SQLITE_READONLY:
+      return error(Code::io, "cannot be written", ": look at the permissions of file and folder");
+    case SQLITE_CANTOPEN:
+      return error(Code::io, "cannot be opened", ": look at the permissions of file and folder");
+    case SQLITE_IOERR:
+      return error(Code::io, cat("reading or writing failed (", detail, ")"),
+                   ": look at the disk's state and free space");
+    case SQLITE_TOOBIG:
+      return error(Code::invalid_argument, "a value is larger than 1 GB", ": split it");
+    default:
+      return error(Code::io, detail, "");
+  }
+}
+
+Statement::~Statement() {
+  if (statement_ != nullptr) {
+    sqlite3_reset(statement_);
+  }
+}
+
+void Statement::check_bound(int code) {
+  if (code != SQLITE_OK && failed_ == 0) {
+    failed_ = code;
+  }
+}
+
+Statement& Statement::bind(std::string_view text) {
+  const int size = int_size(text);
+  // An empty view may hold a null pointer, which SQLite would take for NULL.
+  check_bound(size < 0 ? SQLITE_TOOBIG
+                       : sqlite3_bind_text(statement_, ++bound_, text.empty() ? "" : text.data(),
+                                           size, SQLITE_STATIC));
+  return *this;
+}
+
+Statement& Statement::bind(std::int64_t number) {
+  check_bound(sqlite3_bind_int64(statement_, ++bound_, number));
+  return *this;
+}
+
+Statement& Statement::bind(Blob blob) {
+  const int size = int_size(blob.bytes);
+  check_bound(size < 0 ? SQLITE_TOOBIG
+                       : sqlite3_bind_blob(statement_, ++bound_,
+                                           blob.bytes.empty() ? "" : blob.bytes.data(), size,
+                                           SQLITE_STATIC));
+  return *this;
+}
+
+Statement& Statement::bind(std::nullopt_t) {
+  check_bound(sqlite3_bind_null(statement_, ++bound_));
+  return *this;
+}
+
+Result<bool> Statement::step() {
+  if (failed_ != 0) {
+    return std::unexpected(connection_->error(failed_));
+  }
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) {
+    return true;
+  }
+  if (code == SQLITE_DONE) {
+    return false;
+  }
+  return std::unexpected(connection_->error(code));
+}
+
+Result<> Statement::run() {
+  while (true) {
+    REPRISE_ASSIGN(const bool row, step());
+    if (!row) {
+      return {};
+    }
+  }
+}
+
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+bool Statement::is_integer(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_INTEGER;
+}
+
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+
+std::string_view Statement::bytes(int column) const {
+  // Blob access never converts: text comes as the bytes that are stored.
+  const void* data = sqlite3_column_blob(statement_, column);
+  if (data == nullptr) {
+    return {};
+  }
+  return {static_cast<const char*>(data),
+          static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+std::string Statement::text(int column) const {
+  std::string out;
+  text(column, out);
+  return out;
+}
+
+void Statement::text(int column, std::string& out) const {
+  const std::string_view raw = bytes(column);
+  if (utf8::is_valid(raw)) {
+    out.assign(raw);
+  } else {
+    out = utf8::sanitize(raw);
+  }
+}
+
+Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path& file,
+                                                     OpenMode mode,
+                                                     std::chrono::milliseconds busy_timeout) {
+  const bool writes = mode == OpenMode::write || mode == OpenMode::read_alone;
+  const int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                    (writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(uri_of(file, options_of(mode)).c_str(), &handle, flags, nullptr);
+  std::unique_ptr<Connection> connection(new Connection(handle, file));
+  if (handle == nullptr) {
+    return fail(Code::io, cat(file.string(), ": no memory to open it"), ENOMEM);
+  }
+  if (code != SQLITE_OK) {
+    return std::unexpected(connection->error(code));
+  }
+  connection->set_busy_timeout(busy_timeout);
+  REPRISE_TRY(connection->configure(mode));
+  return connection;
+}
+
+Result<> Connection::configure(OpenMode mode) {
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_FKEY, 1, nullptr);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  // Takes the place of the automatic checkpoint.
+  sqlite3_wal_hook(handle_, note_log_pages, this);
+  if (mode == OpenMode::read_alone || mode == OpenMode::read_unlocked) {
+    return script("PRAGMA locking_mode=EXCLUSIVE");
+  }
+  return {};
+}
+
+Connection::~Connection() {
+  for (const auto& [sql, statement] : statements_) {
+    sqlite3_finalize(statement);
+  }
+  sqlite3_close_v2(handle_);
+}
+
+Result<Statement> Connection::prepare(std::string_view sql) {
+  if (const auto found = statements_.find(sql); found != statements_.end()) {
+    return Statement(*this, found->second);
+  }
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  if (code != SQLITE_OK) {
+    return std::unexpected(error(code));
+  }
+  statements_.emplace(sql, statement);
+  return Statement(*this, statement);
+}
+
+Result<> Connection::script(const std::string& sql) {
+  const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) {
+    return std::unexpected(error(code));
+  }
+  return {};
+}
+
+std::int64_t Connection::changes() const {
+  return sqlite3_changes64(handle_);
+}
+
+bool Connection::in_transaction() const {
+  return sqlite3_get_autocommit(handle_) == 0;
+}
+
+void Connection::set_busy_timeout(std::chrono::milliseconds timeout) {
+  sqlite3_busy_timeout(handle_, static_cast<int>(timeout.count()));
+}
+
+Error Connection::error(int code) const {
+  const bool is_ours = (code & kPrimary) != (sqlite3_errcode(handle_) & kPrimary);
+  return error_of(code, sqlite3_system_errno(handle_),
+                  is_ours ? sqlite3_errstr(code) : sqlite3_errmsg(handle_), file_);
+}
+
+Result<Transaction> Transaction::begin(Connection& connection, std::string_view how) {
+  REPRISE_TRY(connection.run(how));
+  return Transaction(connection);
+}
+
+Transaction::~Transaction() {
+  if (connection_ != nullptr && connection_->in_transaction()) {
+    // SQLite rolls back by itself when even this fails.
+    (void)connection_->run("ROLLBACK");
+  }
+}
+
+Result<> Transaction::commit() {
+  REPRISE_TRY(connection_->run("COMMIT"));
+  connection_ = nullptr;
+  return {};
+}
+
+}  // namespace reprise::sqlite

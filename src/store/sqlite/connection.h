@@ -1,0 +1,174 @@
+#pragma once
+
+// SQLite's C interface behind results and destructors. One thread at a time.
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "reprise/error.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace reprise::sqlite {
+
+class Connection;
+
+struct Blob {  // bytes that are bound as such, not as text
+  std::string_view bytes;
+};
+
+// A prepared statement with its values, borrowed from the connection's cache and given back by the
+// destructor. Text is bound in place: it must outlive the statement's last step.
+class Statement {
+ public:
+  Statement(Connection& connection, sqlite3_stmt* statement)
+      : connection_(&connection), statement_(statement) {}
+  Statement(Statement&& other) noexcept
+      : connection_(other.connection_),
+        statement_(std::exchange(other.statement_, nullptr)),
+        bound_(other.bound_),
+        failed_(other.failed_) {}
+  Statement& operator=(Statement&&) = delete;
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement();
+
+  // Binds the next parameters, in order. A failure shows at the next step().
+  Statement& bind(std::string_view text);
+  Statement& bind(const char* text) { return bind(std::string_view(text)); }
+  Statement& bind(const std::string& text) { return bind(std::string_view(text)); }
+  Statement& bind(std::int64_t number);
+  Statement& bind(Blob blob);
+  Statement& bind(std::nullopt_t);
+  template <class Value>
+  Statement& bind(const std::optional<Value>& value) {
+    return value ? bind(*value) : bind(std::nullopt);
+  }
+
+  // True: a row is there.
+  Result<bool> step();
+  // Runs it to its end.
+  Result<> run();
+
+  bool is_null(int column) const;
+  bool is_integer(int column) const;
+  std::int64_t integer(int column) const;
+  // Text or blob bytes as they are; valid until the next step().
+  std::string_view bytes(int column) const;
+  std::string text(int column) const;  // valid UTF-8: what is not becomes U+FFFD
+  void text(int column, std::string& out) const;
+
+ private:
+  friend class Connection;
+  void check_bound(int code);
+
+  Connection* connection_;
+  sqlite3_stmt* statement_;
+  int bound_ = 0;
+  int failed_ = 0;
+};
+
+enum class OpenMode : std::uint8_t {
+  read,            // never creates or changes a file
+  read_immutable,  // nobody can change it: no locks, no log
+  read_alone,      // shuts out others, needs no shared memory file
+  read_unlocked,   // read_alone where the file system cannot lock
+  write,           // the file exists
+};
+
+class Connection {
+ public:
+  // A connection with our settings: foreign keys on, no automatic checkpoints, no checkpoint on
+  // close, no memory mapping.
+  static Result<std::unique_ptr<Connection>> open(const std::filesystem::path& file, OpenMode mode,
+                                                  std::chrono::milliseconds busy_timeout);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // Prepared once, kept. `sql` is one statement.
+  Result<Statement> prepare(std::string_view sql);
+  template <class... Values>
+  Result<Statement> query(std::string_view sql, const Values&... values) {
+    REPRISE_ASSIGN(Statement statement, prepare(sql));
+    (statement.bind(values), ...);
+    return statement;
+  }
+  // Runs one statement that returns no rows.
+  template <class... Values>
+  Result<> run(std::string_view sql, const Values&... values) {
+    REPRISE_ASSIGN(Statement statement, query(sql, values...));
+    return statement.run();
+  }
+  // The first column of the first row; 0 when there is no row.
+  template <class... Values>
+  Result<std::int64_t> integer(std::string_view sql, const Values&... values) {
+    REPRISE_ASSIGN(Statement statement, query(sql, values...));
+    REPRISE_ASSIGN(const bool row, statement.step());
+    return row ? statement.integer(0) : 0;
+  }
+  // Any number of statements, not kept.
+  Result<> script(const std::string& sql);
+
+  // Rows that the last statement changed.
+  std::int64_t changes() const;
+  bool in_transaction() const;
+  void set_busy_timeout(std::chrono::milliseconds timeout);
+  // Pages in the write-ahead log after this connection's last commit.
+  int log_pages() const { return log_pages_; }
+  void set_log_pages(int pages) { log_pages_ = pages; }
+
+  // The error of a failed call, in our words.
+  Error error(int code) const;
+  sqlite3* handle() const { return handle_; }
+  const std::filesystem::path& file() const { return file_; }
+  std::string name() const { return file_.filename().string(); }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+
+  Connection(sqlite3* handle, std::filesystem::path file)
+      : handle_(handle), file_(std::move(file)) {}
+  Result<> configure(OpenMode mode);
+
+  sqlite3* handle_;
+  std::filesystem::path file_;
+  std::unordered_map<std::string, sqlite3_stmt*, Hash, std::equal_to<>> statements_;
+  int log_pages_ = 0;
+};
+
+// Rolls back unless commit() succeeded.
+class Transaction {
+ public:
+  static Result<Transaction> begin(Connection& connection,
+                                   std::string_view how = "BEGIN IMMEDIATE");
+  Transaction(Transaction&& other) noexcept
+      : connection_(std::exchange(other.connection_, nullptr)) {}
+  Transaction& operator=(Transaction&&) = delete;
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+  Result<> commit();
+
+ private:
+  explicit Transaction(Connection& connection) : connection_(&connection) {}
+  Connection* connection_;
+};
+
+// The error a SQLite result code means, for messages about `file`.
+Error error_of(int code, int os_errno, std::string_view detail, const std::filesystem::path& file);
+
+}  // namespace reprise::sqlite

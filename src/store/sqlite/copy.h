@@ -1,0 +1,16 @@
+#pragma once
+
+// Whole copies of a database: before a migration, and for backups.
+
+#include <filesystem>
+
+#include "reprise/error.h"
+#include "store/sqlite/connection.h"
+
+namespace reprise::sqlite {
+
+// A snapshot of the connection's database at `target`, 0600, checked and synced. It appears
+// complete or not at all; conflict when `target` exists.
+Result<> copy_database(Connection& source, const std::filesystem::path& target);
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,170 @@
+#include "store/sqlite/database.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/migrate.h"
+#include "store/sqlite/writer.h"
+
+namespace reprise::sqlite {
+namespace {
+
+using std::filesystem::path;
+
+constexpr std::size_t kIdleMax = 4;
+constexpr std::size_t kFormatAt = 18;  // in the header: 2 when the database has a log
+
+path with_suffix(const path& file, std::string_view suffix) {
+  path name = file;
+  name += suffix;
+  return name;
+}
+
+// 0600, before SQLite would make it 0644.
+Result<> create_file(const path& file) {
+  const path folder = file.parent_path().empty() ? path(".") : file.parent_path();
+  REPRISE_TRY(make_private_folders(folder));
+  auto fd = open_file(file, O_RDWR | O_CREAT | O_EXCL, 0600);
+  if (!fd) {
+    return fd.error().code == Code::conflict ? Result<>() : std::unexpected(fd.error());
+  }
+  REPRISE_TRY(fd->close(file));
+  return sync_folder(folder);
+}
+
+bool is_there(const path& file) {
+  std::error_code error;
+  return std::filesystem::exists(file, error);
+}
+
+bool is_empty_or_missing(const path& file) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(file, error);
+  return error || size == 0;
+}
+
+bool has_log_format(const path& file) {
+  const auto fd = open_file(file, O_RDONLY);
+  char format = 0;
+  return fd && ::pread(fd->get(), &format, 1, kFormatAt) == 1 && format == 2;
+}
+
+}  // namespace
+
+Database::Reader::~Reader() {
+  if (connection_ && keep_) {
+    const std::lock_guard guard(database_->mutex_);
+    if (database_->idle_.size() < kIdleMax) {
+      database_->idle_.push_back(std::move(connection_));
+    }
+  }
+}
+
+Result<std::unique_ptr<Database>> Database::open(const path& file, const StoreOptions& options) {
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) {
+    return fail(Code::invalid_argument, cat(file.string(), " is a folder: name a file in it"));
+  }
+  if (!is_there(file)) {
+    if (options.access == Access::read) {
+      return fail(Code::not_found, cat("no store at ", file.string()), ENOENT);
+    }
+    REPRISE_TRY(create_file(file));
+  }
+  std::unique_ptr<Database> database(new Database(file, options));
+  REPRISE_TRY(database->prepare());
+  return database;
+}
+
+// Looks at what the file is. For writing it is made current; a database that can be read only (the
+// disk is full, the folder is read-only) opens, and says so when something is written.
+Result<> Database::prepare() {
+  REPRISE_ASSIGN(const Reader first, connect());
+  if (options_.access == Access::read) {
+    return {};
+  }
+  REPRISE_ASSIGN(const Shape shape, shape_of(*first));
+  if (shape == Shape::current) {
+    return {};
+  }
+  return writer_.run_alone([](Connection& connection) { return make_current(connection); });
+}
+
+Result<Database::Reader> Database::reader() {
+  {
+    const std::lock_guard guard(mutex_);
+    if (!idle_.empty()) {
+      auto connection = std::move(idle_.back());
+      idle_.pop_back();
+      return Reader(*this, std::move(connection), true);
+    }
+  }
+  return connect();
+}
+
+Result<> Database::write(Durability durability, const Work& work) {
+  if (options_.access == Access::read) {
+    return fail(Code::unsupported, cat(file_.string(), " is open for reading only"));
+  }
+  return writer_.run(durability, work);
+}
+
+bool Database::lacks_shared_memory() const {
+  return !is_there(with_suffix(file_, "-shm")) && has_log_format(file_);
+}
+
+Result<Database::Reader> Database::connect() {
+  const bool reads = options_.access == Access::read;
+  if (!reads || !lacks_shared_memory()) {
+    auto usual = connect_as(reads ? OpenMode::read : OpenMode::write);
+    if (usual || usual.error().code != Code::io) {
+      return usual;
+    }
+    auto other = connect_without_shared_memory();
+    return other ? std::move(other) : std::move(usual);
+  }
+  return connect_without_shared_memory();
+}
+
+// A full disk or a read-only folder has no room for the shared memory file, and reading creates
+// nothing: what the log holds is then indexed in memory, for one operation at a time.
+Result<Database::Reader> Database::connect_without_shared_memory() {
+  if (is_empty_or_missing(with_suffix(file_, "-wal"))) {
+    return connect_as(OpenMode::read_immutable);
+  }
+  auto alone = connect_as(OpenMode::read_alone);
+  if (alone || alone.error().code != Code::io) {
+    return alone;
+  }
+  return connect_as(OpenMode::read_unlocked);
+}
+
+Result<Database::Reader> Database::connect_as(OpenMode mode) {
+  REPRISE_ASSIGN(auto connection, Connection::open(file_, mode, options_.busy_timeout));
+  REPRISE_ASSIGN(const Shape shape, shape_of(*connection));
+  if (options_.access == Access::read && shape == Shape::original) {
+    REPRISE_TRY(show_original_as_current(*connection));
+  } else if (options_.access == Access::read && shape == Shape::empty) {
+    return fail(Code::not_found, cat("no store at ", file_.string(), ": the file is empty"));
+  }
+  const bool keep = mode == OpenMode::read || mode == OpenMode::write;
+  return Reader(*this, std::move(connection), keep);
+}
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,80 @@
+#pragma once
+
+// One database file as the parts of the store see it: connections to read with and the writer.
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/writer.h"
+
+namespace reprise::sqlite {
+
+// Thread-safe.
+class Database {
+ public:
+  // As open_sqlite_store().
+  static Result<std::unique_ptr<Database>> open(const std::filesystem::path& file,
+                                                const StoreOptions& options);
+
+  // A connection for one thread, given back by its destructor.
+  class Reader {
+   public:
+    Reader(Database& database, std::unique_ptr<Connection> connection, bool keep)
+        : database_(&database), connection_(std::move(connection)), keep_(keep) {}
+    Reader(Reader&&) = default;
+    Reader& operator=(Reader&&) = delete;
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+    ~Reader();
+    Connection& operator*() const { return *connection_; }
+    Connection* operator->() const { return connection_.get(); }
+
+   private:
+    Database* database_;
+    std::unique_ptr<Connection> connection_;
+    bool keep_;  // one that shuts out others goes when it is done
+  };
+  Result<Reader> reader();
+
+  // unsupported when the store was opened for reading.
+  Result<> write(Durability durability, const Work& work);
+  template <class Value, class Make>
+  Result<Value> write_for(Durability durability, Make make) {
+    std::optional<Value> made;
+    REPRISE_TRY(write(durability, [&](Connection& connection) -> Result<> {
+      REPRISE_ASSIGN(made, make(connection));
+      return {};
+    }));
+    return *std::move(made);
+  }
+
+  const std::filesystem::path& file() const { return file_; }
+  std::string name() const { return file_.filename().string(); }
+  Writer& writer() { return writer_; }
+
+ private:
+  Database(std::filesystem::path file, const StoreOptions& options)
+      : file_(std::move(file)), options_(options), writer_(file_, options.busy_timeout) {}
+  Result<> prepare();
+  Result<Reader> connect();
+  Result<Reader> connect_as(OpenMode mode);
+  Result<Reader> connect_without_shared_memory();
+  bool lacks_shared_memory() const;
+
+  const std::filesystem::path file_;
+  const StoreOptions options_;
+  Writer writer_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Connection>> idle_;  // guarded by mutex_
+};
+
+}  // namespace reprise::sqlite

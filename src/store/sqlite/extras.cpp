@@ -1,0 +1,235 @@
+// Todos, artefacts and blobs: what stands beside the messages.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/encode.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/facts.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/offers.h"
+#include "store/sqlite/sessions.h"
+
+namespace reprise::sqlite {
+namespace {
+
+constexpr std::size_t kPieceMax = std::size_t{1} << 18;
+
+// `bytes` in pieces of at most kPieceMax; one empty piece for none.
+template <class Store>
+Result<> each_piece(std::string_view bytes, Store store) {
+  std::size_t at = 0;
+  do {
+    REPRISE_TRY(store(bytes.substr(at, kPieceMax)));
+    at += kPieceMax;
+  } while (at < bytes.size());
+  return {};
+}
+
+Result<std::vector<Todo>> find_todos(Connection& connection, const SessionId& id) {
+  REPRISE_TRY(require_session(connection, id));
+  REPRISE_ASSIGN(
+      Statement row,
+      connection.query("SELECT items FROM reprise_todos WHERE session_id = ?", id.str()));
+  REPRISE_ASSIGN(const bool found, row.step());
+  if (!found) {
+    return std::vector<Todo>{};
+  }
+  auto todos = todos_from_json(row.bytes(0));
+  return todos ? std::move(todos)
+               : fail_with_context(cat("todos of session ", id.str()), todos.error());
+}
+
+class SqliteTodos final : public Todos {
+ public:
+  explicit SqliteTodos(Database& database) : database_(database) {}
+
+  Result<std::vector<Todo>> todos(const SessionId& id) override {
+    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+    return find_todos(*reader, id);
+  }
+
+  Result<std::vector<Todo>> edit_todos(
+      const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override {
+    return database_.write_for<std::vector<Todo>>(
+        Durability::disk, [&](Connection& connection) -> Result<std::vector<Todo>> {
+          REPRISE_ASSIGN(auto todos, find_todos(connection, id));
+          REPRISE_TRY(edit(todos));
+          const std::string items = todos_to_json(todos);
+          REPRISE_TRY(
+              connection.run("INSERT INTO reprise_todos(session_id, items) VALUES(?, ?)"
+                             " ON CONFLICT(session_id) DO UPDATE SET items = excluded.items",
+                             id.str(), items));
+          return todos;
+        });
+  }
+
+ private:
+  Database& database_;
+};
+
+class SqliteArtefacts final : public Artefacts {
+ public:
+  explicit SqliteArtefacts(Database& database) : database_(database) {}
+
+  Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
+                         std::string_view bytes) override {
+    REPRISE_TRY(store::check_artefact(step, name));
+    return database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
+      REPRISE_TRY(require_session(connection, id));
+      REPRISE_TRY(connection.run(
+          "DELETE FROM reprise_artefacts WHERE session_id = ? AND step = ? AND name = ?", id.str(),
+          step.value, name));
+      return add(connection, id, step, name, bytes);
+    });
+  }
+
+  Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
+                           std::string_view bytes) override {
+    REPRISE_TRY(store::check_artefact(step, name));
+    return database_.write(Durability::os, [&](Connection& connection) -> Result<> {
+      REPRISE_TRY(require_session(connection, id));
+      return add(connection, id, step, name, bytes);
+    });
+  }
+
+  Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
+                                                   std::string_view name) override {
+    REPRISE_TRY(store::check_artefact(step, name));
+    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+    REPRISE_TRY(require_session(*reader, id));
+    REPRISE_ASSIGN(Statement row,
+                   reader->query("SELECT bytes FROM reprise_artefacts WHERE session_id = ?"
+                                 " AND step = ? AND name = ? ORDER BY n",
+                                 id.str(), step.value, name));
+    std::optional<std::string> bytes;
+    while (true) {
+      REPRISE_ASSIGN(const bool more, row.step());
+      if (!more) {
+        return bytes;
+      }
+      bytes = std::move(bytes).value_or("");
+      *bytes += row.bytes(0);
+    }
+  }
+
+  Result<std::vector<Entry>> list_artefacts(const SessionId& id) override {
+    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+    REPRISE_TRY(require_session(*reader, id));
+    REPRISE_ASSIGN(Statement row,
+                   reader->query("SELECT step, name, sum(length(bytes)) FROM reprise_artefacts"
+                                 " WHERE session_id = ? GROUP BY step, name ORDER BY step, name",
+                                 id.str()));
+    std::vector<Entry> entries;
+    while (true) {
+      REPRISE_ASSIGN(const bool more, row.step());
+      if (!more) {
+        return entries;
+      }
+      entries.push_back({Step{row.integer(0)}, row.text(1), row.integer(2)});
+    }
+  }
+
+ private:
+  static Result<> add(Connection& connection, const SessionId& id, Step step, std::string_view name,
+                      std::string_view bytes) {
+    return each_piece(bytes, [&](std::string_view piece) {
+      return connection.run(
+          "INSERT INTO reprise_artefacts(session_id, step, name, n, bytes) VALUES(?1, ?2, ?3,"
+          " (SELECT coalesce(max(n) + 1, 0) FROM reprise_artefacts"
+          "  WHERE session_id = ?1 AND step = ?2 AND name = ?3), ?4)",
+          id.str(), step.value, name, Blob{piece});
+    });
+  }
+
+  Database& database_;
+};
+
+class SqliteBlobs final : public Blobs {
+ public:
+  explicit SqliteBlobs(Database& database) : database_(database) {}
+
+  Result<BlobHash> put_blob(std::string_view bytes) override {
+    REPRISE_ASSIGN(BlobHash hash, sha256(bytes));
+    REPRISE_TRY(database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
+      REPRISE_ASSIGN(
+          const std::int64_t exists,
+          connection.integer("SELECT 1 FROM reprise_blobs WHERE hash = ? AND n = 0", hash.str()));
+      if (exists != 0) {
+        return {};
+      }
+      std::int64_t n = 0;
+      return each_piece(bytes, [&](std::string_view piece) {
+        return connection.run("INSERT INTO reprise_blobs(hash, n, bytes) VALUES(?, ?, ?)",
+                              hash.str(), n++, Blob{piece});
+      });
+    }));
+    return hash;
+  }
+
+  Result<> read_blob(const BlobHash& hash,
+                     const std::function<Flow(std::string_view)>& sink) override {
+    std::string whole;  // for the check; the pieces go out as they come
+    for (std::int64_t n = 0;; ++n) {
+      REPRISE_ASSIGN(const auto piece, find_piece(hash, n));
+      if (!piece) {
+        return n == 0 ? Result<>(fail(Code::not_found, cat("no blob ", hash.str())))
+                      : check(hash, whole);
+      }
+      if (sink(*piece) == Flow::stop) {
+        return {};
+      }
+      whole += *piece;
+    }
+  }
+
+ private:
+  Result<std::optional<std::string>> find_piece(const BlobHash& hash, std::int64_t n) {
+    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+    REPRISE_ASSIGN(
+        Statement row,
+        reader->query("SELECT bytes FROM reprise_blobs WHERE hash = ? AND n = ?", hash.str(), n));
+    REPRISE_ASSIGN(const bool found, row.step());
+    return found ? std::optional(std::string(row.bytes(0))) : std::nullopt;
+  }
+
+  static Result<> check(const BlobHash& hash, std::string_view whole) {
+    REPRISE_ASSIGN(const BlobHash found, sha256(whole));
+    if (found != hash) {
+      return fail(Code::corrupt, cat("blob ", hash.str(), " has other bytes than its name says"));
+    }
+    return {};
+  }
+
+  Database& database_;
+};
+
+}  // namespace
+
+std::unique_ptr<Todos> make_todos(Database& database) {
+  return std::make_unique<SqliteTodos>(database);
+}
+
+std::unique_ptr<Artefacts> make_artefacts(Database& database) {
+  return std::make_unique<SqliteArtefacts>(database);
+}
+
+std::unique_ptr<Blobs> make_blobs(Database& database) {
+  return std::make_unique<SqliteBlobs>(database);
+}
+
+}  // namespace reprise::sqlite

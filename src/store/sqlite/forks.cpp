@@ -1,0 +1,136 @@
+#include "store/sqlite/forks.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/facts.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/sessions.h"
+
+namespace reprise::sqlite {
+namespace {
+
+constexpr int kChainMax = 1'000'000;
+
+struct BaseRow {
+  std::optional<std::string> base;
+  std::int64_t base_count;
+};
+
+Result<std::optional<BaseRow>> find_base(Connection& connection, std::string_view session) {
+  REPRISE_ASSIGN(Statement row,
+                 connection.query("SELECT base, base_count FROM sessions WHERE id = ?", session));
+  REPRISE_ASSIGN(const bool found, row.step());
+  if (!found) {
+    return std::nullopt;
+  }
+  BaseRow out{std::nullopt, row.integer(1)};
+  if (!row.is_null(0)) {
+    out.base = row.bytes(0);
+  }
+  return out;
+}
+
+// The session whose own rows reach up to `at`: chains stay as short as they can be.
+Result<Base> base_for(Connection& connection, std::string session, Seq at) {
+  if (at.value == 0) {
+    return Base{std::nullopt, at};
+  }
+  for (int depth = 0; depth < kChainMax; ++depth) {
+    REPRISE_ASSIGN(auto row, find_base(connection, session));
+    if (!row || !row->base || at.value > row->base_count) {
+      break;
+    }
+    session = *std::move(row->base);
+  }
+  return Base{std::move(session), at};
+}
+
+}  // namespace
+
+Result<std::vector<Segment>> segments_of(Connection& connection, std::string_view session,
+                                         std::int64_t from, std::int64_t to) {
+  std::vector<Segment> segments;
+  std::string current(session);
+  for (int depth = 0; depth < kChainMax; ++depth) {
+    REPRISE_ASSIGN(auto row, find_base(connection, current));
+    // Without a base the rows begin wherever they begin; a base that is gone has no rows.
+    const std::int64_t own_from = row && row->base ? std::max(from, row->base_count) : from;
+    if (own_from < to) {
+      segments.push_back({current, own_from, to});
+    }
+    to = std::min(to, own_from);
+    if (!row || !row->base || from >= to) {
+      std::ranges::reverse(segments);
+      return segments;
+    }
+    current = *std::move(row->base);
+  }
+  return fail(Code::corrupt, cat("session ", session, " is forked from itself: run verify"));
+}
+
+std::string kept_name(std::string_view session, std::int64_t generation) {
+  return cat(session, "~", generation);
+}
+
+Result<> keep_suffix(Connection& connection, const SessionId& id, Seq from) {
+  REPRISE_ASSIGN(const auto row, find_base(connection, id.str()));
+  if (!row) {
+    return std::unexpected(store::no_session(id));
+  }
+  REPRISE_ASSIGN(const std::int64_t generation,
+                 connection.integer("SELECT generation FROM sessions WHERE id = ?", id.str()));
+  const std::string kept = kept_name(id.str(), generation);
+  // The kept session begins where rows move; before that it shares what the session shared.
+  const bool in_own_rows = !row->base || from.value >= row->base_count;
+  const std::int64_t moved_from = in_own_rows ? from.value : row->base_count;
+  const std::optional<std::string> kept_base =
+      in_own_rows ? (moved_from > 0 ? std::optional(id.str()) : std::nullopt) : row->base;
+  REPRISE_TRY(connection.run(
+      "INSERT INTO sessions(id, title, model, working_dir, created_at, updated_at, created_us,"
+      " updated_us, state, head, base, base_count, kept_for)"
+      " SELECT ?1, title, model, '', created_at, updated_at, created_us, updated_us, 'kept', head,"
+      " ?2, ?3, id FROM sessions WHERE id = ?4",
+      kept, kept_base, moved_from, id.str()));
+  REPRISE_TRY(connection.run("UPDATE messages SET session_id = ? WHERE session_id = ? AND seq >= ?",
+                             kept, id.str(), moved_from));
+  REPRISE_TRY(connection.run(
+      "UPDATE sessions SET base = ?1 WHERE base = ?2 AND base_count > ?3 AND id <> ?1", kept,
+      id.str(), from.value));
+  REPRISE_TRY(
+      connection.run("UPDATE sessions SET head = ?, generation = generation + 1 WHERE id = ?",
+                     from.value, id.str()));
+  if (in_own_rows) {
+    return {};
+  }
+  REPRISE_ASSIGN(const Base base, base_for(connection, *row->base, from));
+  return connection.run("UPDATE sessions SET base = ?, base_count = ? WHERE id = ?", base.session,
+                        base.count.value, id.str());
+}
+
+Result<> fork_session(Connection& connection, const SessionId& parent, Seq at,
+                      const Session& child) {
+  REPRISE_TRY(require_session(connection, parent));
+  REPRISE_ASSIGN(const std::int64_t head,
+                 connection.integer("SELECT head FROM sessions WHERE id = ?", parent.str()));
+  if (at.value < 0 || at.value > head) {
+    return fail(Code::invalid_argument, cat("cannot fork session ", parent.str(), " at ", at.value,
+                                            ": it has ", head, " messages"));
+  }
+  REPRISE_ASSIGN(const Base base, base_for(connection, parent.str(), at));
+  Session forked = child;
+  forked.info.forked_from = ForkOrigin{parent, at};
+  return insert_session(connection, forked, base);
+}
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,153 @@
+#include "store/sqlite/list.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "store/query.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/rows.h"
+
+namespace reprise::sqlite {
+namespace {
+
+// A place in the list, before the id is known to be good.
+struct Place {
+  std::int64_t updated_us;
+  std::string id;
+};
+
+using Value = std::variant<std::int64_t, std::string>;
+
+// A query in the making: its text and the values of its parameters in their order.
+struct Select {
+  std::string sql;
+  std::vector<Value> values;
+
+  void add(std::string_view text, Value value) {
+    sql += text;
+    values.push_back(std::move(value));
+  }
+};
+
+// The smallest text that is greater than all that begin with `prefix` (ids are ASCII).
+std::string after_prefix(std::string prefix) {
+  ++prefix.back();
+  return prefix;
+}
+
+// One state's sessions in their order, found by an index unless ids or answers find them faster.
+void add_state(Select& select, const SessionQuery& query, SessionState state,
+               const std::optional<Place>& after) {
+  const bool by_index = query.id_prefix.empty() && !query.answering_only;
+  select.add(by_index ? "SELECT * FROM (SELECT rowid AS place, updated_us, id FROM sessions"
+                        " WHERE state = ?"
+                      : "SELECT * FROM (SELECT rowid AS place, updated_us, id FROM sessions"
+                        " WHERE +state = ?",
+             std::string(to_string(state)));
+  if (query.working_dir) {
+    select.add(by_index ? " AND working_dir = ?" : " AND +working_dir = ?", *query.working_dir);
+  }
+  if (after) {
+    select.add(" AND (updated_us, id) < (?,", after->updated_us);
+    select.add(" ?)", after->id);
+  }
+  if (query.mode) {
+    select.add(" AND mode = ?", *query.mode);
+  }
+  if (!query.id_prefix.empty()) {
+    select.add(" AND id >= ?", query.id_prefix);
+    select.add(" AND id < ?", after_prefix(query.id_prefix));
+  }
+  if (!query.title_contains.empty()) {
+    select.add(" AND instr(lower(title), ?) > 0", ascii_lower(query.title_contains));
+  }
+  if (query.answering_only) {
+    select.sql += " AND id IN (SELECT session_id FROM reprise_answers WHERE n = 0)";
+  }
+  select.add(" ORDER BY updated_us DESC, id DESC LIMIT ?)",
+             static_cast<std::int64_t>(query.limit + 1));
+}
+
+Select select_page(const SessionQuery& query, const std::optional<Place>& after) {
+  Select select;
+  select.sql = cat("SELECT ", kInfoColumns, " FROM (");
+  std::vector<SessionState> states = query.states;
+  std::ranges::sort(states);
+  states.erase(std::ranges::unique(states).begin(), states.end());
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    select.sql += i == 0 ? "" : " UNION ALL ";
+    add_state(select, query, states[i], after);
+  }
+  select.add(
+      " ORDER BY updated_us DESC, id DESC LIMIT ?) AS l CROSS JOIN sessions AS s"
+      " ON s.rowid = l.place"
+      " LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0"
+      " ORDER BY l.updated_us DESC, l.id DESC",
+      static_cast<std::int64_t>(query.limit + 1));
+  return select;
+}
+
+// Rows after `after`; where the last one stood, or nothing when there are no more.
+Result<std::optional<Place>> collect(Connection& connection, const SessionQuery& query,
+                                     const std::optional<Place>& after, SessionPage& page) {
+  const Select select = select_page(query, after);
+  REPRISE_ASSIGN(Statement row, connection.prepare(select.sql));
+  for (const Value& value : select.values) {
+    std::visit([&row](const auto& one) { row.bind(one); }, value);
+  }
+  const std::string file = connection.name();
+  std::optional<Place> last;
+  std::size_t rows = 0;
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      return rows <= query.limit ? std::optional<Place>() : last;
+    }
+    ++rows;
+    InfoRow read = read_info(row, file);
+    last = Place{row.integer(9), row.text(0)};
+    if (read.info && page.sessions.size() == query.limit) {
+      page.next = store::format_cursor(page.sessions.back());
+      return std::optional<Place>();
+    }
+    if (read.damage) {
+      page.damage.push_back(*std::move(read.damage));
+    }
+    if (read.info) {
+      page.sessions.push_back(*std::move(read.info));
+    }
+  }
+}
+
+}  // namespace
+
+Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& query) {
+  REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
+  SessionPage page;
+  const bool odd_prefix = !std::ranges::all_of(
+      query.id_prefix, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  if (query.states.empty() || odd_prefix) {
+    return page;
+  }
+  std::optional<Place> after;
+  if (checked.after) {
+    after = Place{microseconds_of(checked.after->updated_at), checked.after->id.str()};
+  }
+  do {  // again only when damaged rows took the place of good ones
+    REPRISE_ASSIGN(after, collect(connection, query, after, page));
+  } while (after);
+  return page;
+}
+
+}  // namespace reprise::sqlite

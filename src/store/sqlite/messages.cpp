@@ -1,0 +1,244 @@
+#include "store/sqlite/messages.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/facts.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/forks.h"
+#include "store/sqlite/rows.h"
+#include "store/usage_sum.h"
+
+namespace reprise::sqlite {
+namespace {
+
+struct Now {  // of the session, before the batch
+  Seq head;
+  Usage usage;
+  std::optional<std::string> answer;  // the running answer's row
+};
+
+Result<Now> read_now(Connection& connection, const SessionId& id) {
+  REPRISE_ASSIGN(Statement row,
+                 connection.query(
+                     "SELECT head, input_tokens, output_tokens, reasoning_tokens, cached_tokens,"
+                     " cost_nanos, price_source,"
+                     " (SELECT body FROM reprise_answers WHERE session_id = sessions.id AND n = 0)"
+                     " FROM sessions WHERE id = ?",
+                     id.str()));
+  REPRISE_ASSIGN(const bool found, row.step());
+  if (!found) {
+    return std::unexpected(store::no_session(id));
+  }
+  Now now{Seq{row.integer(0)}, {}, std::nullopt};
+  now.usage.input.value = row.integer(1);
+  now.usage.output.value = row.integer(2);
+  now.usage.reasoning.value = row.integer(3);
+  now.usage.cached.value = row.integer(4);
+  if (!row.is_null(5)) {
+    now.usage.cost = Money{row.integer(5)};
+  }
+  now.usage.price_source = row.text(6);
+  if (!row.is_null(7)) {
+    now.answer = row.bytes(7);
+  }
+  return now;
+}
+
+std::string operation_name(const OperationId& operation) {
+  return cat("operation:", operation.str());
+}
+
+Result<std::optional<Appended>> find_operation(Connection& connection, const SessionId& id,
+                                               const AppendOptions& options) {
+  if (!options.operation) {
+    return std::nullopt;
+  }
+  const std::string name = operation_name(*options.operation);
+  REPRISE_ASSIGN(
+      Statement row,
+      connection.query("SELECT first, head FROM reprise_once WHERE session_id = ? AND name = ?",
+                       id.str(), name));
+  REPRISE_ASSIGN(const bool found, row.step());
+  if (!found) {
+    return std::nullopt;
+  }
+  return Appended{Seq{row.integer(0)}, Seq{row.integer(1)}, true};
+}
+
+Result<> check_options(const SessionId& id, const Now& now, const AppendOptions& options) {
+  if (options.expected_head && *options.expected_head != now.head) {
+    return fail(Code::conflict,
+                cat("session ", id.str(), " has ", now.head.value, " messages, not ",
+                    options.expected_head->value, ": read it again"));
+  }
+  if (options.end_partial) {
+    const auto running = now.answer ? answer_from_json(*now.answer)
+                                    : Result<Partial>(fail(Code::conflict, "no answer is running"));
+    if (!running || running->answer != *options.end_partial) {
+      return std::unexpected(store::answer_not_running(id, *options.end_partial));
+    }
+  } else if (options.begin_partial && now.answer) {
+    return fail(Code::busy, cat("session ", id.str(), " is answering already"));
+  }
+  return {};
+}
+
+// Adds what was not counted yet.
+Result<> count_usage(Connection& connection, const SessionId& id, const Message& message,
+                     Usage& sum) {
+  if (!message.usage) {
+    return {};
+  }
+  if (!message.usage->request_id.empty()) {
+    const std::string name = cat("request:", message.usage->request_id);
+    REPRISE_TRY(connection.run(
+        "INSERT INTO reprise_once(session_id, name) VALUES(?, ?) ON CONFLICT DO NOTHING", id.str(),
+        name));
+    if (connection.changes() == 0) {
+      return {};
+    }
+  }
+  store::add_usage(sum, *message.usage);
+  return {};
+}
+
+// The head first, and our own column in the message: so the triggers have nothing to do.
+Result<> move_head(Connection& connection, const SessionId& id, Seq head, Time updated_at,
+                   const Usage& usage) {
+  const std::string text = seconds_text(updated_at);
+  return connection.run(
+      "UPDATE sessions SET head = ?, updated_us = ?, updated_at = ?, input_tokens = ?,"
+      " output_tokens = ?, reasoning_tokens = ?, cached_tokens = ?, cost_nanos = ?,"
+      " price_source = ? WHERE id = ?",
+      head.value, microseconds_of(updated_at), text, usage.input.value, usage.output.value,
+      usage.reasoning.value, usage.cached.value,
+      usage.cost ? std::optional(usage.cost->nanos) : std::nullopt, usage.price_source, id.str());
+}
+
+std::optional<std::string_view> unless_empty(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+}
+
+Result<> insert_message(Connection& connection, const SessionId& id, Seq seq,
+                        const Message& message, std::string_view content) {
+  const std::string created_at = seconds_text(message.created_at);
+  const auto usage = message.usage ? std::optional(usage_to_json(*message.usage)) : std::nullopt;
+  const auto extra =
+      message.extra.empty() ? std::nullopt : std::optional(extra_to_json(message.extra));
+  const auto state = message.state == MessageState::incomplete
+                         ? std::optional<std::string_view>("incomplete")
+                         : std::nullopt;
+  REPRISE_TRY(connection.run(
+      "INSERT INTO messages(session_id, seq, role, content, created_at, created_us, provider,"
+      " model, response_id, usage, state, extra) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      id.str(), seq.value, message.role, content, created_at, microseconds_of(message.created_at),
+      unless_empty(message.provider), unless_empty(message.model),
+      unless_empty(message.response_id), usage, state, extra));
+  return name_blobs(connection, id, message.blocks);
+}
+
+Result<> change_answer(Connection& connection, const SessionId& id, const AppendOptions& options) {
+  if (options.end_partial) {
+    REPRISE_TRY(connection.run("DELETE FROM reprise_answers WHERE session_id = ?", id.str()));
+  }
+  if (options.begin_partial) {
+    const std::string body = answer_to_json(*options.begin_partial);
+    REPRISE_TRY(connection.run("INSERT INTO reprise_answers(session_id, n, body) VALUES(?, 0, ?)",
+                               id.str(), body));
+  }
+  return {};
+}
+
+Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, const Batch& batch) {
+  Seq seq = first;
+  for (std::size_t i = 0; i < batch.messages.size(); ++i) {
+    REPRISE_TRY(insert_message(connection, id, seq, batch.messages[i], batch.contents[i]));
+    seq = seq.next();
+  }
+  return {};
+}
+
+Result<Appended> write_batch(Connection& connection, const SessionId& id, Seq first, Now now,
+                             const Batch& batch) {
+  const Appended appended{first, first.next(static_cast<std::int64_t>(batch.messages.size())),
+                          false};
+  if (!batch.messages.empty()) {
+    for (const Message& message : batch.messages) {
+      REPRISE_TRY(count_usage(connection, id, message, now.usage));
+    }
+    REPRISE_TRY(
+        move_head(connection, id, appended.head, batch.messages.back().created_at, now.usage));
+    REPRISE_TRY(insert_batch(connection, id, first, batch));
+  }
+  REPRISE_TRY(change_answer(connection, id, batch.options));
+  if (batch.options.operation) {
+    const std::string name = operation_name(*batch.options.operation);
+    REPRISE_TRY(
+        connection.run("INSERT INTO reprise_once(session_id, name, first, head) VALUES(?, ?, ?, ?)",
+                       id.str(), name, appended.first.value, appended.head.value));
+  }
+  return appended;
+}
+
+}  // namespace
+
+Batch make_batch(const std::vector<Message>& messages, const AppendOptions& options) {
+  Batch batch{messages, options, {}};
+  batch.contents.reserve(messages.size());
+  for (const Message& message : messages) {
+    batch.contents.push_back(blocks_to_json(message.blocks));
+  }
+  return batch;
+}
+
+Result<Appended> append_messages(Connection& connection, const SessionId& id, const Batch& batch) {
+  REPRISE_ASSIGN(Now now, read_now(connection, id));
+  REPRISE_ASSIGN(const auto done, find_operation(connection, id, batch.options));
+  if (done) {
+    return *done;
+  }
+  REPRISE_TRY(check_options(id, now, batch.options));
+  const Seq first = now.head;
+  return write_batch(connection, id, first, std::move(now), batch);
+}
+
+Result<Appended> replace_messages(Connection& connection, const SessionId& id, Seq from,
+                                  const Batch& batch) {
+  REPRISE_ASSIGN(Now now, read_now(connection, id));
+  REPRISE_ASSIGN(const auto done, find_operation(connection, id, batch.options));
+  if (done) {
+    return *done;
+  }
+  REPRISE_TRY(check_options(id, now, batch.options));
+  if (from.value < 0 || from > now.head) {
+    return fail(Code::invalid_argument, cat("session ", id.str(), " has no place ", from.value,
+                                            ": it has ", now.head.value, " messages"));
+  }
+  if (from < now.head) {
+    REPRISE_TRY(keep_suffix(connection, id, from));
+  }
+  return write_batch(connection, id, from, std::move(now), batch);
+}
+
+Result<> name_blobs(Connection& connection, const SessionId& id, const std::vector<Block>& blocks) {
+  for (const BlobHash& hash : store::blobs_in(blocks)) {
+    REPRISE_TRY(connection.run(
+        "INSERT INTO reprise_blob_refs(session_id, hash) VALUES(?, ?) ON CONFLICT DO NOTHING",
+        id.str(), hash.str()));
+  }
+  return {};
+}
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,238 @@
+#include "store/sqlite/migrate.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/types.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/copy.h"
+#include "store/sqlite/rows.h"
+#include "store/sqlite/schema.h"
+
+namespace reprise::sqlite {
+namespace {
+
+using Names = std::set<std::string, std::less<>>;
+
+Result<Names> names(Connection& connection, std::string_view sql, std::string_view value) {
+  Names found;
+  REPRISE_ASSIGN(Statement rows, connection.query(sql, value));
+  while (true) {
+    REPRISE_ASSIGN(const bool row, rows.step());
+    if (!row) {
+      return found;
+    }
+    found.insert(rows.text(0));
+  }
+}
+
+Result<Names> columns_of(Connection& connection, std::string_view table) {
+  return names(connection, "SELECT name FROM pragma_table_info(?, 'main')", table);
+}
+
+bool has_all(const Names& there, std::initializer_list<std::string_view> wanted) {
+  for (const std::string_view name : wanted) {
+    if (!there.contains(name)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void time_function(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
+  std::optional<Time> time;
+  if (sqlite3_value_type(values[0]) == SQLITE_INTEGER) {
+    time = time_of_seconds(sqlite3_value_int64(values[0]));
+  } else if (const auto* text = static_cast<const char*>(sqlite3_value_blob(values[0]));
+             text != nullptr) {
+    time = parse_time({text, static_cast<std::size_t>(sqlite3_value_bytes(values[0]))});
+  }
+  if (time) {
+    sqlite3_result_int64(context, time->time_since_epoch().count());
+  } else {
+    sqlite3_result_null(context);
+  }
+}
+
+// A name nobody uses yet: "reprise.db.v0-20260118T201530Z.bak".
+std::filesystem::path copy_name(const std::filesystem::path& file, int attempt) {
+  std::string time = format_time(std::chrono::floor<std::chrono::seconds>(system_clock().now()));
+  std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
+  std::filesystem::path name = file;
+  name += cat(".v0-", time, attempt == 0 ? "" : cat("-", attempt), ".bak");
+  return name;
+}
+
+Result<> keep_copy(Connection& connection) {
+  constexpr int kAttemptsMax = 100;
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    auto copied = copy_database(connection, copy_name(connection.file(), attempt));
+    if (copied || copied.error().code != Code::conflict) {
+      return copied;
+    }
+  }
+  return fail(Code::conflict, cat("no free name for a copy of ", connection.file().string()));
+}
+
+Result<> add_columns(Connection& connection, std::string_view table,
+                     std::span<const Column> columns) {
+  REPRISE_ASSIGN(const Names there, columns_of(connection, table));
+  for (const Column& column : columns) {
+    if (!there.contains(column.name)) {
+      REPRISE_TRY(connection.script(
+          cat("ALTER TABLE main.", table, " ADD COLUMN ", column.name, " ", column.declaration)));
+    }
+  }
+  return {};
+}
+
+constexpr Column kLaterSessionColumns[] = {
+    {"working_dir", "TEXT NOT NULL DEFAULT ''"},
+    {"system_prompt", "TEXT NOT NULL DEFAULT ''"},
+    {"token_count", "INTEGER NOT NULL DEFAULT 0"},
+    {"forked_from", "TEXT NOT NULL DEFAULT ''"},
+};
+
+Result<> add_to_original(Connection& connection) {
+  REPRISE_TRY(add_columns(connection, "sessions", kLaterSessionColumns));
+  REPRISE_TRY(add_columns(connection, "sessions", session_columns()));
+  REPRISE_TRY(add_columns(connection, "messages", message_columns()));
+  return connection.run(
+      "UPDATE sessions SET created_us = coalesce(reprise_us(created_at), 0),"
+      " updated_us = coalesce(reprise_us(updated_at), 0),"
+      " head = max(0, coalesce((SELECT max(seq) + 1 FROM messages WHERE session_id = sessions.id),"
+      " 0))");
+}
+
+Result<> set_version(Connection& connection) {
+  return connection.script(
+      cat("PRAGMA application_id=", kApplicationId, ";PRAGMA user_version=", kVersion));
+}
+
+// An expression for a session column an original may lack.
+std::string or_default(const Names& there, std::string_view column, std::string_view otherwise) {
+  return there.contains(column) ? std::string(column) : cat(otherwise, " AS ", column);
+}
+
+std::string default_of(const Column& column) {
+  constexpr std::string_view kDefault = " DEFAULT ";
+  const std::size_t at = column.declaration.find(kDefault);
+  return at == std::string_view::npos
+             ? "NULL"
+             : std::string(column.declaration.substr(at + kDefault.size()));
+}
+
+std::string computed_session_column(const Column& column) {
+  if (column.name == "created_us" || column.name == "updated_us") {
+    return cat("coalesce(reprise_us(", column.name.substr(0, column.name.size() - 3), "_at), 0)");
+  }
+  if (column.name == "head") {
+    return "max(0, coalesce((SELECT max(seq) + 1 FROM main.messages AS m"
+           " WHERE m.session_id = main.sessions.id), 0))";
+  }
+  return default_of(column);
+}
+
+}  // namespace
+
+Result<> add_time_function(Connection& connection) {
+  const int code = sqlite3_create_function_v2(connection.handle(), "reprise_us", 1,
+                                              SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+                                              nullptr, time_function, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) {
+    return std::unexpected(connection.error(code));
+  }
+  return {};
+}
+
+Result<Shape> shape_of(Connection& connection) {
+  REPRISE_ASSIGN(const std::int64_t version, connection.integer("PRAGMA user_version"));
+  REPRISE_ASSIGN(const std::int64_t application, connection.integer("PRAGMA application_id"));
+  const std::string file = connection.file().string();
+  if (version != 0 && application != kApplicationId) {
+    return fail(Code::unsupported, cat(file, " is another program's database"));
+  }
+  if (version > kVersion) {
+    return fail(Code::unsupported, cat(file, " was written by a newer version (format ", version,
+                                       "; this one knows ", kVersion, "): update reprise"));
+  }
+  if (version == kVersion) {
+    return Shape::current;
+  }
+  REPRISE_ASSIGN(const Names tables,
+                 names(connection, "SELECT name FROM main.sqlite_schema WHERE type = ?", "table"));
+  if (tables.empty()) {
+    return Shape::empty;
+  }
+  REPRISE_ASSIGN(const Names sessions, columns_of(connection, "sessions"));
+  REPRISE_ASSIGN(const Names messages, columns_of(connection, "messages"));
+  if (!has_all(sessions, {"id", "title", "model", "created_at", "updated_at"}) ||
+      !has_all(messages, {"id", "session_id", "seq", "role", "content", "created_at"})) {
+    return fail(Code::unsupported, cat(file, " is another program's database"));
+  }
+  return Shape::original;
+}
+
+Result<> make_current(Connection& connection) {
+  REPRISE_ASSIGN(const Shape before, shape_of(connection));
+  if (before == Shape::original) {
+    REPRISE_TRY(keep_copy(connection));
+    REPRISE_TRY(add_time_function(connection));
+  }
+  if (before != Shape::current) {
+    REPRISE_ASSIGN(Transaction transaction, Transaction::begin(connection, "BEGIN EXCLUSIVE"));
+    if (before == Shape::original) {
+      REPRISE_TRY(add_to_original(connection));
+      REPRISE_TRY(connection.script(own_objects_sql()));
+    } else {
+      REPRISE_TRY(connection.script(new_database_sql()));
+    }
+    REPRISE_TRY(set_version(connection));
+    REPRISE_TRY(transaction.commit());
+  }
+  // The log outlives this; a program of the original that is reading puts it off to next time.
+  REPRISE_ASSIGN(Statement mode, connection.query("PRAGMA journal_mode=WAL"));
+  return mode.run();
+}
+
+Result<> show_original_as_current(Connection& connection) {
+  REPRISE_TRY(connection.script("PRAGMA temp_store=MEMORY"));
+  REPRISE_TRY(add_time_function(connection));
+  REPRISE_ASSIGN(const Names there, columns_of(connection, "sessions"));
+  std::string sql =
+      "CREATE TEMP VIEW sessions AS SELECT rowid AS rowid, id, title, model, created_at, "
+      "updated_at";
+  for (const Column& column : kLaterSessionColumns) {
+    sql += cat(", ", or_default(there, column.name, default_of(column)));
+  }
+  for (const Column& column : session_columns()) {
+    sql += cat(", ", computed_session_column(column), " AS ", column.name);
+  }
+  sql +=
+      " FROM main.sessions;CREATE TEMP VIEW messages AS SELECT id, session_id, seq, role, content,"
+      " created_at";
+  for (const Column& column : message_columns()) {
+    sql += cat(", NULL AS ", column.name);
+  }
+  sql += " FROM main.messages;";
+  for (const Table& table : own_tables()) {
+    sql += cat("CREATE TEMP TABLE ", table.name, table.body, ";");
+  }
+  return connection.script(sql);
+}
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,92 @@
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/delta.h"
+#include "store/facts.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/messages.h"
+#include "store/sqlite/offers.h"
+#include "store/sqlite/rows.h"
+#include "store/sqlite/sessions.h"
+
+namespace reprise::sqlite {
+namespace {
+
+Result<std::optional<Partial>> find_partial(Connection& connection, const SessionId& id) {
+  REPRISE_TRY(require_session(connection, id));
+  REPRISE_ASSIGN(Statement row,
+                 connection.query(
+                     "SELECT body FROM reprise_answers WHERE session_id = ? ORDER BY n", id.str()));
+  std::optional<Partial> partial;
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      return partial;
+    }
+    if (!partial) {
+      REPRISE_ASSIGN(partial, answer_from_json(row.bytes(0)));
+      continue;
+    }
+    REPRISE_ASSIGN(const auto delta, blocks_from_json(row.bytes(0)));
+    store::append_delta(partial->blocks, delta);
+  }
+}
+
+Result<> add_piece(Connection& connection, const SessionId& id, const OperationId& answer,
+                   const std::vector<Block>& delta, const std::string& body) {
+  REPRISE_TRY(require_session(connection, id));
+  REPRISE_ASSIGN(Statement first,
+                 connection.query("SELECT body FROM reprise_answers WHERE session_id = ? AND n = 0",
+                                  id.str()));
+  REPRISE_ASSIGN(const bool running, first.step());
+  const auto partial = running ? answer_from_json(first.bytes(0))
+                               : Result<Partial>(fail(Code::conflict, "no answer is running"));
+  if (!partial || partial->answer != answer) {
+    return std::unexpected(store::answer_not_running(id, answer));
+  }
+  REPRISE_TRY(
+      connection.run("INSERT INTO reprise_answers(session_id, n, body) VALUES(?1,"
+                     " (SELECT max(n) + 1 FROM reprise_answers WHERE session_id = ?1), ?2)",
+                     id.str(), body));
+  return name_blobs(connection, id, delta);
+}
+
+class SqlitePartials final : public Partials {
+ public:
+  explicit SqlitePartials(Database& database) : database_(database) {}
+
+  Result<> add(const SessionId& id, const OperationId& answer,
+               std::span<const Block> delta) override {
+    const std::vector<Block> blocks(delta.begin(), delta.end());
+    const std::string body = blocks_to_json(blocks);
+    return database_.write(Durability::os, [&](Connection& connection) {
+      return add_piece(connection, id, answer, blocks, body);
+    });
+  }
+
+  Result<std::optional<Partial>> find(const SessionId& id) override {
+    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+    return find_partial(*reader, id);
+  }
+
+ private:
+  Database& database_;
+};
+
+}  // namespace
+
+std::unique_ptr<Partials> make_partials(Database& database) {
+  return std::make_unique<SqlitePartials>(database);
+}
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,164 @@
+#include "store/sqlite/read.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "store/facts.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/forks.h"
+#include "store/sqlite/rows.h"
+
+namespace reprise::sqlite {
+namespace {
+
+constexpr std::size_t kPageRows = 256;
+constexpr std::size_t kPageBytes = std::size_t{4} << 20;
+constexpr std::size_t kDamageMax = 1000;
+
+class Reading {
+ public:
+  Reading(Database& database, const SessionId& id, const ReadRange& range)
+      : database_(database), id_(id), range_(range), current_(id.str()), file_(database.name()) {}
+
+  Result<ReadReport> run(const MessageSink& sink) {
+    while (true) {
+      REPRISE_TRY(next_page());
+      for (Message& message : page_) {
+        if (sink(std::move(message)) == Flow::stop) {
+          return std::move(report_);
+        }
+      }
+      if (from_ >= to_) {
+        return std::move(report_);
+      }
+    }
+  }
+
+ private:
+  Result<> next_page();
+  Result<> find_version(Connection& connection);
+  Result<> read_segment(Connection& connection, const Segment& segment);
+  Result<> read_rows(Statement& row, const Segment& segment);
+  void take(MessageRow row);
+  void advance(std::int64_t seq);
+  bool page_is_full() const { return rows_ >= kPageRows || bytes_ >= kPageBytes; }
+
+  Database& database_;
+  const SessionId& id_;
+  const ReadRange range_;
+  std::string current_;  // the session whose rows are read: the kept one after a replacement
+  const std::string file_;
+  std::optional<std::int64_t> generation_;
+  std::int64_t from_ = 0;  // what is left: [from_, to_)
+  std::int64_t to_ = 0;
+  std::vector<Message> page_;
+  std::size_t rows_ = 0;
+  std::size_t bytes_ = 0;
+  ReadReport report_;
+};
+
+Result<> Reading::next_page() {
+  page_.clear();
+  rows_ = 0;
+  bytes_ = 0;
+  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+  REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
+  REPRISE_TRY(find_version(*reader));
+  REPRISE_ASSIGN(auto segments, segments_of(*reader, current_, from_, to_));
+  if (range_.newest_first) {
+    std::ranges::reverse(segments);
+  }
+  for (const Segment& segment : segments) {
+    if (page_is_full()) {
+      break;
+    }
+    REPRISE_TRY(read_segment(*reader, segment));
+  }
+  return snapshot.commit();
+}
+
+// The first page decides which messages there are; later ones stay with that state.
+Result<> Reading::find_version(Connection& connection) {
+  REPRISE_ASSIGN(Statement row,
+                 connection.query("SELECT generation, head FROM sessions WHERE id = ?", id_.str()));
+  REPRISE_ASSIGN(const bool found, row.step());
+  if (!found) {
+    return std::unexpected(store::no_session(id_));
+  }
+  if (!generation_) {
+    generation_ = row.integer(0);
+    const auto span = store::clamp(range_, Seq{row.integer(1)});
+    from_ = span.from;
+    to_ = span.to;
+  } else if (row.integer(0) != *generation_) {
+    current_ = kept_name(id_.str(), *generation_);
+  }
+  return {};
+}
+
+Result<> Reading::read_segment(Connection& connection, const Segment& segment) {
+  static const std::string forwards =
+      cat("SELECT ", kMessageColumns,
+          " FROM messages WHERE session_id = ? AND seq >= ? AND seq < ? ORDER BY seq");
+  static const std::string backwards = cat(forwards, " DESC");
+  REPRISE_ASSIGN(Statement row, connection.query(range_.newest_first ? backwards : forwards,
+                                                 segment.session, segment.from, segment.to));
+  return read_rows(row, segment);
+}
+
+Result<> Reading::read_rows(Statement& row, const Segment& segment) {
+  while (!page_is_full()) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      advance(range_.newest_first ? segment.from : segment.to - 1);
+      return {};
+    }
+    ++rows_;
+    bytes_ += row.bytes(3).size();
+    advance(row.integer(1));
+    take(read_message(row, file_));
+  }
+  return {};
+}
+
+void Reading::take(MessageRow row) {
+  if (row.damage) {
+    ++report_.damaged;
+    if (report_.damage.size() < kDamageMax) {
+      report_.damage.push_back(*std::move(row.damage));
+    }
+  }
+  if (row.message) {
+    page_.push_back(*std::move(row.message));
+  }
+}
+
+// `seq` is done.
+void Reading::advance(std::int64_t seq) {
+  if (range_.newest_first) {
+    to_ = seq;
+  } else {
+    from_ = seq + 1;
+  }
+}
+
+}  // namespace
+
+Result<ReadReport> read_messages(Database& database, const SessionId& id, const ReadRange& range,
+                                 const MessageSink& sink) {
+  return Reading(database, id, range).run(sink);
+}
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,293 @@
+#include "store/sqlite/rows.h"
+
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "model/fields.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/sqlite/connection.h"
+
+namespace reprise::sqlite {
+namespace {
+
+constexpr std::int64_t kMicroseconds = 1'000'000;
+constexpr std::int64_t kSecondsMin = -62'167'219'200;  // the year 0
+constexpr std::int64_t kSecondsMax = 253'402'300'799;  // the end of 9999
+
+// A date-time as it may be stored; nullopt for garbage.
+std::optional<Time> stored_time(const Statement& row, int column) {
+  return row.is_integer(column) ? time_of_seconds(row.integer(column))
+                                : parse_time(row.bytes(column));
+}
+
+bool read_answer_field(json::Scanner& scanner, std::string_view name, Partial& partial,
+                       Extra& extra) {
+  const std::pair<std::string_view, std::string*> texts[] = {
+      {"host", &partial.owner.host},
+      {"provider", &partial.provider},
+      {"model", &partial.model},
+  };
+  for (const auto& [key, text] : texts) {
+    if (key == name) {
+      return model::read_or_keep(scanner, name, *text, extra);
+    }
+  }
+  if (name == "pid") {
+    return model::read_or_keep(scanner, name, partial.owner.pid, extra);
+  }
+  if (name == "started") {
+    return model::read_or_keep(scanner, name, partial.owner.started, extra);
+  }
+  if (name == "started_us") {
+    std::int64_t microseconds = 0;
+    const bool read = model::read_or_keep(scanner, name, microseconds, extra);
+    partial.started_at = time_of(microseconds);
+    return read;
+  }
+  return model::keep(scanner, name, extra);
+}
+
+}  // namespace
+
+Time time_of(std::int64_t microseconds) {
+  return Time(std::chrono::microseconds(microseconds));
+}
+
+std::optional<Time> time_of_seconds(std::int64_t seconds) {
+  if (seconds < kSecondsMin || seconds > kSecondsMax) {
+    return std::nullopt;
+  }
+  return time_of(seconds * kMicroseconds);
+}
+
+std::string seconds_text(Time time) {
+  std::string text = format_time(std::chrono::floor<std::chrono::seconds>(time));
+  if (const auto t = text.find('T'); t != std::string::npos) {
+    text[t] = ' ';
+  }
+  if (text.ends_with('Z')) {
+    text.pop_back();
+  }
+  return text;
+}
+
+std::string extra_to_json(const Extra& extra) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.extra(extra).close();
+  return out;
+}
+
+Extra extra_from_json(std::string_view json) {
+  Extra extra;
+  json::Scanner scanner(json);
+  const bool whole =
+      scanner.object([&](std::string_view name) { return model::keep(scanner, name, extra); });
+  return whole ? extra : Extra{};
+}
+
+std::string strings_to_json(const std::vector<std::string>& strings) {
+  std::string out;
+  json::ArrayWriter array(out);
+  for (const std::string& text : strings) {
+    array.item();
+    json::append_string(out, text);
+  }
+  array.close();
+  return out;
+}
+
+std::vector<std::string> strings_from_json(std::string_view json) {
+  std::vector<std::string> strings;
+  json::Scanner scanner(json);
+  const bool whole = scanner.array([&] { return scanner.string(strings.emplace_back()); });
+  return whole ? strings : std::vector<std::string>{};
+}
+
+std::string answer_to_json(const PartialStart& start) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.field("answer", start.answer.str())
+      .field("host", start.owner.host)
+      .field("pid", start.owner.pid)
+      .field("started", start.owner.started)
+      .field("provider", start.provider)
+      .field("model", start.model)
+      .field("started_us", microseconds_of(start.started_at));
+  object.close();
+  return out;
+}
+
+Result<Partial> answer_from_json(std::string_view json) {
+  std::string answer;
+  json::Scanner id(json::find_member(json, "answer"));
+  (void)id.string(answer);  // what is no string is no id either
+  REPRISE_ASSIGN(OperationId name, OperationId::parse(answer));
+  Partial partial{std::move(name), {}, {}, {}, {}, {}};
+  Extra ignored;
+  json::Scanner scanner(json);
+  const auto member = [&](std::string_view field) {
+    return read_answer_field(scanner, field, partial, ignored);
+  };
+  if (!scanner.object(member)) {
+    return std::unexpected(scanner.fault());
+  }
+  return partial;
+}
+
+std::string row_place(std::string_view file, std::string_view table, std::int64_t row) {
+  return cat(file, ": ", table, " row ", row);
+}
+
+std::string excerpt_of(std::string_view bytes) {
+  return std::string(bytes.substr(0, kExcerptMax));
+}
+
+InfoRow read_info(const Statement& row, std::string_view file) {
+  enum Place : std::uint8_t {
+    id,
+    title,
+    mode,
+    state,
+    provider,
+    model,
+    working_dir,
+    head,
+    created_us,
+    updated_us,
+    closed_us,
+    forked_from,
+    forked_at,
+    created_at,
+    updated_at,
+    rowid,
+    answer,
+  };
+  const auto damaged = [&](std::string reason, std::string_view bytes) {
+    return Damage{row_place(file, "sessions", row.integer(rowid)), std::move(reason),
+                  excerpt_of(bytes)};
+  };
+  InfoRow out;
+  auto session_id = SessionId::parse(row.bytes(id));
+  if (!session_id) {
+    out.damage = damaged("the id cannot be used", row.bytes(id));
+    return out;
+  }
+  SessionInfo& info = out.info.emplace(SessionInfo{.id = *std::move(session_id)});
+  row.text(title, info.title);
+  row.text(mode, info.mode);
+  info.state = parse_session_state(row.bytes(state)).value_or(SessionState::active);
+  row.text(provider, info.provider);
+  row.text(model, info.model);
+  row.text(working_dir, info.working_dir);
+  info.head = Seq{row.integer(head)};
+  info.created_at = time_of(row.integer(created_us));
+  info.updated_at = time_of(row.integer(updated_us));
+  if (!row.is_null(closed_us)) {
+    info.closed_at = time_of(row.integer(closed_us));
+  }
+  if (const std::string_view origin = row.bytes(forked_from); !origin.empty()) {
+    if (auto parent = SessionId::parse(origin); parent) {
+      info.forked_from = ForkOrigin{*std::move(parent), Seq{row.integer(forked_at)}};
+    } else {
+      out.damage = damaged("the id it was forked from cannot be used", origin);
+    }
+  }
+  if (!row.is_null(answer)) {
+    auto partial = answer_from_json(row.bytes(answer));
+    if (partial) {
+      info.answering = std::move(partial->owner);
+    } else {
+      out.damage = damaged("its running answer cannot be read", row.bytes(answer));
+    }
+  }
+  // 0 stands for what was no time when the row was taken over.
+  constexpr std::pair<int, int> kTimes[] = {{created_us, created_at}, {updated_us, updated_at}};
+  for (const auto& [microseconds, text] : kTimes) {
+    if (row.integer(microseconds) == 0 && !stored_time(row, text)) {
+      out.damage = damaged("a date-time cannot be read", row.bytes(text));
+    }
+  }
+  return out;
+}
+
+MessageRow read_message(const Statement& row, std::string_view file) {
+  enum Place : std::uint8_t {
+    id,
+    seq,
+    role,
+    content,
+    created_us,
+    created_at,
+    provider,
+    model,
+    response_id,
+    usage,
+    state,
+    extra,
+  };
+  const auto damaged = [&](std::string reason, std::string_view bytes) {
+    return Damage{row_place(file, "messages", row.integer(id)), std::move(reason),
+                  excerpt_of(bytes)};
+  };
+  MessageRow out;
+  const std::string_view json = row.bytes(content);
+  auto blocks = blocks_from_json(json);
+  if (!blocks) {
+    out.damage = damaged(std::move(blocks.error().message), json);
+    return out;
+  }
+  Message& message = out.message.emplace();
+  message.seq = Seq{row.integer(seq)};
+  row.text(role, message.role);
+  message.blocks = *std::move(blocks);
+  if (!row.is_null(created_us)) {
+    message.created_at = time_of(row.integer(created_us));
+  } else if (const auto time = stored_time(row, created_at); time) {
+    message.created_at = *time;
+  } else {
+    out.damage = damaged("the date-time cannot be read", row.bytes(created_at));
+  }
+  const std::pair<int, std::string*> texts[] = {
+      {provider, &message.provider},
+      {model, &message.model},
+      {response_id, &message.response_id},
+  };
+  for (const auto& [column, text] : texts) {
+    if (!row.is_null(column)) {
+      row.text(column, *text);
+    }
+  }
+  if (!row.is_null(usage)) {
+    if (auto read = usage_from_json(row.bytes(usage)); read) {
+      message.usage = *std::move(read);
+    } else {
+      out.damage = damaged("the usage cannot be read", row.bytes(usage));
+    }
+  }
+  if (!row.is_null(state) && row.bytes(state) == "incomplete") {
+    message.state = MessageState::incomplete;
+  }
+  if (!row.is_null(extra)) {
+    message.extra = extra_from_json(row.bytes(extra));
+  }
+  return out;
+}
+
+}  // namespace reprise::sqlite

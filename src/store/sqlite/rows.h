@@ -1,0 +1,67 @@
+#pragma once
+
+// Rows as values. The column lists and the functions that read them belong together.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/sqlite/connection.h"
+
+namespace reprise::sqlite {
+
+inline constexpr std::size_t kExcerptMax = 10'000;
+
+inline std::int64_t microseconds_of(Time time) {
+  return time.time_since_epoch().count();
+}
+Time time_of(std::int64_t microseconds);
+// nullopt outside the years 0 to 9999.
+std::optional<Time> time_of_seconds(std::int64_t seconds);
+// "YYYY-MM-DD HH:MM:SS", always as long.
+std::string seconds_text(Time time);
+
+std::string extra_to_json(const Extra& extra);
+Extra extra_from_json(std::string_view json);
+std::string strings_to_json(const std::vector<std::string>& strings);
+std::vector<std::string> strings_from_json(std::string_view json);
+
+// The first row of reprise_answers for a session.
+std::string answer_to_json(const PartialStart& start);
+Result<Partial> answer_from_json(std::string_view json);
+
+// "FILE: TABLE row N"
+std::string row_place(std::string_view file, std::string_view table, std::int64_t row);
+std::string excerpt_of(std::string_view bytes);
+
+// Of `sessions AS s LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0`.
+inline constexpr std::string_view kInfoColumns =
+    "s.id, s.title, s.mode, s.state, s.provider, s.model, s.working_dir, s.head, s.created_us,"
+    " s.updated_us, s.closed_us, s.forked_from, s.forked_at, s.created_at, s.updated_at, s.rowid,"
+    " a.body";
+// What of the row is no good: an id that is not safe (there is no value then), times.
+struct InfoRow {
+  std::optional<SessionInfo> info;
+  std::optional<Damage> damage;
+};
+InfoRow read_info(const Statement& row, std::string_view file);
+
+inline constexpr std::string_view kMessageColumns =
+    "id, seq, role, content, created_us, created_at, provider, model, response_id, usage, state,"
+    " extra";
+// No message when the content cannot be read; with damage and a message, a detail of it is bad.
+struct MessageRow {
+  std::optional<Message> message;
+  std::optional<Damage> damage;
+};
+MessageRow read_message(const Statement& row, std::string_view file);
+
+}  // namespace reprise::sqlite

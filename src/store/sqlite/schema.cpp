@@ -1,0 +1,177 @@
+#include "store/sqlite/schema.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace reprise::sqlite {
+namespace {
+
+// Small things first: a long system prompt behind them is not touched to read a head.
+constexpr std::string_view kOriginalSessionColumns =
+    "id TEXT PRIMARY KEY,"
+    "title TEXT NOT NULL DEFAULT '',"
+    "model TEXT NOT NULL,"
+    "working_dir TEXT NOT NULL DEFAULT '',"
+    "created_at DATETIME NOT NULL DEFAULT (datetime('now')),"
+    "updated_at DATETIME NOT NULL DEFAULT (datetime('now')),"
+    "token_count INTEGER NOT NULL DEFAULT 0,"
+    "forked_from TEXT NOT NULL DEFAULT ''";
+
+constexpr Column kSessionColumns[] = {
+    {"created_us", "INTEGER"},
+    {"updated_us", "INTEGER"},
+    {"closed_us", "INTEGER"},
+    {"trashed_us", "INTEGER"},
+    {"state", "TEXT NOT NULL DEFAULT 'active'"},
+    {"state_before_trash", "TEXT NOT NULL DEFAULT ''"},
+    {"mode", "TEXT NOT NULL DEFAULT ''"},
+    {"provider", "TEXT NOT NULL DEFAULT ''"},
+    {"head", "INTEGER NOT NULL DEFAULT 0"},
+    {"generation", "INTEGER NOT NULL DEFAULT 0"},
+    {"forked_at", "INTEGER NOT NULL DEFAULT 0"},
+    {"base", "TEXT"},
+    {"base_count", "INTEGER NOT NULL DEFAULT 0"},
+    {"kept_for", "TEXT REFERENCES sessions(id) ON DELETE CASCADE"},
+    {"input_tokens", "INTEGER NOT NULL DEFAULT 0"},
+    {"output_tokens", "INTEGER NOT NULL DEFAULT 0"},
+    {"reasoning_tokens", "INTEGER NOT NULL DEFAULT 0"},
+    {"cached_tokens", "INTEGER NOT NULL DEFAULT 0"},
+    {"cost_nanos", "INTEGER"},
+    {"price_source", "TEXT NOT NULL DEFAULT ''"},
+    {"config", "TEXT NOT NULL DEFAULT 'null'"},
+    {"response_chain", "TEXT NOT NULL DEFAULT '[]'"},
+    {"extra", "TEXT NOT NULL DEFAULT '{}'"},
+};
+
+constexpr std::string_view kOriginalMessageColumns =
+    "id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,"
+    "seq INTEGER NOT NULL,"
+    "role TEXT NOT NULL,"
+    "created_at DATETIME NOT NULL DEFAULT (datetime('now'))";
+
+constexpr Column kMessageColumns[] = {
+    {"created_us", "INTEGER"}, {"provider", "TEXT"}, {"model", "TEXT"}, {"response_id", "TEXT"},
+    {"usage", "TEXT"},         {"state", "TEXT"},    {"extra", "TEXT"},
+};
+
+constexpr Table kOwnTables[] = {
+    // What happens once: operations ("operation:ID") and counted requests ("request:ID"). One
+    // table, so that an append touches one page of it.
+    {"reprise_once",
+     "(session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, name TEXT NOT NULL,"
+     " first INTEGER, head INTEGER, PRIMARY KEY(session_id, name)) WITHOUT ROWID"},
+    // Running answers: n = 0 is who answers, then a row for each piece.
+    {"reprise_answers",
+     "(session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, n INTEGER NOT NULL,"
+     " body TEXT NOT NULL, PRIMARY KEY(session_id, n)) WITHOUT ROWID"},
+    {"reprise_todos",
+     "(session_id TEXT PRIMARY KEY NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,"
+     " items TEXT NOT NULL) WITHOUT ROWID"},
+    {"reprise_prompts",
+     "(session_id TEXT PRIMARY KEY NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,"
+     " prompts TEXT NOT NULL)"},
+    {"reprise_artefacts",
+     "(id INTEGER PRIMARY KEY,"
+     " session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, step INTEGER NOT NULL,"
+     " name TEXT NOT NULL, n INTEGER NOT NULL, bytes BLOB NOT NULL,"
+     " UNIQUE(session_id, step, name, n))"},
+    {"reprise_blobs",
+     "(id INTEGER PRIMARY KEY, hash TEXT NOT NULL, n INTEGER NOT NULL, bytes BLOB NOT NULL,"
+     " UNIQUE(hash, n))"},
+    {"reprise_blob_refs",
+     "(session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, hash TEXT NOT NULL,"
+     " PRIMARY KEY(session_id, hash)) WITHOUT ROWID"},
+};
+
+constexpr std::string_view kIndexes =
+    "CREATE INDEX reprise_by_activity ON sessions(state, updated_us DESC, id DESC);"
+    "CREATE INDEX reprise_by_folder ON sessions(working_dir, state, updated_us DESC, id DESC);"
+    "CREATE INDEX reprise_by_base ON sessions(base) WHERE base IS NOT NULL;"
+    "CREATE INDEX reprise_by_kept_for ON sessions(kept_for) WHERE kept_for IS NOT NULL;";
+
+// For the statements of the original program, which knows none of our columns. Our own statements
+// set them, so the WHEN clauses are all that they pay. Plain SQLite functions only: the triggers
+// run in the original program too.
+constexpr std::string_view kTriggers = R"(
+CREATE TRIGGER reprise_session_inserted AFTER INSERT ON sessions WHEN NEW.updated_us IS NULL
+BEGIN
+  UPDATE sessions SET
+    created_us = coalesce(CASE typeof(NEW.created_at) WHEN 'integer' THEN NEW.created_at
+      ELSE CAST(strftime('%s', NEW.created_at) AS INTEGER) END * 1000000, 0),
+    updated_us = coalesce(CASE typeof(NEW.updated_at) WHEN 'integer' THEN NEW.updated_at
+      ELSE CAST(strftime('%s', NEW.updated_at) AS INTEGER) END * 1000000, 0)
+  WHERE id = NEW.id;
+END;
+CREATE TRIGGER reprise_session_updated AFTER UPDATE OF updated_at ON sessions
+WHEN NEW.updated_us IS OLD.updated_us AND NEW.updated_at IS NOT OLD.updated_at
+BEGIN
+  UPDATE sessions SET
+    updated_us = coalesce(CASE typeof(NEW.updated_at) WHEN 'integer' THEN NEW.updated_at
+      ELSE CAST(strftime('%s', NEW.updated_at) AS INTEGER) END * 1000000, 0)
+  WHERE id = NEW.id;
+END;
+CREATE TRIGGER reprise_message_inserted AFTER INSERT ON messages WHEN NEW.created_us IS NULL
+BEGIN
+  UPDATE messages SET seq = (SELECT head FROM sessions WHERE id = NEW.session_id)
+  WHERE id = NEW.id
+    AND NEW.seq < (SELECT base_count FROM sessions WHERE id = NEW.session_id);
+  UPDATE sessions SET
+    head = max(head, (SELECT seq + 1 FROM messages WHERE id = NEW.id)),
+    updated_at = NEW.created_at,
+    updated_us = coalesce(CASE typeof(NEW.created_at) WHEN 'integer' THEN NEW.created_at
+      ELSE CAST(strftime('%s', NEW.created_at) AS INTEGER) END * 1000000, updated_us)
+  WHERE id = NEW.session_id;
+END;
+CREATE TRIGGER reprise_session_deleted BEFORE DELETE ON sessions
+WHEN OLD.kept_for IS NULL AND EXISTS (
+  SELECT 1 FROM sessions AS other WHERE other.kept_for IS NOT OLD.id
+    AND (other.base = OLD.id
+      OR other.base IN (SELECT kept.id FROM sessions AS kept WHERE kept.kept_for = OLD.id)))
+BEGIN
+  SELECT RAISE(ABORT, 'other sessions share its messages');
+END;
+)";
+
+void append_columns(std::string& sql, std::span<const Column> columns) {
+  for (const Column& column : columns) {
+    sql += cat(", ", column.name, " ", column.declaration);
+  }
+}
+
+}  // namespace
+
+std::span<const Column> session_columns() {
+  return kSessionColumns;
+}
+
+std::span<const Column> message_columns() {
+  return kMessageColumns;
+}
+
+std::span<const Table> own_tables() {
+  return kOwnTables;
+}
+
+std::string own_objects_sql() {
+  std::string sql;
+  for (const Table& table : kOwnTables) {
+    sql += cat("CREATE TABLE ", table.name, table.body, ";");
+  }
+  return cat(sql, kIndexes, kTriggers);
+}
+
+std::string new_database_sql() {
+  std::string sql = cat("CREATE TABLE sessions(", kOriginalSessionColumns);
+  append_columns(sql, kSessionColumns);
+  sql += cat(", system_prompt TEXT NOT NULL DEFAULT '');CREATE TABLE messages(",
+             kOriginalMessageColumns);
+  append_columns(sql, kMessageColumns);
+  sql += ", content TEXT NOT NULL, UNIQUE(session_id, seq));";
+  return sql + own_objects_sql();
+}
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,36 @@
+#pragma once
+
+// The tables, indexes and triggers, as they are described in docs/formats/sqlite.md.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace reprise::sqlite {
+
+inline constexpr std::int64_t kVersion = 1;                 // user_version
+inline constexpr std::int64_t kApplicationId = 0x52505253;  // "RPRS"
+
+// A column that is ours, beside those the original program knows.
+struct Column {
+  std::string_view name;
+  std::string_view declaration;  // its default is what an original row means
+};
+
+std::span<const Column> session_columns();
+std::span<const Column> message_columns();
+
+struct Table {
+  std::string_view name;
+  std::string_view body;  // what follows the name in CREATE TABLE
+};
+// The tables that the original program does not know.
+std::span<const Table> own_tables();
+
+// CREATE statements of a new database: the tables, then what own_objects_sql() gives.
+std::string new_database_sql();
+// Our tables, indexes and triggers, for a database that has sessions and messages with our columns.
+std::string own_objects_sql();
+
+}  // namespace reprise::sqlite

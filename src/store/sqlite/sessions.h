@@ -1,0 +1,29 @@
+#pragma once
+
+// Session rows: made, found, changed. All inside the caller's transaction.
+
+#include <optional>
+#include <string_view>
+
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/sqlite/connection.h"
+
+namespace reprise::sqlite {
+
+// What a session shares with another one's messages.
+struct Base {
+  std::optional<std::string> session;  // whose messages before `count` are shared
+  Seq count;
+};
+
+// conflict when the id exists. The head is base.count.
+Result<> insert_session(Connection& connection, const Session& session, const Base& base);
+Result<std::optional<Session>> find_session(Connection& connection, const SessionId& id);
+Result<> update_session(Connection& connection, const SessionId& id, const SessionPatch& patch);
+// not_found for an unknown session.
+Result<> require_session(Connection& connection, const SessionId& id);
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,95 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/facts.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/offers.h"
+#include "store/sqlite/rows.h"
+#include "store/sqlite/sessions.h"
+
+namespace reprise::sqlite {
+namespace {
+
+// Those that share messages of the session or of what is kept for it.
+Result<> check_unshared(Connection& connection, const SessionId& id) {
+  REPRISE_ASSIGN(
+      Statement row,
+      connection.query(
+          "SELECT DISTINCT coalesce(kept_for, id) FROM sessions WHERE kept_for IS NOT ?1"
+          " AND (base = ?1 OR base IN (SELECT id FROM sessions WHERE kept_for = ?1)) LIMIT 10",
+          id.str()));
+  std::string names;
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      break;
+    }
+    names += cat(names.empty() ? "" : ", ", row.text(0));
+  }
+  if (!names.empty()) {
+    return fail(Code::conflict, cat("session ", id.str(), " shares its messages with ", names,
+                                    ": purge those first"));
+  }
+  return {};
+}
+
+class SqliteTrash final : public Trash {
+ public:
+  explicit SqliteTrash(Database& database) : database_(database) {}
+
+  Result<> trash(const SessionId& id, Time when) override {
+    return database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
+      REPRISE_TRY(require_session(connection, id));
+      return connection.run(
+          "UPDATE sessions SET state_before_trash = state, state = 'trashed', trashed_us = ?"
+          " WHERE id = ? AND state <> 'trashed'",
+          microseconds_of(when), id.str());
+    });
+  }
+
+  Result<> restore(const SessionId& id) override {
+    return database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
+      REPRISE_TRY(require_session(connection, id));
+      REPRISE_TRY(
+          connection.run("UPDATE sessions SET state = state_before_trash, state_before_trash = '',"
+                         " trashed_us = NULL WHERE id = ? AND state = 'trashed'",
+                         id.str()));
+      if (connection.changes() == 0) {
+        return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
+      }
+      return {};
+    });
+  }
+
+  Result<> purge(const SessionId& id) override {
+    return database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
+      REPRISE_TRY(require_session(connection, id));
+      REPRISE_TRY(check_unshared(connection, id));
+      // All that is the session's goes with it, by its foreign keys.
+      REPRISE_TRY(connection.run("DELETE FROM sessions WHERE id = ?", id.str()));
+      return connection.run(
+          "DELETE FROM reprise_blobs WHERE hash NOT IN (SELECT hash FROM reprise_blob_refs)");
+    });
+  }
+
+ private:
+  Database& database_;
+};
+
+}  // namespace
+
+std::unique_ptr<Trash> make_trash(Database& database) {
+  return std::make_unique<SqliteTrash>(database);
+}
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,258 @@
+#include "store/sqlite/writer.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/lock_file.h"
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "store/sqlite/connection.h"
+
+namespace reprise::sqlite {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr std::size_t kGroupMax = 512;
+constexpr microseconds kGatherMax{200};
+constexpr int kLogPagesMax = 1000;     // 4 MB: then the log goes into the database
+constexpr int kLogPagesAtEnd = 256;    // what the last one may leave in the log
+constexpr int kLogPagesToRetry = 500;  // after readers were in the way
+
+std::filesystem::path lock_path(const std::filesystem::path& file) {
+  std::filesystem::path path = file;
+  path += "-lock";
+  return path;
+}
+
+}  // namespace
+
+Writer::Writer(std::filesystem::path file, milliseconds busy_timeout)
+    : file_(std::move(file)), busy_timeout_(busy_timeout), checkpoint_at_(kLogPagesMax) {}
+
+Writer::~Writer() {
+  if (connection_ && connection_->log_pages() >= kLogPagesAtEnd) {
+    if (const auto hold = lock(Clock::now()); hold) {
+      checkpoint_when_due(kLogPagesAtEnd);
+    }
+  }
+}
+
+Result<> Writer::run(Durability durability, const Work& work) {
+  Job job{&work, durability, Clock::now() + busy_timeout_, false};
+  return submit(job);
+}
+
+Result<> Writer::run_alone(const Work& work) {
+  Job job{&work, Durability::disk, Clock::now() + busy_timeout_, true};
+  return submit(job);
+}
+
+Writer::Counts Writer::counts_for_test() const {
+  const std::lock_guard guard(mutex_);
+  return counts_;
+}
+
+Result<> Writer::submit(Job& job) {
+  std::unique_lock guard(mutex_);
+  queue_.push_back(&job);
+  arrived_.notify_one();
+  if (has_leader_) {
+    job.wake.wait(guard, [&job] { return job.done || job.leads; });
+  }
+  has_leader_ = has_leader_ || !job.done;
+  while (!job.done) {
+    gather(guard);
+    lead(job, guard);
+  }
+  return std::move(job.result);
+}
+
+// Those who shared the last commit are on their way with the next work: a moment's patience, short
+// beside a commit, makes one group of them instead of two.
+void Writer::gather(std::unique_lock<std::mutex>& guard) {
+  const auto patience = std::min<Clock::duration>(kGatherMax, last_commit_ / 4);
+  if (expected_ > 1 && patience > Clock::duration::zero()) {
+    arrived_.wait_for(guard, patience, [this] { return queue_.size() >= expected_; });
+  }
+}
+
+// One group, from the lock to the commit. Called and left with the mutex held.
+void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
+  guard.unlock();
+  auto hold = lock(leader.deadline);
+  guard.lock();
+  const Group group = take_group();
+  if (!hold) {
+    give_back(group, leader, hold.error());
+  } else {
+    guard.unlock();
+    const auto begin = Clock::now();
+    auto outcome = process(group);
+    const auto end = Clock::now();
+    guard.lock();
+    for (Job* job : group) {
+      if (!outcome && job->result) {
+        job->result = std::unexpected(outcome.error());
+      }
+      job->done = true;
+      job->wake.notify_one();
+    }
+    ++counts_.commits;
+    last_commit_ = end - begin;
+    expected_ = std::min(group.size() + queue_.size(), kGroupMax);
+    if (connection_ && connection_->log_pages() >= checkpoint_at_) {
+      guard.unlock();
+      checkpoint_when_due(kLogPagesMax);
+      guard.lock();
+    }
+  }
+  if (!leader.done) {
+    return;
+  }
+  has_leader_ = !queue_.empty();
+  if (has_leader_) {
+    queue_.front()->leads = true;
+    queue_.front()->wake.notify_one();
+  }
+}
+
+// All that wait, or one that must be alone.
+Writer::Group Writer::take_group() {
+  Group group;
+  while (!queue_.empty() && group.size() < kGroupMax) {
+    Job* const next = queue_.front();
+    if (next->alone && !group.empty()) {
+      break;
+    }
+    queue_.pop_front();
+    group.push_back(next);
+    if (next->alone) {
+      break;
+    }
+  }
+  return group;
+}
+
+// The lock could not be had: who has waited long enough is told, the others go on waiting.
+void Writer::give_back(const Group& group, const Job& leader, const Error& error) {
+  const auto now = Clock::now();
+  for (auto job = group.rbegin(); job != group.rend(); ++job) {
+    if (*job == &leader || (*job)->deadline <= now || error.code != Code::busy) {
+      (*job)->result = std::unexpected(error);
+      (*job)->done = true;
+      (*job)->wake.notify_one();
+    } else {
+      queue_.push_front(*job);
+    }
+  }
+}
+
+Result<LockFile::Hold> Writer::lock(Clock::time_point deadline) {
+  if (!lock_file_) {
+    REPRISE_ASSIGN(lock_file_, LockFile::open(lock_path(file_)));
+  }
+  return lock_file_->acquire(deadline);
+}
+
+Result<Connection*> Writer::connection() {
+  if (!connection_) {
+    REPRISE_ASSIGN(connection_, Connection::open(file_, OpenMode::write, busy_timeout_));
+    REPRISE_TRY(connection_->script("PRAGMA synchronous=FULL"));
+    durability_ = Durability::disk;
+  }
+  return connection_.get();
+}
+
+Result<> Writer::process(const Group& group) {
+  auto opened = connection();
+  if (!opened) {
+    connection_.reset();
+    return std::unexpected(std::move(opened).error());
+  }
+  if (group.front()->alone) {
+    group.front()->result = (*group.front()->work)(**opened);
+    return {};
+  }
+  auto outcome = process_in_transaction(group);
+  if (!outcome && outcome.error().code == Code::io) {
+    // What the file holds now is not known to this connection: a new one looks.
+    connection_.reset();
+  }
+  return outcome;
+}
+
+// One connection for both durabilities (its cache stays valid), set between the transactions.
+Result<> Writer::set_durability(Durability durability) {
+  if (durability == durability_) {
+    return {};
+  }
+  REPRISE_TRY(connection_->script(durability == Durability::disk ? "PRAGMA synchronous=FULL"
+                                                                 : "PRAGMA synchronous=NORMAL"));
+  durability_ = durability;
+  return {};
+}
+
+Result<> Writer::process_in_transaction(const Group& group) {
+  const bool to_disk = std::ranges::any_of(
+      group, [](const Job* job) { return job->durability == Durability::disk; });
+  REPRISE_TRY(set_durability(to_disk ? Durability::disk : Durability::os));
+  REPRISE_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
+  REPRISE_TRY(run_jobs(group));
+  if (std::ranges::none_of(group, [](const Job* job) { return job->result.has_value(); })) {
+    return {};
+  }
+  return transaction.commit();
+}
+
+Result<> Writer::run_jobs(const Group& group) {
+  const bool alone = group.size() == 1;
+  for (Job* job : group) {
+    if (!alone) {
+      REPRISE_TRY(connection_->run("SAVEPOINT one"));
+    }
+    job->result = (*job->work)(*connection_);
+    if (!connection_->in_transaction()) {
+      // SQLite gave up the whole transaction, and with it what the others had done.
+      return job->result ? fail(Code::io, "the transaction ended by itself")
+                         : std::unexpected(job->result.error());
+    }
+    if (!alone) {
+      if (!job->result) {
+        REPRISE_TRY(connection_->run("ROLLBACK TO one"));
+      }
+      REPRISE_TRY(connection_->run("RELEASE one"));
+    }
+  }
+  return {};
+}
+
+// With the lock held. Readers in the way only put it off.
+void Writer::checkpoint_when_due(int pages_min) {
+  if (connection_->log_pages() < pages_min) {
+    return;
+  }
+  connection_->set_busy_timeout(milliseconds(0));
+  const int code = sqlite3_wal_checkpoint_v2(connection_->handle(), nullptr,
+                                             SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  connection_->set_busy_timeout(busy_timeout_);
+  if (code == SQLITE_OK) {
+    connection_->set_log_pages(0);
+    checkpoint_at_ = kLogPagesMax;
+    const std::lock_guard guard(mutex_);
+    ++counts_.checkpoints;
+  } else {
+    checkpoint_at_ = connection_->log_pages() + kLogPagesToRetry;
+  }
+}
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,94 @@
+#pragma once
+
+// All writing of one store goes through here: one connection, one transaction at a time, under the
+// lock file. Writers that come while a commit is being synced share the next one (group commit):
+// the first of them leads, runs everybody's work, commits once and wakes the others.
+//  (1) run() returns success only after the commit that holds its work returned.
+//  (2) Work that fails undoes itself only; a commit that fails fails everybody in it.
+//  (3) Checkpoints happen here and nowhere else, under the same lock, never beside a writer.
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/lock_file.h"
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "store/sqlite/connection.h"
+
+namespace reprise::sqlite {
+
+// Runs inside a transaction; may run on the thread of another writer. It must not throw.
+using Work = std::function<Result<>(Connection& connection)>;
+
+// Thread-safe.
+class Writer {
+ public:
+  Writer(std::filesystem::path file, std::chrono::milliseconds busy_timeout);
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  Result<> run(Durability durability, const Work& work);
+  // With the lock, outside of any transaction (to change the schema or the journal).
+  Result<> run_alone(const Work& work);
+
+  struct Counts {
+    std::int64_t commits = 0;
+    std::int64_t checkpoints = 0;
+  };
+  Counts counts_for_test() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Job {
+    const Work* work;
+    Durability durability;
+    Clock::time_point deadline;
+    bool alone;
+    Result<> result = {};
+    bool done = false;
+    bool leads = false;
+    std::condition_variable wake = {};
+  };
+  using Group = std::vector<Job*>;
+
+  Result<> submit(Job& job);
+  void gather(std::unique_lock<std::mutex>& guard);
+  void lead(Job& leader, std::unique_lock<std::mutex>& guard);
+  Group take_group();
+  void give_back(const Group& group, const Job& leader, const Error& error);
+  Result<> process(const Group& group);
+  Result<> process_in_transaction(const Group& group);
+  Result<> run_jobs(const Group& group);
+  Result<Connection*> connection();
+  Result<LockFile::Hold> lock(Clock::time_point deadline);
+  Result<> set_durability(Durability durability);
+  void checkpoint_when_due(int pages_min);
+
+  const std::filesystem::path file_;
+  const std::chrono::milliseconds busy_timeout_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<Job*> queue_;         // guarded by mutex_
+  bool has_leader_ = false;        // guarded by mutex_
+  std::size_t expected_ = 1;       // guarded by mutex_: how many writers seem to be at work
+  Clock::duration last_commit_{};  // guarded by mutex_
+  Counts counts_;                  // guarded by mutex_
+
+  // The leader's alone.
+  std::unique_ptr<LockFile> lock_file_;
+  std::unique_ptr<Connection> connection_;
+  Durability durability_ = Durability::disk;
+  int checkpoint_at_;
+};
+
+}  // namespace reprise::sqlite
