@@ -1,0 +1,31 @@
+#pragma once
+
+// Which title a session gets when its REPL ends.
+//  (1) What a person chose stays.
+//  (2) A model is asked once; its title stays as well.
+//  (3) Where it cannot be asked, or has no good answer, the first prompt is the title.
+//  (4) Interrupted without a title: "Untitled (interrupted)". A later end mends that.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reprise/error.h"
+
+namespace reprise::cli {
+
+inline constexpr std::string_view kInterruptedTitle = "Untitled (interrupted)";
+
+struct ClosingTitle {
+  std::string_view title;         // what the session has now
+  std::string_view first_prompt;  // "" when nothing was asked
+  bool answered = false;
+  bool interrupted = false;
+  std::function<Result<std::string>()> ask;  // a model for a title; empty when none can be asked
+};
+
+// The title to set; nullopt to leave the one there is.
+std::optional<std::string> closing_title(const ClosingTitle& facts);
+
+}  // namespace reprise::cli

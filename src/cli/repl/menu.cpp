@@ -1,0 +1,65 @@
+#include "cli/repl/menu.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "base/grapheme.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/age.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+
+namespace {
+
+constexpr std::size_t kTitleColumnsMin = 10;
+
+std::string cut_to(std::string text, std::size_t columns) {
+  if (display_width(text) <= columns) {
+    return text;
+  }
+  return cat(width_prefix(text, columns - 3), "...");
+}
+
+}  // namespace
+
+std::string menu_text(std::span<const SessionInfo> sessions, Time now, std::size_t columns) {
+  std::string out;
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    const SessionInfo& info = sessions[i];
+    const std::string mode = info.mode.empty() ? "" : cat("[", terminal_line(info.mode), "] ");
+    const std::string front = cat(i + 1, ". ", mode);
+    const std::string back = cat("  (", age_text(now, info.updated_at), ")");
+    const std::size_t taken = display_width(front) + display_width(back);
+    const std::size_t room =
+        columns > taken + kTitleColumnsMin ? columns - taken : kTitleColumnsMin;
+    const std::string title = info.title.empty() ? "Untitled" : terminal_line(info.title);
+    out += cat(front, cut_to(title, room), back, "\n");
+  }
+  return out;
+}
+
+MenuAnswer parse_menu_answer(std::string_view line, std::size_t count) {
+  const std::string_view word = trimmed(line);
+  if (word == "q" || word == "Q") {
+    return {MenuAnswer::Kind::cancel, 0};
+  }
+  const bool digits = !word.empty() && word.front() != '0' &&
+                      std::ranges::all_of(word, [](char c) { return is_ascii_digit(c); });
+  std::size_t number = 0;
+  if (!digits ||
+      std::from_chars(word.data(), word.data() + word.size(), number).ec != std::errc{} ||
+      number > count) {
+    return {};
+  }
+  return {MenuAnswer::Kind::number, number - 1};
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+// The numbered menu of `resume`: what it shows and what it accepts. Pure.
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+
+inline constexpr std::string_view kMenuQuestion = "Enter number to resume, or 'q' to cancel: ";
+inline constexpr std::string_view kNothingSaved = "No previous conversations found.";
+
+// One line `N. [mode] title  (age)` for each, at most `columns` wide, safe for a terminal.
+std::string menu_text(std::span<const SessionInfo> sessions, Time now, std::size_t columns);
+
+struct MenuAnswer {
+  enum class Kind : std::uint8_t { number, cancel, wrong } kind = Kind::wrong;
+  std::size_t index = 0;  // from 0
+};
+
+// A whole number from 1 to `count` without sign, point or leading zero; "q" cancels.
+MenuAnswer parse_menu_answer(std::string_view line, std::size_t count);
+
+}  // namespace reprise::cli

@@ -1,0 +1,80 @@
+#include "cli/repl/menu.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+namespace {
+
+const Time kNow = *parse_time("2026-03-10T12:00:00Z");
+
+SessionInfo info_of(const char* mode, const std::string& title, Time updated) {
+  return {*SessionId::parse("a"),
+          title,
+          mode,
+          SessionState::active,
+          {},
+          {},
+          {},
+          {},
+          {},
+          updated,
+          {},
+          {},
+          {}};
+}
+
+TEST(Menu, ShowsNumberModeTitleAndAge) {
+  const std::vector<SessionInfo> sessions = {
+      info_of("draft", "Mana base advice for FRF", kNow - std::chrono::minutes(5)),
+      info_of("", "", kNow - std::chrono::hours(30)),
+  };
+  EXPECT_EQ(menu_text(sessions, kNow, 80),
+            "1. [draft] Mana base advice for FRF  (5 min ago)\n"
+            "2. Untitled  (yesterday)\n");
+}
+
+TEST(Menu, KeepsHostileTitlesOnOneLineOfTheScreen) {
+  const std::vector<SessionInfo> sessions = {
+      info_of("m\x1b[2J", "a\x1b]0;owned\x07\nb" + std::string(200, 'x'), kNow)};
+  const std::string text = menu_text(sessions, kNow, 80);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(text.find('\x07'), std::string::npos);
+  EXPECT_EQ(text.find('\n'), text.size() - 1);
+  EXPECT_TRUE(text.ends_with("...  (just now)\n")) << text;
+}
+
+TEST(Menu, CutsWideTitlesByColumns) {
+  std::string wide;
+  for (int i = 0; i < 60; ++i) {
+    wide += "日";
+  }
+  const std::vector<SessionInfo> sessions = {info_of("", wide, kNow)};
+  // 40 columns: "1. " and "  (just now)" take 15, "..." 3; 11 wide characters fit.
+  std::string expected = "1. ";
+  for (int i = 0; i < 11; ++i) {
+    expected += "日";
+  }
+  EXPECT_EQ(menu_text(sessions, kNow, 40), expected + "...  (just now)\n");
+}
+
+TEST(Menu, AcceptsCleanNumbersInRangeOnly) {
+  using Kind = MenuAnswer::Kind;
+  EXPECT_EQ(parse_menu_answer("1", 2).kind, Kind::number);
+  EXPECT_EQ(parse_menu_answer(" 2 \r", 2).index, 1U);
+  EXPECT_EQ(parse_menu_answer("q", 2).kind, Kind::cancel);
+  EXPECT_EQ(parse_menu_answer("Q", 2).kind, Kind::cancel);
+  for (const char* wrong : {"", "0", "3", "-1", "+1", "1.0", "1a", "01", "1 2", "one", "quit",
+                            "99999999999999999999999999", "1e0", "0x1", "\xd9\xa1"}) {
+    EXPECT_EQ(parse_menu_answer(wrong, 2).kind, Kind::wrong) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace reprise::cli

@@ -1,0 +1,147 @@
+#include "cli/repl/plain_source.h"
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "cli/repl/line_source.h"
+#include "cli/repl/multi_line.h"
+#include "cli/repl/wait_input.h"
+
+namespace reprise::cli {
+
+namespace {
+
+constexpr std::size_t kReadBytes = 64 << 10;
+
+class PlainSource final : public LineSource {
+ public:
+  explicit PlainSource(PlainSourceOptions options) : options_(std::move(options)) {}
+
+  Input read(std::string_view prompt, std::stop_token stop) override {
+    const InputWait wait(std::move(stop));
+    show(prompt);
+    Input input;
+    bool first = true;
+    while (first || wants_another_line(input.text)) {
+      if (!first) {
+        show(". ");
+      }
+      const Got got = next_line(wait);
+      if (got == Got::stopped) {
+        bytes_.clear();
+        return {Input::Kind::stopped, "", false};
+      }
+      if (got == Got::end) {
+        break;
+      }
+      input.kind = Input::Kind::text;
+      input.cut = input.cut || line_cut_;
+      if (first) {
+        input.text = std::move(line_);
+      } else {
+        join(input);
+      }
+      first = false;
+    }
+    return input;
+  }
+
+  void remember(std::string_view /*text*/) override {}
+
+ private:
+  enum class Got : std::uint8_t { line, end, stopped };
+
+  void show(std::string_view prompt) {
+    if (options_.show) {
+      options_.show(prompt);
+    }
+  }
+
+  void join(Input& input) {
+    if (input.text.size() + line_.size() < kInputBytesMax) {
+      add_line(input.text, line_);
+    } else {
+      input.cut = true;
+    }
+  }
+
+  // Into line_, without its line end.
+  Got next_line(const InputWait& wait) {
+    line_.clear();
+    line_cut_ = false;
+    while (true) {
+      const std::size_t end = bytes_.find('\n');
+      take(std::min(end, bytes_.size()));
+      if (end != std::string::npos) {
+        bytes_.erase(0, 1);
+        return finish_line();
+      }
+      const std::optional<Got> stopped = fill(wait);
+      if (stopped == Got::stopped) {
+        return Got::stopped;
+      }
+      if (stopped == Got::end) {
+        return line_.empty() ? Got::end : finish_line();
+      }
+    }
+  }
+
+  void take(std::size_t count) {
+    const std::size_t room = kInputBytesMax - line_.size();
+    line_cut_ = line_cut_ || count > room;
+    line_.append(bytes_, 0, std::min(count, room));
+    bytes_.erase(0, count);
+  }
+
+  Got finish_line() {
+    if (line_.ends_with('\r')) {
+      line_.pop_back();
+    }
+    return Got::line;
+  }
+
+  // Reads more; nullopt when it did.
+  std::optional<Got> fill(const InputWait& wait) {
+    switch (wait.wait(options_.input_fd)) {
+      case Ready::stopped:
+        return Got::stopped;
+      case Ready::gone:
+        return Got::end;
+      case Ready::input:
+        break;
+    }
+    std::array<char, kReadBytes> chunk{};
+    const ssize_t count = ::read(options_.input_fd, chunk.data(), chunk.size());
+    if (count > 0) {
+      bytes_.assign(chunk.data(), static_cast<std::size_t>(count));
+      return std::nullopt;
+    }
+    const bool again = count < 0 && (errno == EINTR || errno == EAGAIN);
+    return again ? std::nullopt : std::optional(Got::end);
+  }
+
+  PlainSourceOptions options_;
+  std::string bytes_;  // read, and not yet taken
+  std::string line_;
+  bool line_cut_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<LineSource> make_plain_source(PlainSourceOptions options) {
+  return std::make_unique<PlainSource>(std::move(options));
+}
+
+}  // namespace reprise::cli

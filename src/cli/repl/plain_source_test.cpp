@@ -1,0 +1,102 @@
+#include "cli/repl/plain_source.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/file.h"
+#include "cli/repl/line_source.h"
+
+namespace reprise::cli {
+namespace {
+
+// A pipe that holds what a test says.
+struct Pipe {
+  Fd reader;
+  Fd writer;
+};
+
+Pipe make_pipe(std::string_view bytes) {
+  std::array<int, 2> ends{};
+  EXPECT_EQ(::pipe(ends.data()), 0);
+  Pipe made{Fd(ends[0]), Fd(ends[1])};
+  EXPECT_TRUE(write_all(made.writer.get(), bytes, "pipe"));
+  return made;
+}
+
+std::vector<std::string> all_of(std::string_view bytes) {
+  Pipe pipe = make_pipe(bytes);
+  EXPECT_TRUE(pipe.writer.close("pipe"));
+  const auto source = make_plain_source({.input_fd = pipe.reader.get()});
+  std::vector<std::string> texts;
+  for (Input input = source->read("", {}); input.kind == Input::Kind::text;
+       input = source->read("", {})) {
+    texts.push_back(input.text);
+  }
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(PlainSource, GivesLinesAndTheLastOneWithoutItsEnd) {
+  EXPECT_EQ(all_of("one\ntwo\r\n\nlast"), (Texts{"one", "two", "", "last"}));
+  EXPECT_EQ(all_of(""), Texts{});
+  EXPECT_EQ(all_of("\n"), Texts{""});
+}
+
+TEST(PlainSource, JoinsLinesThatGoOn) {
+  EXPECT_EQ(all_of("a\\\nb\n```\nx\n```\nc\n"), (Texts{"a\nb", "```\nx\n```", "c"}));
+  // The end of the input ends what is unfinished.
+  EXPECT_EQ(all_of("```\nx"), Texts{"```\nx"});
+  EXPECT_EQ(all_of("a\\"), Texts{"a\\"});
+}
+
+TEST(PlainSource, KeepsAnyBytes) {
+  EXPECT_EQ(all_of(std::string("\xff\0z\n", 4)), (Texts{std::string("\xff\0z", 3)}));
+}
+
+TEST(PlainSource, CutsAnInputThatIsTooLongAndGoesOn) {
+  Pipe pipe = make_pipe("");
+  const auto source = make_plain_source({.input_fd = pipe.reader.get()});
+  std::jthread writer([&pipe] {
+    const std::string long_line(kInputBytesMax + 1000, 'x');
+    EXPECT_TRUE(write_all(pipe.writer.get(), long_line, "pipe"));
+    EXPECT_TRUE(write_all(pipe.writer.get(), "\nnext\n", "pipe"));
+  });
+  const Input cut = source->read("", {});
+  EXPECT_TRUE(cut.cut);
+  EXPECT_EQ(cut.text.size(), kInputBytesMax);
+  const Input next = source->read("", {});
+  EXPECT_FALSE(next.cut);
+  EXPECT_EQ(next.text, "next");
+}
+
+TEST(PlainSource, ShowsThePromptAndAnotherOneForFurtherLines) {
+  const Pipe pipe = make_pipe("a\\\nb\n");
+  std::string shown;
+  const auto source = make_plain_source(
+      {.input_fd = pipe.reader.get(), .show = [&shown](std::string_view p) { shown += p; }});
+  EXPECT_EQ(source->read("> ", {}).text, "a\nb");
+  EXPECT_EQ(shown, "> . ");
+}
+
+TEST(PlainSource, StopsWhenAskedTo) {
+  const Pipe pipe = make_pipe("half a line");
+  const auto source = make_plain_source({.input_fd = pipe.reader.get()});
+  std::stop_source stop;
+  std::jthread stopper([&stop] { stop.request_stop(); });
+  EXPECT_EQ(source->read("", stop.get_token()).kind, Input::Kind::stopped);
+  // What had been typed is gone, what comes then is not.
+  EXPECT_TRUE(write_all(pipe.writer.get(), "next\n", "pipe"));
+  EXPECT_TRUE(source->read("", {}).text.ends_with("next"));
+}
+
+}  // namespace
+}  // namespace reprise::cli

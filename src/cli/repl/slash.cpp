@@ -1,0 +1,195 @@
+#include "cli/repl/slash.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/suggest.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+
+namespace reprise::cli {
+
+namespace {
+
+constexpr auto kCommands = std::to_array<SlashCommand>({
+    {SlashVerb::help, SlashArgument::none, "/help", "", "this list"},
+    {SlashVerb::title, SlashArgument::text, "/title", "[TEXT]", "show or set the title"},
+    {SlashVerb::model, SlashArgument::text, "/model", "[NAME]",
+     "show the model, or go on with another one"},
+    {SlashVerb::system, SlashArgument::text, "/system", "[TEXT]",
+     "show or set the system prompt; '-' removes it"},
+    {SlashVerb::retry, SlashArgument::none, "/retry", "", "ask the last question again"},
+    {SlashVerb::go_on, SlashArgument::none, "/go-on", "", "continue an answer that was cut"},
+    {SlashVerb::rewind, SlashArgument::count, "/rewind", "[N]",
+     "take back the last N turns, one when N is not given"},
+    {SlashVerb::fork, SlashArgument::count, "/fork", "[SEQ]",
+     "go on in a copy of the messages before SEQ, or of all"},
+    {SlashVerb::todo, SlashArgument::text, "/todo", "[add|done|set]",
+     "show or change the list of things to do"},
+    {SlashVerb::session, SlashArgument::none, "/session", "", "what this session is"},
+    {SlashVerb::save, SlashArgument::file, "/save", "FILE", "write the transcript to a new file"},
+    {SlashVerb::quit, SlashArgument::none, "/quit", "", "leave; everything is saved already"},
+});
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+}
+
+std::string_view first_word(std::string_view text) {
+  return text.substr(0, std::min(text.find_first_of(" \t\r\n"), text.size()));
+}
+
+// The command of that name, or the only one that begins so ("/q"), or null.
+const SlashCommand* find_command(std::string_view name) {
+  const SlashCommand* found = nullptr;
+  for (const SlashCommand& command : kCommands) {
+    if (command.name == name) {
+      return &command;
+    }
+    if (name.size() > 1 && command.name.starts_with(name)) {
+      found = found == nullptr ? &command : nullptr;
+      if (found == nullptr) {
+        return nullptr;
+      }
+    }
+  }
+  return found;
+}
+
+Error unknown_command(std::string_view name) {
+  std::vector<std::string_view> names;
+  names.reserve(kCommands.size());
+  for (const SlashCommand& command : kCommands) {
+    names.push_back(command.name);
+  }
+  const std::string_view meant = nearest(name, names);
+  return {Code::invalid_argument,
+          meant.empty()
+              ? cat("no command ", name, "; /help lists them, // begins a message with a slash")
+              : cat("no command ", name, "; did you mean ", meant, "?"),
+          0};
+}
+
+std::optional<std::int64_t> parse_count(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [stop, problem] = std::from_chars(text.begin(), text.end(), value);
+  if (problem != std::errc{} || stop != text.end() || value < 0) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+Result<Slash> with_argument(const SlashCommand& command, std::string_view argument) {
+  Slash slash{command.verb, std::string(argument), std::nullopt};
+  switch (command.argument) {
+    case SlashArgument::none:
+      if (!argument.empty()) {
+        return fail(Code::invalid_argument, cat(command.name, " takes nothing after it"));
+      }
+      break;
+    case SlashArgument::text:
+      break;
+    case SlashArgument::file:
+      if (argument.empty()) {
+        return fail(Code::invalid_argument,
+                    cat(command.name, " needs a file name: ", command.name, " talk.md"));
+      }
+      break;
+    case SlashArgument::count:
+      slash.number = parse_count(argument);
+      if (!argument.empty() && !slash.number) {
+        return fail(Code::invalid_argument,
+                    cat(command.name, " takes a whole number, not '", argument, "'"));
+      }
+      break;
+  }
+  return slash;
+}
+
+}  // namespace
+
+std::span<const SlashCommand> slash_commands() {
+  return kCommands;
+}
+
+bool is_slash(std::string_view input) {
+  const std::string_view word = first_word(trimmed(input));
+  return word.size() >= 2 && word[0] == '/' && std::ranges::all_of(word.substr(1), is_name_char);
+}
+
+Result<Slash> parse_slash(std::string_view input) {
+  const std::string_view whole = trimmed(input);
+  const std::string_view word = first_word(whole);
+  const SlashCommand* command = find_command(ascii_lower(word));
+  if (command == nullptr) {
+    return std::unexpected(unknown_command(ascii_lower(word)));
+  }
+  return with_argument(*command, trimmed(whole.substr(word.size())));
+}
+
+std::string_view message_of(std::string_view input) {
+  return input.starts_with("//") ? input.substr(1) : input;
+}
+
+std::string slash_help() {
+  std::size_t width = 0;
+  for (const SlashCommand& command : kCommands) {
+    width = std::max(width, command.name.size() + 1 + command.arguments.size());
+  }
+  std::string out;
+  for (const SlashCommand& command : kCommands) {
+    std::string usage = cat(command.name, " ", command.arguments);
+    usage.resize(width, ' ');
+    out += cat("  ", usage, "  ", command.help, "\n");
+  }
+  return out;
+}
+
+std::string slash_help_markdown() {
+  std::string out = "| command | does |\n|---|---|\n";
+  for (const SlashCommand& command : kCommands) {
+    std::string arguments;
+    for (const char c : command.arguments) {
+      arguments += c == '|' ? "\\|" : std::string(1, c);
+    }
+    out += cat("| `", command.name, arguments.empty() ? "" : " ", arguments, "` | ", command.help,
+               " |\n");
+  }
+  return out;
+}
+
+Result<TodoRequest> parse_todo_request(std::string_view text) {
+  const std::string_view verb = first_word(text);
+  const std::string_view rest = trimmed(text.substr(verb.size()));
+  if (verb.empty() || (verb == "list" && rest.empty())) {
+    return TodoRequest{};
+  }
+  if (verb == "add" && !rest.empty()) {
+    return TodoRequest{TodoRequest::What::add, std::string(rest), 0, ""};
+  }
+  const std::string_view number = first_word(rest);
+  const std::string_view status =
+      verb == "done" ? to_string(TodoStatus::completed) : trimmed(rest.substr(number.size()));
+  const auto index = parse_count(number);
+  const bool extra_words = verb == "done" && number != rest;
+  if ((verb == "done" || verb == "set") && !extra_words && index && *index >= 1 &&
+      parse_todo_status(status)) {
+    return TodoRequest{TodoRequest::What::set, "", static_cast<std::size_t>(*index - 1),
+                       std::string(status)};
+  }
+  return fail(Code::invalid_argument,
+              "use /todo, /todo add TEXT, /todo done N, or /todo set N with one of pending, "
+              "in_progress, completed");
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,76 @@
+#pragma once
+
+// Slash commands: what a line that begins with '/' asks for. Pure; nothing here acts.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "reprise/error.h"
+
+namespace reprise::cli {
+
+enum class SlashVerb : std::uint8_t {
+  help,
+  title,
+  model,
+  system,
+  fork,
+  retry,
+  rewind,
+  go_on,
+  todo,
+  session,
+  save,
+  quit,
+};
+
+// What may follow the name.
+enum class SlashArgument : std::uint8_t { none, text, count, file };
+
+struct SlashCommand {
+  SlashVerb verb;
+  SlashArgument argument;
+  std::string_view name;       // with its slash
+  std::string_view arguments;  // "[TEXT]"; "" for none
+  std::string_view help;       // one line
+};
+
+// In the order of /help.
+std::span<const SlashCommand> slash_commands();
+
+struct Slash {
+  SlashVerb verb = SlashVerb::help;
+  std::string text;                    // what followed, trimmed
+  std::optional<std::int64_t> number;  // for SlashArgument::count
+};
+
+// Whether this input is a command rather than a message: a first word of '/' and letters or
+// hyphens. "/usr/bin is full" is a message, and so is anything that begins with "//".
+bool is_slash(std::string_view input);
+
+// invalid_argument for an unknown command (naming the nearest one) and for arguments it does not
+// take. `input` must be one for which is_slash() holds.
+Result<Slash> parse_slash(std::string_view input);
+
+// The message that an input means: "//x" says "/x".
+std::string_view message_of(std::string_view input);
+
+// The table for /help: one line per command.
+std::string slash_help();
+
+// The same as a Markdown table, for the manual.
+std::string slash_help_markdown();
+
+// What /todo asks for.
+struct TodoRequest {
+  enum class What : std::uint8_t { list, add, set } what = What::list;
+  std::string text;       // to add
+  std::size_t index = 0;  // from 0, to set
+  std::string status;     // to set: pending, in_progress, completed
+};
+Result<TodoRequest> parse_todo_request(std::string_view text);
+
+}  // namespace reprise::cli
