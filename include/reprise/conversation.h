@@ -12,6 +12,7 @@
 // (4) A store that fails never stops a turn: the conversation goes on in memory, the observer is
 //     warned, and Outcome::saved is false.
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -34,11 +35,11 @@ namespace reprise {
 inline constexpr int kToolRoundsMax = 25;
 
 struct ConversationOptions {
-  std::string model;
-  std::optional<std::string> system;  // for this run instead of the session's
-  std::optional<double> temperature;
-  std::optional<std::int64_t> max_tokens;
-  std::optional<TokenCount> budget;  // of the request's history; all of it when absent
+  std::string model = {};                            // "" for the session's
+  std::optional<std::string> system = std::nullopt;  // for this run instead of the session's
+  std::optional<double> temperature = std::nullopt;
+  std::optional<std::int64_t> max_tokens = std::nullopt;
+  std::optional<TokenCount> budget = std::nullopt;  // of the history; all of it when absent
   const ToolRegistry* tools = nullptr;
   Approver approver = {};
   ToolHooks hooks = {};
@@ -118,7 +119,7 @@ Result<std::string> ask_for_title(Provider& provider, std::string_view model,
                                   std::stop_token stop = {});
 
 // An estimate: a token for every 4 ASCII bytes and for every other character, rounded up, plus 4
-// for each message.
+// for each message and 1,000 for each image.
 TokenCount estimate_tokens(const Message& message);
 
 }  // namespace reprise

@@ -1,0 +1,141 @@
+#include "engine/blobs.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "base/encode.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::string_view kBytesField = "blob_bytes";  // how large the blob of a result is
+constexpr std::string_view kBase64Mark = ";base64,";
+
+Blobs* blobs_of(Store* store) {
+  return store == nullptr ? nullptr : store->offers().blobs;
+}
+
+std::string_view sniffed_type(std::string_view bytes) {
+  if (bytes.starts_with("\x89PNG")) {
+    return "image/png";
+  }
+  if (bytes.starts_with("\xFF\xD8\xFF")) {
+    return "image/jpeg";
+  }
+  if (bytes.starts_with("GIF8")) {
+    return "image/gif";
+  }
+  return bytes.starts_with("RIFF") && bytes.substr(8).starts_with("WEBP") ? "image/webp" : "";
+}
+
+}  // namespace
+
+std::string_view text_prefix(std::string_view text, std::size_t bytes_max) {
+  const std::string_view head = text.substr(0, bytes_max);
+  return head.size() == text.size() ? head
+                                    : head.substr(0, head.size() - utf8::incomplete_tail(head));
+}
+
+Result<std::string> read_blob(Store* store, const BlobHash& hash, std::size_t bytes_max) {
+  Blobs* blobs = blobs_of(store);
+  if (blobs == nullptr) {
+    return fail(Code::unsupported, "this store keeps no blobs");
+  }
+  std::string bytes;
+  const auto sink = [&](std::string_view piece) {
+    bytes += piece.substr(0, bytes_max - bytes.size());
+    return bytes.size() < bytes_max ? Flow::go_on : Flow::stop;
+  };
+  REPRISE_TRY(blobs->read_blob(hash, sink));
+  return bytes;
+}
+
+ToolResultBlock tool_result_block(Store* store, const std::string& call, std::string_view output) {
+  ToolResultBlock result{
+      .tool_use_id = call, .text = {}, .is_error = false, .blob = {}, .extra = {}};
+  Blobs* blobs = output.size() > kInlineBytesMax ? blobs_of(store) : nullptr;
+  if (blobs != nullptr) {
+    if (auto hash = blobs->put_blob(output); hash) {
+      result.blob = *std::move(hash);
+      result.text =
+          cat(utf8::sanitize(text_prefix(output, kExcerptBytes)), "\n[the first ", kExcerptBytes,
+              " of ", output.size(), " bytes; the rest is kept as a blob]");
+      result.extra.push_back({std::string(kBytesField), *RawJson::parse(cat(output.size()))});
+      return result;
+    }
+  }
+  TextBlock text = text_block(output);  // keeps what is not UTF-8 beside the readable form
+  result.text = std::move(text.text);
+  result.extra = std::move(text.extra);
+  return result;
+}
+
+TokenCount blob_tokens(const Message& message) {
+  TokenCount tokens;
+  for (const Block& block : message.blocks) {
+    const auto* result = std::get_if<ToolResultBlock>(&block);
+    if (result == nullptr || !result->blob) {
+      continue;
+    }
+    std::int64_t bytes = kResultBytesMax;
+    for (const ExtraField& field : result->extra) {
+      if (field.name == kBytesField) {
+        const auto& digits = field.value.text();
+        const bool small = digits.size() < 10 && std::ranges::all_of(digits, is_ascii_digit);
+        bytes = small ? std::min<std::int64_t>(bytes, std::stol(digits)) : bytes;
+      }
+    }
+    tokens += {bytes / 4};
+  }
+  return tokens;
+}
+
+ImageBlock stored_image(Store* store, ImageBlock image) {
+  Blobs* blobs = blobs_of(store);
+  const auto mark = image.url.find(kBase64Mark);
+  if (blobs == nullptr || image.blob || !image.url.starts_with("data:") ||
+      mark == std::string::npos) {
+    return image;
+  }
+  const std::string_view base64 = std::string_view(image.url).substr(mark + kBase64Mark.size());
+  const auto bytes = base64_decode(base64);
+  if (!bytes) {
+    return image;
+  }
+  if (auto hash = blobs->put_blob(*bytes); hash) {
+    if (image.media_type.empty()) {
+      image.media_type = image.url.substr(5, mark - 5);
+    }
+    image.blob = *std::move(hash);
+    image.url.clear();
+  }
+  return image;
+}
+
+Result<std::string> image_data_url(Store* store, const ImageBlock& image) {
+  REPRISE_ASSIGN(const std::string bytes, read_blob(store, *image.blob, kImageBytesMax + 1));
+  if (bytes.size() > kImageBytesMax) {
+    return fail(Code::invalid_argument, "the image is larger than 20 MiB");
+  }
+  const std::string_view sniffed = sniffed_type(bytes);
+  const std::string_view type = sniffed.empty() ? std::string_view(image.media_type) : sniffed;
+  if (!type.starts_with("image/")) {
+    return fail(Code::invalid_argument, "the image is of no known type");
+  }
+  return cat("data:", type, kBase64Mark, base64_encode(bytes));
+}
+
+}  // namespace reprise

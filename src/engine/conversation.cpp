@@ -1,0 +1,213 @@
+#include "reprise/conversation.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/blobs.h"
+#include "engine/history.h"
+#include "engine/message_of.h"
+#include "engine/record.h"
+#include "engine/request_plan.h"
+#include "engine/request_view.h"
+#include "engine/turn.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+bool is_something(const Block& block) {
+  if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
+    return !trimmed(text->text).empty();
+  }
+  return true;
+}
+
+Result<> check_input(const std::vector<Block>& blocks) {
+  const auto unfit = [](const Block& block) {
+    return std::holds_alternative<ToolUseBlock>(block) ||
+           std::holds_alternative<ToolResultBlock>(block) ||
+           std::holds_alternative<ThinkingBlock>(block);
+  };
+  if (std::ranges::any_of(blocks, unfit)) {
+    return fail(Code::invalid_argument, "a question holds text and images only");
+  }
+  if (std::ranges::none_of(blocks, is_something)) {
+    return fail(Code::invalid_argument, "the question is empty");
+  }
+  return {};
+}
+
+std::vector<Block> with_stored_images(Store* store, std::vector<Block> blocks) {
+  for (Block& block : blocks) {
+    if (auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
+      block = stored_image(store, std::move(*image));
+    }
+  }
+  return blocks;
+}
+
+// A turn's frame: the observer is known to the record while it lasts.
+class Watched {
+ public:
+  Watched(Record& record, TurnObserver& observer, bool refresh) : record_(record) {
+    record.start_turn(observer, refresh);
+  }
+  ~Watched() { record_.end_turn(); }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+ private:
+  Record& record_;
+};
+
+ConversationOptions with_model(ConversationOptions options, const Session& session) {
+  if (options.model.empty()) {
+    options.model = session.info.model;
+  }
+  return options;
+}
+
+}  // namespace
+
+class Conversation::Impl {
+ public:
+  Impl(Provider& provider, Store* store, Session session, ConversationOptions options)
+      : provider_(provider),
+        options_(with_model(std::move(options), session)),
+        record_(store, std::move(session), options_, provider.name()) {}
+
+  Result<Outcome> ask(std::vector<Block> blocks, TurnObserver& observer, std::stop_token stop) {
+    REPRISE_TRY(check_input(blocks));
+    const Watched watched(record_, observer, false);
+    RecordEntry entry{.begin_answer = true};
+    entry.messages.push_back(question(with_stored_images(record_.store(), std::move(blocks))));
+    REPRISE_TRY(record_.begin(std::move(entry), stop));
+    return turn(observer, std::move(stop), {});
+  }
+
+  Result<Outcome> go_on(TurnObserver& observer, std::stop_token stop) {
+    const Watched watched(record_, observer, true);
+    REPRISE_TRY(record_.begin({.begin_answer = true}, stop));
+    auto end = find_end(record_.slice());
+    if (!end || end->kind == RecordEnd::Kind::nothing || end->kind == RecordEnd::Kind::answered) {
+      record_.add({.end_answer = true});
+      if (!end) {
+        return std::unexpected(end.error());
+      }
+      return fail(Code::invalid_argument, "there is nothing to continue: the last answer is whole");
+    }
+    TurnStart start{.incomplete = std::move(end->incomplete)};
+    if (!start.incomplete.empty() && record_.rewriting() != nullptr && !record_.has_pending()) {
+      start.replace_from = start.incomplete.front().seq;
+    }
+    return turn(observer, std::move(stop), std::move(start));
+  }
+
+  Result<Outcome> retry(TurnObserver& observer, std::stop_token stop) {
+    const Watched watched(record_, observer, true);
+    REPRISE_TRY(record_.begin({.begin_answer = true}, stop));
+    auto from = retry_from();
+    if (!from) {
+      record_.add({.end_answer = true});
+      return std::unexpected(from.error());
+    }
+    TurnStart start;
+    if (*from < record_.session().info.head) {
+      record_.rewind_to(*from);
+      start.replace_from = *from;
+    }
+    return turn(observer, std::move(stop), std::move(start));
+  }
+
+  Result<std::string> dry_run(std::vector<Block> blocks) {
+    REPRISE_TRY(check_input(blocks));
+    HistorySlice slice = record_.slice();
+    std::vector<Message> memory(slice.memory.begin(), slice.memory.end());
+    memory.push_back(question(std::move(blocks)));
+    slice.memory = memory;
+    RequestPlan plan = plan_request(
+        record_, {.options = options_, .provider = provider_, .slice = std::move(slice)});
+    if (plan.fault && plan.fault->code != Code::not_found) {  // not_found: a session to be
+      return std::unexpected(*std::move(plan.fault));
+    }
+    RequestView view(provider_, std::move(plan.view));
+    auto request = make_request(options_, plan, view);
+    return provider_.dry_run(request);
+  }
+
+  const Session& session() const { return record_.session(); }
+
+ private:
+  Message question(std::vector<Block> blocks) {
+    return message_of(role::kUser, std::move(blocks), options_.clock.now());
+  }
+
+  Result<Outcome> turn(TurnObserver& observer, std::stop_token stop, TurnStart start) {
+    Turn turn(provider_, record_, options_, observer, std::move(stop));
+    return turn.run(std::move(start));
+  }
+
+  // What follows the last question gives way.
+  Result<Seq> retry_from() {
+    REPRISE_ASSIGN(const auto question, find_last_question(record_.slice()));
+    if (!question) {
+      return fail(Code::invalid_argument, "there is no question to ask again");
+    }
+    if (record_.has_pending() || record_.rewriting() == nullptr) {
+      return fail(Code::unsupported, "this store cannot replace an answer: ask again instead");
+    }
+    return question->seq.next();
+  }
+
+  Provider& provider_;
+  ConversationOptions options_;
+  Record record_;
+};
+
+Conversation::Conversation(Provider& provider, Store* store, Session session,
+                           ConversationOptions options)
+    : impl_(std::make_unique<Impl>(provider, store, std::move(session), std::move(options))) {}
+
+Conversation::~Conversation() = default;
+
+Result<Outcome> Conversation::ask(std::vector<Block> blocks, TurnObserver& observer,
+                                  std::stop_token stop) {
+  return impl_->ask(std::move(blocks), observer, std::move(stop));
+}
+
+Result<Outcome> Conversation::ask(std::string_view text, TurnObserver& observer,
+                                  std::stop_token stop) {
+  return impl_->ask({text_block(text)}, observer, std::move(stop));
+}
+
+Result<Outcome> Conversation::go_on(TurnObserver& observer, std::stop_token stop) {
+  return impl_->go_on(observer, std::move(stop));
+}
+
+Result<Outcome> Conversation::retry(TurnObserver& observer, std::stop_token stop) {
+  return impl_->retry(observer, std::move(stop));
+}
+
+Result<std::string> Conversation::dry_run(std::vector<Block> blocks) {
+  return impl_->dry_run(std::move(blocks));
+}
+
+const Session& Conversation::session() const {
+  return impl_->session();
+}
+
+}  // namespace reprise

@@ -1,0 +1,73 @@
+#pragma once
+
+// A provider for the tests: it plays scripts, keeps the requests it got, and refuses what real
+// providers refuse.
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise {
+
+// Why a real provider would refuse these messages; "" when it would not. `open_calls`: asked in
+// what the provider already has.
+std::string refusal_of(const std::vector<Message>& messages,
+                       const std::vector<std::string>& open_calls = {});
+
+// One answer: its events in order, then the outcome of stream().
+struct Script {
+  // Owns what the events point to.
+  Script& text(std::string_view text);
+  Script& thinking(std::string_view text, std::string_view signature = "");
+  Script& call(std::string_view id, std::string_view name, std::string_view input);
+  Script& raw(std::string_view json);
+  Script& started(std::string_view response_id, std::string_view model = "fake-1");
+  Script& usage(std::int64_t input, std::int64_t output, std::string_view request_id = "");
+  Script& ended(StopReason reason = StopReason::end);
+  Script& retrying(Error why, std::chrono::milliseconds pause);
+  Script& fails(Code code, std::string message = "the line broke");
+  Script& then(std::function<void()> action);  // between two events
+
+  std::vector<std::function<void(const StreamSink&)>> steps;
+  std::optional<Error> error;
+};
+
+struct SeenRequest {
+  std::string model;
+  std::string system;
+  std::string previous_response_id;
+  std::vector<ToolSpec> tools;
+  std::vector<Message> messages;
+  std::string refusal;
+};
+
+class FakeProvider final : public Provider {
+ public:
+  std::string called = "fake";
+  bool keeps = false;
+  std::deque<Script> scripts;  // one for each request; the last one stays
+  std::vector<SeenRequest> seen;
+
+  Script& add();
+
+  std::string_view name() const override { return called; }
+  bool keeps_responses() const override { return keeps; }
+  Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) override;
+  Result<std::string> dry_run(Request& request) override;
+
+ private:
+  Result<> look_at(Request& request);
+};
+
+}  // namespace reprise

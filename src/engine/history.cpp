@@ -1,0 +1,132 @@
+#include "engine/history.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::size_t kPageMessages = 64;
+constexpr std::int64_t kPageBytes = 256 << 10;
+
+}  // namespace
+
+std::int64_t text_bytes(const Message& message) {
+  std::size_t bytes = 0;
+  for (const Block& block : message.blocks) {
+    bytes += std::visit(
+        [](const auto& one) -> std::size_t {
+          using Kind = std::decay_t<decltype(one)>;
+          if constexpr (std::is_same_v<Kind, ToolUseBlock>) {
+            return one.name.size() + one.input.text().size();
+          } else if constexpr (std::is_same_v<Kind, ImageBlock>) {
+            return one.url.size();
+          } else if constexpr (std::is_same_v<Kind, UnknownBlock>) {
+            return one.json.text().size();
+          } else {
+            return one.text.size();
+          }
+        },
+        block);
+  }
+  return static_cast<std::int64_t>(bytes);
+}
+
+Result<> read_backwards(const HistorySlice& slice, const BackwardSink& sink) {
+  for (std::size_t i = slice.memory.size(); i-- > 0;) {
+    if (sink(slice.memory[i], {.in_memory = true, .index = i}) == Flow::stop) {
+      return {};
+    }
+  }
+  if (slice.store == nullptr || slice.from >= slice.to) {
+    return {};
+  }
+  const auto stored = [&sink](Message&& message) {  // NOLINT(*-rvalue-reference-param-not-moved)
+    return sink(message, {.seq = message.seq});
+  };
+  const ReadRange range{.from = slice.from, .to = slice.to, .newest_first = true};
+  REPRISE_TRY(slice.store->read(slice.session, range, stored));
+  return {};
+}
+
+HistoryReader::HistoryReader(HistorySlice slice) : slice_(std::move(slice)), at_(slice_.from) {}
+
+void HistoryReader::push(Message message) {
+  const auto bytes = text_bytes(message);
+  waiting_bytes_ += bytes;
+  waiting_.push_back({std::move(message), bytes});
+}
+
+// One page more; false at the end.
+bool HistoryReader::load() {
+  const std::size_t before = waiting_.size();
+  while (slice_.store != nullptr && at_ < slice_.to && waiting_.size() == before) {
+    std::int64_t page_bytes = 0;
+    bool full = false;
+    const auto sink = [&](Message&& message) {
+      page_bytes += text_bytes(message);
+      at_ = message.seq.next();
+      push(std::move(message));
+      full = waiting_.size() - before >= kPageMessages || page_bytes >= kPageBytes;
+      return full ? Flow::stop : Flow::go_on;
+    };
+    const auto report = slice_.store->read(slice_.session, {.from = at_, .to = slice_.to}, sink);
+    if (!report) {
+      fault_ = report.error();
+    } else {
+      damaged_ += report->damaged;
+    }
+    if (!full) {
+      at_ = slice_.to;
+    }
+  }
+  if (waiting_.size() == before && memory_at_ < slice_.memory.size()) {
+    push(slice_.memory[memory_at_++]);
+  }
+  if (waiting_.size() == before && slice_.last && !last_given_) {
+    last_given_ = true;
+    push(*slice_.last);
+  }
+  return waiting_.size() > before;
+}
+
+Message* HistoryReader::peek(std::size_t ahead) {
+  while (ahead >= waiting_.size()) {
+    const bool too_far = ahead >= kAheadMessages || waiting_bytes_ > kAheadBytes;
+    if ((!waiting_.empty() && too_far) || !load()) {
+      return nullptr;
+    }
+  }
+  return &waiting_[ahead].message;
+}
+
+std::optional<Message> HistoryReader::take() {
+  if (peek(0) == nullptr) {
+    return std::nullopt;
+  }
+  Waiting first = std::move(waiting_.front());
+  waiting_.pop_front();
+  waiting_bytes_ -= first.bytes;
+  return std::move(first.message);
+}
+
+void HistoryReader::rewind() {
+  at_ = slice_.from;
+  memory_at_ = 0;
+  last_given_ = false;
+  waiting_.clear();
+  waiting_bytes_ = 0;
+  fault_.reset();
+  damaged_ = 0;
+}
+
+}  // namespace reprise

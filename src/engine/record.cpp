@@ -1,0 +1,314 @@
+#include "engine/record.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/history.h"
+#include "reprise/conversation.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::chrono::milliseconds kBusyPause{20};
+
+Error busy_error(const Session& session, const Owner& owner) {
+  return {Code::busy, cat("session ", session.info.id.str(), " is being answered by process ",
+                          owner.pid, " on ", owner.host, ": try again when it has ended")};
+}
+
+}  // namespace
+
+Record::Record(Store* store, Session session, const ConversationOptions& options,
+               std::string_view provider)
+    : store_(store),
+      partials_(store != nullptr ? store->offers().partials : nullptr),
+      keeps_words_(store != nullptr && store->holds().words),
+      session_(std::move(session)),
+      options_(options),
+      provider_(provider),
+      stored_to_(keeps_words_ ? session_.info.head : Seq{0}) {
+  if (!keeps_words_) {
+    partials_ = nullptr;
+  }
+}
+
+// The last chance for what could not be stored; its loss was said as a warning before.
+Record::~Record() {
+  observer_ = nullptr;
+  flush();
+}
+
+void Record::start_turn(TurnObserver& observer, bool refresh) {
+  observer_ = &observer;
+  saved_ = true;
+  warned_ = false;
+  if (!keeps_words_ || !pending_.empty()) {
+    return;
+  }
+  if (refresh) {
+    if (auto found = store_->find(session_.info.id); !found) {
+      failed(found.error());
+      return;  // what memory has is better than nothing
+    } else if (*found) {
+      session_.info.head = (*found)->info.head;
+    }
+  }
+  memory_.clear();
+  stored_to_ = session_.info.head;
+}
+
+void Record::warn(std::string_view text) {
+  if (!warned_ && observer_ != nullptr) {
+    observer_->on_warning(text);
+  }
+  warned_ = true;
+}
+
+void Record::failed(const Error& error) {
+  saved_ = false;
+  warn(cat("not saved: ", error.message, "; the conversation goes on in memory"));
+}
+
+bool Record::is_ours(const OperationId& answer) const {
+  return answer_ == answer || std::ranges::any_of(pending_, [&answer](const Batch& batch) {
+           return batch.end == answer || (batch.begin && batch.begin->answer == answer);
+         });
+}
+
+// Errors of the store itself are left to the append that follows.
+Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
+                                 std::stop_token stop) {
+  while (partials_ != nullptr) {
+    const auto running = partials_->find(session_.info.id);
+    if (!running || !*running || is_ours((*running)->answer)) {
+      return {};
+    }
+    if (!is_alive((*running)->owner)) {
+      if (!settle_interrupted(*store_, session_.info.id, options_.clock)) {
+        return {};
+      }
+      continue;
+    }
+    if (stop.stop_requested()) {
+      return fail(Code::cancelled, "stopped while waiting for another answer to end");
+    }
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return std::unexpected(busy_error(session_, (*running)->owner));
+    }
+    std::this_thread::sleep_for(kBusyPause);
+  }
+  return {};
+}
+
+Result<> Record::begin(RecordEntry entry, std::stop_token stop) {
+  flush();
+  Batch batch = make_batch(std::move(entry));
+  if (!pending_.empty() || !keeps_words_) {
+    remember(batch);
+    pending_.push_back(std::move(batch));
+    flush();
+    return {};
+  }
+  if (is_nothing(batch)) {
+    return {};
+  }
+  const auto deadline = std::chrono::steady_clock::now() + options_.busy_timeout;
+  for (;;) {
+    REPRISE_TRY(wait_until_free(deadline, stop));
+    const auto appended = write(batch);
+    if (!appended && appended.error().code == Code::busy && partials_ != nullptr) {
+      const auto running = partials_->find(session_.info.id);
+      if (running && *running && !is_ours((*running)->answer)) {
+        continue;  // somebody was faster
+      }
+    }
+    remember(batch);
+    if (appended) {
+      done(batch, *appended);
+      stored_to_ = appended->first;
+    } else {
+      failed(appended.error());
+      pending_.push_back(std::move(batch));
+    }
+    return {};
+  }
+}
+
+std::vector<Message> Record::add(RecordEntry entry) {
+  if (entry.replace_from) {
+    rewind_to(*entry.replace_from);
+  }
+  Batch batch = make_batch(std::move(entry));
+  remember(batch);
+  const auto first = static_cast<std::ptrdiff_t>(batch.memory_at);
+  count_usage(batch.messages);
+  if (!is_nothing(batch)) {
+    pending_.push_back(std::move(batch));
+  }
+  flush();
+  return {memory_.begin() + first, memory_.end()};
+}
+
+bool Record::is_nothing(const Batch& batch) {
+  return batch.messages.empty() && !batch.end && !batch.begin && !batch.replace_from;
+}
+
+Record::Batch Record::make_batch(RecordEntry entry) {
+  Batch batch{.messages = std::move(entry.messages),
+              .operation = make_operation_id(options_.clock, options_.entropy),
+              .end = std::nullopt,
+              .begin = std::nullopt,
+              .replace_from = entry.replace_from};
+  if (entry.end_answer) {
+    batch.end = std::exchange(answer_, std::nullopt);
+  }
+  if (entry.begin_answer && partials_ != nullptr) {
+    batch.begin = PartialStart{.answer = make_operation_id(options_.clock, options_.entropy),
+                               .owner = this_process(),
+                               .provider = provider_,
+                               .model = options_.model,
+                               .started_at = options_.clock.now()};
+    answer_ = batch.begin->answer;
+  }
+  return batch;
+}
+
+void Record::remember(Batch& batch) {
+  batch.memory_at = memory_.size();
+  memory_.insert(memory_.end(), batch.messages.begin(), batch.messages.end());
+}
+
+void Record::rewind_to(Seq to) {
+  if (pending_.empty()) {
+    memory_.clear();
+    stored_to_ = to;
+  }
+}
+
+// A running answer that somebody else has ended meanwhile, or a record that has grown, must not
+// cost the message: it is then simply added.
+Result<Appended> Record::write(const Batch& batch) {
+  auto appended = write_as(batch, true, true);
+  const auto refused = [&appended] { return !appended && appended.error().code == Code::conflict; };
+  if (refused() && batch.end) {
+    appended = write_as(batch, false, true);
+  }
+  if (refused() && batch.replace_from) {
+    appended = write_as(batch, true, false);
+  }
+  return appended;
+}
+
+Result<Appended> Record::write_as(const Batch& batch, bool end, bool replace) {
+  AppendOptions options{.operation = batch.operation, .begin_partial = batch.begin};
+  if (end) {
+    options.end_partial = batch.end;
+  }
+  const SessionId& id = session_.info.id;
+  if (batch.replace_from && replace && rewriting() != nullptr) {
+    options.expected_head = session_.info.head;
+    return rewriting()->replace_suffix(id, *batch.replace_from, batch.messages, std::move(options));
+  }
+  return store_->append(id, batch.messages, std::move(options));
+}
+
+void Record::done(const Batch& batch, const Appended& appended) {
+  if (batch.memory_at == 0 && !batch.messages.empty()) {
+    stored_to_ = appended.first;
+  }
+  for (std::size_t i = 0; i < batch.messages.size(); ++i) {
+    memory_.at(batch.memory_at + i).seq = appended.first.next(static_cast<std::int64_t>(i));
+  }
+  session_.info.head = appended.head;
+  if (!batch.messages.empty()) {
+    session_.info.updated_at = batch.messages.back().created_at;
+  }
+}
+
+void Record::flush() {
+  if (!keeps_words_) {
+    pending_.clear();  // memory is where it is kept
+    return;
+  }
+  while (!pending_.empty()) {
+    const Batch& batch = pending_.front();
+    const auto appended = write(batch);
+    if (!appended) {
+      failed(appended.error());
+      return;
+    }
+    done(batch, *appended);
+    pending_.pop_front();
+  }
+}
+
+void Record::count_usage(const std::vector<Message>& messages) {
+  for (const Message& message : messages) {
+    if (message.usage) {
+      session_.usage.input += message.usage->input;
+      session_.usage.output += message.usage->output;
+      session_.usage.reasoning += message.usage->reasoning;
+      session_.usage.cached += message.usage->cached;
+      if (message.usage->cost) {
+        session_.usage.cost = session_.usage.cost.value_or(Money{}) += *message.usage->cost;
+      }
+    }
+  }
+}
+
+HistorySlice Record::slice() const {
+  return {.store = keeps_words_ ? store_ : nullptr,
+          .session = session_.info.id,
+          .from = Seq{0},
+          .to = stored_to_,
+          .memory = memory_};
+}
+
+void Record::add_response(std::string_view provider, const std::string& response_id) {
+  if (store_ == nullptr || keeps_words_ || response_id.empty()) {
+    return;
+  }
+  session_.response_chain.push_back({std::string(provider), response_id});
+  const auto updated =
+      store_->update(session_.info.id, {.response_chain = session_.response_chain});
+  if (!updated) {
+    failed(updated.error());
+  }
+}
+
+void Record::forget_responses() {
+  session_.response_chain.clear();
+  if (const auto updated =
+          store_->update(session_.info.id, {.response_chain = std::vector<ResponseLink>{}});
+      !updated) {
+    failed(updated.error());
+  }
+}
+
+std::optional<OperationId> Record::answer() const {
+  return pending_.empty() ? answer_ : std::nullopt;
+}
+
+Rewriting* Record::rewriting() const {
+  return keeps_words_ ? store_->offers().rewriting : nullptr;
+}
+
+}  // namespace reprise

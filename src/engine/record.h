@@ -1,0 +1,122 @@
+#pragma once
+
+// The record of one session while it is talked in. It stands between the conversation and its
+// store so that a store that fails never stops a turn:
+//  (1) What cannot be stored stays in memory, in order, and is tried again, under the same
+//      operation id, before the next thing is stored.
+//  (2) The first failure of a turn is said as a warning; saved() is false from then on while
+//      something is not stored.
+//  (3) One answer runs at a time: begin() waits for another process's, and settles a dead one's.
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/history.h"
+#include "reprise/conversation.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise {
+
+// What is stored in one step.
+struct RecordEntry {
+  std::vector<Message> messages = {};
+  bool begin_answer = false;  // a running answer begins after it; the one before it ends
+  bool end_answer = false;
+  std::optional<Seq> replace_from = std::nullopt;
+};
+
+class Record {
+ public:
+  // A null store keeps everything in memory, and that is no failure. What is borrowed must outlive
+  // the record.
+  Record(Store* store, Session session, const ConversationOptions& options,
+         std::string_view provider);
+  ~Record();
+  Record(const Record&) = delete;
+  Record& operator=(const Record&) = delete;
+
+  // A turn begins: warnings go to `observer` until end_turn(). `refresh` looks up how far the
+  // stored record goes by now.
+  void start_turn(TurnObserver& observer, bool refresh);
+  void end_turn() { observer_ = nullptr; }
+
+  // The first entry of a turn: waits until no other answer is running. busy when it still is after
+  // the bounded wait, cancelled when stopped; then nothing was stored. All else is no error here.
+  Result<> begin(RecordEntry entry, std::stop_token stop);
+
+  // Stores, or keeps in memory. Returns the messages, with their seqs when they were stored.
+  std::vector<Message> add(RecordEntry entry);
+
+  // The stored part before `to` alone counts from now on.
+  void rewind_to(Seq to);
+
+  // Everything that counts, for a view. Valid until the next add().
+  HistorySlice slice() const;
+  // Whether the words of the record can be read back; false: only response ids are kept.
+  bool keeps_words() const { return store_ == nullptr || keeps_words_; }
+  // Ids that stand beside the messages (a store without words).
+  void add_response(std::string_view provider, const std::string& response_id);
+  void forget_responses();
+
+  bool saved() const { return saved_ && pending_.empty(); }
+  bool has_pending() const { return !pending_.empty(); }
+  void warn(std::string_view text);  // the first one of a turn only
+  const Session& session() const { return session_; }
+  Session& session() { return session_; }
+  Store* store() const { return store_; }
+  // The running answer's name, when the store keeps running answers and has begun it.
+  std::optional<OperationId> answer() const;
+  Rewriting* rewriting() const;
+
+ private:
+  struct Batch {
+    std::vector<Message> messages;
+    OperationId operation;
+    std::optional<OperationId> end;
+    std::optional<PartialStart> begin;
+    std::optional<Seq> replace_from;
+    std::size_t memory_at = 0;
+  };
+
+  static bool is_nothing(const Batch& batch);
+  Batch make_batch(RecordEntry entry);
+  void remember(Batch& batch);
+  void forget_last(const Batch& batch);
+  Result<Appended> write(const Batch& batch);
+  Result<Appended> write_as(const Batch& batch, bool end, bool replace);
+  void done(const Batch& batch, const Appended& appended);
+  void flush();
+  void failed(const Error& error);
+  Result<> wait_until_free(std::chrono::steady_clock::time_point deadline, std::stop_token stop);
+  bool is_ours(const OperationId& answer) const;
+  void count_usage(const std::vector<Message>& messages);
+
+  Store* store_;
+  Partials* partials_;
+  bool keeps_words_;
+  Session session_;
+  const ConversationOptions& options_;
+  std::string provider_;
+  TurnObserver* observer_ = nullptr;
+  std::vector<Message> memory_;  // what follows the stored part, stored meanwhile or not
+  Seq stored_to_;
+  std::deque<Batch> pending_;
+  std::optional<OperationId> answer_;
+  bool saved_ = true;
+  bool warned_ = false;
+  bool chain_saved_ = true;
+};
+
+}  // namespace reprise

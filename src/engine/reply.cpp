@@ -1,0 +1,150 @@
+#include "engine/reply.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/utf8.h"
+#include "engine/tool_input.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise {
+namespace {
+
+template <class Kind>
+Kind& last_or_new(std::vector<Block>& blocks) {
+  if (blocks.empty() || !std::holds_alternative<Kind>(blocks.back())) {
+    blocks.emplace_back(Kind{});
+  }
+  return std::get<Kind>(blocks.back());
+}
+
+void append_clean(std::string& to, std::string_view piece) {
+  if (utf8::is_valid(piece)) {
+    to += piece;
+  } else {
+    to += utf8::sanitize(piece);
+  }
+}
+
+std::string type_of(const RawJson& block) {
+  std::string type;
+  json::Scanner scanner(json::find_member(block.text(), "type"));
+  if (scanner.kind() != json::Kind::string || !scanner.string(type)) {
+    type.clear();
+  }
+  return type;
+}
+
+}  // namespace
+
+void GrowingBlocks::text(std::string_view piece) {
+  append_clean(last_or_new<TextBlock>(blocks_).text, piece);
+}
+
+void GrowingBlocks::thinking(std::string_view piece) {
+  append_clean(last_or_new<ThinkingBlock>(blocks_).text, piece);
+}
+
+void GrowingBlocks::signature(std::string_view piece) {
+  append_clean(last_or_new<ThinkingBlock>(blocks_).signature, piece);
+}
+
+void GrowingBlocks::tool_use(std::string_view id, std::string_view name) {
+  id_ = utf8::sanitize(id);
+  name_ = utf8::sanitize(name);
+  blocks_.emplace_back(ToolUseBlock{id_, name_, {}, {}});
+  inputs_.emplace_back();
+}
+
+void GrowingBlocks::tool_input(std::string_view piece) {
+  if (blocks_.empty() || !std::holds_alternative<ToolUseBlock>(blocks_.back())) {
+    blocks_.emplace_back(ToolUseBlock{id_, name_, {}, {}});
+    inputs_.emplace_back();
+  }
+  inputs_.back() += piece;
+}
+
+void GrowingBlocks::raw(const RawJson& block) {
+  blocks_.emplace_back(UnknownBlock{type_of(block), block});
+}
+
+std::vector<Block> GrowingBlocks::take_whole() {
+  std::size_t call = 0;
+  for (Block& block : blocks_) {
+    if (auto* use = std::get_if<ToolUseBlock>(&block); use != nullptr) {
+      use->input = input_from_text(inputs_.at(call++));
+    }
+  }
+  inputs_.clear();
+  return std::exchange(blocks_, {});
+}
+
+std::vector<Block> GrowingBlocks::take_piece() {
+  std::size_t call = 0;
+  for (Block& block : blocks_) {
+    if (auto* use = std::get_if<ToolUseBlock>(&block); use != nullptr) {
+      use->input = RawJson::string(inputs_.at(call++));
+    }
+  }
+  inputs_.clear();
+  return std::exchange(blocks_, {});
+}
+
+void grow(GrowingBlocks& blocks, const StreamEvent& event) {
+  std::visit(
+      [&blocks](const auto& one) {
+        using Kind = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<Kind, TextDelta>) {
+          if (!one.text.empty()) {
+            blocks.text(one.text);
+          }
+        } else if constexpr (std::is_same_v<Kind, ThinkingDelta>) {
+          if (!one.text.empty()) {
+            blocks.thinking(one.text);
+          }
+        } else if constexpr (std::is_same_v<Kind, ThinkingSignature>) {
+          blocks.signature(one.signature);
+        } else if constexpr (std::is_same_v<Kind, ToolUseBegin>) {
+          blocks.tool_use(one.id, one.name);
+        } else if constexpr (std::is_same_v<Kind, ToolInputDelta>) {
+          blocks.tool_input(one.json);
+        } else if constexpr (std::is_same_v<Kind, RawBlock>) {
+          blocks.raw(one.json);
+        }
+      },
+      event);
+}
+
+void Reply::on(const StreamEvent& event) {
+  if (const auto* started = std::get_if<ReplyStarted>(&event); started != nullptr) {
+    response_id_ = utf8::sanitize(started->response_id);
+    model_ = utf8::sanitize(started->model);
+  } else if (const auto* report = std::get_if<UsageReport>(&event); report != nullptr) {
+    usage_ = report->usage;
+  } else if (const auto* end = std::get_if<ReplyEnded>(&event); end != nullptr) {
+    reason_ = end->reason;
+  } else {
+    grow(blocks_, event);
+  }
+}
+
+Message Reply::take_message() {
+  Message message;
+  message.role = role::kAssistant;
+  message.blocks = blocks_.take_whole();
+  message.model = std::move(model_);
+  message.response_id = std::move(response_id_);
+  message.usage = std::move(usage_);
+  return message;
+}
+
+}  // namespace reprise

@@ -1,0 +1,318 @@
+#include "engine/request_plan.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/blobs.h"
+#include "engine/history.h"
+#include "engine/record.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::size_t kSampleMessages = 32;  // of the newest, for the size and a stored prompt
+constexpr std::int64_t kSampleBytes = 256 << 10;
+constexpr std::int64_t kFirstMessages = 8;     // where older formats keep the prompt
+constexpr std::size_t kNewMessagesMax = 1000;  // after the answer that is continued from
+constexpr std::int64_t kMessageBytes = 64;     // around the text of each
+
+bool is_question(const Message& message) {
+  const auto is_result = [](const Block& block) {
+    return std::holds_alternative<ToolResultBlock>(block);
+  };
+  return message.role == role::kUser && !message.blocks.empty() &&
+         std::ranges::none_of(message.blocks, is_result);
+}
+
+std::vector<std::string> call_ids(const Message& message) {
+  std::vector<std::string> ids;
+  for (const Block& block : message.blocks) {
+    if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
+      ids.push_back(call->id);
+    }
+  }
+  return ids;
+}
+
+std::int64_t stored_count(const HistorySlice& slice) {
+  return slice.store == nullptr ? 0 : std::max<std::int64_t>(0, slice.to.value - slice.from.value);
+}
+
+struct Sample {
+  std::int64_t bytes_estimate = 0;
+  std::optional<std::string> prompt;  // the latest stored system message
+};
+
+// The newest messages tell the size of all of them, and whether one of them is a prompt.
+Result<Sample> take_sample(const HistorySlice& slice) {
+  Sample sample;
+  std::int64_t stored = 0;
+  std::int64_t stored_bytes = 0;
+  std::int64_t memory_bytes = 0;
+  const auto sink = [&](const Message& message, const HistoryPlace& place) {
+    const auto bytes = text_bytes(message) + kMessageBytes;
+    (place.in_memory ? memory_bytes : stored_bytes) += bytes;
+    stored += place.in_memory ? 0 : 1;
+    if (message.role == role::kSystem && !sample.prompt) {
+      sample.prompt = plain_text(message);
+    }
+    return stored >= static_cast<std::int64_t>(kSampleMessages) || stored_bytes >= kSampleBytes
+               ? Flow::stop
+               : Flow::go_on;
+  };
+  REPRISE_TRY(read_backwards(slice, sink));
+  sample.bytes_estimate = memory_bytes;
+  if (stored > 0) {
+    sample.bytes_estimate += stored_bytes / stored * stored_count(slice);
+  }
+  return sample;
+}
+
+Result<std::optional<std::string>> first_prompt(const HistorySlice& slice) {
+  std::optional<std::string> prompt;
+  if (slice.store == nullptr || slice.from >= slice.to) {
+    return prompt;
+  }
+  const ReadRange range{.from = slice.from,
+                        .to = std::min(slice.to, slice.from.next(kFirstMessages))};
+  const auto sink = [&prompt](Message&& message) {  // NOLINT(*-rvalue-reference-param-not-moved)
+    if (message.role == role::kSystem) {
+      prompt = plain_text(message);
+    }
+    return Flow::go_on;
+  };
+  REPRISE_TRY(slice.store->read(slice.session, range, sink));
+  return prompt;
+}
+
+struct Continuation {
+  std::string response_id;
+  HistoryPlace answer;
+  std::vector<std::string> open_calls;
+};
+
+// The last answer, when the provider still has it and only what it can be given came after it. At
+// a cost that does not depend on the length of the record.
+Result<std::optional<Continuation>> find_continuation(const HistorySlice& slice,
+                                                      const Provider& provider) {
+  std::optional<Continuation> found;
+  std::size_t newer = 0;
+  const auto sink = [&](const Message& message, const HistoryPlace& place) {
+    if (message.role == role::kUser || message.role == role::kTool) {
+      return ++newer < kNewMessagesMax ? Flow::go_on : Flow::stop;
+    }
+    if (message.role == role::kAssistant && message.state == MessageState::complete &&
+        message.provider == provider.name() && !message.response_id.empty()) {
+      found = Continuation{message.response_id, place, call_ids(message)};
+    }
+    return Flow::stop;
+  };
+  REPRISE_TRY(read_backwards(slice, sink));
+  return found;
+}
+
+// Leaves out everything before and at the place.
+void begin_after(HistorySlice& slice, const HistoryPlace& place) {
+  if (place.in_memory) {
+    slice.from = slice.to;
+    slice.memory = slice.memory.subspan(place.index + 1);
+  } else {
+    slice.from = place.seq.next();
+  }
+}
+
+void begin_at(HistorySlice& slice, const HistoryPlace& place) {
+  if (place.in_memory) {
+    slice.from = slice.to;
+    slice.memory = slice.memory.subspan(place.index);
+  } else {
+    slice.from = place.seq;
+  }
+}
+
+// The newest whole turns within the budget, the last one always.
+struct Cut {
+  std::optional<HistoryPlace> start;
+  bool everything = true;
+  TokenCount tokens;
+};
+
+Result<Cut> cut_to_budget(const HistorySlice& slice, TokenCount budget) {
+  Cut cut;
+  TokenCount seen;
+  const auto sink = [&](const Message& message, const HistoryPlace& place) {
+    seen += estimate_tokens(message) + blob_tokens(message);
+    if (seen > budget && cut.start) {
+      cut.everything = false;
+      return Flow::stop;
+    }
+    if (is_question(message)) {
+      cut.start = place;
+      cut.tokens = seen;
+    }
+    return Flow::go_on;
+  };
+  REPRISE_TRY(read_backwards(slice, sink));
+  return cut;
+}
+
+class Planner {
+ public:
+  Planner(const Record& record, PlanOptions how)
+      : record_(record),
+        how_(std::move(how)),
+        plan_{.view = {.slice = how_.slice ? *how_.slice : record.slice()}} {
+    plan_.view.slice.last = how_.last;
+  }
+
+  RequestPlan plan() {
+    if (const auto done = choose(); !done) {
+      plan_.fault = done.error();
+      plan_.view.slice.from = plan_.view.slice.to;
+      plan_.system = given_prompt().value_or("");
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  std::optional<std::string> given_prompt() const {
+    if (how_.options.system) {
+      return how_.options.system;
+    }
+    const std::string& kept = record_.session().system_prompt;
+    return kept.empty() ? std::nullopt : std::optional(kept);
+  }
+
+  Result<> choose() {
+    REPRISE_ASSIGN(const Sample sample, take_sample(plan_.view.slice));
+    plan_.view.bytes_estimate = sample.bytes_estimate;
+    REPRISE_TRY(choose_prompt(sample));
+    if (how_.by_response_id && how_.provider.keeps_responses()) {
+      REPRISE_ASSIGN(const bool continued, continue_from_response());
+      if (continued) {
+        return {};
+      }
+    }
+    return how_.options.budget ? keep_budget(*how_.options.budget) : Result<>();
+  }
+
+  Result<> choose_prompt(const Sample& sample) {
+    auto prompt = given_prompt();
+    if (!prompt) {
+      prompt = sample.prompt;
+    }
+    if (!prompt) {
+      REPRISE_ASSIGN(prompt, first_prompt(plan_.view.slice));
+    }
+    plan_.system = prompt.value_or("");
+    return {};
+  }
+
+  Result<bool> continue_from_response() {
+    HistorySlice& slice = plan_.view.slice;
+    REPRISE_ASSIGN(auto found, find_continuation(slice, how_.provider));
+    if (found) {
+      begin_after(slice, found->answer);
+      plan_.previous_response_id = std::move(found->response_id);
+      plan_.view.open_calls = std::move(found->open_calls);
+      plan_.view.bytes_estimate = 0;
+      return true;
+    }
+    const auto& chain = record_.session().response_chain;
+    if (record_.keeps_words() || chain.empty() || chain.back().provider != how_.provider.name()) {
+      return false;
+    }
+    plan_.previous_response_id = chain.back().response_id;
+    return true;
+  }
+
+  Result<> keep_budget(TokenCount budget) {
+    HistorySlice& slice = plan_.view.slice;
+    REPRISE_ASSIGN(const Cut cut, cut_to_budget(slice, budget));
+    if (cut.everything || !cut.start) {
+      return {};
+    }
+    begin_at(slice, *cut.start);
+    plan_.view.bytes_estimate = cut.tokens.value * 4;
+    plan_.notes.push_back(cat("request: about ", cut.tokens.value,
+                              " tokens of history sent, older "
+                              "turns left out to keep the budget of ",
+                              budget.value));
+    return {};
+  }
+
+  const Record& record_;
+  PlanOptions how_;
+  RequestPlan plan_;
+};
+
+}  // namespace
+
+RequestPlan plan_request(const Record& record, PlanOptions how) {
+  return Planner(record, std::move(how)).plan();
+}
+
+Request make_request(const ConversationOptions& options, RequestPlan& plan, RequestView& view) {
+  return {.model = options.model,
+          .system = std::move(plan.system),
+          .temperature = options.temperature,
+          .max_tokens = options.max_tokens,
+          .tools = options.tools != nullptr ? options.tools->specs() : std::vector<ToolSpec>(),
+          .previous_response_id = std::move(plan.previous_response_id),
+          .stream = options.stream,
+          .messages = view};
+}
+
+Result<std::optional<HistoryPlace>> find_last_question(const HistorySlice& slice) {
+  std::optional<HistoryPlace> found;
+  const auto sink = [&found](const Message& message, const HistoryPlace& place) {
+    if (is_question(message)) {
+      found = place;
+    }
+    return found ? Flow::stop : Flow::go_on;
+  };
+  REPRISE_TRY(read_backwards(slice, sink));
+  return found;
+}
+
+Result<RecordEnd> find_end(const HistorySlice& slice) {
+  RecordEnd end;
+  const auto sink = [&end](const Message& message, const HistoryPlace&) {
+    const bool assistant = message.role == role::kAssistant;
+    if (assistant && message.state == MessageState::incomplete) {
+      end.kind = RecordEnd::Kind::incomplete;
+      end.incomplete.insert(end.incomplete.begin(), message);
+      return Flow::go_on;
+    }
+    if (end.kind == RecordEnd::Kind::incomplete) {
+      return Flow::stop;
+    }
+    if (assistant) {
+      end.kind = call_ids(message).empty() ? RecordEnd::Kind::answered : RecordEnd::Kind::calls;
+      return Flow::stop;
+    }
+    if (message.role == role::kUser || message.role == role::kTool) {
+      end.kind = RecordEnd::Kind::question;
+      return Flow::stop;
+    }
+    return Flow::go_on;
+  };
+  REPRISE_TRY(read_backwards(slice, sink));
+  return end;
+}
+
+}  // namespace reprise

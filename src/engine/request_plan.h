@@ -1,0 +1,55 @@
+#pragma once
+
+// What of the record goes into a request: the prompt, where the history begins within the budget,
+// or only what is new after an answer that the provider still has.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/history.h"
+#include "engine/record.h"
+#include "engine/request_view.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+#include "reprise/types.h"
+
+namespace reprise {
+
+struct RequestPlan {
+  std::string system = {};
+  std::string previous_response_id = {};
+  ViewOptions view;
+  std::vector<std::string> notes = {};
+  std::optional<Error> fault = std::nullopt;  // the stored part could not be read and is left out
+};
+
+struct PlanOptions {
+  const ConversationOptions& options;
+  const Provider& provider;
+  bool by_response_id = true;                        // when it is possible
+  std::optional<Message> last = std::nullopt;        // said in this request only
+  std::optional<HistorySlice> slice = std::nullopt;  // instead of the whole record
+};
+
+RequestPlan plan_request(const Record& record, PlanOptions how);
+
+// `view` must outlive the request.
+Request make_request(const ConversationOptions& options, RequestPlan& plan, RequestView& view);
+
+// The last stored message that is a question: a user message with more than tool results. Where
+// it stands in the store or in memory.
+Result<std::optional<HistoryPlace>> find_last_question(const HistorySlice& slice);
+
+// How the record ends, for what can be continued.
+struct RecordEnd {
+  enum class Kind : std::uint8_t { nothing, question, calls, incomplete, answered };
+  Kind kind = Kind::nothing;
+  std::vector<Message> incomplete;  // the cut answers at the end, in order
+};
+Result<RecordEnd> find_end(const HistorySlice& slice);
+
+}  // namespace reprise

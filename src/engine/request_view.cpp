@@ -1,0 +1,321 @@
+#include "engine/request_view.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "engine/blobs.h"
+#include "engine/history.h"
+#include "engine/mending.h"
+#include "engine/message_of.h"
+#include "engine/tool_input.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+#include "reprise/store.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::size_t kCallIdBytesMax = 64;
+constexpr std::string_view kDidNotComplete = "the tool call did not complete";
+constexpr std::string_view kNoOutput = "(no output)";
+constexpr std::string_view kEarlier = "(earlier messages are left out)";
+
+bool is_blank(std::string_view text) {
+  return trimmed(text).empty();
+}
+
+bool is_word_byte(char c) {
+  return is_ascii_alnum(c) || c == '_' || c == '-';
+}
+
+bool is_acceptable_word(std::string_view text) {
+  return !text.empty() && text.size() <= kCallIdBytesMax && std::ranges::all_of(text, is_word_byte);
+}
+
+std::string acceptable_word(std::string_view text, std::string_view instead) {
+  std::string out(text.substr(0, kCallIdBytesMax));
+  std::ranges::replace_if(out, [](char c) { return !is_word_byte(c); }, '_');
+  return out.empty() ? std::string(instead) : out;
+}
+
+// Thinking alone is no message.
+bool says_something(const std::vector<Block>& blocks) {
+  return std::ranges::any_of(blocks, [](const Block& block) {
+    return !std::holds_alternative<ThinkingBlock>(block) &&
+           !std::holds_alternative<UnknownBlock>(block);
+  });
+}
+
+bool has_call(const std::vector<Block>& blocks) {
+  return std::ranges::any_of(
+      blocks, [](const Block& block) { return std::holds_alternative<ToolUseBlock>(block); });
+}
+
+bool asks_for(const Message& message, const std::string& id) {
+  return message.role == role::kAssistant && message.state == MessageState::complete &&
+         std::ranges::any_of(message.blocks, [&id](const Block& block) {
+           const auto* call = std::get_if<ToolUseBlock>(&block);
+           return call != nullptr && call->id == id;
+         });
+}
+
+void append(std::vector<Block>& to, std::vector<Block> blocks) {
+  std::ranges::move(blocks, std::back_inserter(to));
+}
+
+void add_text(std::vector<Block>& blocks, std::string text) {
+  if (!is_blank(text)) {
+    blocks.emplace_back(TextBlock{std::move(text), {}});
+  }
+}
+
+}  // namespace
+
+RequestView::RequestView(const Provider& provider, ViewOptions options)
+    : provider_(provider), options_(std::move(options)), reader_(options_.slice) {
+  seed_open_calls();
+}
+
+// What the provider asked for itself needs no other name.
+void RequestView::seed_open_calls() {
+  for (const std::string& id : options_.open_calls) {
+    ids_.insert(std::hash<std::string>{}(id));
+    open_calls_.push_back({id, id});
+  }
+}
+
+Result<> RequestView::rewind() {
+  reader_.rewind();
+  mending_ = {};
+  held_.reset();
+  open_calls_.clear();
+  ids_.clear();
+  first_ = true;
+  seed_open_calls();
+  return {};
+}
+
+Mending RequestView::mending() const {
+  Mending all = mending_;
+  all.count(Mend::damaged_message, reader_.damaged());
+  return all;
+}
+
+Result<std::optional<Message>> RequestView::next() {
+  Message out = message_of(role::kUser, results_of_open_calls());
+  while (auto piece = held_ ? std::exchange(held_, std::nullopt) : next_piece()) {
+    if (first_ && piece->assistant && out.blocks.empty()) {
+      mending_.count(Mend::first_answer);
+      held_ = std::move(piece);
+      add_text(out.blocks, std::string(kEarlier));
+      break;
+    }
+    if (out.blocks.empty()) {
+      out.role = piece->assistant ? role::kAssistant : role::kUser;
+    } else if (piece->assistant != (out.role == role::kAssistant)) {
+      held_ = std::move(piece);
+      break;
+    }
+    append(out.blocks, std::move(piece->blocks));
+    if (has_call(out.blocks)) {
+      break;  // the results follow before anything else
+    }
+  }
+  if (out.blocks.empty()) {
+    return std::optional<Message>();
+  }
+  first_ = false;
+  return std::optional<Message>(std::move(out));
+}
+
+// The next message that has something to say to a provider.
+std::optional<RequestView::Piece> RequestView::next_piece() {
+  while (auto message = reader_.take()) {
+    const bool assistant = message->role == role::kAssistant;
+    if (message->role == role::kSystem || message->role == "developer") {
+      mending_.count(Mend::system_message);
+      continue;
+    }
+    if (!assistant && message->role != role::kUser && message->role != role::kTool) {
+      mending_.count(Mend::unknown_role);
+      continue;
+    }
+    Piece piece =
+        assistant ? assistant_piece(*std::move(message)) : user_piece(*std::move(message));
+    if (says_something(piece.blocks)) {
+      return piece;
+    }
+  }
+  return std::nullopt;
+}
+
+RequestView::Piece RequestView::assistant_piece(Message message) {
+  Piece piece{.assistant = true, .blocks = {}};
+  const bool whole = message.state == MessageState::complete;
+  for (Block& block : message.blocks) {
+    if (auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
+      add_text(piece.blocks, std::move(text->text));
+    } else if (auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
+      if (whole) {
+        add_call(piece, std::move(*call));
+      } else {
+        mending_.count(Mend::unfinished_call);
+      }
+    } else if (std::holds_alternative<ToolResultBlock>(block)) {
+      mending_.count(Mend::orphan_result);
+    } else if (std::holds_alternative<ImageBlock>(block)) {
+      mending_.count(Mend::unusable_image);  // no provider takes one in an answer
+    } else if (whole) {
+      add_thinking(piece, std::move(block), message.provider);
+    }
+  }
+  return piece;
+}
+
+RequestView::Piece RequestView::user_piece(Message message) {
+  Piece piece;
+  for (Block& block : message.blocks) {
+    if (auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
+      add_text(piece.blocks, std::move(text->text));
+    } else if (auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
+      add_image(piece, std::move(*image));
+    } else if (std::holds_alternative<ToolResultBlock>(block)) {
+      mending_.count(Mend::orphan_result);  // those with a call have been taken out already
+    } else {
+      mending_.count(Mend::foreign_block);
+    }
+  }
+  return piece;
+}
+
+void RequestView::add_thinking(Piece& piece, Block block, std::string_view from) {
+  const bool raw = std::holds_alternative<UnknownBlock>(block);
+  if (from.empty() || !provider_.accepts_thinking_from(from)) {
+    mending_.count(raw ? Mend::foreign_block : Mend::foreign_thinking);
+    return;
+  }
+  if (auto* thinking = std::get_if<ThinkingBlock>(&block); thinking != nullptr) {
+    if (thinking->text.empty() && thinking->signature.empty()) {
+      return;
+    }
+    thinking->extra.clear();
+  }
+  piece.blocks.push_back(std::move(block));
+}
+
+void RequestView::add_call(Piece& piece, ToolUseBlock call) {
+  if (std::ranges::find(open_calls_, call.id, &OpenCall::id) != open_calls_.end()) {
+    mending_.count(Mend::repeated_call);
+    return;
+  }
+  const std::string sent = acceptable_id(call.id);
+  if (sent != call.id || !is_acceptable_word(call.name)) {
+    mending_.count(Mend::renamed_call);
+  }
+  RawJson input = input_object(call.input);
+  if (input != call.input && !call.input.is_null()) {
+    mending_.count(Mend::wrapped_input);
+  }
+  open_calls_.push_back({std::move(call.id), sent});
+  piece.blocks.emplace_back(
+      ToolUseBlock{sent, acceptable_word(call.name, "unnamed"), std::move(input), {}});
+}
+
+// Some models count their calls anew in each answer; providers want ids that differ.
+std::string RequestView::acceptable_id(const std::string& id) {
+  std::string sent = acceptable_word(id, "call");
+  for (std::size_t i = ids_.size(); !ids_.insert(std::hash<std::string>{}(sent)).second; ++i) {
+    const std::string tail = cat("_", i);
+    sent = cat(acceptable_word(id, "call").substr(0, kCallIdBytesMax - tail.size()), tail);
+  }
+  return sent;
+}
+
+void RequestView::add_image(Piece& piece, ImageBlock image) {
+  if (image.blob) {
+    auto url = image_data_url(options_.slice.store, image);
+    if (!url) {
+      mending_.count(Mend::unreadable_blob);
+      add_text(piece.blocks, cat("(an image could not be read: ", url.error().message, ")"));
+      return;
+    }
+    const auto type_end = url->find(';');
+    piece.blocks.emplace_back(ImageBlock{url->substr(5, type_end - 5), {}, *std::move(url), {}});
+    return;
+  }
+  const std::string& url = image.url;
+  if (!url.starts_with("data:image/") && !url.starts_with("https://") &&
+      !url.starts_with("http://")) {
+    mending_.count(Mend::unusable_image);
+    return;
+  }
+  image.extra.clear();
+  piece.blocks.emplace_back(std::move(image));
+}
+
+std::vector<Block> RequestView::results_of_open_calls() {
+  std::vector<Block> results;
+  for (const OpenCall& call : open_calls_) {
+    if (auto found = find_result(call.id); found) {
+      results.emplace_back(acceptable_result(*std::move(found), call.sent));
+    } else {
+      mending_.count(Mend::sealed_call);
+      results.emplace_back(ToolResultBlock{call.sent, std::string(kDidNotComplete), true, {}, {}});
+    }
+  }
+  open_calls_.clear();
+  return results;
+}
+
+// Takes the result out of the message it stands in. The look-ahead is bounded, and ends where the
+// same id is used for another call.
+std::optional<ToolResultBlock> RequestView::find_result(const std::string& id) {
+  if (held_) {
+    return std::nullopt;
+  }
+  for (std::size_t i = 0;; ++i) {
+    Message* message = reader_.peek(i);
+    if (message == nullptr || asks_for(*message, id)) {
+      return std::nullopt;
+    }
+    const auto found = std::ranges::find_if(message->blocks, [&id](const Block& block) {
+      const auto* result = std::get_if<ToolResultBlock>(&block);
+      return result != nullptr && result->tool_use_id == id;
+    });
+    if (found != message->blocks.end()) {
+      ToolResultBlock result = std::get<ToolResultBlock>(std::move(*found));
+      message->blocks.erase(found);
+      return result;
+    }
+  }
+}
+
+ToolResultBlock RequestView::acceptable_result(ToolResultBlock result, const std::string& id) {
+  if (result.blob) {
+    if (auto bytes = read_blob(options_.slice.store, *result.blob, kResultBytesMax); bytes) {
+      result.text = utf8::sanitize(*bytes);
+    } else {
+      mending_.count(Mend::unreadable_blob);
+    }
+  }
+  if (result.text.size() > kResultBytesMax) {
+    result.text = text_prefix(result.text, kResultBytesMax);
+  }
+  if (is_blank(result.text)) {
+    result.text = kNoOutput;
+  }
+  return {id, std::move(result.text), result.is_error, {}, {}};
+}
+
+}  // namespace reprise

@@ -1,0 +1,78 @@
+#pragma once
+
+// The view of the record that goes to a provider (P5): whatever the record holds, the request is
+// one that the provider accepts.
+//  (1) The roles are user and assistant in turns, the first is user, no message is empty.
+//  (2) Every tool call is directly followed by its result, wherever that stands in the record; a
+//      call without one gets an error result, a result without a call is left out.
+//  (3) Thinking and raw blocks go back only to the provider they came from.
+//  (4) Blobs are read back in, bounded.
+// The record is not changed. Memory stays bounded by one message and the look-ahead of the reader.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "engine/history.h"
+#include "engine/mending.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise {
+
+struct ViewOptions {
+  HistorySlice slice;
+  std::vector<std::string> open_calls = {};  // asked in what the provider already has
+  std::int64_t bytes_estimate = 0;
+};
+
+class RequestView final : public RequestMessages {
+ public:
+  // `provider` must outlive the view.
+  RequestView(const Provider& provider, ViewOptions options);
+
+  Result<std::optional<Message>> next() override;
+  Result<> rewind() override;
+  std::int64_t bytes_estimate() const override { return options_.bytes_estimate; }
+
+  // Of what has been read so far since the last rewind().
+  Mending mending() const;
+  const std::optional<Error>& fault() const { return reader_.fault(); }
+
+ private:
+  struct OpenCall {
+    std::string id;    // as recorded
+    std::string sent;  // as the provider gets it
+  };
+  struct Piece {
+    bool assistant = false;
+    std::vector<Block> blocks;
+  };
+  std::optional<Piece> next_piece();
+  Piece assistant_piece(Message message);
+  Piece user_piece(Message message);
+  void add_call(Piece& piece, ToolUseBlock call);
+  void add_thinking(Piece& piece, Block block, std::string_view from);
+  void add_image(Piece& piece, ImageBlock image);
+  std::string acceptable_id(const std::string& id);
+  std::vector<Block> results_of_open_calls();
+  std::optional<ToolResultBlock> find_result(const std::string& id);
+  ToolResultBlock acceptable_result(ToolResultBlock result, const std::string& id);
+  void seed_open_calls();
+
+  const Provider& provider_;
+  ViewOptions options_;
+  HistoryReader reader_;
+  Mending mending_;
+  std::optional<Piece> held_;
+  std::vector<OpenCall> open_calls_;
+  std::unordered_set<std::size_t> ids_;  // hashes of the call ids sent so far
+  bool first_ = true;
+};
+
+}  // namespace reprise

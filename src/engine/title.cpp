@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <cstddef>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "base/grapheme.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "engine/fixed_messages.h"
+#include "engine/message_of.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::size_t kTitleCharactersMax = 50;
+constexpr std::size_t kModelTitleBytesMax = 80;
+constexpr std::size_t kExcerptBytesMax = 2000;
+
+bool is_control(char32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029;
+}
+
+// One line: controls become blanks, runs of blanks one blank.
+std::string on_one_line(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto [c, bytes] = utf8::decode(text);
+    if (is_control(c) || c == ' ') {
+      if (!out.empty() && out.back() != ' ') {
+        out += ' ';
+      }
+    } else {
+      out += text.substr(0, bytes);
+    }
+    text.remove_prefix(bytes);
+  }
+  return std::string(trimmed(out));
+}
+
+bool has_words(std::string_view text) {
+  return std::ranges::any_of(
+      text, [](char c) { return is_ascii_alnum(c) || static_cast<unsigned char>(c) >= 0x80U; });
+}
+
+std::string excerpt(std::string_view text) {
+  const std::string_view head = text.substr(0, kExcerptBytesMax);
+  return std::string(head.substr(0, utf8::valid_prefix(head)));
+}
+
+std::string_view without_quotes(std::string_view title) {
+  for (const char quote : {'"', '\'', '*', '`'}) {
+    if (title.size() >= 2 && title.front() == quote && title.back() == quote) {
+      title = trimmed(title.substr(1, title.size() - 2));
+    }
+  }
+  return title;
+}
+
+Result<std::string> acceptable_title(std::string_view answer) {
+  const std::string_view title = without_quotes(trimmed(answer));
+  if (!has_words(title)) {
+    return fail(Code::invalid_argument, "the model gave an empty title");
+  }
+  if (title.find_first_of("\r\n") != std::string_view::npos) {
+    return fail(Code::invalid_argument, "the model gave a title of several lines");
+  }
+  if (title.size() > kModelTitleBytesMax) {
+    return fail(Code::invalid_argument, "the model gave a title that is too long");
+  }
+  return on_one_line(utf8::sanitize(title));
+}
+
+}  // namespace
+
+std::string title_from_prompt(std::string_view prompt) {
+  const std::string clean = utf8::sanitize(prompt);
+  std::string_view rest = clean;
+  while (!rest.empty()) {
+    const auto line_end = rest.find_first_of("\r\n");
+    const std::string line = on_one_line(rest.substr(0, line_end));
+    if (has_words(line)) {
+      return std::string(trimmed(grapheme_prefix(line, kTitleCharactersMax)));
+    }
+    rest.remove_prefix(line_end == std::string_view::npos ? rest.size() : line_end + 1);
+  }
+  return "";
+}
+
+Result<std::string> ask_for_title(Provider& provider, std::string_view model,
+                                  std::string_view first_prompt, std::string_view first_answer,
+                                  std::stop_token stop) {
+  Message question =
+      message_of(role::kUser, {TextBlock{cat("Give this conversation a title of five words or "
+                                             "less. Answer with the title alone.\n\n",
+                                             "Person: ", excerpt(utf8::sanitize(first_prompt)),
+                                             "\n\nAnswer: ", excerpt(utf8::sanitize(first_answer))),
+                                         {}}});
+  FixedMessages messages({std::move(question)});
+  Request request{.model = std::string(model),
+                  .system = "You name conversations.",
+                  .temperature = std::nullopt,
+                  .max_tokens = std::nullopt,
+                  .tools = {},
+                  .previous_response_id = {},
+                  .stream = true,
+                  .messages = messages};
+  std::string answer;
+  const auto collect = [&answer](const StreamEvent& event) {
+    if (const auto* delta = std::get_if<TextDelta>(&event); delta != nullptr) {
+      answer += delta->text;
+    }
+  };
+  REPRISE_TRY(provider.stream(request, collect, std::move(stop)));
+  return acceptable_title(answer);
+}
+
+}  // namespace reprise

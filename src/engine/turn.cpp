@@ -1,0 +1,278 @@
+#include "engine/turn.h"
+
+#include <chrono>
+#include <iterator>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/message_of.h"
+#include "engine/partial_saver.h"
+#include "engine/record.h"
+#include "engine/reply.h"
+#include "engine/request_plan.h"
+#include "engine/request_view.h"
+#include "engine/tool_runner.h"
+#include "reprise/conversation.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/tool.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::chrono::seconds kLongPause{1};
+constexpr std::string_view kGoOn =
+    "Your answer was cut off. Go on exactly where it stopped; repeat nothing and explain nothing.";
+
+// Sent with the request that continues an answer, and not stored.
+std::optional<Message> go_on_instruction(const TurnStart& start) {
+  for (const Message& message : start.incomplete) {
+    if (!trimmed(plain_text(message)).empty()) {
+      return message_of(role::kUser, {TextBlock{std::string(kGoOn), {}}});
+    }
+  }
+  return std::nullopt;  // nothing to continue from: the question is asked again
+}
+
+Partials* partials_of(Store* store) {
+  return store == nullptr ? nullptr : store->offers().partials;
+}
+
+std::vector<ToolUseBlock> calls_of(const Message& answer) {
+  std::vector<ToolUseBlock> calls;
+  if (answer.state == MessageState::complete) {
+    for (const Block& block : answer.blocks) {
+      if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
+        calls.push_back(*call);
+      }
+    }
+  }
+  return calls;
+}
+
+}  // namespace
+
+Turn::Turn(Provider& provider, Record& record, const ConversationOptions& options,
+           TurnObserver& observer, std::stop_token stop)
+    : provider_(provider),
+      record_(record),
+      options_(options),
+      observer_(observer),
+      stop_(std::move(stop)) {}
+
+Result<Outcome> Turn::run(TurnStart start) {
+  start_ = std::move(start);
+  for (int round = 0;; ++round) {
+    Reply reply;
+    const auto streamed = answer_once(reply);
+    if (!streamed && !reply.has_content()) {
+      return nothing_came(streamed.error());
+    }
+    Message answer = finished(reply, !streamed);
+    const auto calls = streamed ? calls_of(answer) : std::vector<ToolUseBlock>();
+    const bool goes_on = !calls.empty() && round <= options_.tool_rounds_max;
+    store_answer(std::move(answer), goes_on);
+    if (!streamed) {
+      return outcome(streamed.error());
+    }
+    if (!goes_on) {
+      return outcome(std::nullopt);
+    }
+    run_calls(calls, round == options_.tool_rounds_max);
+    if (stop_.stop_requested()) {
+      record_.add({.end_answer = true});
+      return outcome(Error{Code::cancelled, "stopped while tools were running"});
+    }
+  }
+}
+
+// One reply. A provider that has forgotten the conversation gets the words again.
+Result<> Turn::answer_once(Reply& reply) {
+  for (;;) {
+    auto instruction = go_on_instruction(start_);
+    const bool by_response_id = std::exchange(by_response_id_, true) && !instruction;
+    RequestPlan plan = plan_request(record_, {.options = options_,
+                                              .provider = provider_,
+                                              .by_response_id = by_response_id,
+                                              .last = std::move(instruction)});
+    const bool continued = !plan.previous_response_id.empty();
+    auto streamed = stream(std::move(plan), reply);
+    const bool expired =
+        !streamed && streamed.error().code == Code::expired && !reply.has_content();
+    if (!expired || !continued) {
+      return streamed;
+    }
+    by_response_id_ = false;
+    if (record_.keeps_words()) {
+      observer_.on_note("the provider no longer has the conversation: sending its text again");
+    } else {
+      observer_.on_warning("Conversation expired. Starting fresh.");
+      record_.forget_responses();
+    }
+  }
+}
+
+Result<> Turn::stream(RequestPlan plan, Reply& reply) {
+  if (plan.fault) {
+    record_.warn(cat("the stored history cannot be read: ", plan.fault->message));
+  }
+  RequestView view(provider_, std::move(plan.view));
+  Request request = make_request(options_, plan, view);
+  PartialSaver saver(partials_of(record_.store()), record_.session().info.id, record_.answer());
+  const auto sink = [&](const StreamEvent& event) {
+    reply.on(event);
+    saver.on(event);
+    on_event(event);
+  };
+  auto streamed = provider_.stream(request, sink, stop_);
+  if (const auto failure = saver.stop(); failure) {
+    record_.warn(cat("the running answer is not kept: ", failure->message));
+  }
+  for (const std::string& note : plan.notes) {
+    observer_.on_note(note);
+  }
+  for (const std::string& line : view.mending().lines()) {
+    observer_.on_note(line);
+  }
+  if (view.fault()) {
+    record_.warn(cat("a part of the history cannot be read: ", view.fault()->message));
+  }
+  return streamed;
+}
+
+void Turn::on_event(const StreamEvent& event) {
+  if (const auto* text = std::get_if<TextDelta>(&event); text != nullptr) {
+    observer_.on_text(text->text);
+  } else if (const auto* thinking = std::get_if<ThinkingDelta>(&event); thinking != nullptr) {
+    observer_.on_thinking(thinking->text);
+  } else if (const auto* retry = std::get_if<Retrying>(&event); retry != nullptr) {
+    const std::string line =
+        cat(retry->why.message, "; trying again in ", retry->pause.count(), " ms");
+    retry->pause < kLongPause ? observer_.on_note(line) : observer_.on_warning(line);
+  }
+}
+
+Message Turn::finished(Reply& reply, bool cut) {
+  const bool too_long = reply.reason() == StopReason::max_tokens;
+  if (reply.reason() == StopReason::refused) {
+    observer_.on_warning("the model refused to answer");
+  } else if (too_long && !cut) {
+    observer_.on_warning("the answer reached the limit of tokens and can be continued");
+  }
+  Message answer = reply.take_message();
+  answer.provider = provider_.name();
+  answer.created_at = options_.clock.now();
+  answer.state = cut || too_long ? MessageState::incomplete : MessageState::complete;
+  if (answer.model.empty()) {
+    answer.model = options_.model;
+  }
+  if (answer.usage) {
+    if (answer.usage->request_id.empty()) {  // so that it is counted once, however often stored
+      answer.usage->request_id = answer.response_id.empty()
+                                     ? make_operation_id(options_.clock, options_.entropy).str()
+                                     : answer.response_id;
+    }
+    observer_.on_usage(*answer.usage);
+  }
+  return start_.incomplete.empty() ? answer : joined_with_incomplete(std::move(answer));
+}
+
+// One message instead of the pieces: their text, then what has come now. What was unfinished when
+// they were cut (tool calls, thinking) is not continued and stays in the replaced messages.
+Message Turn::joined_with_incomplete(Message answer) {
+  if (!start_.replace_from) {
+    start_.incomplete.clear();
+    return answer;
+  }
+  std::string text;
+  std::vector<Block> blocks;
+  for (Message& message : start_.incomplete) {
+    for (Block& block : message.blocks) {
+      if (const auto* piece = std::get_if<TextBlock>(&block); piece != nullptr) {
+        text += piece->text;
+      }
+    }
+  }
+  start_.incomplete.clear();
+  auto rest = answer.blocks.begin();
+  while (rest != answer.blocks.end() && !std::holds_alternative<TextBlock>(*rest) &&
+         !std::holds_alternative<ToolUseBlock>(*rest)) {
+    blocks.push_back(std::move(*rest++));  // thinking stands before what was thought about
+  }
+  if (rest != answer.blocks.end() && std::holds_alternative<TextBlock>(*rest)) {
+    text += std::get<TextBlock>(*rest++).text;
+  }
+  if (!text.empty()) {
+    blocks.emplace_back(TextBlock{std::move(text), {}});
+  }
+  blocks.insert(blocks.end(), std::move_iterator(rest), std::move_iterator(answer.blocks.end()));
+  answer.blocks = std::move(blocks);
+  return answer;
+}
+
+void Turn::store_answer(Message answer, bool goes_on) {
+  const std::string response_id = answer.response_id;
+  RecordEntry entry{.begin_answer = goes_on,
+                    .end_answer = true,
+                    .replace_from = std::exchange(start_.replace_from, std::nullopt)};
+  entry.messages.push_back(std::move(answer));
+  answer_ = record_.add(std::move(entry)).front();
+  if (!goes_on && answer_->state == MessageState::complete) {
+    record_.add_response(provider_.name(), response_id);
+  }
+  observer_.on_message(*answer_);
+}
+
+void Turn::store_result(ToolResultBlock result) {
+  observer_.on_tool_result(result);
+  RecordEntry entry;
+  entry.messages.push_back(message_of(role::kTool, {std::move(result)}, options_.clock.now()));
+  observer_.on_message(record_.add(std::move(entry)).front());
+}
+
+void Turn::run_calls(const std::vector<ToolUseBlock>& calls, bool refuse) {
+  for (const ToolUseBlock& call : calls) {
+    observer_.on_tool_call(call);
+  }
+  const auto sink = [this](const ToolUseBlock&, ToolResultBlock result) {
+    store_result(std::move(result));
+  };
+  if (!refuse) {
+    const ToolContext context{record_.session(), record_.store(), stop_};
+    run_tools(options_, context, calls, sink);
+    return;
+  }
+  const std::string reason = cat("the limit of ", options_.tool_rounds_max,
+                                 " tool rounds is reached: answer with what is known");
+  observer_.on_warning(reason);
+  for (const ToolUseBlock& call : calls) {
+    sink(call, error_result(call, reason));
+  }
+}
+
+Result<Outcome> Turn::nothing_came(Error error) {
+  record_.add({.end_answer = true});
+  if (answer_) {
+    return outcome(std::move(error));
+  }
+  return std::unexpected(std::move(error));
+}
+
+Outcome Turn::outcome(std::optional<Error> cut) const {
+  return {.answer = *answer_, .saved = record_.saved(), .cut = std::move(cut)};
+}
+
+}  // namespace reprise

@@ -1,0 +1,57 @@
+#pragma once
+
+// One turn: requests and tool rounds until the model has answered. The record has been opened
+// (Record::begin) before; the turn ends what it began there.
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "engine/record.h"
+#include "engine/reply.h"
+#include "engine/request_plan.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+#include "reprise/types.h"
+
+namespace reprise {
+
+struct TurnStart {
+  std::vector<Message> incomplete = {};            // cut answers that the first reply goes on with
+  std::optional<Seq> replace_from = std::nullopt;  // where the first reply goes in the record
+};
+
+class Turn {
+ public:
+  // All must outlive the turn.
+  Turn(Provider& provider, Record& record, const ConversationOptions& options,
+       TurnObserver& observer, std::stop_token stop);
+
+  Result<Outcome> run(TurnStart start);
+
+ private:
+  Result<> answer_once(Reply& reply);
+  Result<> stream(RequestPlan plan, Reply& reply);
+  void on_event(const StreamEvent& event);
+  Message finished(Reply& reply, bool cut);
+  Message joined_with_incomplete(Message answer);
+  void store_answer(Message answer, bool goes_on);
+  void store_result(ToolResultBlock result);
+  void run_calls(const std::vector<ToolUseBlock>& calls, bool refuse);
+  Result<Outcome> nothing_came(Error error);
+  Outcome outcome(std::optional<Error> cut) const;
+
+  Provider& provider_;
+  Record& record_;
+  const ConversationOptions& options_;
+  TurnObserver& observer_;
+  std::stop_token stop_;
+  TurnStart start_;
+  bool by_response_id_ = true;
+  std::optional<Message> answer_;  // the last one
+};
+
+}  // namespace reprise
