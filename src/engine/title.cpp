@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "engine/fixed_messages.h"
 #include "engine/message_of.h"
+#include "engine/one_line.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -22,27 +23,6 @@ namespace {
 constexpr std::size_t kTitleCharactersMax = 50;
 constexpr std::size_t kModelTitleBytesMax = 80;
 constexpr std::size_t kExcerptBytesMax = 2000;
-
-bool is_control(char32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029;
-}
-
-// One line: controls become blanks, runs of blanks one blank.
-std::string on_one_line(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const auto [c, bytes] = utf8::decode(text);
-    if (is_control(c) || c == ' ') {
-      if (!out.empty() && out.back() != ' ') {
-        out += ' ';
-      }
-    } else {
-      out += text.substr(0, bytes);
-    }
-    text.remove_prefix(bytes);
-  }
-  return std::string(trimmed(out));
-}
 
 bool has_words(std::string_view text) {
   return std::ranges::any_of(
@@ -74,7 +54,7 @@ Result<std::string> acceptable_title(std::string_view answer) {
   if (title.size() > kModelTitleBytesMax) {
     return fail(Code::invalid_argument, "the model gave a title that is too long");
   }
-  return on_one_line(utf8::sanitize(title));
+  return one_line(title);
 }
 
 }  // namespace
@@ -84,7 +64,7 @@ std::string title_from_prompt(std::string_view prompt) {
   std::string_view rest = clean;
   while (!rest.empty()) {
     const auto line_end = rest.find_first_of("\r\n");
-    const std::string line = on_one_line(rest.substr(0, line_end));
+    const std::string line = one_line(rest.substr(0, line_end));
     if (has_words(line)) {
       return std::string(trimmed(grapheme_prefix(line, kTitleCharactersMax)));
     }

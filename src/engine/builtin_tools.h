@@ -1,0 +1,40 @@
+#pragma once
+
+// The built-in tools, one function each, and how they read their input.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/tool.h"
+
+namespace reprise {
+
+// Fields of an input object. A field of another type is an error that check() tells.
+class ToolArguments {
+ public:
+  // `input` must outlive this.
+  explicit ToolArguments(const RawJson& input) : input_(input) {}
+
+  std::optional<std::string> text(std::string_view name);
+  std::optional<std::int64_t> integer(std::string_view name);
+  std::string_view raw(std::string_view name) const;  // "" when missing
+  Result<> check() const;
+
+ private:
+  const RawJson& input_;
+  std::string problem_;
+};
+
+// The JSON Schema of an object with these properties.
+RawJson object_schema(std::string_view properties, std::string_view required);
+
+Tool make_read_file_tool();
+Tool make_list_dir_tool();
+Tool make_todo_write_tool();
+Tool make_recall_tool();
+
+}  // namespace reprise

@@ -1,0 +1,181 @@
+#include "engine/command.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::chrono::milliseconds kLook{50};  // how often the stop token is looked at
+using SteadyClock = std::chrono::steady_clock;
+
+class SpawnSetup {
+ public:
+  SpawnSetup() {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawnattr_init(&attributes_);
+  }
+  ~SpawnSetup() {
+    ::posix_spawn_file_actions_destroy(&actions_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnSetup(const SpawnSetup&) = delete;
+  SpawnSetup& operator=(const SpawnSetup&) = delete;
+
+  // A process group of its own, in the folder, writing to `output`. 0 or an errno.
+  int spawn(pid_t& pid, const std::string& line, const std::string& folder, int output) {
+    int failed = ::posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
+    failed = failed != 0 ? failed
+                         : ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null",
+                                                              O_RDONLY, 0);
+    failed =
+        failed != 0 ? failed : ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
+    failed = failed != 0 ? failed : ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP);
+    std::array<std::string, 3> words = {"sh", "-c", line};
+    std::array<char*, 4> arguments = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+    return failed != 0
+               ? failed
+               : ::posix_spawn(&pid, "/bin/sh", &actions_, &attributes_, arguments.data(), environ);
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+// A started process group. It is ended, and its first process waited for, at the latest by the
+// destructor.
+class Child {
+ public:
+  explicit Child(pid_t pid) : pid_(pid) {}
+  ~Child() {
+    if (pid_ > 0) {
+      ::kill(-pid_, SIGKILL);
+      wait();
+    }
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  int wait() {
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = 0;
+    return status;
+  }
+  // Nullopt while it runs.
+  std::optional<int> poll() {
+    int status = 0;
+    if (::waitpid(pid_, &status, WNOHANG) != pid_) {
+      return std::nullopt;
+    }
+    ::kill(-pid_, SIGKILL);  // what it left running in its group
+    pid_ = 0;
+    return status;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+struct Reader {
+  int fd;
+  const CommandOptions& options;
+  SteadyClock::time_point deadline = SteadyClock::now() + options.timeout;
+  std::string out = {};
+
+  Result<> check() const {
+    if (options.stop.stop_requested()) {
+      return fail(Code::cancelled, "the command was stopped");
+    }
+    if (SteadyClock::now() >= deadline) {
+      return fail(Code::timeout,
+                  cat("the command took longer than ", options.timeout.count() / 1000, " s"));
+    }
+    return {};
+  }
+
+  // False at the end of the output.
+  Result<bool> read_some() {
+    pollfd wait{.fd = fd, .events = POLLIN, .revents = 0};
+    if (::poll(&wait, 1, static_cast<int>(kLook.count())) <= 0) {
+      return true;
+    }
+    std::array<char, 16384> buffer{};
+    const ssize_t count = ::read(fd, buffer.data(), buffer.size());
+    if (count < 0) {
+      return errno == EINTR ? Result<bool>(true)
+                            : fail(Code::io, "cannot read the command's output", errno);
+    }
+    out.append(buffer.data(), static_cast<std::size_t>(count));
+    if (static_cast<std::int64_t>(out.size()) > options.bytes_max) {
+      return fail(Code::invalid_argument,
+                  cat("the command writes more than ", options.bytes_max, " bytes"));
+    }
+    return count > 0;
+  }
+};
+
+Result<> check_exit(int status) {
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    return {};
+  }
+  return fail(Code::io, WIFEXITED(status)
+                            ? cat("the command failed with exit code ", WEXITSTATUS(status))
+                            : cat("the command was ended by signal ", WTERMSIG(status)));
+}
+
+}  // namespace
+
+Result<std::string> run_command(const std::string& line, const CommandOptions& options) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return fail(Code::io, "cannot make a pipe", errno);
+  }
+  const Fd output(ends[0]);
+  pid_t pid = 0;
+  {
+    const Fd input(ends[1]);
+    SpawnSetup setup;
+    const int failed = setup.spawn(pid, line, options.folder.native(), input.get());
+    if (failed != 0) {
+      return std::unexpected(os_error("run a command in", options.folder, failed));
+    }
+  }
+  Child child(pid);
+  Reader reader{.fd = output.get(), .options = options};
+  for (bool more = true; more;) {
+    REPRISE_TRY(reader.check());
+    REPRISE_ASSIGN(more, reader.read_some());
+  }
+  for (;;) {  // the output may be closed before the end
+    if (const auto status = child.poll(); status) {
+      REPRISE_TRY(check_exit(*status));
+      return std::move(reader.out);
+    }
+    REPRISE_TRY(reader.check());
+    ::poll(nullptr, 0, 2);
+  }
+}
+
+}  // namespace reprise

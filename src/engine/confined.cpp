@@ -1,0 +1,93 @@
+#include "engine/confined.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+
+namespace reprise {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error outside(const std::string& name) {
+  return {Code::invalid_argument, cat("\"", name, "\" is outside the session's folder")};
+}
+
+// The kernel's answer as ours.
+Error open_error(const std::string& name, int os_errno) {
+  if (os_errno == EXDEV || os_errno == ELOOP) {
+    return outside(name);
+  }
+  if (os_errno == ENOSYS) {
+    return {Code::unsupported, "this kernel cannot confine files to a folder (Linux 5.6 or later)"};
+  }
+  return os_error("open", name, os_errno);
+}
+
+Result<Fd> open_beneath(int folder, const std::string& name, int flags) {
+  open_how how{};
+  how.flags = static_cast<unsigned>(flags) | static_cast<unsigned>(O_CLOEXEC);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  for (int tries = 0;; ++tries) {
+    const long fd = ::syscall(SYS_openat2, folder, name.c_str(), &how, sizeof how);
+    if (fd >= 0) {
+      return Fd(static_cast<int>(fd));
+    }
+    // EAGAIN: something was renamed while the kernel looked.
+    if ((errno != EINTR && errno != EAGAIN) || tries > 100) {
+      return std::unexpected(open_error(name, errno));
+    }
+  }
+}
+
+// A name under the root as one relative to it.
+std::string relative_name(const fs::path& root, const std::string& name) {
+  if (!name.starts_with('/')) {
+    return name.empty() ? "." : name;
+  }
+  const std::string beginning = root.native().ends_with('/') ? root.native() : root.native() + '/';
+  if (name == root.native()) {
+    return ".";
+  }
+  return name.starts_with(beginning) ? name.substr(beginning.size()) : name;
+}
+
+}  // namespace
+
+Result<Fd> open_inside(const fs::path& root, const std::string& name, Wanted wanted) {
+  if (root.empty()) {
+    return fail(Code::invalid_argument, "the session has no folder to read in");
+  }
+  if (name.find('\0') != std::string::npos) {
+    return fail(Code::invalid_argument, "a file name cannot hold a NUL byte");
+  }
+  REPRISE_ASSIGN(const Fd folder, open_file(root, O_PATH | O_DIRECTORY));
+  const std::string relative = relative_name(root, name);
+  // Looked at before it is opened: opening a pipe waits, opening a device may do something.
+  REPRISE_ASSIGN(const Fd place, open_beneath(folder.get(), relative, O_PATH));
+  struct stat status{};
+  if (::fstat(place.get(), &status) != 0) {
+    return std::unexpected(os_error("look at", name, errno));
+  }
+  const bool fits = wanted == Wanted::file ? S_ISREG(status.st_mode) : S_ISDIR(status.st_mode);
+  if (!fits) {
+    return fail(Code::invalid_argument,
+                cat("\"", name, "\" is no ", wanted == Wanted::file ? "regular file" : "folder"));
+  }
+  // The very thing that was looked at, whatever the name leads to by now.
+  return open_file(cat("/proc/self/fd/", place.get()),
+                   wanted == Wanted::file ? O_RDONLY | O_NOCTTY : O_RDONLY | O_DIRECTORY);
+}
+
+}  // namespace reprise

@@ -1,0 +1,22 @@
+#pragma once
+
+// Files inside one folder. What a name leads to is decided by the kernel (openat2,
+// RESOLVE_BENEATH): no "..", absolute name or link gets out, also when it changes meanwhile.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "base/file.h"
+#include "reprise/error.h"
+
+namespace reprise {
+
+enum class Wanted : std::uint8_t { file, folder };
+
+// A regular file or a folder inside `root`, opened for reading. `name` is relative to it, or an
+// absolute name inside it. invalid_argument for what lies outside and for devices, pipes and
+// sockets, which are not opened.
+Result<Fd> open_inside(const std::filesystem::path& root, const std::string& name, Wanted wanted);
+
+}  // namespace reprise

@@ -1,0 +1,143 @@
+#include "reprise/mode.h"
+
+#include <glob.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "engine/command.h"
+#include "reprise/error.h"
+
+namespace reprise {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kCommandTimeout{30};
+
+struct GlobDeleter {
+  void operator()(glob_t* found) const { ::globfree(found); }
+};
+
+// The names that match, in order.
+Result<std::vector<fs::path>> expand(const fs::path& pattern) {
+  glob_t found{};
+  const std::unique_ptr<glob_t, GlobDeleter> free_later(&found);
+  const int status = ::glob(pattern.c_str(), GLOB_MARK, nullptr, &found);
+  if (status == GLOB_NOMATCH) {
+    return fail(Code::not_found, cat("no file matches ", pattern.native()));
+  }
+  if (status != 0) {
+    return fail(Code::io, cat("cannot look for ", pattern.native()));
+  }
+  std::vector<fs::path> paths;
+  for (std::size_t i = 0; i < found.gl_pathc; ++i) {
+    const std::string_view name = found.gl_pathv[i];
+    if (!name.ends_with('/')) {
+      paths.emplace_back(name);
+    }
+  }
+  return paths;
+}
+
+class Loader {
+ public:
+  Loader(const fs::path& folder, const std::function<void(std::string_view)>& progress,
+         std::stop_token stop)
+      : folder_(folder), progress_(progress), stop_(std::move(stop)) {}
+
+  Result<std::string> load(const Mode& mode) {
+    out_ = mode.system;
+    for (const std::string& item : mode.context) {
+      if (stop_.stop_requested()) {
+        return fail(Code::cancelled, "stopped while loading the context");
+      }
+      if (const auto added = add(item); !added) {
+        return fail_with_context(cat("mode ", mode.name, ": ", item), added.error());
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  Result<> add(std::string_view item) {
+    const auto colon = item.find(':');
+    const std::string_view kind = item.substr(0, colon);
+    const std::string_view what = colon == std::string_view::npos ? "" : item.substr(colon + 1);
+    if (kind == "file" && !what.empty()) {
+      return add_file(folder_ / what, what);
+    }
+    if (kind == "glob" && !what.empty()) {
+      return add_glob(what);
+    }
+    if (kind == "cmd" && !what.empty()) {
+      return add_command(std::string(what));
+    }
+    return fail(Code::invalid_argument,
+                "no such context; it is file:PATH, glob:PATTERN or cmd:COMMAND");
+  }
+
+  Result<> add_file(const fs::path& path, std::string_view name) {
+    REPRISE_ASSIGN(const std::string text, read_file(path, room() + 1));
+    return add_part(name, text);
+  }
+
+  Result<> add_glob(std::string_view pattern) {
+    REPRISE_ASSIGN(const auto paths, expand(folder_ / pattern));
+    for (const fs::path& path : paths) {
+      REPRISE_TRY(add_file(path, path.lexically_relative(folder_).native()));
+    }
+    return {};
+  }
+
+  Result<> add_command(const std::string& line) {
+    REPRISE_ASSIGN(const std::string output, run_command(line, {.folder = folder_,
+                                                                .timeout = kCommandTimeout,
+                                                                .bytes_max = room() + 1,
+                                                                .stop = stop_}));
+    return add_part(cat("$ ", line), output);
+  }
+
+  std::int64_t room() const {
+    return std::max<std::int64_t>(0, kContextBytesMax - static_cast<std::int64_t>(out_.size()));
+  }
+
+  Result<> add_part(std::string_view name, std::string_view text) {
+    if (static_cast<std::int64_t>(text.size()) > room()) {
+      return fail(Code::invalid_argument,
+                  cat("the context is larger than ", kContextBytesMax >> 20, " MiB"));
+    }
+    out_ +=
+        cat(out_.empty() ? "" : "\n\n", "## ", utf8::sanitize(name), "\n\n", utf8::sanitize(text));
+    if (progress_) {
+      progress_(cat("context: ", utf8::sanitize(name), ", ", text.size(), " bytes"));
+    }
+    return {};
+  }
+
+  const fs::path& folder_;
+  const std::function<void(std::string_view)>& progress_;
+  std::stop_token stop_;
+  std::string out_;
+};
+
+}  // namespace
+
+Result<std::string> load_context(const Mode& mode, const std::filesystem::path& folder,
+                                 const std::function<void(std::string_view)>& progress,
+                                 std::stop_token stop) {
+  return Loader(folder, progress, std::move(stop)).load(mode);
+}
+
+}  // namespace reprise

@@ -1,0 +1,197 @@
+#include "reprise/select.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/grapheme.h"
+#include "base/text.h"
+#include "engine/one_line.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::size_t kPrefixBytesMin = 4;
+constexpr std::size_t kCandidatesMax = 10;
+constexpr std::size_t kShownPrefixMin = 8;
+constexpr std::size_t kShownTitleMax = 50;
+
+using Found = Result<std::optional<SessionInfo>>;
+
+// How much of their ids tells the candidates apart.
+std::size_t telling_prefix(const std::vector<SessionInfo>& sessions) {
+  std::size_t bytes = kShownPrefixMin;
+  for (const SessionInfo& one : sessions) {
+    for (const SessionInfo& other : sessions) {
+      const std::string& a = one.id.str();
+      const std::string& b = other.id.str();
+      if (a != b) {
+        const auto differ = std::ranges::mismatch(a, b).in1 - a.begin();
+        bytes = std::max(bytes, static_cast<std::size_t>(differ) + 1);
+      }
+    }
+  }
+  return bytes;
+}
+
+Error ambiguous(std::string_view sel, const std::vector<SessionInfo>& sessions) {
+  const std::size_t prefix = telling_prefix(sessions);
+  std::string list;
+  for (std::size_t i = 0; i < std::min(sessions.size(), kCandidatesMax); ++i) {
+    const SessionInfo& info = sessions.at(i);
+    const std::string title = one_line(info.title);
+    list += cat(list.empty() ? "" : ", ", info.id.str().substr(0, prefix), " \"",
+                grapheme_prefix(title, kShownTitleMax), "\"");
+  }
+  const std::string_view more = sessions.size() > kCandidatesMax ? ", and more" : "";
+  return {Code::ambiguous, cat("\"", one_line(sel), "\" matches several sessions: ", list, more,
+                               "; give more of the id")};
+}
+
+class Selector {
+ public:
+  Selector(Store& store, std::string_view sel, const Selection& how)
+      : store_(store), sel_(sel), how_(how) {}
+
+  Result<SessionInfo> select() {
+    if (sel_ == "last") {
+      return newest();
+    }
+    const auto roads = {&Selector::by_number, &Selector::by_id, &Selector::by_short_id,
+                        &Selector::by_prefix, &Selector::by_title};
+    for (const auto road : roads) {
+      REPRISE_ASSIGN(auto found, (this->*road)());
+      if (found) {
+        return *std::move(found);
+      }
+    }
+    return fail(Code::not_found,
+                cat("no session matches \"", one_line(sel_), "\"; see `reprise list --all`"));
+  }
+
+ private:
+  Result<SessionInfo> newest() {
+    SessionQuery query{.states = how_.states, .title_contains = {}, .id_prefix = {}, .after = {}};
+    if (!how_.working_dir.empty()) {
+      query.working_dir = how_.working_dir;
+    }
+    query.limit = 1;
+    REPRISE_ASSIGN(auto page, store_.list(query));
+    if (page.sessions.empty()) {
+      return fail(Code::not_found, how_.working_dir.empty()
+                                       ? std::string("there is no session yet")
+                                       : cat("there is no session in ", how_.working_dir,
+                                             "; see `reprise list --all`"));
+    }
+    return std::move(page.sessions.front());
+  }
+
+  bool is_wanted(const SessionInfo& info) const {
+    return std::ranges::find(how_.states, info.state) != how_.states.end();
+  }
+
+  // An id is clear even when the session is somewhere else; that is then said.
+  Found named(const SessionId& id) {
+    REPRISE_ASSIGN(auto session, store_.find(id));
+    if (!session) {
+      return std::optional<SessionInfo>();
+    }
+    if (!is_wanted(session->info)) {
+      return fail(Code::not_found,
+                  cat("session ", id.str(), " is ", to_string(session->info.state)));
+    }
+    return std::optional(std::move(session->info));
+  }
+
+  Found by_number() {
+    if (sel_.empty() || sel_.size() > 9 || !std::ranges::all_of(sel_, is_ascii_digit)) {
+      return std::optional<SessionInfo>();
+    }
+    const auto number = static_cast<std::size_t>(std::stoul(std::string(sel_)));
+    if (number == 0 || number > how_.numbers.size()) {
+      return std::optional<SessionInfo>();
+    }
+    return named(how_.numbers.at(number - 1));
+  }
+
+  Found by_id() {
+    for (const std::string& spelling : {std::string(sel_), ascii_lower(sel_)}) {
+      const auto id = SessionId::parse(spelling);
+      if (!id) {
+        continue;
+      }
+      REPRISE_ASSIGN(auto found, named(*id));
+      if (found) {
+        return found;
+      }
+    }
+    return std::optional<SessionInfo>();
+  }
+
+  Found by_short_id() {
+    const auto id = parse_short_id(sel_);
+    return id ? named(*id) : Found(std::optional<SessionInfo>());
+  }
+
+  Found by_prefix() {
+    if (sel_.size() < kPrefixBytesMin || !SessionId::parse(sel_)) {
+      return std::optional<SessionInfo>();
+    }
+    SessionQuery query{.states = how_.states,
+                       .title_contains = {},
+                       .id_prefix = std::string(sel_),
+                       .after = {},
+                       .limit = kCandidatesMax + 1};
+    REPRISE_ASSIGN(auto page, store_.list(query));
+    return only_one(std::move(page.sessions));
+  }
+
+  Found by_title() {
+    SessionQuery query{.states = how_.states,
+                       .title_contains = std::string(sel_),
+                       .id_prefix = {},
+                       .after = {},
+                       .limit = kPageMax};
+    std::vector<SessionInfo> found;
+    do {
+      REPRISE_ASSIGN(auto page, store_.list(query));
+      for (SessionInfo& info : page.sessions) {
+        if (info.title == sel_ && found.size() <= kCandidatesMax) {
+          found.push_back(std::move(info));
+        }
+      }
+      query.after = std::move(page.next);
+    } while (!sel_.empty() && !query.after.empty() && found.size() <= kCandidatesMax);
+    return sel_.empty() ? Found(std::optional<SessionInfo>()) : only_one(std::move(found));
+  }
+
+  Found only_one(std::vector<SessionInfo> sessions) {
+    if (sessions.empty()) {
+      return std::optional<SessionInfo>();
+    }
+    if (sessions.size() > 1) {
+      return std::unexpected(ambiguous(sel_, sessions));
+    }
+    return std::optional(std::move(sessions.front()));
+  }
+
+  Store& store_;
+  std::string_view sel_;
+  const Selection& how_;
+};
+
+}  // namespace
+
+Result<SessionInfo> select_session(Store& store, std::string_view sel, const Selection& how) {
+  return Selector(store, trimmed(sel), how).select();
+}
+
+}  // namespace reprise

@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "engine/blobs.h"
+#include "engine/builtin_tools.h"
+#include "engine/history.h"
+#include "engine/one_line.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/tool.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::size_t kSessionsSearched = 200;
+constexpr std::int64_t kBytesSearched = 50 << 20;
+constexpr std::int64_t kHitsDefault = 10;
+constexpr std::int64_t kHitsMax = 50;
+constexpr std::size_t kAround = 120;  // bytes of text shown before and after a hit
+
+Result<ToolOutput> todo_write(const ToolContext& context, const RawJson& input) {
+  const std::string_view list = ToolArguments(input).raw("todos");
+  auto todos = list.empty() ? Result<std::vector<Todo>>(fail(Code::invalid_argument, ""))
+                            : todos_from_json(list);
+  if (!todos) {
+    return fail(Code::invalid_argument,
+                "todo_write needs todos: [{\"content\",\"status\",\"active_form\"}]");
+  }
+  Todos* const kept = context.store == nullptr ? nullptr : context.store->offers().todos;
+  if (kept == nullptr) {
+    return fail(Code::unsupported, "this store keeps no todos");
+  }
+  const auto replace = [&todos](std::vector<Todo>& all) {
+    all = *todos;
+    return Result<>();
+  };
+  REPRISE_ASSIGN(const auto now, kept->edit_todos(context.session.info.id, replace));
+  const auto open = std::ranges::count_if(
+      now, [](const Todo& todo) { return todo.status != TodoStatus::completed; });
+  return ToolOutput{cat(now.size(), " todos, ", open, " open")};
+}
+
+// A simple search: the newest sessions, bounded, ASCII letters in either case.
+class Recall {
+ public:
+  Recall(const ToolContext& context, std::string_view query, std::int64_t limit)
+      : context_(context), query_(ascii_lower(query)), limit_(limit) {}
+
+  Result<std::string> search() {
+    SessionQuery query{
+        .title_contains = {}, .id_prefix = {}, .after = {}, .limit = kSessionsSearched};
+    REPRISE_ASSIGN(const auto page, context_.store->list(query));
+    for (const SessionInfo& info : page.sessions) {
+      if (is_enough()) {
+        break;
+      }
+      search_title(info);
+      if (info.id != context_.session.info.id) {  // the model knows this one
+        REPRISE_TRY(search_words(info));
+      }
+    }
+    if (hits_ == 0) {
+      return cat("nothing found in the newest ", page.sessions.size(), " sessions");
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool is_enough() const {
+    return hits_ >= limit_ || bytes_ > kBytesSearched || context_.stop.stop_requested();
+  }
+
+  void search_title(const SessionInfo& info) {
+    if (ascii_lower(info.title).find(query_) != std::string::npos) {
+      ++hits_;
+      out_ += cat("session ", info.id.str(), " \"", one_line(info.title), "\": the title\n");
+    }
+  }
+
+  Result<> search_words(const SessionInfo& info) {
+    const auto sink = [&](Message&& message) {  // NOLINT(*-rvalue-reference-param-not-moved)
+      bytes_ += text_bytes(message);
+      for (const Block& block : message.blocks) {
+        if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
+          search_text(info, message, text->text);
+        }
+      }
+      return is_enough() ? Flow::stop : Flow::go_on;
+    };
+    const ReadRange range{.newest_first = true};
+    REPRISE_TRY(context_.store->read(info.id, range, sink));
+    return {};
+  }
+
+  void search_text(const SessionInfo& info, const Message& message, std::string_view text) {
+    const auto at = ascii_lower(text).find(query_);
+    if (at == std::string::npos || is_enough()) {
+      return;
+    }
+    const std::size_t from = at > kAround ? at - kAround : 0;
+    const std::string_view part = text.substr(from, query_.size() + 2 * kAround);
+    ++hits_;
+    out_ += cat("session ", info.id.str(), " \"", one_line(info.title), "\", message ",
+                message.seq.value, ", ", one_line(message.role), ": ", one_line(whole(part)), "\n");
+  }
+
+  // Without the halves of characters at both ends.
+  static std::string_view whole(std::string_view part) {
+    while (!part.empty() && (static_cast<unsigned char>(part.front()) & 0xC0U) == 0x80U) {
+      part.remove_prefix(1);
+    }
+    return part.substr(0, part.size() - utf8::incomplete_tail(part));
+  }
+
+  const ToolContext& context_;
+  std::string query_;
+  std::int64_t limit_;
+  std::int64_t hits_ = 0;
+  std::int64_t bytes_ = 0;
+  std::string out_;
+};
+
+Result<ToolOutput> recall(const ToolContext& context, const RawJson& input) {
+  ToolArguments arguments(input);
+  const std::string query = arguments.text("query").value_or("");
+  const std::int64_t limit = arguments.integer("limit").value_or(kHitsDefault);
+  REPRISE_TRY(arguments.check());
+  if (trimmed(query).empty() || limit < 1) {
+    return fail(Code::invalid_argument, "recall needs a query, and a limit of 1 or more");
+  }
+  if (context.store == nullptr) {
+    return fail(Code::unsupported, "nothing is stored here");
+  }
+  Recall search(context, trimmed(query), std::min(limit, kHitsMax));
+  REPRISE_ASSIGN(std::string found, search.search());
+  return ToolOutput{std::move(found)};
+}
+
+}  // namespace
+
+Tool make_todo_write_tool() {
+  return {{"todo_write", "Replaces the list of todos of this session.",
+           object_schema(R"("todos":{"type":"array","items":{"type":"object","properties":{)"
+                         R"("content":{"type":"string"},"status":{"type":"string",)"
+                         R"("enum":["pending","in_progress","completed"]},)"
+                         R"("active_form":{"type":"string"}},"required":["content","status"]}})",
+                         R"("todos")")},
+          todo_write};
+}
+
+Tool make_recall_tool() {
+  return {{"recall", "Finds words in the titles and messages of earlier sessions.",
+           object_schema(R"("query":{"type":"string"},"limit":{"type":"integer"})", R"("query")")},
+          recall};
+}
+
+}  // namespace reprise
