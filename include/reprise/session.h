@@ -65,11 +65,13 @@ struct ResponseLink {
   friend bool operator==(const ResponseLink&, const ResponseLink&) = default;
 };
 
+// `usage` holds the sums over all requests, each counted once: no request_id, and a price_source of
+// "mixed" when the costs came from several.
 struct Session {
   SessionInfo info;
   std::string system_prompt = {};
   RawJson config = {};  // an object of settings kept for this session, or null
-  Usage usage = {};     // sums over all requests, each counted once; request_id is empty
+  Usage usage = {};
   std::vector<ResponseLink> response_chain = {};
   std::vector<std::string> prompt_history = {};  // newest first, at most 100
   Extra extra = {};

@@ -49,10 +49,12 @@ struct PartialStart {
 struct AppendOptions {
   // The session's head must still be this, or nothing happens and the error is conflict.
   std::optional<Seq> expected_head = std::nullopt;
-  // A second append with this id changes nothing and returns what the first one did.
+  // A second append (or replacement) to this session with this id changes nothing and returns what
+  // the first one did, whatever else it asks for. One that was refused may be tried again.
   std::optional<OperationId> operation = std::nullopt;
   Durability durability = Durability::disk;
   // Ends the running answer of this name with the batch; conflict when it is not running.
+  // Together with begin_partial, one answer ends and the next begins in the same step.
   std::optional<OperationId> end_partial = std::nullopt;
   // Begins a running answer after the batch; busy while another one is running.
   std::optional<PartialStart> begin_partial = std::nullopt;
@@ -73,7 +75,8 @@ struct SessionPatch {
   std::optional<std::string> working_dir = std::nullopt;
   std::optional<std::string> system_prompt = std::nullopt;
   std::optional<RawJson> config = std::nullopt;
-  std::optional<SessionState> state = std::nullopt;  // active or closed; see Trash, Archives
+  // active or closed, all else is invalid_argument; so is any for a session in the trash.
+  std::optional<SessionState> state = std::nullopt;
   std::optional<std::optional<Time>> closed_at = std::nullopt;
   std::optional<std::vector<ResponseLink>> response_chain = std::nullopt;
   std::optional<std::vector<std::string>> prompt_history = std::nullopt;
@@ -84,7 +87,7 @@ struct SessionPatch {
 struct SessionQuery {
   std::optional<std::string> working_dir = std::nullopt;  // exactly this folder
   std::optional<std::string> mode = std::nullopt;
-  std::vector<SessionState> states = {SessionState::active, SessionState::closed};
+  std::vector<SessionState> states = {SessionState::active, SessionState::closed};  // one of these
   std::string title_contains = {};  // ASCII letters match in either case
   std::string id_prefix = {};
   bool answering_only = false;  // only those with a running or interrupted answer
@@ -141,7 +144,8 @@ class Store {
   virtual ~Store() = default;
 
   // Stores a new session as it is given, but for `head`, `usage` and `answering`, which follow
-  // from what is appended. conflict when the id exists. Durable on disk.
+  // from what is appended. conflict when the id exists (in the trash, too); invalid_argument for
+  // one that is created in the trash. Durable on disk.
   virtual Result<> create(const Session& session) = 0;
 
   virtual Result<std::optional<Session>> find(const SessionId& id) = 0;
@@ -153,12 +157,13 @@ class Store {
   virtual Result<SessionPage> list(const SessionQuery& query) = 0;
 
   // Adds the messages at the end, in one step. The session's updated_at becomes the last
-  // message's created_at. Usage is added to the session's sums once per request id. An empty
-  // batch is allowed (it can begin or end a running answer).
+  // message's created_at. Usage is added to the session's sums once per request id, and each time
+  // when it has none. An empty batch is allowed (it can begin or end a running answer).
   virtual Result<Appended> append(const SessionId& id, std::vector<Message> messages,
                                   AppendOptions options) = 0;
 
-  // Delivers the messages of the range one by one; memory stays bounded by one message.
+  // Delivers the messages of the range that are there now, one by one; memory stays bounded by one
+  // message. The sink may use the store.
   virtual Result<ReadReport> read(const SessionId& id, ReadRange range,
                                   const MessageSink& sink) = 0;
 

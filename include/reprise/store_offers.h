@@ -21,7 +21,9 @@ class Rewriting {
  public:
   virtual ~Rewriting() = default;
   // The messages from `from` on give way to the batch, in one step. They are not destroyed: forks
-  // that share them keep them, and the store keeps them aside until the session is purged.
+  // that share them keep them, and the store keeps them aside until the session is purged; their
+  // usage stays counted. All else is as for append(). invalid_argument when `from` is beyond the
+  // head.
   virtual Result<Appended> replace_suffix(const SessionId& id, Seq from,
                                           std::vector<Message> messages, AppendOptions options) = 0;
 };
@@ -30,7 +32,9 @@ class Forking {
  public:
   virtual ~Forking() = default;
   // Creates `child`, which shares the parent's messages before `at`, at a cost that does not
-  // depend on their number. invalid_argument when `at` is beyond the parent's head.
+  // depend on their number; nothing else is shared, its usage is that of its own requests. All else
+  // is as for create(), forked_from apart, which follows from the call. invalid_argument when `at`
+  // is beyond the parent's head.
   virtual Result<> fork(const SessionId& parent, Seq at, const Session& child) = 0;
 };
 
@@ -104,9 +108,10 @@ class Trash {
   virtual ~Trash() = default;
   // Hides the session from lists until restore(); nothing is removed. Trashing twice is fine.
   virtual Result<> trash(const SessionId& id, Time when) = 0;
-  // Back to the state it had. invalid_argument when it is not in the trash.
+  // Back to the state it had. invalid_argument when it is not in the trash. update() cannot do it.
   virtual Result<> restore(const SessionId& id) = 0;
-  // For good. conflict, naming them, while other sessions share its messages.
+  // For good, whether it was in the trash or not; the id is free again. conflict, naming them,
+  // while other sessions share its messages.
   virtual Result<> purge(const SessionId& id) = 0;
 };
 
