@@ -1,0 +1,93 @@
+#include "store/delta.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reprise/json.h"
+#include "reprise/message.h"
+
+namespace reprise::store {
+namespace {
+
+using Blocks = std::vector<Block>;
+
+RawJson raw(std::string text) {
+  return *RawJson::parse(std::move(text));
+}
+
+Blocks joined(Blocks blocks, const Blocks& delta) {
+  append_delta(blocks, delta);
+  return blocks;
+}
+
+ToolUseBlock call(const char* id, std::string input) {
+  return {id, "tool", raw(std::move(input)), {}};
+}
+
+TEST(AppendDelta, OnlyTheFirstBlockGoesOn) {
+  EXPECT_EQ(joined({TextBlock{"a", {}}}, {TextBlock{"b", {}}, TextBlock{"c", {}}}),
+            (Blocks{TextBlock{"ab", {}}, TextBlock{"c", {}}}));
+  EXPECT_EQ(joined({}, {TextBlock{"a", {}}}), (Blocks{TextBlock{"a", {}}}));
+  EXPECT_EQ(joined({TextBlock{"a", {}}}, {}), (Blocks{TextBlock{"a", {}}}));
+}
+
+TEST(AppendDelta, DifferentKindsStandBesideEachOther) {
+  const Blocks kinds = {TextBlock{"a", {}},
+                        ThinkingBlock{"b", "", {}},
+                        call("t", "\"\""),
+                        ToolResultBlock{"t", "r", false, {}, {}},
+                        ImageBlock{"image/png", {}, "u", {}},
+                        UnknownBlock{"x", raw("{}")}};
+  for (const Block& last : kinds) {
+    for (const Block& first : kinds) {
+      const bool goes_on = last.index() == first.index() && last.index() < 3;
+      EXPECT_EQ(joined({last}, {first}).size(), goes_on ? 1U : 2U)
+          << last.index() << " then " << first.index();
+    }
+  }
+}
+
+TEST(AppendDelta, ThinkingGoesOnWithItsSignature) {
+  EXPECT_EQ(joined({ThinkingBlock{"a", "s", {}}}, {ThinkingBlock{"b", "ig", {}}}),
+            (Blocks{ThinkingBlock{"ab", "sig", {}}}));
+}
+
+TEST(AppendDelta, ToolInputIsPutTogetherFromItsPieces) {
+  EXPECT_EQ(joined({call("t", R"("{\"a\"")")}, {call("t", R"(":1.0}")")}),
+            (Blocks{call("t", R"("{\"a\":1.0}")")}));
+  EXPECT_EQ(joined({call("t", "null")}, {call("t", R"("x")")}), (Blocks{call("t", R"("x")")}));
+  EXPECT_EQ(joined({call("t", R"("x")")}, {call("t", "null")}), (Blocks{call("t", R"("x")")}));
+  EXPECT_EQ(joined({call("t", R"("x")")}, {call("t", R"("")")}), (Blocks{call("t", R"("x")")}));
+}
+
+TEST(AppendDelta, AnEscapeCutBetweenPiecesBecomesWhole) {
+  EXPECT_EQ(joined({call("t", R"("\ud83d")")}, {call("t", R"("\udc1f")")}),
+            (Blocks{call("t", R"("\ud83d\udc1f")")}));
+}
+
+TEST(AppendDelta, AWholeInputReplacesThePieces) {
+  EXPECT_EQ(joined({call("t", R"("{\"a")")}, {call("t", R"({"a":1})")}),
+            (Blocks{call("t", R"({"a":1})")}));
+  EXPECT_EQ(joined({call("t", R"({"a":1})")}, {call("t", R"("piece")")}),
+            (Blocks{call("t", R"("piece")")}));
+}
+
+TEST(AppendDelta, AnotherCallIsAnotherBlock) {
+  EXPECT_EQ(joined({call("t", R"("a")")}, {call("u", R"("b")")}),
+            (Blocks{call("t", R"("a")"), call("u", R"("b")")}));
+}
+
+TEST(AppendDelta, TheNameMayComeLaterAndExtraFieldsAreKept) {
+  EXPECT_EQ(joined({ToolUseBlock{"t", "", raw("\"\""), {{"a", raw("1")}, {"b", raw("2")}}}},
+                   {ToolUseBlock{"t", "read", raw("\"\""), {{"b", raw("3")}, {"c", raw("4")}}}}),
+            (Blocks{ToolUseBlock{
+                "t", "read", raw("\"\""), {{"a", raw("1")}, {"b", raw("3")}, {"c", raw("4")}}}}));
+  EXPECT_EQ(joined({TextBlock{"a", {{"x", raw("1")}}}}, {TextBlock{"b", {{"y", raw("2")}}}}),
+            (Blocks{TextBlock{"ab", {{"x", raw("1")}, {"y", raw("2")}}}}));
+}
+
+}  // namespace
+}  // namespace reprise::store

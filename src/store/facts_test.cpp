@@ -1,0 +1,82 @@
+#include "store/facts.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise::store {
+namespace {
+
+Session session(SessionState state) {
+  Session session{.info = {.id = *SessionId::parse("s")}};
+  session.info.state = state;
+  return session;
+}
+
+TEST(ApplyPatch, ARefusedPatchChangesNothing) {
+  for (const SessionState state : {SessionState::active, SessionState::trashed}) {
+    for (const SessionState wanted : {SessionState::archived, SessionState::trashed}) {
+      Session changed = session(state);
+      const auto applied = apply_patch(changed, {.title = "x", .state = wanted});
+      ASSERT_FALSE(applied);
+      EXPECT_EQ(applied.error().code, Code::invalid_argument);
+      EXPECT_EQ(changed, session(state));
+    }
+  }
+}
+
+TEST(ApplyPatch, TheTrashIsNotLeftByAPatch) {
+  Session trashed = session(SessionState::trashed);
+  EXPECT_FALSE(apply_patch(trashed, {.state = SessionState::active}));
+  EXPECT_TRUE(apply_patch(trashed, {.title = "x"}));
+  EXPECT_EQ(trashed.info.title, "x");
+  Session archived = session(SessionState::archived);
+  EXPECT_TRUE(apply_patch(archived, {.state = SessionState::active}));
+}
+
+TEST(CheckArtefact, NamesCannotLeaveTheirFolder) {
+  for (const char* name : {"a", "A-Z_0.9", "a..b", "-", "_"}) {
+    EXPECT_TRUE(check_artefact({0}, name)) << name;
+  }
+  for (const char* name : {"", ".", "..", ".a", "a/b", "/", "a\\b", "a b", "~", "a:b", "\x7f"}) {
+    EXPECT_FALSE(check_artefact({0}, name)) << name;
+  }
+  EXPECT_TRUE(check_artefact({0}, std::string(100, 'x')));
+  EXPECT_FALSE(check_artefact({0}, std::string(101, 'x')));
+  EXPECT_FALSE(check_artefact({-1}, "x"));
+}
+
+TEST(BlobsIn, ResultsAndImagesNameThem) {
+  const BlobHash one = *BlobHash::parse(std::string(64, '1'));
+  const BlobHash two = *BlobHash::parse(std::string(64, '2'));
+  EXPECT_EQ(blobs_in({TextBlock{one.str(), {}}, ToolResultBlock{"t", "", false, one, {}},
+                      ToolResultBlock{"u", "", false, {}, {}}, ImageBlock{"", two, "", {}},
+                      ImageBlock{"", {}, "url", {}}, UnknownBlock{"x", RawJson()}}),
+            (std::vector<BlobHash>{one, two}));
+}
+
+TEST(Clamp, CutsRangesToWhatIsThere) {
+  const auto clamped = [](std::int64_t from, std::int64_t to) {
+    const Span span = clamp({.from = {from}, .to = {to}}, {5});
+    return std::vector<std::int64_t>{span.from, span.to};
+  };
+  using Pair = std::vector<std::int64_t>;
+  EXPECT_EQ(clamped(0, INT64_MAX), (Pair{0, 5}));
+  EXPECT_EQ(clamped(INT64_MIN, 3), (Pair{0, 3}));
+  EXPECT_EQ(clamped(2, 2), (Pair{2, 2}));
+  EXPECT_EQ(clamped(4, 1), (Pair{4, 4})) << "empty";
+  EXPECT_EQ(clamped(9, 12), (Pair{5, 5})) << "empty";
+  EXPECT_EQ(clamped(0, INT64_MIN), (Pair{0, 0})) << "empty";
+}
+
+}  // namespace
+}  // namespace reprise::store

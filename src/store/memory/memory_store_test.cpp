@@ -1,0 +1,90 @@
+// What only the memory store promises; all else is in the contract suite.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/memory/memory_state.h"
+
+namespace reprise::store {
+namespace {
+
+std::shared_ptr<Log> log_of(int count) {
+  auto log = std::make_shared<Log>();
+  for (int number = 0; number < count; ++number) {
+    Message message;
+    message.role = std::to_string(number);
+    log->own.push_back(std::make_shared<const Message>(std::move(message)));
+  }
+  return log;
+}
+
+TEST(MemoryLog, SharesWithoutCopying) {
+  const auto whole = log_of(1000);
+  const auto part = share(whole, 600);
+  EXPECT_EQ(part->size(), 600);
+  EXPECT_TRUE(part->own.empty());
+  EXPECT_EQ(part->at(599), whole->at(599)) << "the same object";
+}
+
+TEST(MemoryLog, ChainsStayShort) {
+  const auto whole = log_of(10);
+  auto log = share(whole, 5);
+  for (int generation = 0; generation < 100; ++generation) {
+    log = share(log, 5);
+  }
+  EXPECT_EQ(log->base, whole) << "forks of forks at the same place share with the first";
+}
+
+TEST(MemoryStore, OffersAllButWhatNeedsADisk) {
+  const auto store = open_memory_store();
+  const StoreOffers& offers = store->offers();
+  EXPECT_NE(offers.rewriting, nullptr);
+  EXPECT_NE(offers.forking, nullptr);
+  EXPECT_NE(offers.partials, nullptr);
+  EXPECT_NE(offers.todos, nullptr);
+  EXPECT_NE(offers.artefacts, nullptr);
+  EXPECT_NE(offers.blobs, nullptr);
+  EXPECT_NE(offers.trash, nullptr);
+  EXPECT_EQ(offers.repair, nullptr);
+  EXPECT_EQ(offers.backup, nullptr);
+}
+
+TEST(MemoryStore, IsGoneWithTheObject) {
+  const Session session{.info = {.id = *SessionId::parse("s")}};
+  const auto first = open_memory_store();
+  ASSERT_TRUE(first->create(session));
+  EXPECT_FALSE(get(*open_memory_store(), session.info.id));
+  EXPECT_TRUE(get(*first, session.info.id));
+}
+
+// A reader that has begun goes on with what it saw, whatever happens to the session.
+TEST(MemoryStore, ReadersKeepWhatTheyBeganToRead) {
+  const auto store = open_memory_store();
+  const Session session{.info = {.id = *SessionId::parse("s")}};
+  ASSERT_TRUE(store->create(session));
+  ASSERT_TRUE(store->append(session.info.id, std::vector<Message>(3), {}));
+  int seen = 0;
+  ASSERT_TRUE(store->read(session.info.id, {}, [&](Message&& message) {
+    EXPECT_EQ(message.seq.value, seen++);
+    if (seen == 1) {
+      EXPECT_TRUE(store->offers().rewriting->replace_suffix(session.info.id, {0}, {}, {}));
+      EXPECT_TRUE(store->offers().trash->purge(session.info.id));
+    }
+    return Flow::go_on;
+  }));
+  EXPECT_EQ(seen, 3);
+}
+
+}  // namespace
+}  // namespace reprise::store

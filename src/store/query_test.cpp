@@ -1,0 +1,89 @@
+#include "store/query.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise::store {
+namespace {
+
+SessionInfo info(const char* id, std::int64_t microseconds) {
+  SessionInfo info{.id = *SessionId::parse(id)};
+  info.updated_at = Time(std::chrono::microseconds(microseconds));
+  return info;
+}
+
+TEST(Cursor, RoundTrips) {
+  for (const std::int64_t time : {std::int64_t{0}, std::int64_t{-1},
+                                  std::int64_t{1'768'766'400'123'456}, INT64_MIN, INT64_MAX}) {
+    for (const char* id : {"a", "a:b:c", "0-1@x", "1:2"}) {
+      const auto cursor = parse_cursor(format_cursor(info(id, time)));
+      ASSERT_TRUE(cursor) << id << ' ' << time;
+      EXPECT_EQ(cursor->id.str(), id);
+      EXPECT_EQ(cursor->updated_at, Time(std::chrono::microseconds(time)));
+    }
+  }
+}
+
+TEST(Cursor, EverythingElseIsRefused) {
+  for (const char* text : {"", ":", "1", "1:", ":a", "x:a", "1x:a", "+1:a", " 1:a", "1: a", "1:/",
+                           "1.0:a", "9223372036854775808:a", "1:.a", "0x1:a"}) {
+    const auto cursor = parse_cursor(text);
+    ASSERT_FALSE(cursor) << text;
+    EXPECT_EQ(cursor.error().code, Code::invalid_argument);
+  }
+}
+
+TEST(Query, ALimitOutOfRangeIsRefused) {
+  for (const std::size_t limit : {std::size_t{0}, kPageMax + 1, SIZE_MAX}) {
+    EXPECT_FALSE(check_query({.limit = limit})) << limit;
+  }
+}
+
+TEST(Query, ACursorLeavesOutWhatIsListedBeforeIt) {
+  const SessionQuery query{.after = format_cursor(info("m", 5))};
+  const auto checked = check_query(query);
+  ASSERT_TRUE(checked);
+  EXPECT_FALSE(matches(info("m", 5), *checked)) << "itself";
+  EXPECT_FALSE(matches(info("n", 5), *checked));
+  EXPECT_FALSE(matches(info("a", 6), *checked));
+  EXPECT_TRUE(matches(info("l", 5), *checked));
+  EXPECT_TRUE(matches(info("z", 4), *checked));
+}
+
+std::vector<std::string> ids(const SessionPage& page) {
+  std::vector<std::string> all;
+  for (const SessionInfo& one : page.sessions) {
+    all.push_back(one.id.str());
+  }
+  return all;
+}
+
+TEST(Page, IsSortedCutAndNamesTheNext) {
+  const std::vector<SessionInfo> all = {info("a", 1), info("c", 2), info("b", 2), info("d", 0)};
+  const SessionPage page = make_page(all, 3);
+  EXPECT_EQ(ids(page), (std::vector<std::string>{"c", "b", "a"}));
+  EXPECT_EQ(page.next, format_cursor(info("a", 1)));
+  EXPECT_EQ(make_page(all, 4).next, "") << "nothing is left";
+  EXPECT_EQ(make_page({}, 4).next, "");
+}
+
+TEST(ContainsIgnoringCase, FoldsAsciiOnly) {
+  EXPECT_TRUE(contains_ignoring_case("Hello World", "o wOR"));
+  EXPECT_TRUE(contains_ignoring_case("x", ""));
+  EXPECT_TRUE(contains_ignoring_case("", ""));
+  EXPECT_FALSE(contains_ignoring_case("", "x"));
+  EXPECT_FALSE(contains_ignoring_case("Ärger", "ärger"));
+  EXPECT_FALSE(contains_ignoring_case("[x]", "{x}")) << "no letters, though 32 apart";
+}
+
+}  // namespace
+}  // namespace reprise::store
