@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/file.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+using std::filesystem::path;
+
+class OpenStore : public testing::Test {
+ protected:
+  OpenStore() {
+    std::string name = (std::filesystem::temp_directory_path() / "reprise-open-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data()) == nullptr ? "" : name;
+  }
+  ~OpenStore() override { std::filesystem::remove_all(folder_); }
+  OpenStore(const OpenStore&) = delete;
+  OpenStore& operator=(const OpenStore&) = delete;
+
+  path folder_;
+};
+
+void expect_refused(std::string_view url, std::string_view hint) {
+  const auto store = open_store(url);
+  ASSERT_FALSE(store) << url;
+  EXPECT_EQ(store.error().code, Code::invalid_argument) << url;
+  EXPECT_NE(store.error().message.find(hint), std::string::npos) << store.error().message;
+}
+
+TEST_F(OpenStore, ByScheme) {
+  const auto memory = open_store("memory:");
+  ASSERT_TRUE(memory);
+  EXPECT_EQ((*memory)->offers().backup, nullptr);
+  const auto sqlite = open_store("sqlite:" + (folder_ / "a.db").string());
+  ASSERT_TRUE(sqlite) << sqlite.error().message;
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "a.db"));
+}
+
+TEST_F(OpenStore, ABarePathByWhatIsThere) {
+  const path file = folder_ / "sqlite:like: a.db";
+  const Session session{.info = {.id = *SessionId::parse("s")}};
+  {
+    const auto written = open_sqlite_store(file);
+    ASSERT_TRUE(written) << written.error().message;
+    ASSERT_TRUE((*written)->create(session));
+  }
+  const auto found = open_store(file.string());
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_TRUE(get(**found, session.info.id));
+}
+
+TEST_F(OpenStore, WhatIsNoStoreIsRefusedAndTheKindsAreNamed) {
+  const path text = folder_ / "notes.txt";
+  ASSERT_TRUE(replace_file(text, "SQLite format 3"));  // a byte short
+  expect_refused(text.string(), "sqlite:FILE");
+  ASSERT_TRUE(replace_file(text, ""));
+  expect_refused(text.string(), "sqlite:FILE");
+  expect_refused(folder_.string(), "sqlite:FILE");
+  expect_refused((folder_ / "missing.db").string(), "sqlite:FILE");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "missing.db"));
+  expect_refused("", "sqlite:FILE");
+  expect_refused("postgrse://host/db", "sqlite:FILE");
+  expect_refused("SQLITE:x", "sqlite:FILE");
+}
+
+TEST_F(OpenStore, APipeIsNotWaitedFor) {
+  const path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  expect_refused(pipe.string(), "sqlite:FILE");
+}
+
+TEST_F(OpenStore, PlacesThatDoNotFitTheScheme) {
+  expect_refused("sqlite:", "sqlite:FILE");
+  expect_refused("memory:x", "memory:");
+}
+
+}  // namespace
+}  // namespace reprise
