@@ -1,0 +1,52 @@
+#pragma once
+
+// The limit that a store on SQLite is measured against: the same rows in the plainest table, by
+// prepared statements, with nothing kept beside them. WAL, synchronous=FULL.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace bench {
+
+struct BareMessage {
+  std::int64_t seq = 0;
+  std::string role;
+  std::string content;
+};
+
+struct BareSession {
+  std::string id;
+  std::string title;
+  std::int64_t updated = 0;
+};
+
+class BareSqlite {
+ public:
+  explicit BareSqlite(const std::filesystem::path& file);
+  ~BareSqlite();
+  BareSqlite(const BareSqlite&) = delete;
+  BareSqlite& operator=(const BareSqlite&) = delete;
+
+  void begin();
+  void commit();
+  void append(std::string_view session, std::int64_t seq, std::string_view role,
+              std::string_view content);
+  std::vector<BareMessage> read(std::string_view session);
+  void add_sessions(std::int64_t count);
+  std::vector<BareSession> newest(int count);
+
+ private:
+  sqlite3_stmt* prepare(const char* sql);
+  void run(const char* sql);
+
+  sqlite3* db_ = nullptr;
+  sqlite3_stmt* append_ = nullptr;
+};
+
+}  // namespace bench

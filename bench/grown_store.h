@@ -1,0 +1,30 @@
+#pragma once
+
+// Stores of the sizes that the benchmarks need.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace bench {
+
+std::unique_ptr<reprise::Store> open_grown(const std::filesystem::path& file);
+
+reprise::SessionId add_session(reprise::Store& store);
+
+// A session of `count` short messages.
+reprise::SessionId add_long_session(reprise::Store& store, std::int64_t count);
+
+// A session of 2,000 messages and about 10 MB of text, whose last answer has the response id
+// "resp_0" of openai-responses.
+reprise::SessionId add_large_session(reprise::Store& store);
+
+// A database with `count` sessions, made through the store's own schema by one statement; kept in
+// `folder` and found there the next time.
+std::filesystem::path grown_sessions(const std::filesystem::path& folder, std::int64_t count);
+
+}  // namespace bench

@@ -1,0 +1,24 @@
+#pragma once
+
+// Runs a program to its end and says what it cost.
+
+#include <string>
+#include <vector>
+
+#include "measure.h"
+
+namespace bench {
+
+struct Cost {
+  Clock::time_point begin;
+  double wall_us = 0;
+  double cpu_us = 0;
+  double peak_kb = 0;     // resident memory
+  double written_kb = 0;  // to the file system
+};
+
+// `command[0]` is a path. Standard input is empty, standard output is dropped. Ends the benchmark
+// when the program fails.
+Cost spawn(const std::vector<std::string>& command, const std::vector<std::string>& environment);
+
+}  // namespace bench
