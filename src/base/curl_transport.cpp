@@ -116,6 +116,11 @@ int on_seek(void* user, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
+// Such a server is not reached through a proxy, whatever the environment says.
+bool is_this_machine(std::string_view host) {
+  return host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
+}
+
 Error refused_connection(const Transfer& transfer, const std::string& host) {
   long os_errno = 0;
   transfer.curl.easy_getinfo(transfer.easy, CURLINFO_OS_ERRNO, &os_errno);
@@ -249,6 +254,9 @@ class CurlTransport final : public Transport {
       set(transfer, CURLOPT_POSTFIELDS, request.body.data());
     }
     set(transfer, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    if (is_this_machine(host_of(request.url))) {
+      set(transfer, CURLOPT_PROXY, "");
+    }
     set_certificates(transfer);
   }
 

@@ -39,8 +39,8 @@ class BodySource {
 
 struct Request {
   std::string method = "GET";
-  std::string url;
-  std::vector<Header> headers;
+  std::string url = {};
+  std::vector<Header> headers = {};
   std::string body = {};         // sent with its length
   BodySource* source = nullptr;  // instead of `body`; sent in chunks
   std::chrono::milliseconds connect_timeout{10'000};

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -91,7 +92,11 @@ std::optional<Time> http_date(std::string_view text) {
   return std::chrono::sys_days(date) + *clock;
 }
 
-milliseconds pause_of(double amount, double unit) {
+// "nan" and "inf" are numbers to from_chars, too.
+std::optional<milliseconds> pause_of(double amount, double unit) {
+  if (!std::isfinite(amount)) {
+    return std::nullopt;
+  }
   return milliseconds(
       static_cast<std::int64_t>(std::clamp(amount * unit, 0.0, static_cast<double>(kLongest))));
 }

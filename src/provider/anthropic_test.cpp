@@ -1,0 +1,180 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/http.h"
+#include "base/text.h"
+#include "provider/codec.h"
+#include "provider/fixture_for_test.h"
+#include "provider/request_body.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+namespace {
+
+using testing::ElementsAre;
+
+std::unique_ptr<Codec> anthropic() {
+  return make_anthropic();
+}
+
+std::string one_event(std::string_view type, std::string_view members) {
+  return cat("event: ", type, "\ndata: {\"type\":\"", type, "\"", members.empty() ? "" : ",",
+             members, "}\n\n");
+}
+std::string block(int index, std::string_view start) {
+  return one_event("content_block_start", cat(R"("index":)", index, R"(,"content_block":)", start));
+}
+std::string delta(int index, std::string_view inner) {
+  return one_event("content_block_delta", cat(R"("index":)", index, R"(,"delta":)", inner));
+}
+std::string stop(int index) {
+  return one_event("content_block_stop", cat(R"("index":)", index));
+}
+const std::string kStart = one_event(
+    "message_start",
+    R"("message":{"id":"msg_01XFDUDYJgAACzvnptvVoYEL","type":"message","role":"assistant",)"
+    R"("content":[],"model":"claude-opus-4-8","stop_reason":null,"usage":{"input_tokens":25,)"
+    R"("cache_creation_input_tokens":100,"cache_read_input_tokens":1000,"output_tokens":1}})");
+std::string end(std::string_view reason) {
+  return one_event("message_delta", cat(R"("delta":{"stop_reason":")", reason,
+                                        R"("},"usage":{"output_tokens":15})")) +
+         one_event("message_stop", "");
+}
+
+constexpr std::string_view kStarted = "started msg_01XFDUDYJgAACzvnptvVoYEL: claude-opus-4-8";
+constexpr std::string_view kUsageLine =
+    R"(usage {"input_tokens":1125,"output_tokens":15,"reasoning_tokens":0,"cached_tokens":1000,)"
+    R"("cost":null,"request_id":"msg_01XFDUDYJgAACzvnptvVoYEL"})";
+
+TEST(Anthropic, ReadsAStreamInAllChunkings) {
+  const std::string body =
+      kStart + block(0, R"({"type":"thinking","thinking":"","signature":""})") +
+      one_event("ping", "") + delta(0, R"({"type":"thinking_delta","thinking":"Let me "})") +
+      delta(0, R"({"type":"thinking_delta","thinking":"see"})") +
+      delta(0, R"({"type":"signature_delta","signature":"EqQB"})") + stop(0) +
+      block(1, R"({"type":"redacted_thinking","data":"Emw"})") + stop(1) +
+      block(2, R"({"type":"text","text":""})") +
+      delta(2, R"({"type":"text_delta","text":"Grüß"})") +
+      delta(2, R"({"type":"text_delta","text":" dich"})") + stop(2) +
+      block(3, R"({"type":"tool_use","id":"toolu_1","name":"read","input":{}})") +
+      delta(3, R"({"type":"input_json_delta","partial_json":""})") +
+      delta(3, R"({"type":"input_json_delta","partial_json":"{\"p\": \"a"})") +
+      delta(3, R"({"type":"input_json_delta","partial_json":".txt\"}"})") + stop(3) +
+      block(4, R"({"type":"tool_use","id":"toolu_2","name":"now","input":{}})") + stop(4) +
+      end("tool_use");
+  EXPECT_THAT(lines_in_all_chunkings(anthropic, body),
+              ElementsAre(kStarted, "thinking: Let me see", "signature: EqQB",
+                          R"(raw: {"type":"redacted_thinking","data":"Emw"})", "text: Grüß dich",
+                          "tool toolu_1: read", R"(input: {"p": "a.txt"})", "tool toolu_2: now",
+                          "input: {}", kUsageLine, "ended 1"));
+}
+
+TEST(Anthropic, ReadsAWholeAnswer) {
+  const std::string body =
+      R"({"id":"msg_01XFDUDYJgAACzvnptvVoYEL","type":"message","model":"claude-opus-4-8",)"
+      R"("content":[{"type":"thinking","thinking":"t","signature":"s"},)"
+      R"({"type":"text","text":"Hi"},{"type":"tool_use","id":"u","name":"f","input":{"a": 1.0}}],)"
+      R"("stop_reason":"tool_use","usage":{"input_tokens":25,"cache_creation_input_tokens":100,)"
+      R"("cache_read_input_tokens":1000,"output_tokens":15}})";
+  Bench bench(anthropic(), {{.body = body}});
+  ASSERT_TRUE(bench.ask(false));
+  EXPECT_THAT(bench.lines(),
+              ElementsAre(kStarted, "thinking: t", "signature: s", "text: Hi", "tool u: f",
+                          R"(input: {"a": 1.0})", kUsageLine, "ended 1"));
+}
+
+TEST(Anthropic, KeepsBlocksItDoesNotKnow) {
+  const std::string body =
+      kStart +
+      block(0, R"({"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}})") +
+      delta(0, R"({"type":"input_json_delta","partial_json":"{\"q\":"})") +
+      delta(0, R"({"type":"input_json_delta","partial_json":"\"x\"}"})") + stop(0) +
+      end("max_tokens");
+  Bench bench(anthropic(), {{.body = body}});
+  ASSERT_TRUE(bench.ask());
+  EXPECT_THAT(
+      bench.lines(),
+      ElementsAre(
+          kStarted,
+          R"(raw: {"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"q":"x"}})",
+          kUsageLine, "ended 2"));
+}
+
+TEST(Anthropic, OverloadedInTheMiddleIsNotTriedAgain) {
+  const std::string overloaded =
+      one_event("error", R"("error":{"type":"overloaded_error","message":"Overloaded"})");
+  Bench middle(anthropic(),
+               {{.body = kStart + block(0, R"({"type":"text","text":""})") +
+                         delta(0, R"({"type":"text_delta","text":"Hel"})") + overloaded}});
+  const auto asked = middle.ask();
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().code, Code::io);
+  EXPECT_EQ(asked.error().message, "model.test broke off the answer: Overloaded");
+  EXPECT_THAT(middle.lines(), ElementsAre(kStarted, "text: Hel"));
+
+  Bench before(anthropic(), {{.body = kStart + overloaded}, {.body = kStart + end("end_turn")}});
+  ASSERT_TRUE(before.ask());
+  EXPECT_THAT(before.lines(),
+              ElementsAre("retry after 500: model.test broke off the answer: Overloaded", kStarted,
+                          kUsageLine, "ended 0"));
+}
+
+TEST(Anthropic, WritesARequest) {
+  ListMessages messages({
+      said(role::kUser, {TextBlock{"look", {}}, TextBlock{" \n", {}},
+                         ImageBlock{"image/png", {}, "data:image/jpeg;base64,QUJD", {}},
+                         ImageBlock{"image/png", {}, "https://x.test/a.png", {}}}),
+      said(role::kAssistant,
+           {ThinkingBlock{"t", "sig", {}}, ThinkingBlock{"unsigned", "", {}},
+            UnknownBlock{"redacted_thinking", json_of(R"({"type":"redacted_thinking"})")},
+            TextBlock{" one \n", {}}, ToolUseBlock{"u1", "f", json_of(R"({"a": "\ud800"})"), {}},
+            ToolUseBlock{"u2", "g", RawJson(), {}}},
+           "anthropic"),
+      said(role::kUser, {TextBlock{"go on", {}}, ToolResultBlock{"u1", "r1", false, {}, {}},
+                         ToolResultBlock{"u2", "bad", true, {}, {}}}),
+      said(role::kAssistant,
+           {ThinkingBlock{"foreign", "sig", {}},
+            UnknownBlock{"reasoning", json_of(R"({"type":"reasoning"})")}},
+           "openai-responses"),
+  });
+  Request request{.model = "m",
+                  .system = "Be brief.",
+                  .temperature = 0.5,
+                  .tools = {{"f", "does f", json_of(R"({"type":"object"})")}},
+                  .messages = messages};
+  EXPECT_EQ(
+      *render_body(*anthropic(), request),
+      R"({"model":"m","max_tokens":4096,"stream":true,"system":"Be brief.","temperature":0.5,)"
+      R"("tools":[{"name":"f","description":"does f","input_schema":{"type":"object"}}],)"
+      R"("messages":[{"role":"user","content":[{"type":"text","text":"look"},)"
+      R"({"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"QUJD"}},)"
+      R"({"type":"image","source":{"type":"url","url":"https://x.test/a.png"}}]},)"
+      R"({"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"sig"},)"
+      R"({"type":"redacted_thinking"},{"type":"text","text":" one"},)"
+      R"({"type":"tool_use","id":"u1","name":"f","input":{"a": "\ufffd"}},)"
+      R"({"type":"tool_use","id":"u2","name":"g","input":{}}]},)"
+      R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"u1","content":"r1"},)"
+      R"({"type":"tool_result","tool_use_id":"u2","content":"bad","is_error":true},)"
+      R"({"type":"text","text":"go on"}]}]})");
+}
+
+TEST(Anthropic, SendsItsHeadersToEitherBaseUrl) {
+  for (const char* base : {"https://a.test", "https://a.test/", "https://a.test/v1"}) {
+    Bench bench(anthropic(), {{.body = kStart + end("end_turn")}},
+                {.base_url = base, .api_key = " sk-1\n"});
+    ASSERT_TRUE(bench.ask());
+    const http::Request& sent = bench.sent().at(0);
+    EXPECT_EQ(sent.url, "https://a.test/v1/messages");
+    EXPECT_EQ(http::find_header(sent.headers, "X-Api-Key"), "sk-1");
+    EXPECT_EQ(http::find_header(sent.headers, "anthropic-version"), "2023-06-01");
+  }
+}
+
+}  // namespace
+}  // namespace reprise::provider

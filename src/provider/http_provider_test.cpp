@@ -1,0 +1,259 @@
+#include "provider/http_provider.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "provider/codec.h"
+#include "provider/fixture_for_test.h"
+#include "base/utf8.h"
+#include "provider/refusal.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::unique_ptr<Codec> chat() {
+  return make_openai_chat("http://model.test/v1");
+}
+
+const std::string kGood =
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},"
+    "\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+
+Error lost() {
+  return {Code::io, "the connection to model.test was lost", ECONNRESET};
+}
+
+TEST(HttpProvider, MapsStatusesToErrors) {
+  struct Case {
+    int status;
+    const char* body;
+    Code code;
+    const char* message;
+  };
+  const Case cases[] = {
+      {401, R"({"error":{"message":"Incorrect key sk-secret."}})", Code::unauthorized,
+       "model.test refused the key (401): Incorrect key ***; check OPENAI_API_KEY and what it may "
+       "do"},
+      {403, "", Code::unauthorized,
+       "model.test refused the key (403); check OPENAI_API_KEY and what it may do"},
+      {400, R"({"error":"bad\u001b[2J\nthing"})", Code::invalid_argument,
+       "model.test refused the request (400): bad [2J thing"},
+      {404, R"({"detail":"no such model"})", Code::invalid_argument,
+       "model.test refused the request (404): no such model; check the model and the base URL"},
+      {413, "too big", Code::invalid_argument, "model.test refused the request (413): too big"},
+      {422, R"([{"error":{"message":"listed"}}])", Code::invalid_argument,
+       "model.test refused the request (422): listed"},
+      {429, R"({"message":"slow down"})", Code::rate_limited,
+       "model.test asks to wait (429): slow down; try again later"},
+      {429, R"({"error":{"code":"insufficient_quota","message":"pay"}})", Code::rate_limited,
+       "model.test asks to wait (429): pay; check the account's plan"},
+      {408, "", Code::timeout, "model.test gave up (408); try again"},
+      {500, "<html>oops</html>", Code::io, "model.test failed (500); try again later"},
+      {529, R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})",
+       Code::io, "model.test failed (529): Overloaded; try again later"},
+  };
+  for (const Case& one : cases) {
+    Bench bench(chat(), {{.status = one.status, .body = one.body}},
+                {.api_key = "sk-secret", .retries_max = 0});
+    const auto asked = bench.ask();
+    ASSERT_FALSE(asked) << one.status;
+    EXPECT_EQ(asked.error().code, one.code) << one.status;
+    EXPECT_EQ(asked.error().message, one.message);
+    EXPECT_THAT(bench.lines(), IsEmpty());
+  }
+}
+
+TEST(HttpProvider, RedirectsAreSaidAndNotFollowed) {
+  Bench bench(chat(), {{.status = 307, .headers = {{"Location", "https://u:p@evil.test/x"}}}});
+  const auto asked = bench.ask();
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().message,
+            "model.test redirects (307) to evil.test; set the base URL to where the provider "
+            "answers");
+  EXPECT_EQ(bench.sent().size(), 1U);
+}
+
+TEST(HttpProvider, WithoutAKeySaysWhereItIsLookedFor) {
+  Bench bench(chat(), {{.status = 401}});
+  EXPECT_EQ(bench.ask().error().message, "model.test refused the key (401); set OPENAI_API_KEY");
+}
+
+TEST(HttpProvider, TriesAgainWithGrowingPauses) {
+  Bench bench(chat(), {{.status = 500},
+                       {.status = 0, .lost = lost()},
+                       {.status = 429, .headers = {{"Retry-After", "7"}}},
+                       {.body = kGood}});
+  ASSERT_TRUE(bench.ask());
+  EXPECT_THAT(bench.pauses, ElementsAre(500, 1000, 7000));
+  EXPECT_THAT(bench.lines(),
+              ElementsAre("retry after 500: model.test failed (500); try again later",
+                          "retry after 1000: the connection to model.test was lost",
+                          "retry after 7000: model.test asks to wait (429); try again later",
+                          "started : ", "text: hi", "ended 0"));
+  EXPECT_EQ(bench.sent().at(0).body, bench.sent().at(3).body);
+}
+
+TEST(HttpProvider, GivesUpAfterTheLastRetry) {
+  Bench bench(chat(), {{.status = 503}}, {.retries_max = 2});
+  EXPECT_EQ(bench.ask().error().code, Code::io);
+  EXPECT_EQ(bench.sent().size(), 3U);
+}
+
+TEST(HttpProvider, TriesAgainOnlyWhereItHelps) {
+  const auto tries = [](Played played) {
+    Bench bench(chat(), {std::move(played)});
+    EXPECT_FALSE(bench.ask());
+    return bench.sent().size();
+  };
+  EXPECT_EQ(tries({.status = 400}), 1U);
+  EXPECT_EQ(tries({.status = 401}), 1U);
+  EXPECT_EQ(tries({.status = 429, .body = R"({"error":{"code":"insufficient_quota"}})"}), 1U);
+  EXPECT_EQ(tries({.status = 429, .headers = {{"retry-after", "3600"}}}), 1U);
+  EXPECT_EQ(tries({.status = 0, .lost = Error{Code::io, "refused", ECONNREFUSED}}), 1U);
+  EXPECT_EQ(tries({.status = 0, .lost = Error{Code::timeout, "silent", 0}}), 1U);
+  EXPECT_EQ(tries({.status = 0, .lost = Error{Code::cancelled, "stopped", 0}}), 1U);
+  EXPECT_EQ(tries({.body = "<html>a portal</html>"}), 1U);
+  EXPECT_EQ(tries({.status = 408}), 4U);
+  EXPECT_EQ(tries({.status = 429}), 4U);
+  EXPECT_EQ(tries({.status = 0, .lost = lost()}), 4U);
+  EXPECT_EQ(tries({.body = ""}), 4U);
+}
+
+TEST(HttpProvider, NeverTriesAgainAfterTheFirstToken) {
+  const std::string begun = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n";
+  Bench bench(chat(), {{.body = begun, .lost = lost()}});
+  EXPECT_EQ(bench.ask().error().code, Code::io);
+  EXPECT_EQ(bench.sent().size(), 1U);
+  EXPECT_THAT(bench.lines(), ElementsAre("started : ", "text: hi"));
+}
+
+TEST(HttpProvider, AConnectionLostAfterTheLastWordLosesNothing) {
+  Bench bench(chat(), {{.body = kGood.substr(0, kGood.find("data: [DONE]")), .lost = lost()}});
+  ASSERT_TRUE(bench.ask());
+  EXPECT_THAT(bench.lines(), ElementsAre("started : ", "text: hi", "ended 0"));
+}
+
+TEST(HttpProvider, TheStatusCountsThoughItsBodyWasCut) {
+  Bench bench(chat(), {{.status = 401, .body = "{", .lost = lost()}});
+  EXPECT_EQ(bench.ask().error().code, Code::unauthorized);
+}
+
+TEST(HttpProvider, StopsInAPause) {
+  Bench bench(chat(), {{.status = 500}});
+  bench.stop_sleeping = true;
+  EXPECT_EQ(bench.ask().error().code, Code::cancelled);
+  EXPECT_EQ(bench.sent().size(), 1U);
+}
+
+TEST(HttpProvider, StreamsALongBodyAndStartsItAgain) {
+  std::vector<Message> history;
+  for (int i = 0; i < 300; ++i) {
+    history.push_back(said(i % 2 == 0 ? role::kUser : role::kAssistant,
+                           cat("message ", i, std::string(100, 'x'))));
+  }
+  ListMessages small(history, 10);
+  ListMessages large(history, 2'000'000);
+  Request whole{.model = "m", .system = "s", .messages = small};
+  Request streamed{.model = "m", .system = "s", .messages = large};
+  Bench bench(chat(), {{.body = kGood}, {.status = 500}, {.body = kGood}});
+  ASSERT_TRUE(bench.ask(whole));
+  ASSERT_TRUE(bench.ask(streamed));
+  ASSERT_EQ(bench.sent().size(), 3U);
+  EXPECT_EQ(bench.sent()[0].source, nullptr);
+  EXPECT_NE(bench.sent()[1].source, nullptr);
+  EXPECT_EQ(bench.sent()[1].body, bench.sent()[0].body);
+  EXPECT_EQ(bench.sent()[2].body, bench.sent()[0].body);
+}
+
+class FailingMessages final : public RequestMessages {
+ public:
+  Result<std::optional<Message>> next() override { return fail(Code::corrupt, "row 7 is bad"); }
+  Result<> rewind() override { return {}; }
+  std::int64_t bytes_estimate() const override { return bytes; }
+  std::int64_t bytes = 0;
+};
+
+TEST(HttpProvider, AHistoryThatCannotBeReadIsThatError) {
+  for (const std::int64_t bytes : {0, 5'000'000}) {
+    FailingMessages messages;
+    messages.bytes = bytes;
+    Request request{.model = "m", .messages = messages};
+    Bench bench(chat(), {{.body = kGood}});
+    const auto asked = bench.ask(request);
+    ASSERT_FALSE(asked);
+    EXPECT_EQ(asked.error(), (Error{Code::corrupt, "row 7 is bad", 0}));
+  }
+}
+
+TEST(HttpProvider, DryRunShowsTheRequestWithoutTheKey) {
+  Bench bench(chat(), {}, {.api_key = "sk-secret"});
+  ListMessages messages({said(role::kUser, "Hi")});
+  Request request{.model = "m", .stream = false, .messages = messages};
+  EXPECT_EQ(*bench.provider().dry_run(request),
+            "POST http://model.test/v1/chat/completions\n"
+            "Authorization: Bearer ***\n"
+            "User-Agent: reprise\n"
+            "Content-Type: application/json\n"
+            "Accept: application/json\n"
+            "\n"
+            R"({"model":"m","stream":false,"messages":[{"role":"user","content":"Hi"}]})"
+            "\n");
+  EXPECT_THAT(bench.sent(), IsEmpty());
+}
+
+TEST(HttpProvider, RefusesWhatCannotBeSent) {
+  const auto error = [](ProviderOptions options) {
+    const auto made = make_http_provider(chat(), std::move(options), {.transport = nullptr});
+    EXPECT_FALSE(made);
+    return made ? Error{} : made.error();
+  };
+  EXPECT_EQ(error({.base_url = "ftp://x"}).code, Code::invalid_argument);
+  EXPECT_EQ(error({.base_url = "model.test/v1"}).code, Code::invalid_argument);
+  EXPECT_EQ(error({.base_url = "http://a b"}).code, Code::invalid_argument);
+  const Error key = error({.base_url = "http://x", .api_key = "sk-secret\r\nX-Evil: 1"});
+  EXPECT_EQ(key.code, Code::invalid_argument);
+  EXPECT_THAT(key.message, Not(HasSubstr("secret")));
+}
+
+TEST(OneLine, ShowsNothingThatMovesTheCursorOrTheKey) {
+  EXPECT_EQ(one_line(" a\x1b[31mb\xC2\x9B"
+                     "c\xE2\x80\xAE"
+                     "d\xE2\x80\xA8"
+                     "e\n",
+                     ""),
+            "a [31mb c d e");
+  EXPECT_EQ(one_line("key sk-abcsk-abc!", "sk-abc"), "key ******!");
+  EXPECT_EQ(one_line("bad \xff byte.", ""), "bad \uFFFD byte");
+  for (std::size_t pad = 0; pad < 4; ++pad) {
+    std::string text(pad, 'x');
+    for (int i = 0; i < 200; ++i) {
+      text += "ä";
+    }
+    const std::string line = one_line(text, "");
+    EXPECT_LE(line.size(), kReasonBytesMax);
+    EXPECT_TRUE(utf8::is_valid(line));
+    EXPECT_TRUE(line.ends_with("ä...")) << line;
+  }
+}
+
+}  // namespace
+}  // namespace reprise::provider
