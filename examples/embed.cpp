@@ -12,9 +12,8 @@ using namespace reprise;  // NOLINT(google-build-using-namespace): a program of 
 namespace {
 
 Message say(std::string_view role, std::string_view text) {
-  return {.role = std::string(role),
-          .blocks = {text_block(text)},
-          .created_at = system_clock().now()};
+  return {
+      .role = std::string(role), .blocks = {text_block(text)}, .created_at = system_clock().now()};
 }
 
 Result<> run(std::string_view url) {
@@ -24,8 +23,8 @@ Result<> run(std::string_view url) {
   session.info.created_at = session.info.updated_at = system_clock().now();
   REPRISE_TRY(store->create(session));
   // Returns when both are on the disk; a crash leaves both or none.
-  REPRISE_TRY(store->append(
-      session.info.id, {say(role::kUser, "Hello?"), say(role::kAssistant, "Hello!")}, {}));
+  REPRISE_TRY(store->append(session.info.id,
+                            {say(role::kUser, "Hello?"), say(role::kAssistant, "Hello!")}, {}));
 
   REPRISE_ASSIGN(const auto page, store->list({.limit = 10}));
   for (const SessionInfo& info : page.sessions) {
