@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_run.h"
 #include "base/json_scan.h"
 #include "base/utf8.h"
 #include "reprise/json.h"
@@ -32,15 +33,15 @@ constexpr auto kEscapes = [] {
 
 void append_escaped(std::string& out, std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
-  std::size_t start = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const char escape = kEscapes[byte];
-    if (escape == 0) {
-      continue;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t end = plain_run(text, at).end;
+    out.append(text, at, end - at);
+    at = end;
+    if (at == text.size()) {
+      return;
     }
-    out.append(text, start, i - start);
-    start = i + 1;
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const char escape = kEscapes[byte];
     out += '\\';
     out += escape;
     if (escape == 'u') {
@@ -49,7 +50,6 @@ void append_escaped(std::string& out, std::string_view text) {
       out += kHex[byte & 0xFU];
     }
   }
-  out.append(text, start);
 }
 
 }  // namespace
