@@ -1,0 +1,278 @@
+#include "base/curl_transport.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "base/http.h"
+#include "base/loopback_for_test.h"
+#include "base/text.h"
+#include "reprise/error.h"
+
+namespace reprise::http {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using testing::HasSubstr;
+
+constexpr std::string_view kOk = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n";
+
+class Kept final : public Receiver {
+ public:
+  Want head(const ResponseHead& head) override {
+    ++heads;
+    last = head;
+    return Want::more;
+  }
+  Want data(std::string_view bytes) override {
+    body += bytes;
+    return on_data ? on_data() : Want::more;
+  }
+  std::function<Want()> on_data;
+  ResponseHead last;
+  int heads = 0;
+  std::string body;
+};
+
+// 'a' to 'z' over and over, in reads of odd sizes.
+class Letters final : public BodySource {
+ public:
+  explicit Letters(std::size_t size) : size_(size) {}
+  Result<std::size_t> read(std::span<char> into) override {
+    if (at_ == fail_at) {
+      return fail(Code::corrupt, "row 7 is bad");
+    }
+    const std::size_t count = std::min({into.size(), size_ - at_, std::size_t{7777}});
+    for (std::size_t i = 0; i < count; ++i) {
+      into[i] = static_cast<char>('a' + (at_ + i) % 26);
+    }
+    at_ += count;
+    return count;
+  }
+  Result<> rewind() override {
+    at_ = 0;
+    return {};
+  }
+  std::size_t fail_at = std::string::npos;
+
+ private:
+  std::size_t size_;
+  std::size_t at_ = 0;
+};
+
+Result<> get(const std::string& url, Kept& kept, std::stop_token stop = {}) {
+  return make_curl_transport()->send({.url = url, .idle_timeout = milliseconds(5000)}, kept,
+                                     std::move(stop));
+}
+
+TEST(CurlTransport, SendsABodyAndReadsTheAnswer) {
+  std::string seen;
+  Kept kept;
+  {
+    const Loopback server([&](Peer& peer) {
+      seen = peer.read_request();
+      peer.write(cat("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", kOk,
+                     "X-Request-Id:  r1 \r\nContent-Length: 5\r\n\r\nhello"));
+    });
+    Request request{.method = "POST",
+                    .url = cat(server.url(), "/v1/x"),
+                    .headers = {{"Content-Type", "application/json"}, {"X-Key", "k"}},
+                    .body = std::string("{\"a\":\0}", 7)};
+    ASSERT_TRUE(make_curl_transport()->send(request, kept, {}));
+  }
+  EXPECT_THAT(seen, testing::StartsWith("POST /v1/x HTTP/1.1\r\n"));
+  EXPECT_THAT(seen, HasSubstr("\r\nContent-Length: 7\r\n"));
+  EXPECT_THAT(seen, HasSubstr("\r\nX-Key: k\r\n"));
+  EXPECT_THAT(seen, Not(HasSubstr("Expect")));
+  EXPECT_TRUE(seen.ends_with(std::string("\r\n\r\n{\"a\":\0}", 11)));
+  EXPECT_EQ(kept.heads, 1);
+  EXPECT_EQ(kept.last.status, 200);
+  EXPECT_EQ(find_header(kept.last.headers, "x-request-id"), "r1");
+  EXPECT_EQ(find_header(kept.last.headers, "link"), "");
+  EXPECT_EQ(kept.body, "hello");
+}
+
+TEST(CurlTransport, AnAnswerWithoutABodyHasAHead) {
+  const Loopback server([](Peer& peer) {
+    peer.read_request();
+    peer.write("HTTP/1.1 429 Slow\r\nRetry-After: 3\r\nContent-Length: 0\r\n\r\n");
+  });
+  Kept kept;
+  ASSERT_TRUE(get(server.url(), kept));
+  EXPECT_EQ(kept.last.status, 429);
+  EXPECT_EQ(find_header(kept.last.headers, "retry-after"), "3");
+}
+
+TEST(CurlTransport, SendsThreeMegabytesInChunks) {
+  constexpr std::size_t kSize = 3'000'000;
+  std::string seen;
+  Kept kept;
+  Letters letters(kSize);
+  {
+    const Loopback server([&](Peer& peer) {
+      seen = peer.read_request();
+      peer.write(cat(kOk, "Content-Length: 0\r\n\r\n"));
+    });
+    const Request request{.method = "POST", .url = server.url(), .source = &letters};
+    ASSERT_TRUE(make_curl_transport()->send(request, kept, {}));
+  }
+  EXPECT_THAT(seen.substr(0, 500), HasSubstr("Transfer-Encoding: chunked"));
+  const std::string body = seen.substr(seen.find("\r\n\r\n") + 4);
+  ASSERT_EQ(body.size(), kSize);
+  for (std::size_t i = 0; i < kSize; ++i) {
+    ASSERT_EQ(body[i], static_cast<char>('a' + i % 26)) << i;
+  }
+}
+
+TEST(CurlTransport, AnErrorOfTheBodyIsTheError) {
+  const Loopback server([](Peer& peer) { peer.wait_for_close(); });
+  Letters letters(100'000);
+  letters.fail_at = 7777;
+  Kept kept;
+  const auto sent = make_curl_transport()->send(
+      {.method = "POST", .url = server.url(), .source = &letters}, kept, {});
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error(), (Error{Code::corrupt, "row 7 is bad", 0}));
+}
+
+TEST(CurlTransport, StopsInTheMiddleAtOnce) {
+  const Loopback server([](Peer& peer) {
+    peer.read_request();
+    peer.write(cat(kOk, "\r\nfirst"));
+    peer.wait_for_close();
+  });
+  Kept kept;
+  std::stop_source stop;
+  steady_clock::time_point stopped;
+  std::jthread stopper;
+  kept.on_data = [&] {
+    stopper = std::jthread([&] {
+      std::this_thread::sleep_for(milliseconds(20));
+      stopped = steady_clock::now();
+      stop.request_stop();
+    });
+    return Want::more;
+  };
+  const auto sent = get(server.url(), kept, stop.get_token());
+  const auto returned = steady_clock::now();
+  stopper.join();
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().code, Code::cancelled);
+  EXPECT_EQ(kept.body, "first");
+  EXPECT_LT(returned - stopped, milliseconds(100));
+}
+
+TEST(CurlTransport, NothingListening) {
+  const int port = free_port();
+  Kept kept;
+  const auto sent = get(cat("http://127.0.0.1:", port), kept);
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().code, Code::io);
+  EXPECT_EQ(sent.error().os_errno, ECONNREFUSED);
+  EXPECT_EQ(sent.error().message,
+            cat("nothing answers at 127.0.0.1:", port, ": check that it runs and the base URL"));
+  EXPECT_EQ(kept.heads, 0);
+}
+
+TEST(CurlTransport, SilenceIsATimeout) {
+  const Loopback server([](Peer& peer) {
+    peer.read_request();
+    peer.write(cat(kOk, "\r\nfirst"));
+    peer.wait_for_close();
+  });
+  Kept kept;
+  const auto sent = make_curl_transport()->send(
+      {.url = server.url(), .idle_timeout = milliseconds(50)}, kept, {});
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().code, Code::timeout);
+  EXPECT_EQ(kept.body, "first");
+}
+
+TEST(CurlTransport, AConnectionCutInTheBodyIsLost) {
+  for (const char* framing :
+       {"Content-Length: 50\r\n\r\nfirst", "Transfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n"}) {
+    const Loopback server([&](Peer& peer) {
+      peer.read_request();
+      peer.write(cat(kOk, framing));
+    });
+    Kept kept;
+    const auto sent = get(server.url(), kept);
+    ASSERT_FALSE(sent) << framing;
+    EXPECT_EQ(sent.error().code, Code::io);
+    EXPECT_EQ(sent.error().os_errno, ECONNRESET);
+    EXPECT_EQ(kept.body, "first");
+  }
+}
+
+TEST(CurlTransport, DoesNotWaitForAnEndThatDoesNotCome) {
+  const Loopback server([](Peer& peer) {
+    peer.read_request();
+    peer.write(cat(kOk, "\r\nall"));
+    peer.wait_for_close();
+  });
+  for (const Want want : {Want::end, Want::nothing}) {
+    Kept kept;
+    kept.on_data = [want] { return want; };
+    EXPECT_TRUE(get(server.url(), kept));
+    EXPECT_EQ(kept.body, "all");
+  }
+}
+
+TEST(CurlTransport, UsesAConnectionAgain) {
+  int connections = 0;
+  {
+    const Loopback server([&](Peer& peer) {
+      ++connections;
+      while (!peer.read_request().empty()) {
+        if (!peer.write(cat(kOk, "Content-Length: 2\r\n\r\nok"))) {
+          return;
+        }
+      }
+    });
+    const auto transport = make_curl_transport();
+    for (int i = 0; i < 3; ++i) {
+      Kept kept;
+      ASSERT_TRUE(transport->send({.url = server.url()}, kept, {}));
+      EXPECT_EQ(kept.body, "ok");
+    }
+  }
+  EXPECT_EQ(connections, 1);
+}
+
+TEST(CurlTransport, RefusesWhatIsNoUrl) {
+  for (const char* url : {"ftp://127.0.0.1/", "file:///etc/passwd", "http://"}) {
+    Kept kept;
+    const auto sent = get(url, kept);
+    ASSERT_FALSE(sent) << url;
+    EXPECT_EQ(sent.error().code, Code::invalid_argument) << url;
+  }
+}
+
+TEST(PreloadCurl, MayBeCalledTwiceAndWhileItIsUsed) {
+  preload_curl();
+  preload_curl();
+  Kept kept;
+  EXPECT_FALSE(get(cat("http://127.0.0.1:", free_port()), kept));
+}
+
+TEST(HostOf, ShowsNoUserAndNoPath) {
+  EXPECT_EQ(host_of("https://user:secret@h.test:80/v1?x"), "h.test:80");
+  EXPECT_EQ(host_of("h.test/x"), "h.test");
+  EXPECT_EQ(host_of("http://[::1]:8080"), "[::1]:8080");
+}
+
+}  // namespace
+}  // namespace reprise::http
