@@ -28,6 +28,8 @@ class OpenStore : public testing::Test {
   ~OpenStore() override { std::filesystem::remove_all(folder_); }
   OpenStore(const OpenStore&) = delete;
   OpenStore& operator=(const OpenStore&) = delete;
+  OpenStore(OpenStore&&) = delete;
+  OpenStore& operator=(OpenStore&&) = delete;
 
   path folder_;
 };

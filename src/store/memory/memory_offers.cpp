@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -164,6 +163,7 @@ class MemoryArtefacts final : public Artefacts {
     const std::lock_guard lock(state_.mutex);
     REPRISE_ASSIGN(const StoredSession* const stored, state_.get(id));
     std::vector<Entry> entries;
+    entries.reserve(stored->artefacts.size());
     for (const auto& [key, bytes] : stored->artefacts) {
       entries.push_back({key.first, key.second, static_cast<std::int64_t>(bytes.size())});
     }
@@ -261,7 +261,7 @@ Result<> MemoryTrash::check_unshared(const SessionId& id) const {
   std::string names;
   for (const auto& [other, stored] : state_.sessions) {
     const auto& origin = stored.session.info.forked_from;
-    if (stored.shares_with_parent && origin->session == id) {
+    if (stored.shares_with_parent && origin && origin->session == id) {
       names += cat(names.empty() ? "" : ", ", other.str());
     }
   }

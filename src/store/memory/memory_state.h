@@ -73,6 +73,8 @@ class MemoryOffers {
   ~MemoryOffers();
   MemoryOffers(const MemoryOffers&) = delete;
   MemoryOffers& operator=(const MemoryOffers&) = delete;
+  MemoryOffers(MemoryOffers&&) = delete;
+  MemoryOffers& operator=(MemoryOffers&&) = delete;
   const StoreOffers& offers() const;
 
  private:
