@@ -11,28 +11,47 @@
 namespace reprise::http {
 namespace {
 
+// Binds one function after the other; the first failure is the outcome.
+class Binder {
+ public:
+  explicit Binder(const LateLibrary& library) : library_(library) {}
+  template <class Function>
+  void operator()(Function& function, const char* name) {
+    if (outcome_) {
+      outcome_ = library_.bind(function, name);
+    }
+  }
+  const Result<>& outcome() const { return outcome_; }
+
+ private:
+  LateLibrary library_;
+  Result<> outcome_;
+};
+
 Result<std::unique_ptr<CurlLibrary>> load() {
   REPRISE_ASSIGN(
       const LateLibrary library,
       LateLibrary::load("libcurl (package libcurl4)", {"libcurl.so.4", "libcurl-gnutls.so.4"}));
   auto curl = std::make_unique<CurlLibrary>();
+  Binder bind(library);
   decltype(&curl_global_init) global_init = nullptr;
-  REPRISE_TRY(library.bind(global_init, "curl_global_init"));
-  REPRISE_TRY(library.bind(curl->easy_init, "curl_easy_init"));
-  REPRISE_TRY(library.bind(curl->easy_cleanup, "curl_easy_cleanup"));
-  REPRISE_TRY(library.bind(curl->easy_setopt, "curl_easy_setopt"));
-  REPRISE_TRY(library.bind(curl->easy_getinfo, "curl_easy_getinfo"));
-  REPRISE_TRY(library.bind(curl->easy_strerror, "curl_easy_strerror"));
-  REPRISE_TRY(library.bind(curl->multi_init, "curl_multi_init"));
-  REPRISE_TRY(library.bind(curl->multi_cleanup, "curl_multi_cleanup"));
-  REPRISE_TRY(library.bind(curl->multi_add_handle, "curl_multi_add_handle"));
-  REPRISE_TRY(library.bind(curl->multi_remove_handle, "curl_multi_remove_handle"));
-  REPRISE_TRY(library.bind(curl->multi_perform, "curl_multi_perform"));
-  REPRISE_TRY(library.bind(curl->multi_poll, "curl_multi_poll"));
-  REPRISE_TRY(library.bind(curl->multi_wakeup, "curl_multi_wakeup"));
-  REPRISE_TRY(library.bind(curl->multi_info_read, "curl_multi_info_read"));
-  REPRISE_TRY(library.bind(curl->slist_append, "curl_slist_append"));
-  REPRISE_TRY(library.bind(curl->slist_free_all, "curl_slist_free_all"));
+  bind(global_init, "curl_global_init");
+  bind(curl->easy_init, "curl_easy_init");
+  bind(curl->easy_cleanup, "curl_easy_cleanup");
+  bind(curl->easy_setopt, "curl_easy_setopt");
+  bind(curl->easy_getinfo, "curl_easy_getinfo");
+  bind(curl->easy_strerror, "curl_easy_strerror");
+  bind(curl->multi_init, "curl_multi_init");
+  bind(curl->multi_cleanup, "curl_multi_cleanup");
+  bind(curl->multi_add_handle, "curl_multi_add_handle");
+  bind(curl->multi_remove_handle, "curl_multi_remove_handle");
+  bind(curl->multi_perform, "curl_multi_perform");
+  bind(curl->multi_poll, "curl_multi_poll");
+  bind(curl->multi_wakeup, "curl_multi_wakeup");
+  bind(curl->multi_info_read, "curl_multi_info_read");
+  bind(curl->slist_append, "curl_slist_append");
+  bind(curl->slist_free_all, "curl_slist_free_all");
+  REPRISE_TRY(bind.outcome());
   if (const CURLcode code = global_init(CURL_GLOBAL_DEFAULT); code != CURLE_OK) {
     return fail(Code::unsupported, cat("libcurl cannot start: ", curl->easy_strerror(code)));
   }
@@ -43,11 +62,11 @@ Result<std::unique_ptr<CurlLibrary>> load() {
 
 Result<const CurlLibrary*> curl_library() {
   // Never destroyed: a thread may still use it while the process ends.
-  static const auto* const kLoaded = new Result<std::unique_ptr<CurlLibrary>>(load());
-  if (!*kLoaded) {
-    return std::unexpected(kLoaded->error());
+  static const auto* const loaded = new Result<std::unique_ptr<CurlLibrary>>(load());
+  if (!*loaded) {
+    return std::unexpected(loaded->error());
   }
-  return kLoaded->value().get();
+  return loaded->value().get();
 }
 
 }  // namespace reprise::http

@@ -335,7 +335,7 @@ std::unique_ptr<Transport> make_curl_transport() {
 void preload_curl() {
   // Joined when the process ends: a thread must not be inside the loader then. The outcome is
   // looked at by the first send().
-  static const std::jthread kLoading([] { (void)curl_library(); });
+  static const std::jthread loading([] { (void)curl_library(); });
 }
 
 }  // namespace reprise::http
