@@ -2,8 +2,6 @@
 
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>

@@ -1,6 +1,5 @@
 #include "fake_provider/fake_provider.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -76,7 +75,9 @@ class FakeProvider::Impl {
 
   ~Impl() { stop(); }
   Impl(const Impl&) = delete;
+  Impl(Impl&&) = delete;
   Impl& operator=(const Impl&) = delete;
+  Impl& operator=(Impl&&) = delete;
 
   std::uint16_t port() const { return port_; }
   Service& service() { return service_; }
@@ -157,7 +158,7 @@ class FakeProvider::Impl {
 FakeProvider::FakeProvider(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 FakeProvider::~FakeProvider() = default;
 
-Result<std::unique_ptr<FakeProvider>> FakeProvider::start(FakeOptions options) {
+Result<std::unique_ptr<FakeProvider>> FakeProvider::start(const FakeOptions& options) {
   REPRISE_ASSIGN(Fd listener, listen_on(options.port));
   REPRISE_ASSIGN(const std::uint16_t port, port_of(listener));
   auto impl = std::make_unique<Impl>(std::move(listener), port, options);

@@ -36,7 +36,7 @@ struct SeenRequest {
 // Runs in threads of its own until it is destroyed. Thread-safe.
 class FakeProvider {
  public:
-  static Result<std::unique_ptr<FakeProvider>> start(FakeOptions options = {});
+  static Result<std::unique_ptr<FakeProvider>> start(const FakeOptions& options = {});
   ~FakeProvider();
   FakeProvider(const FakeProvider&) = delete;
   FakeProvider& operator=(const FakeProvider&) = delete;

@@ -23,8 +23,8 @@ bool read_object(json::Scanner& scanner, Value& out) {
     if (out.has(key)) {
       return scanner.fail("a key stands there twice");
     }
-    out.members.emplace_back(key, Value{});
-    return read_value(scanner, out.members.back().second);
+    out.members.push_back({std::string(key), Value{}});
+    return read_value(scanner, out.members.back().value);
   });
 }
 
@@ -93,9 +93,8 @@ Result<> check_field(const Value& value, const std::string& path, const Field& f
 
 const Value& Value::find(std::string_view name) const {
   static const Value nothing;
-  const auto found =
-      std::ranges::find_if(members, [&](const auto& member) { return member.first == name; });
-  return found == members.end() ? nothing : found->second;
+  const auto found = std::ranges::find(members, name, &Member::name);
+  return found == members.end() ? nothing : found->value;
 }
 
 double Value::number() const {

@@ -8,7 +8,6 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/json_scan.h"
@@ -18,10 +17,12 @@ namespace reprise::fake {
 
 using json::Kind;
 
+struct Member;
+
 struct Value {
   Kind kind = Kind::none;  // none: what find() returns for a missing member
   std::string text;        // a decoded string; anything else as it was spelled
-  std::vector<std::pair<std::string, Value>> members;
+  std::vector<Member> members;
   std::vector<Value> items;
 
   // The member of this name, or a value of Kind::none.
@@ -30,6 +31,11 @@ struct Value {
   bool is(Kind other) const { return kind == other; }
   bool is_true() const { return kind == Kind::boolean && text == "true"; }
   double number() const;  // 0 for anything else
+};
+
+struct Member {
+  std::string name;
+  Value value;
 };
 
 Result<Value> parse_value(std::string_view text);
