@@ -172,6 +172,7 @@ class Anthropic final : public Protocol {
   std::string_view path() const override { return "/v1/messages"; }
   std::string_view id_prefix() const override { return "msg_"; }
   std::string_view call_prefix() const override { return "toolu_"; }
+  std::string_view request_id_header() const override { return "request-id"; }
   bool key_is_bearer() const override { return false; }
 
   Result<> check_headers(const HttpRequest& request) override {

@@ -30,9 +30,7 @@ class Delivery {
       : connection_(connection), behaviour_(behaviour), stream_(stream) {}
 
   Result<Sent> run() {
-    REPRISE_TRY(connection_.send(cat(
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n",
-        behaviour_.until_close ? "connection: close" : "transfer-encoding: chunked", "\r\n\r\n")));
+    REPRISE_TRY(connection_.send(head()));
     bool ending = false;
     for (const SseEvent& event : stream_.events) {
       const bool left_out =
@@ -58,6 +56,15 @@ class Delivery {
   }
 
  private:
+  std::string head() const {
+    std::string out = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n";
+    for (const auto& [name, value] : stream_.headers) {
+      out += cat(name, ": ", value, "\r\n");
+    }
+    return out += cat(behaviour_.until_close ? "connection: close" : "transfer-encoding: chunked",
+                      "\r\n\r\n");
+  }
+
   bool is_time(const std::optional<int>& after) const { return after && deltas_ >= *after; }
 
   // What happens before the event; how the delivery ended if it did.

@@ -20,6 +20,7 @@ enum class Sent : std::uint8_t {
 };
 
 struct Stream {
+  Headers headers;  // beside the usual ones
   std::vector<SseEvent> events;
   SseEvent overload;                 // sent in mid-stream when the behaviour asks for it
   std::function<void()> before_end;  // called before the first of the events that end it

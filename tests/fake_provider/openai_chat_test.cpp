@@ -49,6 +49,7 @@ class OpenaiChatTest : public testing::Test {
 TEST_F(OpenaiChatTest, AnswersWithTheQuestionAndTheNumberOfMessages) {
   const auto reply = say(R"({"role":"system","content":"s"},{"role":"user","content":"hello"})");
   ASSERT_EQ(reply.status, 200) << reply.bytes;
+  EXPECT_NE(reply.head.find("x-request-id: req_"), std::string::npos);
   EXPECT_EQ(content(reply), "answer 2 to: hello ✓ żółć 漢字 🙂");
   const auto body = parse_value(reply.body);
   EXPECT_GT(body->find("usage").find("prompt_tokens").number(), 0);

@@ -46,6 +46,7 @@ class Protocol {
 
   virtual std::string_view id_prefix() const = 0;
   virtual std::string_view call_prefix() const = 0;
+  virtual std::string_view request_id_header() const { return "x-request-id"; }
   virtual bool key_is_bearer() const { return true; }  // else x-api-key
 
   // The answer has been sent whole, and can be continued from.

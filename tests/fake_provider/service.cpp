@@ -227,12 +227,18 @@ bool Service::send_problem(const Exchange& exchange, const Problem& problem) {
   HttpResponse response;
   response.status = problem.status;
   response.body = exchange.protocol.error_body(problem);
+  response.headers = request_id(exchange);
   if (const auto& seconds = exchange.choice.behaviour.retry_after) {
     response.headers.emplace_back("retry-after", std::to_string(*seconds));
   }
   const bool sent = exchange.connection.send(response).has_value();
   record_.answered(exchange.number, problem.status, sent);
   return sent;
+}
+
+Headers Service::request_id(const Exchange& exchange) const {
+  return {{std::string(exchange.protocol.request_id_header()),
+           cat("req_", hex_of(hash_of(cat("id ", seed_))), "-", exchange.number)}};
 }
 
 bool Service::answer_wrongly(const Exchange& exchange, bool& handled) {
@@ -272,6 +278,7 @@ bool Service::answer_wrongly(const Exchange& exchange, bool& handled) {
 bool Service::send_plain(Exchange& exchange) {
   HttpResponse response;
   response.body = exchange.protocol.plain(exchange.answer);
+  response.headers = request_id(exchange);
   const int slow_ms = exchange.choice.behaviour.slow_ms;
   const bool sent = (slow_ms <= 0 || exchange.connection.wait_ms(slow_ms)) &&
                     exchange.connection.send(response).has_value();
@@ -289,7 +296,7 @@ bool Service::answer_rightly(Exchange& exchange) {
     before_end();
     return send_plain(exchange);
   }
-  const Stream stream{exchange.protocol.events(exchange.answer),
+  const Stream stream{request_id(exchange), exchange.protocol.events(exchange.answer),
                       exchange.protocol.error_event({529, "Overloaded", ""}), before_end};
   const auto sent = deliver(exchange.connection, exchange.choice.behaviour, stream);
   record_.answered(exchange.number, 200, sent && *sent != Sent::cut);

@@ -51,6 +51,7 @@ class Service {
   bool answer_wrongly(const Exchange& exchange, bool& handled);
   bool answer_rightly(Exchange& exchange);
   bool send_plain(Exchange& exchange);
+  Headers request_id(const Exchange& exchange) const;
   std::string_view key_of(const HttpRequest& request, const Protocol& protocol) const;
 
   std::string key_;
