@@ -2,54 +2,456 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
 #include "engine/fake_provider.h"
+#include "engine/test_record.h"
+#include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
+#include "reprise/types.h"
 
 namespace reprise {
 namespace {
 
-Session make_session(std::string_view id) {
-  return {
-      SessionInfo{
-          *SessionId::parse(id), {}, {}, SessionState::active, {}, {}, {}, {}, {}, {}, {}, {}, {}},
-      {},
-      {},
-      {},
-      {},
-      {},
-      {}};
-}
+class ConversationTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(store_->create(session_)); }
 
-TEST(Conversation, KeepsAPlainTurn) {
-  const auto store = open_memory_store();
-  const Session session = make_session("s1");
-  ASSERT_TRUE(store->create(session));
-  FakeProvider provider;
-  provider.add().started("r1").text("Hel").text("lo").usage(3, 2).ended();
-  Conversation talk(provider, store.get(), session, {.model = "m"});
-  TurnObserver observer;
-  const auto outcome = talk.ask("Hi", observer);
+  void record(std::vector<Message> messages) {
+    const auto appended = store_->append(session_.info.id, std::move(messages), {});
+    ASSERT_TRUE(appended);
+    session_.info.head = appended->head;
+  }
+  std::vector<Message> stored() { return *read_all(*store_, session_.info.id); }
+  bool is_running() { return store_->offers().partials->find(session_.info.id)->has_value(); }
+  Conversation talk(ConversationOptions options = {}) {
+    return {provider_, store_.get(), session_, std::move(options)};
+  }
+
+  std::unique_ptr<Store> store_ = open_memory_store();
+  Session session_ = make_session("s1");
+  FakeProvider provider_;
+  Listener listener_;
+  std::stop_source stop_;
+};
+
+TEST_F(ConversationTest, KeepsAPlainTurn) {
+  session_.system_prompt = "be brief";
+  auto& script = provider_.add();
+  script.started("r1").then([&] {
+    EXPECT_EQ(spell(stored()), "user: Hi");  // durable before the answer begins
+    EXPECT_TRUE(is_running());
+  });
+  script.thinking("hm", "sig").text("Hel").text("lo").usage(3, 2).ended();
+  Conversation talk(provider_, store_.get(), session_, {.model = "m"});
+  const auto outcome = talk.ask("Hi", listener_);
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_TRUE(outcome->saved);
-  EXPECT_EQ(plain_text(outcome->answer), "Hello");
-  const auto messages = read_all(*store, session.info.id);
-  ASSERT_TRUE(messages);
-  ASSERT_EQ(messages->size(), 2U);
-  EXPECT_EQ(messages->at(1), outcome->answer);
-  const auto partial = store->offers().partials->find(session.info.id);
-  EXPECT_TRUE(partial && !*partial);
+  EXPECT_FALSE(outcome->cut);
+  EXPECT_EQ(spell(stored()), "user: Hi | assistant: (hm) Hello");
+  const Message answer = stored().at(1);
+  EXPECT_EQ(answer, outcome->answer);
+  EXPECT_EQ(answer.provider, "fake");
+  EXPECT_EQ(answer.model, "fake-1");
+  EXPECT_EQ(answer.response_id, "r1");
+  EXPECT_EQ(answer.usage->request_id, "r1");
+  EXPECT_FALSE(is_running());
+  EXPECT_EQ(listener_.text, "Hello");
+  EXPECT_EQ(listener_.thinking, "hm");
+  EXPECT_EQ(listener_.messages.size(), 1U);
+  EXPECT_EQ(listener_.usages.size(), 1U);
+  EXPECT_TRUE(listener_.warnings.empty());
+  EXPECT_EQ(provider_.seen.at(0).system, "be brief");
+  EXPECT_EQ(provider_.seen.at(0).model, "m");
+  EXPECT_EQ(talk.session().info.head.value, 2);
+  EXPECT_EQ(talk.session().usage.input.value, 3);
+}
+
+TEST_F(ConversationTest, TheNextTurnSendsTheWholeStory) {
+  provider_.add().text("one").ended();
+  provider_.add().text("two").ended();
+  Conversation talk(provider_, store_.get(), session_, {});
+  ASSERT_TRUE(talk.ask("a", listener_));
+  ASSERT_TRUE(talk.ask("b", listener_));
+  EXPECT_EQ(spell(provider_.seen.at(1).messages), "user: a | assistant: one | user: b");
+  EXPECT_EQ(stored().size(), 4U);
+}
+
+TEST_F(ConversationTest, WithoutAStoreMemoryIsEnough) {
+  provider_.add().text("one").ended();
+  provider_.add().text("two").ended();
+  Conversation talk(provider_, nullptr, session_, {});
+  EXPECT_TRUE(talk.ask("a", listener_)->saved);
+  EXPECT_TRUE(talk.ask("b", listener_)->saved);
+  EXPECT_EQ(spell(provider_.seen.at(1).messages), "user: a | assistant: one | user: b");
+  EXPECT_TRUE(listener_.warnings.empty());
+  EXPECT_EQ(talk.retry(listener_).error().code, Code::unsupported);
+}
+
+TEST_F(ConversationTest, UnacceptableInputIsRefused) {
+  auto talk = this->talk();
+  EXPECT_EQ(talk.ask(" \n", listener_).error().code, Code::invalid_argument);
+  EXPECT_EQ(talk.ask(std::vector<Block>{}, listener_).error().code, Code::invalid_argument);
+  EXPECT_EQ(talk.ask({Block(result_of("t"))}, listener_).error().code, Code::invalid_argument);
+  EXPECT_TRUE(stored().empty());
+}
+
+TEST_F(ConversationTest, BytesThatAreNoTextAreKept) {
+  provider_.add().text("ok \xFF").ended();
+  auto talk = this->talk();
+  ASSERT_TRUE(talk.ask("a\xFF", listener_));
+  EXPECT_EQ(std::get<TextBlock>(stored().at(0).blocks.at(0)).extra.size(), 1U);
+  EXPECT_EQ(plain_text(stored().at(1)), "ok \xEF\xBF\xBD");
+}
+
+TEST_F(ConversationTest, APictureGoesToTheBlobs) {
+  provider_.add().text("nice").ended();
+  auto talk = this->talk();
+  ASSERT_TRUE(talk.ask(
+      {text_of("look"), ImageBlock{"image/png", {}, "data:image/png;base64,iVBORy4uLi4=", {}}},
+      listener_));
+  EXPECT_TRUE(std::get<ImageBlock>(stored().at(0).blocks.at(1)).blob);
+  EXPECT_EQ(spell(provider_.seen.at(0).messages),
+            "user: look image data:image/png;base64,iVBORy4uLi4=");
+}
+
+TEST_F(ConversationTest, ThePromptOfThisRunComesFirstThenTheSessionsThenAStoredOne) {
+  record({message_of("system", {text_of("old")}), user("q"), assistant("a")});
+  for (int i = 0; i < 40; ++i) {
+    record({user("q"), assistant("a")});
+  }
+  provider_.add().text("x").ended();
+  ASSERT_TRUE(talk().ask("1", listener_));
+  record({message_of("system", {text_of("new")})});
+  ASSERT_TRUE(talk().ask("2", listener_));
+  session_.system_prompt = "session";
+  ASSERT_TRUE(talk().ask("3", listener_));
+  ASSERT_TRUE(talk({.system = "run"}).ask("4", listener_));
+  ASSERT_EQ(provider_.seen.size(), 4U);
+  EXPECT_EQ(provider_.seen.at(0).system, "old");
+  EXPECT_EQ(provider_.seen.at(1).system, "new");
+  EXPECT_EQ(provider_.seen.at(2).system, "session");
+  EXPECT_EQ(provider_.seen.at(3).system, "run");
+}
+
+TEST_F(ConversationTest, TheBudgetKeepsTheNewestWholeTurns) {
+  const std::string long_text(400, 'a');  // 100 tokens
+  record({user("old"), assistant(long_text), user("mid"), assistant({call_of("t1")}),
+          results({result_of("t1", long_text)}), assistant("done")});
+  provider_.add().text("x").ended();
+  ASSERT_TRUE(talk({.budget = TokenCount{60}}).ask("q", listener_));
+  EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: q");
+  ASSERT_EQ(listener_.notes.size(), 1U);
+  ASSERT_TRUE(talk({.budget = TokenCount{180}}).ask("q", listener_));
+  EXPECT_TRUE(spell(provider_.seen.at(1).messages).starts_with("user: mid | assistant: call t1"));
+  ASSERT_TRUE(talk({.budget = TokenCount{1}}).ask("q", listener_));
+  EXPECT_EQ(spell(provider_.seen.at(2).messages), "user: q");
+  ASSERT_TRUE(talk({.budget = TokenCount{100'000}}).ask("q", listener_));
+  EXPECT_EQ(provider_.seen.at(3).messages.size(), 6U + 7U);
+}
+
+TEST_F(ConversationTest, DryRunChangesNothing) {
+  record({user("a"), assistant("b")});
+  EXPECT_EQ(*talk({.model = "m"}).dry_run({text_of("q")}), "POST m 3");
+  EXPECT_EQ(stored().size(), 2U);
+  session_ = make_session("not-stored-yet");
+  EXPECT_EQ(*talk({.model = "m"}).dry_run({text_of("q")}), "POST m 1");
+  EXPECT_FALSE(*store_->find(session_.info.id));
+  EXPECT_EQ(talk().dry_run({}).error().code, Code::invalid_argument);
+}
+
+TEST_F(ConversationTest, ACutAtEveryEventKeepsWhatCame) {
+  for (const Code code : {Code::io, Code::cancelled}) {
+    for (std::size_t cut = 0; cut <= 6; ++cut) {
+      const auto store = open_memory_store();
+      ASSERT_TRUE(store->create(session_));
+      FakeProvider provider;
+      std::stop_source stop;
+      Script& script = provider.add();
+      Script whole;
+      whole.started("r").thinking("hm").text("Hel").text("lo").call("t", "x", R"({"a":1})");
+      whole.steps.resize(std::min(cut, whole.steps.size()));
+      script.steps = whole.steps;
+      code == Code::io ? script.fails(code) : script.then([&stop] { stop.request_stop(); });
+      Conversation talk(provider, store.get(), session_, {});
+      const auto outcome = talk.ask("q", listener_, stop.get_token());
+      const auto messages = *read_all(*store, session_.info.id);
+      EXPECT_FALSE(store->offers().partials->find(session_.info.id)->has_value());
+      if (cut < 2) {
+        ASSERT_FALSE(outcome);
+        EXPECT_EQ(outcome.error().code, code);
+        EXPECT_EQ(spell(messages), "user: q");
+        continue;
+      }
+      ASSERT_TRUE(outcome);
+      EXPECT_EQ(outcome->cut->code, code);
+      EXPECT_TRUE(outcome->saved);
+      ASSERT_EQ(messages.size(), 2U);
+      EXPECT_EQ(messages.at(1).state, MessageState::incomplete);
+      EXPECT_EQ(plain_text(messages.at(1)), cut < 3 ? "" : cut < 4 ? "Hel" : "Hello");
+    }
+  }
+}
+
+TEST_F(ConversationTest, GoesOnWithACutAnswer) {
+  provider_.add().text("One, tw").fails(Code::io);
+  provider_.add().started("r2").text("o, thr").fails(Code::timeout);
+  provider_.add().started("r3").thinking("hm").text("ee.").ended();
+  provider_.keeps = true;
+  Conversation talk(provider_, store_.get(), session_, {});
+  EXPECT_TRUE(talk.ask("count", listener_)->cut);
+  EXPECT_TRUE(talk.go_on(listener_)->cut);
+  EXPECT_EQ(spell(stored()), "user: count | assistant: One, two, thr");
+  const auto outcome = talk.go_on(listener_);
+  ASSERT_TRUE(outcome && !outcome->cut);
+  EXPECT_EQ(spell(stored()), "user: count | assistant: (hm) One, two, three.");
+  EXPECT_EQ(stored().at(1).state, MessageState::complete);
+  EXPECT_EQ(stored().at(1), outcome->answer);
+  const auto& seen = provider_.seen.at(2);
+  EXPECT_EQ(seen.previous_response_id, "");  // never over an incomplete answer
+  EXPECT_TRUE(spell(seen.messages).starts_with("user: count | assistant: One, two, thr | user: "));
+  EXPECT_EQ(talk.go_on(listener_).error().code, Code::invalid_argument);
+  EXPECT_FALSE(is_running());
+}
+
+TEST_F(ConversationTest, GoingOnThatFailsLosesNothing) {
+  record({user("count"), incomplete({text_of("One, tw")})});
+  provider_.add().fails(Code::io);
+  EXPECT_EQ(talk().go_on(listener_).error().code, Code::io);
+  EXPECT_EQ(spell(stored()), "user: count | assistant: One, tw");
+  EXPECT_FALSE(is_running());
+}
+
+TEST_F(ConversationTest, GoesOnAfterAQuestionAndAfterCalls) {
+  provider_.add().text("yes").ended();
+  record({user("q")});
+  ASSERT_TRUE(talk().go_on(listener_));
+  EXPECT_EQ(spell(stored()), "user: q | assistant: yes");
+  record({user("r"), assistant({call_of("t1"), call_of("t2")}), results({result_of("t1")})});
+  ASSERT_TRUE(talk().go_on(listener_));
+  EXPECT_TRUE(spell(provider_.seen.at(1).messages)
+                  .ends_with("user: result t1=ok error t2=the tool call did not complete"));
+  record({user("s"), assistant({call_of("t3")})});
+  ASSERT_TRUE(talk().go_on(listener_));
+  record({user("s"), incomplete({ThinkingBlock{"hm", {}, {}}})});
+  ASSERT_TRUE(talk().go_on(listener_));
+  EXPECT_TRUE(spell(provider_.seen.back().messages).ends_with("user: s"));
+  session_ = make_session("empty");
+  ASSERT_TRUE(store_->create(session_));
+  EXPECT_EQ(talk().go_on(listener_).error().code, Code::invalid_argument);
+}
+
+TEST_F(ConversationTest, AnAnswerAtTheTokenLimitCanBeContinued) {
+  provider_.add().text("One").ended(StopReason::max_tokens);
+  provider_.add().text(" two").ended(StopReason::refused);
+  auto talk = this->talk();
+  EXPECT_FALSE(talk.ask("q", listener_)->cut);
+  ASSERT_TRUE(talk.go_on(listener_));
+  EXPECT_EQ(spell(stored()), "user: q | assistant: One two");
+  EXPECT_EQ(listener_.warnings.size(), 2U);
+}
+
+TEST_F(ConversationTest, RetryReplacesTheAnswer) {
+  record({user("a"), assistant("1"), user("b"), assistant({call_of("t")}),
+          results({result_of("t")}), assistant("2")});
+  provider_.add().fails(Code::rate_limited);
+  provider_.add().text("3").ended();
+  auto talk = this->talk();
+  EXPECT_EQ(talk.retry(listener_).error().code, Code::rate_limited);
+  EXPECT_EQ(stored().size(), 6U);  // the old answer stays until there is a new one
+  ASSERT_TRUE(talk.retry(listener_));
+  EXPECT_EQ(spell(provider_.seen.at(1).messages), "user: a | assistant: 1 | user: b");
+  EXPECT_EQ(spell(stored()), "user: a | assistant: 1 | user: b | assistant: 3");
+  EXPECT_FALSE(is_running());
+}
+
+TEST_F(ConversationTest, RetryOfAnUnansweredQuestionAsksIt) {
+  provider_.add().text("3").ended();
+  EXPECT_EQ(talk().retry(listener_).error().code, Code::invalid_argument);
+  EXPECT_FALSE(is_running());
+  record({user("a")});
+  ASSERT_TRUE(talk().retry(listener_));
+  EXPECT_EQ(spell(stored()), "user: a | assistant: 3");
+}
+
+PartialStart running(Owner owner) {
+  return {.answer = *OperationId::parse("other"),
+          .owner = std::move(owner),
+          .provider = "p",
+          .model = "m",
+          .started_at = {}};
+}
+
+TEST_F(ConversationTest, ADeadProcesssAnswerIsSettledFirst) {
+  Owner dead = this_process();
+  dead.started += 1;  // the same pid, another process
+  ASSERT_TRUE(store_->append(session_.info.id, {user("q")}, {.begin_partial = running(dead)}));
+  const std::vector<Block> delta = {text_of("half")};
+  ASSERT_TRUE(
+      store_->offers().partials->add(session_.info.id, *OperationId::parse("other"), delta));
+  provider_.add().text("x").ended();
+  ASSERT_TRUE(talk().ask("again", listener_));
+  EXPECT_EQ(spell(stored()), "user: q | assistant: half | user: again | assistant: x");
+  EXPECT_EQ(stored().at(1).state, MessageState::incomplete);
+  EXPECT_FALSE(*settle_interrupted(*store_, session_.info.id));
+}
+
+TEST_F(ConversationTest, AnEmptyDeadAnswerLeavesNoMessage) {
+  Owner dead = this_process();
+  dead.started += 1;
+  ASSERT_TRUE(store_->append(session_.info.id, {user("q")}, {.begin_partial = running(dead)}));
+  EXPECT_TRUE(*settle_interrupted(*store_, session_.info.id));
+  EXPECT_EQ(stored().size(), 1U);
+}
+
+TEST_F(ConversationTest, ALiveAnswerElsewhereIsWaitedForThenBusy) {
+  ASSERT_TRUE(
+      store_->append(session_.info.id, {user("q")}, {.begin_partial = running(this_process())}));
+  EXPECT_FALSE(*settle_interrupted(*store_, session_.info.id));
+  auto talk = this->talk({.busy_timeout = std::chrono::milliseconds(30)});
+  const auto refused = talk.ask("again", listener_);
+  EXPECT_EQ(refused.error().code, Code::busy);
+  EXPECT_NE(refused.error().message.find(std::to_string(this_process().pid)), std::string::npos);
+  EXPECT_EQ(stored().size(), 1U);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(talk.ask("again", listener_, stop.get_token()).error().code, Code::cancelled);
+  provider_.add().text("x").ended();
+  const std::jthread ends([this] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_TRUE(store_->append(session_.info.id, {assistant("there")},
+                               {.end_partial = *OperationId::parse("other")}));
+  });
+  Conversation patient(provider_, store_.get(), session_, {});
+  ASSERT_TRUE(patient.ask("again", listener_));
+  EXPECT_EQ(spell(stored()), "user: q | assistant: there | user: again | assistant: x");
+}
+
+TEST_F(ConversationTest, TwoConversationsOnOneSessionTakeTurns) {
+  const auto run = [this](std::string_view word) {
+    FakeProvider provider;
+    provider.add().text("to ").text(word).ended();
+    Conversation talk(provider, store_.get(), session_, {});
+    for (int i = 0; i < 10; ++i) {
+      Listener listener;
+      const auto outcome = talk.ask(word, listener);
+      ASSERT_TRUE(outcome && outcome->saved) << outcome.error().message;
+    }
+  };
+  {
+    const std::jthread other([&run] { run("left"); });
+    run("right");
+  }
+  const auto messages = stored();
+  ASSERT_EQ(messages.size(), 40U);
+  for (std::size_t i = 0; i < messages.size(); i += 2) {
+    EXPECT_EQ(plain_text(messages.at(i + 1)), cat("to ", plain_text(messages.at(i))));
+  }
+}
+
+TEST_F(ConversationTest, WhatStreamsIsKeptWithinFiftyMilliseconds) {
+  auto& script = provider_.add();
+  script.text("first ").text("words").call("t", "x", R"({"a":)").then([this] {
+    std::optional<Partial> partial;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (partial = *store_->offers().partials->find(session_.info.id),
+           partial && partial->blocks.size() < 2) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ASSERT_TRUE(partial);
+    EXPECT_EQ(spell({message_of("partial", partial->blocks)}),
+              R"(partial: first words call t"{\"a\":")");
+  });
+  script.fails(Code::io);
+  EXPECT_TRUE(talk().ask("q", listener_)->cut);
+}
+
+class ResponseIdTest : public ConversationTest {
+ protected:
+  void SetUp() override {
+    ConversationTest::SetUp();
+    provider_.keeps = true;
+    Message answer = assistant("a");
+    answer.response_id = "r1";
+    record({user("q"), answer});
+  }
+};
+
+TEST_F(ResponseIdTest, OnlyWhatIsNewIsSent) {
+  provider_.add().started("r2").text("b").ended();
+  provider_.add().started("r3").text("c").ended();
+  auto talk = this->talk({.system = "s"});
+  ASSERT_TRUE(talk.ask("one", listener_));
+  ASSERT_TRUE(talk.ask("two", listener_));
+  EXPECT_EQ(provider_.seen.at(0).previous_response_id, "r1");
+  EXPECT_EQ(provider_.seen.at(0).system, "s");
+  EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: one");
+  EXPECT_EQ(provider_.seen.at(1).previous_response_id, "r2");
+  EXPECT_EQ(spell(provider_.seen.at(1).messages), "user: two");
+}
+
+TEST_F(ResponseIdTest, AnExpiredOneIsReplayed) {
+  provider_.add().fails(Code::expired);
+  provider_.add().started("r9").text("b").ended();
+  provider_.add().text("c").ended();
+  auto talk = this->talk();
+  ASSERT_TRUE(talk.ask("one", listener_));
+  EXPECT_EQ(spell(provider_.seen.at(1).messages), "user: q | assistant: a | user: one");
+  EXPECT_EQ(provider_.seen.at(1).previous_response_id, "");
+  EXPECT_EQ(listener_.notes.size(), 1U);
+  EXPECT_TRUE(listener_.warnings.empty());
+  ASSERT_TRUE(talk.ask("two", listener_));
+  EXPECT_EQ(provider_.seen.at(2).previous_response_id, "r9");
+}
+
+TEST_F(ResponseIdTest, OtherErrorsNeverReplay) {
+  for (const Code code : {Code::unauthorized, Code::rate_limited, Code::io, Code::timeout}) {
+    provider_.scripts.clear();
+    provider_.seen.clear();
+    provider_.add().fails(code);
+    EXPECT_EQ(talk().ask("one", listener_).error().code, code);
+    EXPECT_EQ(provider_.seen.size(), 1U);
+  }
+}
+
+TEST_F(ResponseIdTest, NotOverOtherOrCutAnswers) {
+  provider_.add().text("x").ended();
+  Message other = assistant({text_of("b")}, "other");
+  other.response_id = "r2";
+  Message cut = incomplete({text_of("c")});
+  cut.response_id = "r3";
+  for (const auto& last : {other, cut, assistant("no id"), message_of("system", {text_of("s")})}) {
+    record({user("q"), last});
+    ASSERT_TRUE(talk().ask("one", listener_));
+    EXPECT_EQ(provider_.seen.back().previous_response_id, "") << last.role << last.provider;
+  }
+}
+
+TEST_F(ResponseIdTest, RetryContinuesFromTheAnswerBefore) {
+  Message second = assistant("b");
+  second.response_id = "r2";
+  record({user("one"), second});
+  provider_.add().text("x").ended();
+  ASSERT_TRUE(talk().retry(listener_));
+  EXPECT_EQ(provider_.seen.at(0).previous_response_id, "r1");
+  EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: one");
 }
 
 }  // namespace

@@ -57,11 +57,6 @@ bool says_something(const std::vector<Block>& blocks) {
   });
 }
 
-bool has_call(const std::vector<Block>& blocks) {
-  return std::ranges::any_of(
-      blocks, [](const Block& block) { return std::holds_alternative<ToolUseBlock>(block); });
-}
-
 bool asks_for(const Message& message, const std::string& id) {
   return message.role == role::kAssistant && message.state == MessageState::complete &&
          std::ranges::any_of(message.blocks, [&id](const Block& block) {
@@ -128,7 +123,8 @@ Result<std::optional<Message>> RequestView::next() {
       break;
     }
     append(out.blocks, std::move(piece->blocks));
-    if (has_call(out.blocks)) {
+    if (!piece->calls.empty()) {
+      open_calls_ = std::move(piece->calls);
       break;  // the results follow before anything else
     }
   }
@@ -161,7 +157,7 @@ std::optional<RequestView::Piece> RequestView::next_piece() {
 }
 
 RequestView::Piece RequestView::assistant_piece(Message message) {
-  Piece piece{.assistant = true, .blocks = {}};
+  Piece piece{.assistant = true};
   const bool whole = message.state == MessageState::complete;
   for (Block& block : message.blocks) {
     if (auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
@@ -215,7 +211,7 @@ void RequestView::add_thinking(Piece& piece, Block block, std::string_view from)
 }
 
 void RequestView::add_call(Piece& piece, ToolUseBlock call) {
-  if (std::ranges::find(open_calls_, call.id, &OpenCall::id) != open_calls_.end()) {
+  if (std::ranges::find(piece.calls, call.id, &OpenCall::id) != piece.calls.end()) {
     mending_.count(Mend::repeated_call);
     return;
   }
@@ -227,7 +223,7 @@ void RequestView::add_call(Piece& piece, ToolUseBlock call) {
   if (input != call.input && !call.input.is_null()) {
     mending_.count(Mend::wrapped_input);
   }
-  open_calls_.push_back({std::move(call.id), sent});
+  piece.calls.push_back({std::move(call.id), sent});
   piece.blocks.emplace_back(
       ToolUseBlock{sent, acceptable_word(call.name, "unnamed"), std::move(input), {}});
 }
@@ -281,9 +277,6 @@ std::vector<Block> RequestView::results_of_open_calls() {
 // Takes the result out of the message it stands in. The look-ahead is bounded, and ends where the
 // same id is used for another call.
 std::optional<ToolResultBlock> RequestView::find_result(const std::string& id) {
-  if (held_) {
-    return std::nullopt;
-  }
   for (std::size_t i = 0;; ++i) {
     Message* message = reader_.peek(i);
     if (message == nullptr || asks_for(*message, id)) {

@@ -51,7 +51,8 @@ class RequestView final : public RequestMessages {
   };
   struct Piece {
     bool assistant = false;
-    std::vector<Block> blocks;
+    std::vector<Block> blocks = {};
+    std::vector<OpenCall> calls = {};
   };
   std::optional<Piece> next_piece();
   Piece assistant_piece(Message message);

@@ -1,0 +1,267 @@
+#include "engine/request_view.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/blobs.h"
+#include "engine/fake_provider.h"
+#include "engine/history.h"
+#include "engine/mending.h"
+#include "engine/message_of.h"
+#include "engine/test_record.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+struct Viewed {
+  std::vector<Message> messages;
+  Mending mending;
+};
+
+Viewed read_view(RequestView& view) {
+  Viewed viewed;
+  for (;;) {
+    auto message = view.next();
+    EXPECT_TRUE(message);
+    if (!message || !*message) {
+      break;
+    }
+    viewed.messages.push_back(**std::move(message));
+  }
+  viewed.mending = view.mending();
+  return viewed;
+}
+
+// Through a store, so that reading in pages is part of it.
+class RequestViewTest : public testing::Test {
+ protected:
+  void record(std::vector<Message> messages) {
+    const auto appended = store_->append(session_.info.id, std::move(messages), {});
+    ASSERT_TRUE(appended);
+    head_ = appended->head;
+  }
+  HistorySlice slice() const {
+    return {.store = store_.get(), .session = session_.info.id, .to = head_};
+  }
+  Viewed view(std::vector<std::string> open_calls = {}) {
+    RequestView view(provider_, {.slice = slice(), .open_calls = std::move(open_calls)});
+    Viewed first = read_view(view);
+    EXPECT_TRUE(view.rewind());
+    EXPECT_EQ(read_view(view).messages, first.messages);
+    return first;
+  }
+  std::string spelled(std::vector<Message> messages) {
+    record(std::move(messages));
+    const Viewed viewed = view();
+    EXPECT_EQ(refusal_of(viewed.messages, {}), "") << spell(viewed.messages);
+    return spell(viewed.messages);
+  }
+
+  void SetUp() override { ASSERT_TRUE(store_->create(session_)); }
+
+  std::unique_ptr<Store> store_ = open_memory_store();
+  Session session_ = make_session("s1");
+  FakeProvider provider_;
+  Seq head_{0};
+};
+
+TEST_F(RequestViewTest, SameRolesAreMergedAndEmptyOnesVanish) {
+  EXPECT_EQ(spelled({user("a"), user("b"), assistant(" \n"), user("c"), assistant("d"),
+                     assistant("e"), user("f")}),
+            "user: a b c | assistant: d e | user: f");
+}
+
+TEST_F(RequestViewTest, AnUnansweredCallIsSealedWhereverItStands) {
+  EXPECT_EQ(spelled({user("a"), assistant({call_of("t1")}), user("b"), assistant({call_of("t2")}),
+                     assistant("c"), user("d")}),
+            "user: a | assistant: call t1{} | user: error t1=the tool call did not complete b | "
+            "assistant: call t2{} | user: error t2=the tool call did not complete | "
+            "assistant: c | user: d");
+  EXPECT_EQ(view().mending.of(Mend::sealed_call), 2);
+}
+
+TEST_F(RequestViewTest, ResultsMoveToTheirCallsInTheCallsOrder) {
+  EXPECT_EQ(spelled({user("a"), assistant({call_of("t1"), call_of("t2")}), user("b"),
+                     results({result_of("t2", "two")}), assistant("c"),
+                     results({result_of("t1", "one")}), user("d")}),
+            "user: a | assistant: call t1{} call t2{} | user: result t1=one result t2=two b | "
+            "assistant: c | user: d");
+}
+
+TEST_F(RequestViewTest, ResultsWithoutACallAndSecondOnesAreLeftOut) {
+  EXPECT_EQ(spelled({user("a"), results({result_of("t0")}), assistant({call_of("t1")}),
+                     results({result_of("t1", "1"), result_of("t1", "2")}), user("b")}),
+            "user: a | assistant: call t1{} | user: result t1=1 b");
+  EXPECT_EQ(view().mending.of(Mend::orphan_result), 2);
+}
+
+TEST_F(RequestViewTest, AnIdUsedAgainPairsWithItsOwnResult) {
+  EXPECT_EQ(spelled({user("a"), assistant({call_of("t1"), call_of("t1")}),
+                     assistant({call_of("t1")}), results({result_of("t1", "late")}), user("b")}),
+            "user: a | assistant: call t1{} | user: error t1=the tool call did not complete | "
+            "assistant: call t1_1{} | user: result t1_1=late b");
+  EXPECT_EQ(view().mending.of(Mend::repeated_call), 1);
+}
+
+TEST_F(RequestViewTest, IdsNamesAndInputsBecomeAcceptable) {
+  EXPECT_EQ(spelled({user("a"),
+                     assistant({call_of("", "null"), call_of("a b", "[1.0]", "file.patch"),
+                                call_of("c", R"("{\"broken\"")"), call_of("d", R"("{\"x\":1}")")}),
+                     results({result_of("a b", " "), result_of("")})}),
+            "user: a | assistant: call call{} call a_b{\"_raw\":[1.0]} "
+            "call c{\"_raw\":\"{\\\"broken\\\"\"} call d{\"x\":1} | "
+            "user: result call=ok result a_b=(no output) error c=the tool call did not complete "
+            "error d=the tool call did not complete");
+}
+
+TEST_F(RequestViewTest, ThinkingAndRawBlocksGoHomeOnly) {
+  const ThinkingBlock thought{"hm", "sig", {}};
+  const UnknownBlock raw{"reasoning", *RawJson::parse(R"({"type":"reasoning"})")};
+  EXPECT_EQ(
+      spelled({user("a"), assistant({thought, raw, text_of("b")}), user("c"),
+               assistant({thought, raw, text_of("d")}, "other"), user("e"), assistant({thought}),
+               user("f"), assistant({thought, text_of("g")}, ""), user("h")}),
+      "user: a | assistant: (hm) raw {\"type\":\"reasoning\"} b | user: c | assistant: d | "
+      "user: e f | assistant: g | user: h");
+}
+
+TEST_F(RequestViewTest, ACutAnswerKeepsItsTextOnly) {
+  EXPECT_EQ(spelled({user("a"),
+                     incomplete({ThinkingBlock{"hm", {}, {}}, text_of("half"),
+                                 call_of("t1", R"("{\"pa")")}),
+                     user("b"), incomplete({call_of("t2")}), user("c")}),
+            "user: a | assistant: half | user: b c");
+  EXPECT_EQ(view().mending.of(Mend::unfinished_call), 2);
+}
+
+TEST_F(RequestViewTest, OtherRolesAreLeftOutAndTheFirstIsTheUser) {
+  EXPECT_EQ(spelled({message_of("system", {text_of("s")}), assistant("a"),
+                     message_of("narrator", {text_of("x")}), user("b"),
+                     message_of("developer", {text_of("y")})}),
+            "user: (earlier messages are left out) | assistant: a | user: b");
+  const auto lines = view().mending.lines();
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines.at(1), "request: 1 message(s) of an unknown role left out");
+}
+
+TEST_F(RequestViewTest, BlobsAreReadBackIn) {
+  const std::string png = "\x89PNG....";
+  const auto image = stored_image(store_.get(), {"", {}, "data:image/png;base64,iVBORy4uLi4=", {}});
+  ASSERT_TRUE(image.blob && image.url.empty() && image.media_type == "image/png");
+  const std::string output(300'000, 'x');
+  auto result = tool_result_block(store_.get(), "t1", output);
+  ASSERT_TRUE(result.blob);
+  EXPECT_LT(result.text.size(), 5000U);
+  record(
+      {message_of(role::kUser,
+                  {image, ImageBlock{"image/png", *BlobHash::parse(std::string(64, '0')), {}, {}},
+                   ImageBlock{"", {}, "file:///etc/passwd", {}}}),
+       assistant({call_of("t1"), ImageBlock{"image/png", image.blob, {}, {}}}), results({result})});
+  EXPECT_EQ(blob_tokens(results({result})).value, 65536);
+  const Viewed viewed = view();
+  ASSERT_EQ(viewed.messages.size(), 3U);
+  EXPECT_EQ(std::get<ImageBlock>(viewed.messages.at(0).blocks.at(0)).url,
+            "data:image/png;base64,iVBORy4uLi4=");
+  EXPECT_EQ(viewed.mending.of(Mend::unreadable_blob), 1);
+  EXPECT_EQ(viewed.mending.of(Mend::unusable_image), 2);
+  EXPECT_EQ(std::get<ToolResultBlock>(viewed.messages.at(2).blocks.at(0)).text,
+            output.substr(0, 256 << 10));
+  EXPECT_EQ(refusal_of(viewed.messages, {}), "");
+}
+
+TEST_F(RequestViewTest, CallsTheProviderAlreadyHasKeepTheirIds) {
+  record({results({result_of("call|1", "1"), result_of("x", "y")}), user("go on")});
+  EXPECT_EQ(spell(view({"call|1", "t2"}).messages),
+            "user: result call|1=1 error t2=the tool call did not complete go on");
+}
+
+TEST_F(RequestViewTest, ALongHistoryIsReadInPages) {
+  std::vector<Message> messages;
+  for (int i = 0; i < 500; ++i) {
+    messages.push_back(user(cat("q", i)));
+    messages.push_back(assistant(std::string(i % 7 == 0 ? 100'000 : 10, 'a')));
+  }
+  record(std::move(messages));
+  EXPECT_EQ(view().messages.size(), 1000U);
+}
+
+// Any record at all: what comes out is what a provider accepts.
+Block random_block(std::mt19937& random) {
+  static const std::string ids[] = {"", "a", "a", "b", "c d", "é"};
+  static const std::string texts[] = {"", " ", "x", "two words", "\n"};
+  static const std::string inputs[] = {"null",    "{}", "1",           R"("{")",
+                                       R"("{}")", "[]", R"({"a":1.0})"};
+  const auto pick = [&random](const auto& list) { return list[random() % std::size(list)]; };
+  switch (random() % 7) {
+    case 0:
+    case 1:
+      return text_of(pick(texts));
+    case 2:
+      return ThinkingBlock{pick(texts), pick(texts), {}};
+    case 3:
+      return call_of(pick(ids), pick(inputs), pick(ids));
+    case 4: {
+      ToolResultBlock result = result_of(pick(ids), pick(texts));
+      if (random() % 8 == 0) {
+        result.blob = *BlobHash::parse(std::string(64, 'a'));
+      }
+      return result;
+    }
+    case 5:
+      return random() % 2 == 0
+                 ? Block(ImageBlock{"image/png", {}, "https://x/y.png", {}})
+                 : Block(ImageBlock{{}, *BlobHash::parse(std::string(64, 'b')), {}, {}});
+    default:
+      return UnknownBlock{"z", *RawJson::parse(R"({"type":"z"})")};
+  }
+}
+
+std::vector<Message> random_record(std::mt19937& random) {
+  static const std::string_view roles[] = {"user",      "user", "assistant", "assistant",
+                                           "assistant", "tool", "system",    "odd"};
+  static const std::string_view providers[] = {"fake", "other", ""};
+  std::vector<Message> messages(random() % 12);
+  for (Message& message : messages) {
+    message.role = roles[random() % std::size(roles)];
+    message.provider = providers[random() % std::size(providers)];
+    message.state = random() % 5 == 0 ? MessageState::incomplete : MessageState::complete;
+    message.blocks.resize(random() % 5);
+    for (Block& block : message.blocks) {
+      block = random_block(random);
+    }
+  }
+  return messages;
+}
+
+TEST(RequestViewOfAnything, IsAcceptable) {
+  const FakeProvider provider;
+  const Session session = make_session("s");
+  for (std::uint32_t seed = 0; seed < 20'000; ++seed) {
+    std::mt19937 random(seed);
+    auto messages = random_record(random);
+    messages.push_back(user("the question"));
+    RequestView view(provider, {.slice = {.session = session.info.id, .memory = messages}});
+    const auto viewed = read_view(view).messages;
+    ASSERT_EQ(refusal_of(viewed, {}), "")
+        << "seed " << seed << ": " << spell(messages) << "\n-> " << spell(viewed);
+    ASSERT_EQ(std::get<TextBlock>(viewed.back().blocks.back()).text, "the question");
+  }
+}
+
+}  // namespace
+}  // namespace reprise

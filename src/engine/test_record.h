@@ -1,0 +1,88 @@
+#pragma once
+
+// Sessions and messages for the engine's tests.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/message_of.h"
+#include "reprise/conversation.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise {
+
+inline Session make_session(std::string_view id) {
+  return {
+      SessionInfo{
+          *SessionId::parse(id), {}, {}, SessionState::active, {}, {}, {}, {}, {}, {}, {}, {}, {}},
+      {},
+      {},
+      {},
+      {},
+      {},
+      {}};
+}
+
+inline TextBlock text_of(std::string_view text) {
+  return {std::string(text), {}};
+}
+inline ToolUseBlock call_of(std::string_view id, std::string_view input = "{}",
+                            std::string_view name = "t") {
+  return {std::string(id), std::string(name), *RawJson::parse(std::string(input)), {}};
+}
+inline ToolResultBlock result_of(std::string_view id, std::string_view text = "ok") {
+  return {std::string(id), std::string(text), false, {}, {}};
+}
+inline Message user(std::string_view text) {
+  return message_of(role::kUser, {text_of(text)});
+}
+inline Message assistant(std::vector<Block> blocks, std::string_view provider = "fake") {
+  Message message = message_of(role::kAssistant, std::move(blocks));
+  message.provider = provider;
+  return message;
+}
+inline Message assistant(std::string_view text) {
+  return assistant({Block(text_of(text))});
+}
+inline Message incomplete(std::vector<Block> blocks) {
+  Message message = assistant(std::move(blocks));
+  message.state = MessageState::incomplete;
+  return message;
+}
+inline Message results(std::vector<Block> blocks) {
+  return message_of(role::kTool, std::move(blocks));
+}
+
+// "user: text | assistant: call t1, …": what a view says, on one line.
+std::string spell(const std::vector<Message>& messages);
+
+// Writes down what it is told.
+class Listener final : public TurnObserver {
+ public:
+  void on_text(std::string_view piece) override { text += piece; }
+  void on_thinking(std::string_view piece) override { thinking += piece; }
+  void on_tool_call(const ToolUseBlock& call) override { calls.push_back(call.id); }
+  void on_tool_result(const ToolResultBlock& result) override { results.push_back(result); }
+  void on_message(const Message& stored) override { messages.push_back(stored); }
+  void on_usage(const Usage& usage) override { usages.push_back(usage); }
+  void on_warning(std::string_view line) override { warnings.emplace_back(line); }
+  void on_note(std::string_view line) override { notes.emplace_back(line); }
+
+  std::string text;
+  std::string thinking;
+  std::vector<std::string> calls;
+  std::vector<ToolResultBlock> results;
+  std::vector<Message> messages;
+  std::vector<Usage> usages;
+  std::vector<std::string> warnings;
+  std::vector<std::string> notes;
+};
+
+}  // namespace reprise
