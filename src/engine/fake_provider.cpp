@@ -216,7 +216,7 @@ Result<> FakeProvider::look_at(Request& request) {
                        .tools = request.tools,
                        .messages = {},
                        .refusal = {}};
-  for (int pass = 0; pass < 2; ++pass) {  // a retry reads it again
+  for (int pass = 0; pass < (reads_twice ? 2 : 1); ++pass) {
     REPRISE_TRY(request.messages.rewind());
     std::vector<Message> messages;
     for (;;) {

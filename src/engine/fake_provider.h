@@ -56,6 +56,7 @@ class FakeProvider final : public Provider {
  public:
   std::string called = "fake";
   bool keeps = false;
+  bool reads_twice = true;     // as a retry does; both must be the same
   std::deque<Script> scripts;  // one for each request; the last one stays
   std::vector<SeenRequest> seen;
 

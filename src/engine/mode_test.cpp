@@ -1,0 +1,97 @@
+#include "reprise/mode.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "engine/command.h"
+#include "reprise/error.h"
+
+namespace reprise {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ModeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "reprise-mode-XXXXXX").native();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    std::ofstream(folder_ / "a.md") << "A";
+    std::ofstream(folder_ / "b.md") << "B\xFF";
+    fs::create_directory(folder_ / "c.md");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  Result<std::string> load(std::vector<std::string> context, std::stop_token stop = {}) {
+    const Mode mode{"draft", "be brief", "", std::move(context), PathPolicy::none};
+    return load_context(
+        mode, folder_, [this](std::string_view line) { progress_.emplace_back(line); },
+        std::move(stop));
+  }
+  Result<std::string> command(const std::string& line, std::chrono::milliseconds timeout,
+                              std::stop_token stop = {}) {
+    return run_command(line, {folder_, timeout, 1000, std::move(stop)});
+  }
+
+  fs::path folder_;
+  std::vector<std::string> progress_;
+};
+
+TEST_F(ModeTest, FilesPatternsAndCommands) {
+  const auto loaded = load({"file:a.md", "glob:*.md", "cmd:pwd; echo to-stderr >&2"});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(*loaded,
+            "be brief\n\n## a.md\n\nA\n\n## a.md\n\nA\n\n## b.md\n\nB\xEF\xBF\xBD\n\n"
+            "## $ pwd; echo to-stderr >&2\n\n" +
+                folder_.native() + "\n");
+  ASSERT_EQ(progress_.size(), 4U);
+  EXPECT_EQ(progress_.at(0), "context: a.md, 1 bytes");
+  EXPECT_EQ(*load_context({"x", {}, {}, {"file:a.md"}, PathPolicy::none}, folder_, nullptr),
+            "## a.md\n\nA");
+}
+
+TEST_F(ModeTest, WhatCannotBeHadIsAnError) {
+  EXPECT_EQ(load({"file:none"}).error().code, Code::not_found);
+  EXPECT_EQ(load({"glob:*.none"}).error().code, Code::not_found);
+  EXPECT_EQ(load({"cmd:exit 3"}).error().code, Code::io);
+  EXPECT_EQ(load({"cmd:exit 3"}).error().message,
+            "mode draft: cmd:exit 3: the command failed with exit code 3");
+  EXPECT_EQ(load({"cmd:kill -9 $$"}).error().code, Code::io);
+  EXPECT_EQ(load({"file:c.md"}).error().code, Code::invalid_argument);
+  for (const std::string item : {"what:x", "file:", "file", ""}) {
+    EXPECT_EQ(load({item}).error().code, Code::invalid_argument) << item;
+  }
+  EXPECT_EQ(load({"cmd:yes"}).error().code, Code::invalid_argument);
+  folder_ /= "gone";
+  EXPECT_EQ(load({"cmd:true"}).error().code, Code::not_found);
+  folder_ = folder_.parent_path();
+}
+
+TEST_F(ModeTest, ACommandHasBoundedTime) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::chrono::milliseconds brief(60);
+  EXPECT_EQ(command("sleep 60 | sleep 60", brief).error().code, Code::timeout);
+  EXPECT_EQ(command("exec >&-; sleep 60", brief).error().code, Code::timeout);
+  EXPECT_EQ(*command("(sleep 60 >/dev/null 2>&1 &) ; echo done", std::chrono::seconds(30)),
+            "done\n");
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(command("sleep 60", std::chrono::seconds(30), stop.get_token()).error().code,
+            Code::cancelled);
+  EXPECT_EQ(load({"file:a.md"}, stop.get_token()).error().code, Code::cancelled);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+}  // namespace
+}  // namespace reprise

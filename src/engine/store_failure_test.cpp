@@ -1,0 +1,241 @@
+// A store that fails never stops a turn, whatever call it is that fails.
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/fake_provider.h"
+#include "engine/faulty_store.h"
+#include "engine/test_record.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/tool.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::string_view kWholeStory =
+    "user: one | assistant: call t1{} | tool: result t1=done | assistant: 1 | "
+    "user: two | assistant: 2 | user: three | assistant: 3";
+
+class StoreFailureTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(memory_->create(session_));
+    ASSERT_TRUE(tools_.add({{"t", "", *RawJson::parse("{}")},
+                            [](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
+                              return ToolOutput{"done"};
+                            }}));
+    provider_.add().call("t1", "t", "").ended();
+    provider_.add().text("1").ended();
+    provider_.add().text("2").ended();
+    provider_.add().text("3").ended();
+  }
+
+  // Three turns with one conversation; every one must be answered.
+  std::vector<Outcome> three_turns() {
+    std::vector<Outcome> outcomes;
+    Conversation talk(provider_, &store_, session_, {.tools = &tools_});
+    for (const std::string_view question : {"one", "two", "three"}) {
+      listener_.warnings.clear();
+      auto outcome = talk.ask(question, listener_);
+      EXPECT_TRUE(outcome) << outcome.error().message;
+      if (!outcome) {
+        break;
+      }
+      EXPECT_EQ(listener_.warnings.size(), outcome->saved ? 0U : 1U);
+      outcomes.push_back(*std::move(outcome));
+    }
+    return outcomes;
+  }
+  std::string stored() { return spell(*read_all(*memory_, session_.info.id)); }
+
+  std::unique_ptr<Store> memory_ = open_memory_store();
+  FaultyStore store_{*memory_};
+  Session session_ = make_session("s1");
+  FakeProvider provider_;
+  ToolRegistry tools_;
+  Listener listener_;
+};
+
+TEST_F(StoreFailureTest, NothingFails) {
+  for (const Outcome& outcome : three_turns()) {
+    EXPECT_TRUE(outcome.saved);
+  }
+  EXPECT_EQ(stored(), kWholeStory);
+}
+
+TEST_F(StoreFailureTest, EverythingFails) {
+  store_.fails = [](int) { return true; };
+  const auto outcomes = three_turns();
+  ASSERT_EQ(outcomes.size(), 3U);
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_FALSE(outcome.saved);
+  }
+  EXPECT_EQ(stored(), "");
+  EXPECT_EQ(spell(provider_.seen.at(3).messages),
+            "user: one | assistant: call t1{} | user: result t1=done | assistant: 1 | user: two | "
+            "assistant: 2 | user: three");
+}
+
+// What could not be stored is stored later, in order, once; also when the store had done it and
+// only its answer was lost.
+class EachCallFails : public StoreFailureTest, public testing::WithParamInterface<bool> {};
+
+TEST_P(EachCallFails, TheStoryIsWholeInTheEnd) {
+  for (int failing = 0;; ++failing) {
+    memory_ = open_memory_store();
+    ASSERT_TRUE(memory_->create(session_));
+    FaultyStore store(*memory_);
+    store.after_the_fact = GetParam();
+    store.fails = [failing](int call) { return call == failing; };
+    FakeProvider provider;
+    provider.scripts = provider_.scripts;
+    provider.reads_twice = false;  // a read that fails once must not fail the test
+    auto talk = std::make_unique<Conversation>(provider, &store, session_,
+                                               ConversationOptions{.tools = &tools_});
+    std::size_t warnings = 0;
+    for (const std::string_view question : {"one", "two", "three"}) {
+      Listener listener;
+      const auto outcome = talk->ask(question, listener);
+      ASSERT_TRUE(outcome) << outcome.error().message;
+      EXPECT_LE(listener.warnings.size(), 1U);
+      EXPECT_TRUE(outcome->saved || !listener.warnings.empty());
+      warnings += listener.warnings.size();
+    }
+    talk.reset();
+    EXPECT_EQ(stored(), kWholeStory) << "call " << failing;
+    EXPECT_FALSE(memory_->offers().partials->find(session_.info.id)->has_value());
+    for (const SeenRequest& request : provider.seen) {
+      EXPECT_EQ(request.refusal, "");
+    }
+    if (store.calls <= failing) {
+      EXPECT_EQ(warnings, 0U);
+      EXPECT_GT(failing, 10);
+      break;
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Lost, EachCallFails, testing::Bool());
+
+TEST_F(StoreFailureTest, AStoreThatComesBackGetsItAll) {
+  bool broken = true;
+  store_.fails = [&broken](int) { return broken; };
+  Conversation talk(provider_, &store_, session_, {.tools = &tools_});
+  EXPECT_FALSE(talk.ask("one", listener_)->saved);
+  EXPECT_FALSE(talk.ask("two", listener_)->saved);
+  broken = false;
+  EXPECT_TRUE(talk.ask("three", listener_)->saved);
+  EXPECT_EQ(stored(), kWholeStory);
+}
+
+TEST_F(StoreFailureTest, TheLastChanceIsTheEndOfTheConversation) {
+  bool broken = true;
+  store_.fails = [&broken](int) { return broken; };
+  {
+    Conversation talk(provider_, &store_, session_, {.tools = &tools_});
+    EXPECT_FALSE(talk.ask("one", listener_)->saved);
+    broken = false;
+  }
+  EXPECT_EQ(stored(), "user: one | assistant: call t1{} | tool: result t1=done | assistant: 1");
+}
+
+TEST_F(StoreFailureTest, AnUnreadableHistoryIsSaid) {
+  ASSERT_TRUE(memory_->append(session_.info.id, {user("old"), assistant("answer")}, {}));
+  session_.info.head = Seq{2};
+  store_.fails = [](int call) { return call == 2; };  // find, append, then the first read
+  Conversation talk(provider_, &store_, session_, {.tools = &tools_});
+  const auto outcome = talk.ask("one", listener_);
+  ASSERT_TRUE(outcome);
+  EXPECT_TRUE(outcome->saved);
+  ASSERT_EQ(listener_.warnings.size(), 1U);
+  EXPECT_NE(listener_.warnings.at(0).find("cannot be read"), std::string::npos);
+  EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: one");
+}
+
+TEST_F(StoreFailureTest, GoingOnAndRetryingWithAFailingStore) {
+  for (int failing = 0; failing < 16; ++failing) {
+    const bool retry = failing % 2 == 0;
+    memory_ = open_memory_store();
+    ASSERT_TRUE(memory_->create(session_));
+    ASSERT_TRUE(memory_->append(session_.info.id, {user("q"), incomplete({text_of("ha")})}, {}));
+    FaultyStore store(*memory_);
+    store.fails = [failing](int call) { return call >= failing / 2; };
+    FakeProvider provider;
+    provider.reads_twice = false;
+    provider.add().text("x").ended();
+    {
+      Conversation talk(provider, &store, session_, {});
+      const auto outcome = retry ? talk.retry(listener_) : talk.go_on(listener_);
+      EXPECT_TRUE(outcome || outcome.error().code == Code::io ||
+                  outcome.error().code == Code::unsupported ||
+                  outcome.error().code == Code::invalid_argument)
+          << failing << outcome.error().message;
+      store.fails = [](int) { return false; };
+    }
+    EXPECT_TRUE(stored().starts_with("user: q | assistant: ")) << stored();
+    EXPECT_FALSE(memory_->offers().partials->find(session_.info.id)->has_value()) << failing;
+  }
+}
+
+// A store that keeps no words, only response ids.
+class NoWordsTest : public StoreFailureTest {
+ protected:
+  void SetUp() override {
+    StoreFailureTest::SetUp();
+    store_.holds_for_test().words = false;
+    provider_.keeps = true;
+    provider_.scripts.clear();
+  }
+  std::vector<ResponseLink> chain() { return get(*memory_, session_.info.id)->response_chain; }
+};
+
+TEST_F(NoWordsTest, TheChainGrowsAndIsContinued) {
+  session_.response_chain = {{"fake", "r1"}};
+  provider_.add().started("r2").text("a").ended();
+  provider_.add().started("r3").text("b").ended();
+  Conversation talk(provider_, &store_, session_, {});
+  EXPECT_TRUE(talk.ask("one", listener_)->saved);
+  EXPECT_TRUE(talk.ask("two", listener_)->saved);
+  EXPECT_EQ(provider_.seen.at(0).previous_response_id, "r1");
+  EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: one");
+  EXPECT_EQ(provider_.seen.at(1).previous_response_id, "r2");
+  EXPECT_EQ(spell(provider_.seen.at(1).messages), "user: two");
+  EXPECT_EQ(chain(), (std::vector<ResponseLink>{{"fake", "r1"}, {"fake", "r2"}, {"fake", "r3"}}));
+  EXPECT_EQ(stored(), "");
+  EXPECT_TRUE(listener_.warnings.empty());
+}
+
+TEST_F(NoWordsTest, AnExpiredChainStartsFresh) {
+  session_.response_chain = {{"fake", "r1"}};
+  provider_.add().fails(Code::expired);
+  provider_.add().started("r2").text("a").ended();
+  Conversation talk(provider_, &store_, session_, {});
+  EXPECT_TRUE(talk.ask("one", listener_)->saved);
+  EXPECT_EQ(listener_.warnings, std::vector<std::string>{"Conversation expired. Starting fresh."});
+  EXPECT_EQ(provider_.seen.at(1).previous_response_id, "");
+  EXPECT_EQ(chain(), (std::vector<ResponseLink>{{"fake", "r2"}}));
+}
+
+TEST_F(NoWordsTest, AChainThatCannotBeSavedIsSaid) {
+  provider_.add().started("r2").text("a").ended();
+  store_.fails = [](int) { return true; };
+  Conversation talk(provider_, &store_, session_, {});
+  EXPECT_FALSE(talk.ask("one", listener_)->saved);
+  EXPECT_EQ(listener_.warnings.size(), 1U);
+}
+
+}  // namespace
+}  // namespace reprise
