@@ -14,6 +14,7 @@
 #include "bare_sqlite.h"
 #include "grown_store.h"
 #include "measure.h"
+#include "reprise/environment.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
 

@@ -32,7 +32,7 @@ struct Place {
   fs::path grown;  // databases that are kept for the next time
   fs::path floors;
   std::string program;
-  Words environment;
+  Words environment = {};
   int runs = 41;
   std::int64_t sessions = 100'000;
 };

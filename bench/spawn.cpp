@@ -29,6 +29,7 @@ Cost spawn(const std::vector<std::string>& command, const std::vector<std::strin
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
   const std::vector<char*> arguments = pointers(command);
   const std::vector<char*> variables = pointers(environment);
   Cost cost;

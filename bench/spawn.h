@@ -17,7 +17,7 @@ struct Cost {
   double written_kb = 0;  // to the file system
 };
 
-// `command[0]` is a path. Standard input is empty, standard output is dropped. Ends the benchmark
+// `command[0]` is a path. Standard input is empty, what it prints is dropped. Ends the benchmark
 // when the program fails.
 Cost spawn(const std::vector<std::string>& command, const std::vector<std::string>& environment);
 
