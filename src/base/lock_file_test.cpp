@@ -1,0 +1,106 @@
+#include "base/lock_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "reprise/error.h"
+
+namespace reprise {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+class LockFileTest : public testing::Test {
+ protected:
+  LockFileTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "reprise-lock-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+    path_ = folder_ / "lock";
+  }
+  ~LockFileTest() override { std::filesystem::remove_all(folder_); }
+
+  std::unique_ptr<LockFile> open() { return *LockFile::open(path_); }
+  static LockFile::Deadline in(int ms) { return steady_clock::now() + milliseconds(ms); }
+
+  std::filesystem::path folder_;
+  std::filesystem::path path_;
+};
+
+TEST_F(LockFileTest, IsPrivate) {
+  const auto file = open();
+  struct stat status{};
+  ASSERT_EQ(::stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+}
+
+TEST_F(LockFileTest, ShutsOutOtherObjectsAndThreadsUntilReleased) {
+  const auto file = open();
+  const auto other = open();
+  {
+    const auto hold = file->acquire(in(0));
+    ASSERT_TRUE(hold);
+    const auto refused = other->acquire(in(20));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::busy);
+    EXPECT_NE(refused.error().message.find("process " + std::to_string(::getpid())),
+              std::string::npos);
+    EXPECT_FALSE(file->acquire(in(20)));
+  }
+  EXPECT_TRUE(other->acquire(in(0)));
+  EXPECT_TRUE(file->acquire(in(0)));
+}
+
+TEST_F(LockFileTest, LetsOneInAtATime) {
+  std::atomic<int> inside{0};
+  std::atomic<int> most{0};
+  std::atomic<int> turns{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        const auto file = open();
+        for (int i = 0; i < 20; ++i) {
+          const auto hold = file->acquire(in(60'000));
+          most = std::max(most.load(), ++inside);
+          turns += hold ? 1 : 0;
+          --inside;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(turns, 80);
+  EXPECT_EQ(most, 1);
+}
+
+// Without the gate the one in the tight loop would take it again and again.
+TEST_F(LockFileTest, QueuesFairly) {
+  const auto greedy = open();
+  const auto patient = open();
+  std::atomic<bool> stop{false};
+  std::jthread loop([&] {
+    while (!stop) {
+      const auto hold = greedy->acquire(in(60'000));
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(patient->acquire(in(10'000))) << i;
+  }
+  stop = true;
+}
+
+}  // namespace
+}  // namespace reprise
