@@ -135,6 +135,12 @@ Statement& Statement::bind(std::nullopt_t) {
   return *this;
 }
 
+Statement& Statement::bind_column(const Statement& row, int column) {
+  check_bound(
+      sqlite3_bind_value(statement_, ++bound_, sqlite3_column_value(row.statement_, column)));
+  return *this;
+}
+
 Result<bool> Statement::step() {
   if (failed_ != 0) {
     return std::unexpected(connection_->error(failed_));

@@ -48,6 +48,8 @@ class Statement {
   Statement& bind(std::int64_t number);
   Statement& bind(Blob blob);
   Statement& bind(std::nullopt_t);
+  // A column of another statement's row, whatever its type.
+  Statement& bind_column(const Statement& row, int column);
   template <class Value>
   Statement& bind(const std::optional<Value>& value) {
     return value ? bind(*value) : bind(std::nullopt);

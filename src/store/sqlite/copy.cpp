@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -34,22 +35,28 @@ path temporary_beside(const path& target) {
   return name;
 }
 
-Result<> copy_pages(Connection& source, const path& target) {
-  REPRISE_ASSIGN(const auto copy,
-                 Connection::open(target, OpenMode::write, std::chrono::milliseconds(0)));
-  // Nobody sees the copy before it is complete and synced, so it needs no journal.
-  REPRISE_TRY(copy->script("PRAGMA journal_mode=OFF;PRAGMA synchronous=OFF"));
-  sqlite3_backup* backup = sqlite3_backup_init(copy->handle(), "main", source.handle(), "main");
+Result<> copy_pages(Connection& source, Connection& copy) {
+  sqlite3_backup* backup = sqlite3_backup_init(copy.handle(), "main", source.handle(), "main");
   if (backup == nullptr) {
-    return std::unexpected(copy->error(sqlite3_errcode(copy->handle())));
+    return std::unexpected(copy.error(sqlite3_errcode(copy.handle())));
   }
   // In one step: a snapshot. Writers go on meanwhile, in the log.
   const int stepped = sqlite3_backup_step(backup, -1);
   const int code = sqlite3_backup_finish(backup);
   if (stepped != SQLITE_DONE) {
-    return std::unexpected(code == SQLITE_OK ? source.error(stepped) : copy->error(code));
+    return std::unexpected(code == SQLITE_OK ? source.error(stepped) : copy.error(code));
   }
   return {};
+}
+
+using Fill = std::function<Result<>(Connection& empty)>;
+
+Result<> fill_file(const path& file, const Fill& fill) {
+  REPRISE_ASSIGN(const auto connection,
+                 Connection::open(file, OpenMode::write, std::chrono::milliseconds(0)));
+  // Nobody sees the file before it is complete and synced, so it needs no journal.
+  REPRISE_TRY(connection->script("PRAGMA journal_mode=OFF;PRAGMA synchronous=OFF"));
+  return fill(*connection);
 }
 
 Result<> check_copy(const path& target) {
@@ -83,10 +90,10 @@ Result<> put_in_place(const path& temporary, const path& target) {
   return sync_folder(folder_of(target));
 }
 
-Result<> copy_through(Connection& source, const path& temporary, const path& target) {
+Result<> build_through(const path& temporary, const path& target, const Fill& fill) {
   REPRISE_ASSIGN(Fd fd, open_file(temporary, O_RDWR | O_CREAT | O_EXCL, 0600));
   REPRISE_TRY(fd.close(temporary));
-  REPRISE_TRY(copy_pages(source, temporary));
+  REPRISE_TRY(fill_file(temporary, fill));
   REPRISE_TRY(check_copy(temporary));
   REPRISE_TRY(sync_path(temporary));
   return put_in_place(temporary, target);
@@ -94,17 +101,21 @@ Result<> copy_through(Connection& source, const path& temporary, const path& tar
 
 }  // namespace
 
-Result<> copy_database(Connection& source, const path& target) {
+Result<> build_database(const path& target, const Fill& fill) {
   std::error_code no_such_file;
   if (std::filesystem::exists(std::filesystem::symlink_status(target, no_such_file))) {
     return fail(Code::conflict, cat(target.string(), " exists: choose another name"));
   }
   const path temporary = temporary_beside(target);
-  auto copied = copy_through(source, temporary, target);
-  if (!copied) {
+  auto built = build_through(temporary, target, fill);
+  if (!built) {
     ::unlink(temporary.c_str());
   }
-  return copied;
+  return built;
+}
+
+Result<> copy_database(Connection& source, const path& target) {
+  return build_database(target, [&source](Connection& empty) { return copy_pages(source, empty); });
 }
 
 }  // namespace reprise::sqlite

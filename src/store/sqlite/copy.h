@@ -3,6 +3,7 @@
 // Whole copies of a database: before a migration, and for backups.
 
 #include <filesystem>
+#include <functional>
 
 #include "reprise/error.h"
 #include "store/sqlite/connection.h"
@@ -12,5 +13,9 @@ namespace reprise::sqlite {
 // A snapshot of the connection's database at `target`, 0600, checked and synced. It appears
 // complete or not at all; conflict when `target` exists.
 Result<> copy_database(Connection& source, const std::filesystem::path& target);
+
+// The same for any new database: `fill` gets a connection to an empty one, without a journal.
+Result<> build_database(const std::filesystem::path& target,
+                        const std::function<Result<>(Connection& empty)>& fill);
 
 }  // namespace reprise::sqlite

@@ -118,11 +118,6 @@ Result<> add_to_original(Connection& connection) {
       " 0))");
 }
 
-Result<> set_version(Connection& connection) {
-  return connection.script(
-      cat("PRAGMA application_id=", kApplicationId, ";PRAGMA user_version=", kVersion));
-}
-
 // An expression for a session column an original may lack.
 std::string or_default(const Names& there, std::string_view column, std::string_view otherwise) {
   return there.contains(column) ? std::string(column) : cat(otherwise, " AS ", column);
@@ -148,6 +143,11 @@ std::string computed_session_column(const Column& column) {
 }
 
 }  // namespace
+
+Result<> set_version(Connection& connection) {
+  return connection.script(
+      cat("PRAGMA application_id=", kApplicationId, ";PRAGMA user_version=", kVersion));
+}
 
 Result<> add_time_function(Connection& connection) {
   const int code = sqlite3_create_function_v2(connection.handle(), "reprise_us", 1,
@@ -197,10 +197,11 @@ Result<> make_current(Connection& connection) {
     REPRISE_ASSIGN(Transaction transaction, Transaction::begin(connection, "BEGIN EXCLUSIVE"));
     if (before == Shape::original) {
       REPRISE_TRY(add_to_original(connection));
-      REPRISE_TRY(connection.script(own_objects_sql()));
+      REPRISE_TRY(connection.script(own_tables_sql()));
     } else {
-      REPRISE_TRY(connection.script(new_database_sql()));
+      REPRISE_TRY(connection.script(tables_sql()));
     }
+    REPRISE_TRY(connection.script(std::string(triggers_sql())));
     REPRISE_TRY(set_version(connection));
     REPRISE_TRY(transaction.commit());
   }

@@ -23,6 +23,9 @@ Result<Shape> shape_of(Connection& connection);
 // under the writer's lock; does nothing when another process was faster.
 Result<> make_current(Connection& connection);
 
+// Marks a database that has our tables as current.
+Result<> set_version(Connection& connection);
+
 // Lets a connection read an original database through temporary views that have our columns.
 Result<> show_original_as_current(Connection& connection);
 

@@ -156,22 +156,26 @@ std::span<const Table> own_tables() {
   return kOwnTables;
 }
 
-std::string own_objects_sql() {
+std::string own_tables_sql() {
   std::string sql;
   for (const Table& table : kOwnTables) {
     sql += cat("CREATE TABLE ", table.name, table.body, ";");
   }
-  return cat(sql, kIndexes, kTriggers);
+  return cat(sql, kIndexes);
 }
 
-std::string new_database_sql() {
+std::string tables_sql() {
   std::string sql = cat("CREATE TABLE sessions(", kOriginalSessionColumns);
   append_columns(sql, kSessionColumns);
   sql += cat(", system_prompt TEXT NOT NULL DEFAULT '');CREATE TABLE messages(",
              kOriginalMessageColumns);
   append_columns(sql, kMessageColumns);
   sql += ", content TEXT NOT NULL, UNIQUE(session_id, seq));";
-  return sql + own_objects_sql();
+  return sql + own_tables_sql();
+}
+
+std::string_view triggers_sql() {
+  return kTriggers;
 }
 
 }  // namespace reprise::sqlite

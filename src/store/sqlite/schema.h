@@ -28,9 +28,10 @@ struct Table {
 // The tables that the original program does not know.
 std::span<const Table> own_tables();
 
-// CREATE statements of a new database: the tables, then what own_objects_sql() gives.
-std::string new_database_sql();
-// Our tables, indexes and triggers, for a database that has sessions and messages with our columns.
-std::string own_objects_sql();
+// CREATE statements. A new database has tables_sql(), one that was the original program's gets
+// own_tables_sql() instead; both then get triggers_sql().
+std::string tables_sql();
+std::string own_tables_sql();
+std::string_view triggers_sql();
 
 }  // namespace reprise::sqlite

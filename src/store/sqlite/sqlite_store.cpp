@@ -85,7 +85,8 @@ class SqliteStore final : public Store {
         todos_(sqlite::make_todos(*database_)),
         artefacts_(sqlite::make_artefacts(*database_)),
         blobs_(sqlite::make_blobs(*database_)),
-        trash_(sqlite::make_trash(*database_)) {
+        trash_(sqlite::make_trash(*database_)),
+        repair_(sqlite::make_repair(*database_)) {
     offers_ = {.rewriting = &rewriting_,
                .forking = &forking_,
                .partials = partials_.get(),
@@ -93,6 +94,7 @@ class SqliteStore final : public Store {
                .artefacts = artefacts_.get(),
                .blobs = blobs_.get(),
                .trash = trash_.get(),
+               .repair = repair_.get(),
                .backup = &backup_};
   }
 
@@ -144,6 +146,7 @@ class SqliteStore final : public Store {
   std::unique_ptr<Artefacts> artefacts_;
   std::unique_ptr<Blobs> blobs_;
   std::unique_ptr<Trash> trash_;
+  std::unique_ptr<Repair> repair_;
   StoreOffers offers_;
 };
 

@@ -1,0 +1,159 @@
+#include "store/sqlite/verify.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/encode.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/rows.h"
+
+namespace reprise::sqlite {
+namespace {
+
+class Verifying {
+ public:
+  explicit Verifying(Connection& connection) : connection_(connection), file_(connection.name()) {}
+
+  VerifyReport run() {
+    check_structure();
+    check_sessions();
+    check_messages();
+    check_sharing();
+    check_blobs();
+    return std::move(report_);
+  }
+
+ private:
+  void add(std::string where, std::string reason) {
+    report_.damage.push_back({std::move(where), std::move(reason), ""});
+  }
+  // Calls `row` for each row. Rows that SQLite cannot reach are damage too.
+  void each(std::string_view sql, const std::function<void(const Statement&)>& row);
+  // One damage for each row: its place is the table and column 0, its reason column 1.
+  void each_is_damage(std::string_view table, std::string_view sql);
+  void check_structure();
+  void check_sessions();
+  void check_messages();
+  void check_sharing();
+  void check_blobs();
+  Result<std::string> hash_of(std::string_view hash);
+
+  Connection& connection_;
+  const std::string file_;
+  VerifyReport report_;
+};
+
+void Verifying::each(std::string_view sql, const std::function<void(const Statement&)>& row) {
+  auto rows = connection_.prepare(sql);
+  auto more = rows ? rows->step() : Result<bool>(std::unexpected(rows.error()));
+  while (more && *more) {
+    row(*rows);
+    more = rows->step();
+  }
+  if (!more) {
+    add(file_, more.error().message);
+  }
+}
+
+void Verifying::each_is_damage(std::string_view table, std::string_view sql) {
+  each(sql,
+       [&](const Statement& row) { add(row_place(file_, table, row.integer(0)), row.text(1)); });
+}
+
+void Verifying::check_structure() {
+  each("PRAGMA main.integrity_check(100)", [&](const Statement& row) {
+    if (row.bytes(0) != "ok") {
+      add(file_, row.text(0));
+    }
+  });
+  each("PRAGMA main.foreign_key_check", [&](const Statement& row) {
+    add(row_place(file_, row.text(0), row.integer(1)), cat("belongs to nothing in ", row.text(2)));
+  });
+}
+
+void Verifying::check_sessions() {
+  each(cat("SELECT ", kInfoColumns,
+           " FROM sessions AS s LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0"
+           " WHERE s.kept_for IS NULL"),
+       [&](const Statement& row) {
+         InfoRow read = read_info(row, file_);
+         ++report_.sessions;
+         if (read.damage) {
+           report_.damage.push_back(*std::move(read.damage));
+         }
+       });
+}
+
+void Verifying::check_messages() {
+  each(cat("SELECT ", kMessageColumns, " FROM messages"), [&](const Statement& row) {
+    MessageRow read = read_message(row, file_);
+    ++report_.messages;
+    if (read.damage) {
+      report_.damage.push_back(*std::move(read.damage));
+    }
+  });
+  each_is_damage("messages",
+                 "SELECT id, 'the place ' || seq || ' cannot be' FROM messages"
+                 " WHERE typeof(seq) <> 'integer' OR seq < 0");
+}
+
+void Verifying::check_sharing() {
+  each_is_damage("sessions",
+                 "SELECT rowid, 'it has messages beyond its head ' || head FROM sessions AS s"
+                 " WHERE head <= (SELECT max(seq) FROM messages AS m WHERE m.session_id = s.id)");
+  each_is_damage("sessions",
+                 "SELECT s.rowid, 'the messages it shares with ' || s.base || ' are missing'"
+                 " FROM sessions AS s LEFT JOIN sessions AS b ON b.id = s.base"
+                 " WHERE s.base IS NOT NULL AND (b.id IS NULL OR b.head < s.base_count)");
+}
+
+void Verifying::check_blobs() {
+  each(
+      "SELECT DISTINCT r.hash FROM reprise_blob_refs AS r WHERE NOT EXISTS"
+      " (SELECT 1 FROM reprise_blobs AS b WHERE b.hash = r.hash)",
+      [&](const Statement& row) {
+        add(cat(file_, ": blob ", row.text(0)), "messages name it, but it is missing");
+      });
+  each("SELECT DISTINCT hash FROM reprise_blobs", [&](const Statement& row) {
+    const std::string name = row.text(0);
+    const auto hash = hash_of(name);
+    if (!hash) {
+      add(cat(file_, ": blob ", name), hash.error().message);
+    } else if (*hash != name) {
+      add(cat(file_, ": blob ", name), "its bytes are not what its name says");
+    }
+  });
+}
+
+Result<std::string> Verifying::hash_of(std::string_view hash) {
+  REPRISE_ASSIGN(
+      Statement row,
+      connection_.query("SELECT bytes FROM reprise_blobs WHERE hash = ? ORDER BY n", hash));
+  std::string whole;
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      break;
+    }
+    whole += row.bytes(0);
+  }
+  REPRISE_ASSIGN(const auto found, sha256(whole));
+  return found.str();
+}
+
+}  // namespace
+
+Result<VerifyReport> verify_database(Connection& connection) {
+  // One state of it all, whatever others write meanwhile.
+  // Not committed: a damaged database may refuse even that.
+  REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(connection, "BEGIN"));
+  return Verifying(connection).run();
+}
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,16 @@
+#pragma once
+
+// Looks at everything a database holds and lists what is wrong.
+
+#include <string>
+#include <string_view>
+
+#include "reprise/error.h"
+#include "reprise/store_offers.h"
+#include "store/sqlite/connection.h"
+
+namespace reprise::sqlite {
+
+Result<VerifyReport> verify_database(Connection& connection);
+
+}  // namespace reprise::sqlite
