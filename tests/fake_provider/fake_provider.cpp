@@ -1,5 +1,6 @@
 #include "fake_provider/fake_provider.h"
 
+#include <asm-generic/socket.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -56,7 +57,7 @@ Result<Fd> listen_on(std::uint16_t port) {
 
 Result<std::uint16_t> port_of(const Fd& socket) {
   sockaddr_in address{};
-  socklen_t size = sizeof address;
+  unsigned size = sizeof address;
   if (::getsockname(socket.get(), general(address), &size) != 0) {
     return fail(Code::io, "cannot learn the port", errno);
   }

@@ -1,0 +1,52 @@
+#include "e2e/acknowledging_store.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise::e2e {
+
+AcknowledgingStore::AcknowledgingStore(std::unique_ptr<Store> store, Say say)
+    : store_(std::move(store)), say_(std::move(say)), offers_(store_->offers()) {
+  if (offers_.rewriting != nullptr) {
+    offers_.rewriting = this;
+  }
+}
+
+void AcknowledgingStore::acknowledge(const Result<Appended>& appended,
+                                     const std::vector<Message>& messages) {
+  if (!appended) {
+    return;
+  }
+  Seq seq = appended->first;
+  for (const Message& message : messages) {
+    say_(cat("stored ", seq.value, " ", message_to_json(message)));
+    seq = seq.next();
+  }
+}
+
+Result<Appended> AcknowledgingStore::append(const SessionId& id, std::vector<Message> messages,
+                                            AppendOptions options) {
+  auto appended = store_->append(id, messages, std::move(options));
+  acknowledge(appended, messages);
+  return appended;
+}
+
+Result<Appended> AcknowledgingStore::replace_suffix(const SessionId& id, Seq from,
+                                                    std::vector<Message> messages,
+                                                    AppendOptions options) {
+  say_(cat("replacing ", from.value));
+  auto appended =
+      store_->offers().rewriting->replace_suffix(id, from, messages, std::move(options));
+  acknowledge(appended, messages);
+  return appended;
+}
+
+}  // namespace reprise::e2e

@@ -1,0 +1,53 @@
+#pragma once
+
+// A store that says aloud what it has stored, one line at a time:
+//   stored SEQ MESSAGE   append() has returned: the message must never be lost from here on
+//   replacing SEQ        the messages from SEQ on may have given way from here on
+// MESSAGE is its JSON. Nothing else is changed.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise::e2e {
+
+class AcknowledgingStore final : public Store, private Rewriting {
+ public:
+  using Say = std::function<void(const std::string& line)>;
+
+  AcknowledgingStore(std::unique_ptr<Store> store, Say say);
+
+  Result<> create(const Session& session) override { return store_->create(session); }
+  Result<std::optional<Session>> find(const SessionId& id) override { return store_->find(id); }
+  Result<> update(const SessionId& id, const SessionPatch& patch) override {
+    return store_->update(id, patch);
+  }
+  Result<SessionPage> list(const SessionQuery& query) override { return store_->list(query); }
+  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
+                          AppendOptions options) override;
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    return store_->read(id, range, sink);
+  }
+  StoreHolds holds() const override { return store_->holds(); }
+  const StoreOffers& offers() const override { return offers_; }
+
+ private:
+  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                  AppendOptions options) override;
+  void acknowledge(const Result<Appended>& appended, const std::vector<Message>& messages);
+
+  std::unique_ptr<Store> store_;
+  Say say_;
+  StoreOffers offers_;
+};
+
+}  // namespace reprise::e2e

@@ -1,0 +1,252 @@
+// The main job, end to end: a conversation with tools in the SQLite store, whose process is killed
+// (kill -9) again and again, and goes on each time. In the end
+//  (1) every acknowledged message is there, in order, as it was acknowledged,
+//  (2) every question was asked once, and answered,
+//  (3) the server has accepted every request.
+// REPRISE_LONG=1 makes each conversation four times as long; REPRISE_SEED=N makes others.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "base/variable.h"
+#include "e2e/child_process.h"
+#include "e2e/turns.h"
+#include "fake_provider/fake_provider.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::e2e {
+namespace {
+
+using test::must;
+
+constexpr const char* kSession = "0190a3c2-0000-7000-8000-000000000001";
+
+std::int64_t number(std::string_view text) {
+  std::int64_t out = 0;
+  (void)std::from_chars(text.data(), text.data() + text.size(), out);  // 0 for no number
+  return out;
+}
+
+// What the driver has said so far.
+class Ledger {
+ public:
+  void take(std::string_view line) {
+    const auto blank = line.find(' ');
+    const std::string_view word = line.substr(0, blank);
+    const std::string_view rest = blank == std::string_view::npos ? "" : line.substr(blank + 1);
+    if (word == "stored") {
+      const auto end = rest.find(' ');
+      stored_.insert_or_assign(number(rest), must(message_from_json(rest.substr(end + 1))));
+    } else if (word == "replacing") {
+      give_way(number(rest));
+    } else if (word == "warning" || word == "failed") {
+      complaints_.emplace_back(line);
+    }
+  }
+
+  // Invariant (1). Messages that were stored in the moment of a kill may be there unacknowledged.
+  void check(const std::vector<Message>& record, std::size_t unacknowledged_max) const {
+    EXPECT_EQ(complaints_, std::vector<std::string>{});
+    for (const auto& [seq, message] : stored_) {
+      ASSERT_LT(seq, static_cast<std::int64_t>(record.size()));
+      Message found = record[static_cast<std::size_t>(seq)];
+      EXPECT_EQ(found.seq.value, seq);
+      found.seq = message.seq;
+      EXPECT_EQ(message_to_json(found), message_to_json(message)) << "seq " << seq;
+    }
+    EXPECT_LE(record.size() - stored_.size(), unacknowledged_max);
+    for (const auto& [seq, text] : beginnings_) {
+      ASSERT_LT(seq, static_cast<std::int64_t>(record.size()));
+      EXPECT_TRUE(plain_text(record[static_cast<std::size_t>(seq)]).starts_with(text))
+          << "seq " << seq << " has lost: " << text;
+    }
+  }
+
+  std::size_t given_way() const { return beginnings_.size(); }
+
+ private:
+  // A cut answer is replaced by a longer one that begins with its text.
+  void give_way(std::int64_t from) {
+    const auto first = stored_.lower_bound(from);
+    if (first != stored_.end() && first->first == from) {
+      beginnings_.emplace_back(from, plain_text(first->second));
+    }
+    stored_.erase(first, stored_.end());
+  }
+
+  std::map<std::int64_t, Message> stored_;
+  std::vector<std::pair<std::int64_t, std::string>> beginnings_;
+  std::vector<std::string> complaints_;
+};
+
+struct Plan {
+  std::vector<std::string> providers;  // in turn, one for each process
+  std::int64_t turns = 0;
+  int kills = 0;
+  std::uint64_t seed = 0;
+};
+
+class ConversationE2e : public testing::Test {
+ protected:
+  static Plan plan(std::vector<std::string> providers, std::uint64_t seed) {
+    const int factor = variable("REPRISE_LONG").empty() ? 1 : 4;
+    const auto more = static_cast<std::uint64_t>(number(variable("REPRISE_SEED")));
+    return {std::move(providers), 50 * factor, 5 * factor, seed + more * 100};
+  }
+
+  void run(const Plan& plan) {
+    start_server(plan.seed);
+    create_session();
+    random_.seed(plan.seed);
+    for (std::int64_t i = 0; i < plan.kills; ++i) {
+      // Spread over the conversation, never so late that it could be over before.
+      const std::int64_t span = (plan.turns - 3) / plan.kills;
+      kill_at_.push_back(i * span + random(span));
+    }
+    int processes = 0;
+    for (bool killed = true; killed; ++processes) {
+      ASSERT_LE(processes, plan.kills);
+      killed = run_process(
+          plan, plan.providers[static_cast<std::size_t>(processes) % plan.providers.size()]);
+      if (HasFailure()) {
+        return;
+      }
+    }
+    EXPECT_EQ(processes, plan.kills + 1);
+    check(plan);
+  }
+
+ private:
+  std::int64_t random(std::int64_t below) {
+    return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(below));
+  }
+
+  void start_server(std::uint64_t seed) {
+    server_ = must(fake::FakeProvider::start({.port = 0, .key = "", .seed = seed}));
+    for (const std::string_view line : script()) {
+      must(server_->add_rule(line));
+    }
+  }
+
+  void create_session() {
+    const auto store = must(open_sqlite_store(file()));
+    must(store->create(test::session(kSession)));
+  }
+
+  std::string file() const { return folder_.path() / "reprise.db"; }
+
+  // Whether it was killed; else it has come to the end.
+  bool run_process(const Plan& plan, const std::string& provider) {
+    ChildProcess child({CONVERSATION_DRIVER, file(), kSession, provider, cat(server_->url(), "/v1"),
+                        std::to_string(plan.turns), std::to_string(plan.seed)});
+    const bool while_it_mends = kills_done_ > 0 && !kill_at_.empty() && random(4) == 0;
+    std::optional<std::int64_t> lines_left;
+    if (while_it_mends) {
+      lines_left = random(3);
+    }
+    std::string last;
+    while (const auto line = child.line()) {
+      ledger_.take(*line);
+      last = *line;
+      const bool at_turn = line->starts_with("turn ") && !kill_at_.empty() &&
+                           number(std::string_view(*line).substr(5)) >= kill_at_.front();
+      if (!lines_left && at_turn) {
+        lines_left = random(4);
+      }
+      if (lines_left && (*lines_left)-- == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(random(80)));
+        child.kill();
+        drain(child);
+        kill_at_.erase(kill_at_.begin());
+        ++kills_done_;
+        return true;
+      }
+    }
+    EXPECT_EQ(last, "done");
+    EXPECT_EQ(child.wait(), 0);
+    return false;
+  }
+
+  // What was said before the kill counts.
+  void drain(ChildProcess& child) {
+    while (const auto line = child.line()) {
+      ledger_.take(*line);
+    }
+  }
+
+  void check(const Plan& plan) {
+    const auto store = must(open_sqlite_store(file(), {.access = Access::read}));
+    const auto record = must(read_all(*store, must(SessionId::parse(kSession))));
+    ledger_.check(record, static_cast<std::size_t>(plan.kills));
+    EXPECT_GT(ledger_.given_way(), 0U) << "no cut answer was continued";
+
+    // Invariant (2).
+    std::int64_t asked = 0;
+    bool answered = true;
+    for (const Message& message : record) {
+      if (message.role == role::kUser) {
+        EXPECT_TRUE(answered) << "before turn " << asked;
+        EXPECT_EQ(plain_text(message), question(plan.seed, asked));
+        ++asked;
+        answered = false;
+      } else if (message.role == role::kAssistant) {
+        answered = message.state == MessageState::complete;
+      }
+    }
+    EXPECT_TRUE(answered);
+    EXPECT_EQ(asked, plan.turns);
+
+    // Invariant (3).
+    EXPECT_EQ(server_->violations(), std::vector<std::string>{});
+  }
+
+  test::TemporaryFolder folder_;
+  std::unique_ptr<fake::FakeProvider> server_;
+  Ledger ledger_;
+  std::mt19937_64 random_;
+  std::vector<std::int64_t> kill_at_;  // turns
+  int kills_done_ = 0;
+};
+
+TEST_F(ConversationE2e, SurvivesKillsWithOpenaiChat) {
+  run(plan({"openai-chat"}, 1));
+}
+
+TEST_F(ConversationE2e, SurvivesKillsWithOpenaiResponses) {
+  run(plan({"openai-responses"}, 2));
+}
+
+TEST_F(ConversationE2e, SurvivesKillsWithAnthropic) {
+  run(plan({"anthropic"}, 3));
+}
+
+// Each process goes on with what another provider's has left behind.
+TEST_F(ConversationE2e, SurvivesKillsWhileTheProvidersChange) {
+  run(plan({"openai-responses", "anthropic", "openai-chat"}, 4));
+}
+
+}  // namespace
+}  // namespace reprise::e2e

@@ -1,0 +1,23 @@
+#pragma once
+
+// The conversation that the driver talks and the test checks: both must know its questions.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/tool.h"
+
+namespace reprise::e2e {
+
+// The question of turn `index`. Of ten kinds, in an order that follows from the seed.
+std::string question(std::uint64_t seed, std::int64_t index);
+
+// The script of the test server that goes with the questions.
+std::vector<std::string_view> script();
+
+// The tools that the questions make the model call: add, fail and big.
+void add_tools(ToolRegistry& registry);
+
+}  // namespace reprise::e2e
