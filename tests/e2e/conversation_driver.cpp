@@ -1,8 +1,9 @@
-// conversation_driver STORE SESSION PROVIDER URL TURNS SEED
+// conversation_driver STORE SESSION PROVIDER URL TURNS SEED [QUESTION]
 //
-// Talks the conversation of turns.h from where its record ends, and says on standard output what
-// it does: "start", "turn N", the lines of AcknowledgingStore, "warning TEXT", then "done", or
-// "failed TEXT". Made to be killed at any point and started again.
+// Talks the conversation of turns.h (or asks the same question in every turn) from where its
+// record ends, and says on standard output what it does: "start", "turn N", "text PIECE" as the
+// answer streams, the lines of AcknowledgingStore, "warning TEXT", then "done", or "failed TEXT".
+// Made to be killed at any point and started again.
 
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "e2e/acknowledging_store.h"
 #include "e2e/turns.h"
@@ -40,6 +42,7 @@ void say(const std::string& line) {
 
 class Observer final : public TurnObserver {
  public:
+  void on_text(std::string_view text) override { say(cat("text ", json::quoted(text))); }
   void on_warning(std::string_view text) override { say(cat("warning ", text)); }
 };
 
@@ -77,7 +80,7 @@ Result<> finish(Conversation& talk, Result<Outcome> outcome) {
 }
 
 Result<> run(const std::vector<std::string_view>& arguments) {
-  if (arguments.size() != 6) {
+  if (arguments.size() < 6) {
     return fail(Code::invalid_argument, "six arguments are needed");
   }
   say("start");
@@ -100,7 +103,9 @@ Result<> run(const std::vector<std::string_view>& arguments) {
   REPRISE_ASSIGN(std::int64_t turn, count_questions(store, id));
   for (; turn < turns; ++turn) {
     say(cat("turn ", turn));
-    REPRISE_TRY(finish(talk, talk.ask(question(seed, turn), observer)));
+    REPRISE_TRY(finish(
+        talk, talk.ask(arguments.size() > 6 ? std::string(arguments[6]) : question(seed, turn),
+                       observer)));
   }
   return {};
 }

@@ -5,6 +5,8 @@
 //  (3) the server has accepted every request.
 // REPRISE_LONG=1 makes each conversation four times as long; REPRISE_SEED=N makes others.
 
+#include "reprise/conversation.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +29,7 @@
 #include "e2e/child_process.h"
 #include "e2e/turns.h"
 #include "fake_provider/fake_provider.h"
-#include "reprise/error.h"
+#include "fake_provider/json_value.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
@@ -117,9 +119,34 @@ class ConversationE2e : public testing::Test {
     return {std::move(providers), 50 * factor, 5 * factor, seed + more * 100};
   }
 
+  void start(std::uint64_t seed) {
+    server_ = must(fake::FakeProvider::start({.port = 0, .key = "", .seed = seed}));
+    for (const std::string_view line : script()) {
+      must(server_->add_rule(line));
+    }
+    const auto store = must(open_sqlite_store(file()));
+    must(store->create(test::session(kSession)));
+  }
+
+  std::string file() const { return folder_.path() / "reprise.db"; }
+
+  std::vector<std::string> command(const Plan& plan, const std::string& provider) const {
+    return {CONVERSATION_DRIVER,
+            file(),
+            kSession,
+            provider,
+            cat(server_->url(), "/v1"),
+            std::to_string(plan.turns),
+            std::to_string(plan.seed)};
+  }
+
+  std::vector<Message> record() const {
+    const auto store = must(open_sqlite_store(file(), {.access = Access::read}));
+    return must(read_all(*store, must(SessionId::parse(kSession))));
+  }
+
   void run(const Plan& plan) {
-    start_server(plan.seed);
-    create_session();
+    start(plan.seed);
     random_.seed(plan.seed);
     for (std::int64_t i = 0; i < plan.kills; ++i) {
       // Spread over the conversation, never so late that it could be over before.
@@ -139,33 +166,20 @@ class ConversationE2e : public testing::Test {
     check(plan);
   }
 
+  std::unique_ptr<fake::FakeProvider> server_;
+
  private:
   std::int64_t random(std::int64_t below) {
     return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(below));
   }
 
-  void start_server(std::uint64_t seed) {
-    server_ = must(fake::FakeProvider::start({.port = 0, .key = "", .seed = seed}));
-    for (const std::string_view line : script()) {
-      must(server_->add_rule(line));
-    }
-  }
-
-  void create_session() {
-    const auto store = must(open_sqlite_store(file()));
-    must(store->create(test::session(kSession)));
-  }
-
-  std::string file() const { return folder_.path() / "reprise.db"; }
-
   // Whether it was killed; else it has come to the end.
   bool run_process(const Plan& plan, const std::string& provider) {
-    ChildProcess child({CONVERSATION_DRIVER, file(), kSession, provider, cat(server_->url(), "/v1"),
-                        std::to_string(plan.turns), std::to_string(plan.seed)});
+    ChildProcess child(command(plan, provider));
     const bool while_it_mends = kills_done_ > 0 && !kill_at_.empty() && random(4) == 0;
     std::optional<std::int64_t> lines_left;
     if (while_it_mends) {
-      lines_left = random(3);
+      lines_left = random(8);
     }
     std::string last;
     while (const auto line = child.line()) {
@@ -174,7 +188,7 @@ class ConversationE2e : public testing::Test {
       const bool at_turn = line->starts_with("turn ") && !kill_at_.empty() &&
                            number(std::string_view(*line).substr(5)) >= kill_at_.front();
       if (!lines_left && at_turn) {
-        lines_left = random(4);
+        lines_left = random(12);
       }
       if (lines_left && (*lines_left)-- == 0) {
         std::this_thread::sleep_for(std::chrono::milliseconds(random(80)));
@@ -198,15 +212,14 @@ class ConversationE2e : public testing::Test {
   }
 
   void check(const Plan& plan) {
-    const auto store = must(open_sqlite_store(file(), {.access = Access::read}));
-    const auto record = must(read_all(*store, must(SessionId::parse(kSession))));
-    ledger_.check(record, static_cast<std::size_t>(plan.kills));
+    const auto messages = record();
+    ledger_.check(messages, static_cast<std::size_t>(plan.kills));
     EXPECT_GT(ledger_.given_way(), 0U) << "no cut answer was continued";
 
     // Invariant (2).
     std::int64_t asked = 0;
     bool answered = true;
-    for (const Message& message : record) {
+    for (const Message& message : messages) {
       if (message.role == role::kUser) {
         EXPECT_TRUE(answered) << "before turn " << asked;
         EXPECT_EQ(plain_text(message), question(plan.seed, asked));
@@ -224,7 +237,6 @@ class ConversationE2e : public testing::Test {
   }
 
   test::TemporaryFolder folder_;
-  std::unique_ptr<fake::FakeProvider> server_;
   Ledger ledger_;
   std::mt19937_64 random_;
   std::vector<std::int64_t> kill_at_;  // turns
@@ -246,6 +258,56 @@ TEST_F(ConversationE2e, SurvivesKillsWithAnthropic) {
 // Each process goes on with what another provider's has left behind.
 TEST_F(ConversationE2e, SurvivesKillsWhileTheProvidersChange) {
   run(plan({"openai-responses", "anthropic", "openai-chat"}, 4));
+}
+
+// P4: what was shown is kept, but for the last moment: 50 ms are promised, and a busy machine that
+// may stop any process for a while gets half a second here.
+TEST_F(ConversationE2e, KeepsTheTextThatWasShownBeforeAKill) {
+  const Plan plan{.providers = {"openai-chat"}, .turns = 1, .kills = 1, .seed = 5};
+  start(plan.seed);
+  must(server_->add_rule("text [long] => slow=10"));
+  auto arguments = command(plan, plan.providers[0]);
+  arguments.emplace_back("[long] long:400");
+  std::string shown;
+  std::string shown_early;
+  {
+    ChildProcess child(arguments);
+    const auto kill_at = [](auto begin) { return begin + std::chrono::milliseconds(1500); };
+    std::optional<std::chrono::steady_clock::time_point> begin;
+    while (const auto line = child.line()) {
+      if (!line->starts_with("text ")) {
+        continue;
+      }
+      const auto now = std::chrono::steady_clock::now();
+      begin = begin.value_or(now);
+      shown += must(fake::parse_value(std::string_view(*line).substr(5))).text;
+      if (now < kill_at(*begin) - std::chrono::milliseconds(500)) {
+        shown_early = shown;
+      }
+      if (now >= kill_at(*begin)) {
+        break;
+      }
+    }
+  }  // killed
+  ASSERT_FALSE(shown_early.empty());
+  const auto store = must(open_sqlite_store(file()));
+  EXPECT_TRUE(must(settle_interrupted(*store, must(SessionId::parse(kSession)))));
+  const auto cut = record();
+  ASSERT_EQ(cut.size(), 2U);
+  EXPECT_EQ(cut[1].state, MessageState::incomplete);
+  const std::string kept = plain_text(cut[1]);
+  EXPECT_TRUE(kept.starts_with(shown_early)) << kept << "\n" << shown_early;
+
+  ChildProcess again(arguments);
+  while (again.line()) {
+  }
+  EXPECT_EQ(again.wait(), 0);
+  const auto whole = record();
+  ASSERT_EQ(whole.size(), 2U);
+  EXPECT_EQ(whole[1].state, MessageState::complete);
+  EXPECT_TRUE(plain_text(whole[1]).starts_with(kept));
+  EXPECT_GT(plain_text(whole[1]).size(), kept.size());
+  EXPECT_EQ(server_->violations(), std::vector<std::string>{});
 }
 
 }  // namespace
