@@ -99,7 +99,8 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
   const std::string updated_at = seconds_text(info.updated_at);
   const std::string chain = chain_to_json(session.response_chain);
   const std::string extra = extra_to_json(session.extra);
-  const std::string_view origin = info.forked_from ? info.forked_from->session.str() : "";
+  const std::string_view origin =
+      info.forked_from ? std::string_view(info.forked_from->session.str()) : "";
   REPRISE_TRY(connection.run(
       "INSERT INTO sessions(id, title, model, working_dir, system_prompt, created_at, updated_at,"
       " forked_from, forked_at, created_us, updated_us, closed_us, state, mode, provider, head,"

@@ -1,0 +1,323 @@
+// What is acknowledged survives: kill -9, torn logs, other processes, full disks.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/file.h"
+#include "base/lock_file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/sqlite/sqlite_support.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+const SessionId kId = session_id("s");
+
+TEST(Killing, LosesNothingThatWasAcknowledged) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "r.db";
+  must(open_at(file)->create(session("s")));
+  std::minstd_rand random(7);
+  std::int64_t acknowledged = 0;
+  for (int round = 0; round < 20; ++round) {
+    std::array<int, 2> pipe{};
+    ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+    const pid_t child = in_child([&] {
+      const auto store = open_at(file);
+      for (std::int64_t i = acknowledged;; ++i) {
+        const auto done = store->append(kId, {user(cat("message ", i))}, {});
+        if (!done || ::write(pipe[1], &done->head.value, sizeof(std::int64_t)) < 0) {
+          return 1;
+        }
+      }
+    });
+    ::close(pipe[1]);
+    const auto wait = std::chrono::microseconds(5'000 + random() % 40'000);
+    std::int64_t head = 0;
+    // The first one at least; then death at any point.
+    ASSERT_EQ(::read(pipe[0], &head, sizeof head), static_cast<ssize_t>(sizeof head));
+    std::this_thread::sleep_for(wait);
+    ::kill(child, SIGKILL);
+    std::int64_t last = head;
+    while (::read(pipe[0], &head, sizeof head) == static_cast<ssize_t>(sizeof head)) {
+      last = head;
+    }
+    ::close(pipe[0]);
+    EXPECT_EQ(exit_code_of(child), 128 + SIGKILL);
+    const auto store = open_at(file);
+    const auto there = must(read_all(*store, kId));
+    ASSERT_GE(static_cast<std::int64_t>(there.size()), last);
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      ASSERT_EQ(there[i].seq.value, static_cast<std::int64_t>(i));
+      ASSERT_EQ(plain_text(there[i]), cat("message ", i));
+    }
+    acknowledged = static_cast<std::int64_t>(there.size());
+  }
+  EXPECT_TRUE(must(open_at(file)->offers().repair->verify()).damage.empty());
+}
+
+TEST(TornLog, LeavesABeginning) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "r.db";
+  {
+    const auto store = open_at(file);
+    must(store->create(session("s")));
+    for (int i = 0; i < 20; ++i) {
+      must(store->append(kId, {user(cat("message ", i))}, {}));
+    }
+  }
+  const std::string database = bytes_of(file);
+  const std::string log = bytes_of(folder.path() / "r.db-wal");
+  ASSERT_GT(log.size(), 100'000U);
+  std::size_t longest = 0;
+  for (std::size_t cut = 0; cut <= log.size(); cut += 3001) {
+    const fs::path copy = folder.path() / cat("cut", cut) / "r.db";
+    must(make_private_folders(copy.parent_path()));
+    must(replace_file(copy, database));
+    must(replace_file(copy.parent_path() / "r.db-wal", log.substr(0, cut)));
+    const auto opened = open_sqlite_store(copy);
+    ASSERT_TRUE(works(opened)) << cut;
+    const auto found = must((*opened)->find(kId));
+    const auto there = found ? must(read_all(**opened, kId)) : std::vector<Message>{};
+    ASSERT_GE(there.size(), longest) << "more of the log cannot show less";
+    longest = there.size();
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      ASSERT_EQ(plain_text(there[i]), cat("message ", i));
+    }
+    if (found) {
+      EXPECT_EQ(found->info.head.value, static_cast<std::int64_t>(there.size()));
+      EXPECT_TRUE(works((*opened)->append(kId, {user("next")}, {})));
+    }
+  }
+  EXPECT_GE(longest, 19U);
+}
+
+TEST(Processes, AppendToOneSessionWithoutGapsOrLosses) {
+  constexpr int kProcesses = 4;
+  constexpr int kEach = 100;
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "r.db";
+  must(open_at(file)->create(session("s")));
+  std::vector<pid_t> children;
+  for (int p = 0; p < kProcesses; ++p) {
+    children.push_back(in_child([&] {
+      const auto store = open_at(file, {.busy_timeout = milliseconds(60'000)});
+      for (int i = 0; i < kEach; ++i) {
+        if (!store->append(kId, {user(cat(p, " ", i))}, {})) {
+          return 1;
+        }
+      }
+      return 0;
+    }));
+  }
+  for (const pid_t child : children) {
+    EXPECT_EQ(exit_code_of(child), 0);
+  }
+  const auto there = must(read_all(*open_at(file), kId));
+  ASSERT_EQ(there.size(), std::size_t{kProcesses * kEach});
+  std::array<int, kProcesses> next{};
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    EXPECT_EQ(there[i].seq.value, static_cast<std::int64_t>(i));
+    const std::string text = plain_text(there[i]);
+    auto& expected = next.at(static_cast<std::size_t>(text[0] - '0'));
+    EXPECT_EQ(text, cat(text[0], " ", expected++));  // each process's own in its order
+  }
+}
+
+TEST(StoppedHolder, MakesOthersBusyInBoundedTimeAndReadersNot) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "r.db";
+  const auto store = open_at(file, {.busy_timeout = milliseconds(200)});
+  must(store->create(session("s")));
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+  const pid_t child = in_child([&] {
+    const auto lock = must(LockFile::open(file.string() + "-lock"));
+    const auto hold = must(lock->acquire(std::chrono::steady_clock::now() + milliseconds(5000)));
+    (void)!::write(pipe[1], "x", 1);  // a parent that is gone ends the wait by killing us anyway
+    ::pause();
+    return 0;
+  });
+  char ready = 0;
+  ASSERT_EQ(::read(pipe[0], &ready, 1), 1);
+  ::kill(child, SIGSTOP);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto refused = store->append(kId, {user("x")}, {});
+  const auto waited = std::chrono::steady_clock::now() - begin;
+  EXPECT_TRUE(fails(refused, Code::busy));
+  EXPECT_NE(refused.error().message.find(cat("process ", child)), std::string::npos);
+  EXPECT_GE(waited, milliseconds(200));
+  EXPECT_LT(waited, milliseconds(5000));
+  EXPECT_TRUE(must(store->find(kId)));
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(exit_code_of(child), 128 + SIGKILL);
+  EXPECT_TRUE(works(store->append(kId, {user("x")}, {})));
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+}
+
+TEST(OriginalHoldingItsLock, IsWaitedForABoundedTime) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "r.db";
+  const auto store = open_at(file, {.busy_timeout = milliseconds(100)});
+  must(store->create(session("s")));
+  PlainDatabase plain(file);
+  plain.run("BEGIN IMMEDIATE");
+  EXPECT_TRUE(fails(store->append(kId, {user("x")}, {}), Code::busy));
+  plain.run("COMMIT");
+  EXPECT_TRUE(works(store->append(kId, {user("x")}, {})));
+}
+
+// Files cannot grow beyond the limit: what a full disk looks like to a program without root.
+TEST(FileSizeLimit, FailsTheWriteAndKeepsTheRest) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "r.db";
+  must(open_at(file)->create(session("s")));
+  const pid_t child = in_child([&] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1 << 20, 1 << 20};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) {
+      return 2;
+    }
+    const auto store = open_at(file);
+    std::int64_t head = 0;
+    for (int i = 0; i < 1000; ++i) {
+      const auto done = store->append(kId, {user(std::string(20'000, 'x'))}, {});
+      if (!done) {
+        const auto there = read_all(*store, kId);
+        return done.error().code == Code::io && there &&
+                       static_cast<std::int64_t>(there->size()) == head && head > 10
+                   ? 0
+                   : 3;
+      }
+      head = done->head.value;
+    }
+    return 4;
+  });
+  EXPECT_EQ(exit_code_of(child), 0);
+  const auto store = open_at(file);
+  EXPECT_TRUE(must(store->offers().repair->verify()).damage.empty());
+  EXPECT_TRUE(works(store->append(kId, {user("x")}, {})));
+}
+
+// A small file system of its own; unmounted at the end.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const fs::path& folder) : folder_(folder) {
+    mounted_ = ::mount("none", folder.c_str(), "tmpfs", 0, "size=2m") == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) {
+      ::umount2(folder_.c_str(), MNT_DETACH);
+    }
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  bool is_mounted() const { return mounted_; }
+  bool make_read_only() const {
+    return ::mount("none", folder_.c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr) == 0;
+  }
+  // Every byte that is left.
+  void fill() const {
+    const Fd fd = must(open_file(folder_ / "filler", O_WRONLY | O_CREAT | O_APPEND));
+    const std::string block(4096, 'x');
+    while (::write(fd.get(), block.data(), block.size()) > 0) {
+    }
+  }
+
+ private:
+  fs::path folder_;
+  bool mounted_ = false;
+};
+
+TEST(FullDisk, FailsTheWriteAndCanBeRead) {
+  const TemporaryFolder folder;
+  const SmallDisk disk(folder.path());
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a small disk needs root";
+  }
+  const fs::path file = folder.path() / "r.db";
+  std::int64_t head = 0;
+  {
+    const auto store = open_at(file);
+    must(store->create(session("s")));
+    must(store->append(kId, {user("first")}, {}));
+    disk.fill();
+    for (head = 1; head < 1000; ++head) {
+      const auto done = store->append(kId, {user(std::string(5'000, 'x'))}, {});
+      if (!done) {
+        EXPECT_TRUE(fails(done, Code::io));
+        EXPECT_NE(done.error().message.find("free"), std::string::npos);
+        break;
+      }
+    }
+    EXPECT_EQ(must(read_all(*store, kId)).size(), static_cast<std::size_t>(head));
+  }
+  // Without its shared memory file, which there is no room for.
+  fs::remove(file.string() + "-shm");
+  disk.fill();
+  for (const Access access : {Access::read, Access::write, Access::read}) {
+    const auto opened = open_sqlite_store(file, {.access = access});
+    ASSERT_TRUE(works(opened));
+    EXPECT_EQ(must(read_all(**opened, kId)).size(), static_cast<std::size_t>(head));
+    EXPECT_EQ(must((*opened)->list({})).sessions.size(), 1U);
+  }
+}
+
+TEST(ReadOnlyFolder, CanBeReadWithTheLogThatIsThere) {
+  const TemporaryFolder folder;
+  const SmallDisk disk(folder.path());
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a read-only disk needs root";
+  }
+  const fs::path file = folder.path() / "r.db";
+  {
+    const auto store = open_at(file);
+    must(store->create(session("s")));
+    must(store->append(kId, {user("in the log")}, {}));
+  }
+  for (const bool with_shared_memory : {true, false}) {
+    if (!with_shared_memory) {
+      ASSERT_EQ(::mount("none", folder.path().c_str(), "tmpfs", MS_REMOUNT, nullptr), 0);
+      fs::remove(file.string() + "-shm");
+    }
+    ASSERT_TRUE(disk.make_read_only());
+    for (const Access access : {Access::read, Access::write}) {
+      const auto opened = open_sqlite_store(file, {.access = access});
+      ASSERT_TRUE(works(opened));
+      EXPECT_EQ(texts(must(read_all(**opened, kId))), std::vector<std::string>{"in the log"});
+      EXPECT_FALSE((*opened)->append(kId, {user("x")}, {}));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace reprise::test

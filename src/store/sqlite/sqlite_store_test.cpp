@@ -1,0 +1,297 @@
+// What is this store's own: its files, its log, its groups, what it keeps aside.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/messages.h"
+#include "store/sqlite/sqlite_support.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const SessionId kId = session_id("s");
+
+class SqliteStoreTest : public testing::Test {
+ protected:
+  fs::path path(std::string_view suffix = "") const {
+    return folder_.path() / "new folder" / cat("r?#%.db", suffix);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(SqliteStoreTest, MakesPrivateFiles) {
+  const auto store = open_at(path());
+  must(store->create(session("s")));
+  EXPECT_EQ(mode_of(path().parent_path()), 0700U);
+  for (const char* suffix : {"", "-wal", "-shm", "-lock"}) {
+    EXPECT_EQ(mode_of(path(suffix)), 0600U) << suffix;
+  }
+}
+
+TEST_F(SqliteStoreTest, KeepsItsLogShort) {
+  const auto store = open_at(path());
+  must(store->create(session("s")));
+  std::uintmax_t longest = 0;
+  for (int i = 0; i < 120; ++i) {
+    must(store->append(kId, {user(std::string(100'000, 'x'))}, {.durability = Durability::os}));
+    longest = std::max(longest, fs::file_size(path("-wal")));
+  }
+  EXPECT_LT(longest, 6U << 20U);
+  EXPECT_LT(fs::file_size(path("-wal")), longest);
+  EXPECT_GT(fs::file_size(path()), 7U << 20U);
+}
+
+TEST_F(SqliteStoreTest, ChecksItsLogInAtTheEndWhenItIsLong) {
+  {
+    const auto store = open_at(path());
+    must(store->create(session("s")));
+    must(store->append(kId, {user(std::string(2'000'000, 'x'))}, {}));
+    EXPECT_GT(fs::file_size(path("-wal")), 2'000'000U);
+  }
+  EXPECT_EQ(fs::file_size(path("-wal")), 0U);
+}
+
+TEST_F(SqliteStoreTest, SharesCommitsBetweenThreads) {
+  const auto database = must(sqlite::Database::open(path(), {}));
+  must(open_at(path())->create(session("s")));
+  constexpr int kThreads = 8;
+  constexpr int kEach = 25;
+  std::atomic<int> done{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < kEach; ++i) {
+          const std::vector<Message> batch = {user("x")};
+          const AppendOptions options;
+          const auto made = sqlite::make_batch(batch, options);
+          done += database->write(Durability::disk,
+                                  [&](sqlite::Connection& connection) -> Result<> {
+                                    // As slow as a disk: the others come meanwhile.
+                                    std::this_thread::sleep_for(std::chrono::microseconds(300));
+                                    REPRISE_TRY(append_messages(connection, kId, made));
+                                    return {};
+                                  })
+                      ? 1
+                      : 0;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(done, kThreads * kEach);
+  EXPECT_LT(database->writer().counts_for_test().commits, kThreads * kEach / 2);
+  EXPECT_EQ(must(read_all(*open_at(path()), kId)).size(), std::size_t{kThreads * kEach});
+}
+
+TEST_F(SqliteStoreTest, FailsOneOfAGroupAlone) {
+  const auto store = open_at(path());
+  must(store->create(session("s")));
+  std::atomic<int> good{0};
+  std::atomic<int> refused{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 20; ++i) {
+          const auto done = store->append(
+              t % 2 == 0 ? kId : session_id("nobody"), {user("x")},
+              t % 4 == 2 ? AppendOptions{.expected_head = Seq{100'000}} : AppendOptions{});
+          (done ? good : refused) += 1;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(good, 40);
+  EXPECT_EQ(refused, 120);
+  EXPECT_EQ(must(get(*store, kId)).info.head, Seq{40});
+}
+
+TEST_F(SqliteStoreTest, ReadsOneStateWhileASuffixIsReplaced) {
+  const auto store = open_at(path());
+  must(store->create(session("s")));
+  must(store->append(kId, messages(1000, "old"), {}));
+  std::vector<std::string> seen;
+  const auto report = store->read(kId, {}, [&](Message&& message) {
+    if (message.seq == Seq{300}) {  // in the second page
+      must(store->offers().rewriting->replace_suffix(kId, Seq{10}, messages(5, "new"), {}));
+      must(store->offers().rewriting->replace_suffix(kId, Seq{2}, messages(1, "newer"), {}));
+    }
+    seen.push_back(plain_text(message));
+    return Flow::go_on;
+  });
+  ASSERT_TRUE(works(report));
+  ASSERT_EQ(seen.size(), 1000U);
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    ASSERT_EQ(seen[i], cat("old ", i));
+  }
+  EXPECT_EQ(texts(must(read_all(*store, kId))),
+            (std::vector<std::string>{"old 0", "old 1", "newer 0"}));
+  EXPECT_EQ(must(store->list({})).sessions.size(), 1U);
+  EXPECT_TRUE(must(store->offers().repair->verify()).damage.empty());
+}
+
+TEST_F(SqliteStoreTest, KeepsForksWholeThroughRewinds) {
+  const auto store = open_at(path());
+  const auto& offers = store->offers();
+  must(store->create(session("s")));
+  must(store->append(kId, messages(10, "m"), {}));
+  must(offers.forking->fork(kId, Seq{8}, session("f8")));
+  must(store->append(session_id("f8"), messages(2, "f"), {}));
+  must(offers.forking->fork(session_id("f8"), Seq{9}, session("g")));
+  must(offers.forking->fork(session_id("f8"), Seq{3}, session("h")));
+  must(offers.rewriting->replace_suffix(kId, Seq{5}, {}, {}));
+  must(offers.rewriting->replace_suffix(kId, Seq{1}, {user("x")}, {}));
+  must(offers.rewriting->replace_suffix(session_id("f8"), Seq{4}, {user("y")}, {}));
+  const auto read = [&](const char* id) { return texts(must(read_all(*store, session_id(id)))); };
+  EXPECT_EQ(read("s"), (std::vector<std::string>{"m 0", "x"}));
+  EXPECT_EQ(read("f8"), (std::vector<std::string>{"m 0", "m 1", "m 2", "m 3", "y"}));
+  EXPECT_EQ(read("g"), (std::vector<std::string>{"m 0", "m 1", "m 2", "m 3", "m 4", "m 5", "m 6",
+                                                 "m 7", "f 0"}));
+  EXPECT_EQ(read("h"), (std::vector<std::string>{"m 0", "m 1", "m 2"}));
+  EXPECT_EQ(must(get(*store, session_id("g"))).info.forked_from->session, session_id("f8"));
+  EXPECT_TRUE(must(offers.repair->verify()).damage.empty());
+  const auto refused = offers.trash->purge(kId);
+  EXPECT_TRUE(fails(refused, Code::conflict));
+  EXPECT_NE(refused.error().message.find("h"), std::string::npos);
+  for (const char* id : {"g", "h", "f8", "s"}) {
+    EXPECT_TRUE(works(offers.trash->purge(session_id(id)))) << id;
+  }
+  PlainDatabase plain(path());
+  EXPECT_EQ(plain.rows("SELECT count(*) FROM messages"), std::vector<std::string>{"0"});
+  EXPECT_EQ(plain.rows("SELECT count(*) FROM sessions"), std::vector<std::string>{"0"});
+}
+
+TEST_F(SqliteStoreTest, FindsAPageByIndexes) {
+  const auto store = open_at(path());
+  must(store->create(session("s")));
+  PlainDatabase plain(path());
+  const auto uses = [&](const std::string& sql, const std::string& what) {
+    std::string plan;
+    for (const std::string& row : plain.rows("EXPLAIN QUERY PLAN " + sql)) {
+      plan += row + "\n";
+    }
+    EXPECT_NE(plan.find(what), std::string::npos) << plan;
+    EXPECT_EQ(plan.find("TEMP B-TREE"), std::string::npos) << plan;
+  };
+  uses(
+      "SELECT rowid, updated_us, id FROM sessions WHERE state = 'active'"
+      " AND (updated_us, id) < (5, 'x') ORDER BY updated_us DESC, id DESC LIMIT 50",
+      "reprise_by_activity");
+  uses(
+      "SELECT rowid, updated_us, id FROM sessions WHERE state = 'active' AND working_dir = '/'"
+      " AND (updated_us, id) < (5, 'x') ORDER BY updated_us DESC, id DESC LIMIT 50",
+      "reprise_by_folder");
+}
+
+TEST_F(SqliteStoreTest, WritesLittleForATurn) {
+  const auto store = open_at(path());
+  Session with_prompt = session("s");
+  with_prompt.system_prompt = std::string(50'000, 'p');
+  must(store->create(with_prompt));
+  for (int i = 0; i < 50; ++i) {
+    must(store->append(kId, messages(10), {.durability = Durability::os}));
+  }
+  // Sums that grow by a byte make the row longer and move the long prompt, once in a while.
+  Message earlier = assistant("words");
+  earlier.usage = usage("earlier request", 100'000, 100'000);
+  must(store->append(kId, {earlier}, {}));
+  const auto before = fs::file_size(path("-wal"));
+  const OperationId answer = operation_id("answer");
+  must(store->append(kId, {user("question")},
+                     {.operation = operation_id("op-1"),
+                      .begin_partial = PartialStart{answer, this_process(), {}, {}, {}}}));
+  const std::vector<Block> piece = {TextBlock{"some words ", {}}};
+  must(store->offers().partials->add(kId, answer, piece));
+  must(store->offers().partials->add(kId, answer, piece));
+  Message last = assistant("some words some words");
+  last.usage = usage("request", 10, 20);
+  must(store->append(kId, {last}, {.operation = operation_id("op-2"), .end_partial = answer}));
+  const auto written = fs::file_size(path("-wal")) - before;
+  EXPECT_LE(written, 80U << 10U);
+}
+
+TEST_F(SqliteStoreTest, BacksUpWhatIsThere) {
+  const auto store = open_at(path());
+  must(store->create(session("s")));
+  must(store->append(kId, messages(100), {}));
+  const fs::path target = folder_.path() / "copy.db";
+  ASSERT_TRUE(works(store->offers().backup->backup(target)));
+  EXPECT_TRUE(fails(store->offers().backup->backup(target), Code::conflict));
+  EXPECT_EQ(mode_of(target), 0600U);
+  EXPECT_TRUE(
+      fails(store->offers().backup->backup(folder_.path() / "no" / "x.db"), Code::not_found));
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_.path())) {
+    ++files;
+  }
+  EXPECT_EQ(files, 2U);  // the folder of the store, and the copy without anything beside it
+  const auto copy = open_at(target);
+  EXPECT_EQ(must(read_all(*copy, kId)), must(read_all(*store, kId)));
+}
+
+TEST_F(SqliteStoreTest, RepairsIntoACopy) {
+  {
+    const auto store = open_at(path());
+    must(store->create(session("s")));
+    must(store->append(kId, messages(2000, "some longer text to fill the pages with"), {}));
+    must(store->offers().forking->fork(kId, Seq{1000}, session("f")));
+    PlainDatabase plain(path());
+    plain.run("UPDATE messages SET content = '[{\"type\":' WHERE seq = 1500");
+    plain.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  std::string bytes = bytes_of(path());
+  // Pages in the middle of the messages.
+  constexpr std::size_t kPage = 4096;
+  for (const std::size_t page : {std::size_t{30}, std::size_t{31}, std::size_t{60}}) {
+    ASSERT_LT((page + 1) * kPage, bytes.size());
+    bytes.replace(page * kPage, kPage, std::string(kPage, '\xEE'));
+  }
+  must(replace_file(path(), bytes));
+  const auto store = open_at(path());
+  EXPECT_FALSE(must(store->offers().repair->verify()).damage.empty());
+  const fs::path target = folder_.path() / "repaired.db";
+  const VerifyReport report = must(store->offers().repair->repair_into(target));
+  EXPECT_TRUE(fails(store->offers().repair->repair_into(target), Code::conflict));
+  EXPECT_FALSE(report.damage.empty());
+  EXPECT_EQ(bytes_of(path()), bytes);
+  const auto repaired = open_at(target);
+  EXPECT_TRUE(must(repaired->offers().repair->verify()).damage.empty());
+  const auto there = must(read_all(*repaired, kId));
+  EXPECT_GT(there.size(), 1850U);
+  EXPECT_LT(there.size(), 2000U);
+  EXPECT_EQ(there.back().seq, Seq{1999});
+  EXPECT_GT(must(read_all(*repaired, session_id("f"))).size(), 900U);
+  PlainDatabase plain(target);
+  EXPECT_EQ(plain.rows("SELECT CAST(bytes AS TEXT) FROM reprise_damage WHERE place ="
+                       " 'r?#%.db: messages row 1501'"),
+            std::vector<std::string>{R"([{"type":)"});
+}
+
+}  // namespace
+}  // namespace reprise::test

@@ -1,0 +1,50 @@
+#pragma once
+
+// What the SQLite store's tests share: databases made by hand, child processes, sizes.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "support/must.h"
+
+namespace reprise::test {
+
+// A plain SQLite connection with the settings of the original program: foreign keys on, rollback
+// journal. Errors end the test.
+class PlainDatabase {
+ public:
+  explicit PlainDatabase(const std::filesystem::path& file);
+  ~PlainDatabase();
+  PlainDatabase(const PlainDatabase&) = delete;
+  PlainDatabase& operator=(const PlainDatabase&) = delete;
+  void run(const std::string& sql);
+  bool try_run(const std::string& sql);
+  // The rows, columns joined by '|'.
+  std::vector<std::string> rows(const std::string& sql);
+
+ private:
+  void* handle_;
+};
+
+// The tables as the first release and the later form of the original program made them.
+extern const std::string_view kFirstRelease;
+extern const std::string_view kLaterForm;
+
+std::unique_ptr<Store> open_at(const std::filesystem::path& file, StoreOptions options = {});
+std::string bytes_of(const std::filesystem::path& file);
+unsigned mode_of(const std::filesystem::path& file);
+
+// Runs `work` in a child process, which ends without the parent's tests and exit handlers.
+pid_t in_child(const std::function<int()>& work);
+int exit_code_of(pid_t child);
+
+}  // namespace reprise::test
