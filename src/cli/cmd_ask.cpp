@@ -123,6 +123,9 @@ class Ask final : public Command {
                         .approver = ask_for_consent(context),
                         .stop = interrupts.token()};
     REPRISE_ASSIGN(const std::unique_ptr<Talk> talk, start_talk(context, std::move(request)));
+    if (talk->cut && !go_on_) {
+      context.remark("the last answer was cut; --go-on continues it");
+    }
     REPRISE_ASSIGN(std::vector<Block> blocks,
                    this->blocks(prompt, dry_run_ ? nullptr : talk->store));
     if (dry_run_) {

@@ -20,6 +20,19 @@ constexpr CommandEntry kCommands[] = {
          "written as the model gave it. When standard output is closed early the answer is stored "
          "all the same, and the exit code is 1.",
      .make = make_ask},
+    {.name = "chat",
+     .summary = "talk, turn after turn; `reprise` alone does the same",
+     .description =
+         "Each line is a message; a backslash at the end of a line, an open ``` fence, Alt-Enter "
+         "or a paste makes it longer. A line that begins with a slash is a command, /help lists "
+         "them. Ctrl-C stops an answer and keeps what came, twice leaves.\n\n"
+         "Everything is stored as it happens. Without a terminal, lines are read as they come and "
+         "the exit code is 1 when one of them failed.",
+     .make = make_chat},
+    {.name = "resume",
+     .summary = "choose an earlier session and go on with it",
+     .description = "Without SEL the newest sessions are listed and a number is asked for.",
+     .make = make_resume},
     {.name = "list",
      .summary = "list the sessions of this folder, newest activity first",
      .description = "The numbers of the last list name its sessions in other commands.",

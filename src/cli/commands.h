@@ -15,8 +15,10 @@ const CommandEntry* find_command(std::string_view name);
 
 // Each is defined in its own file.
 std::unique_ptr<Command> make_ask();
+std::unique_ptr<Command> make_chat();
 std::unique_ptr<Command> make_help();
 std::unique_ptr<Command> make_list();
+std::unique_ptr<Command> make_resume();
 std::unique_ptr<Command> make_show();
 
 }  // namespace reprise::cli

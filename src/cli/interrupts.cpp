@@ -19,14 +19,19 @@ namespace {
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 
-// What the handler touches: the write end of the pipe, and the signal that came.
+// What the handler touches: the write end of the pipe, the signal that came, and how often.
 std::atomic<int> wake_fd{-1};
 std::atomic<int> came{0};
+std::atomic<int> times{0};
+std::atomic<int> times_max{1};
 static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_signal(int signal) {
-  if (came.exchange(signal) != 0) {
+  if (times.fetch_add(1) >= times_max.load()) {
     ::_exit(static_cast<int>(Exit::interrupted));
+  }
+  if (const int before = came.load(); before == 0 || before == SIGINT) {
+    came = signal;
   }
   const int saved_errno = errno;
   const char byte = 1;
@@ -40,11 +45,13 @@ void on_signal(int signal) {
 // The thread waits at the pipe, because a handler may not request a stop itself.
 class Interrupts::Impl {
  public:
-  Impl() {
+  explicit Impl(int patience) {
     if (::pipe(pipe_.data()) != 0) {
       return;  // without the pipe the signals keep their default effect
     }
     came = 0;
+    times = 0;
+    times_max = patience;
     wake_fd = pipe_[1];
     watcher_ = std::thread([this] { watch(); });
     struct sigaction action{};
@@ -79,6 +86,7 @@ class Interrupts::Impl {
   void reset() {
     const std::lock_guard lock(mutex_);
     came = 0;
+    times = 0;
     source_ = std::stop_source();
   }
 
@@ -110,7 +118,7 @@ class Interrupts::Impl {
   std::thread watcher_;
 };
 
-Interrupts::Interrupts() : impl_(std::make_unique<Impl>()) {}
+Interrupts::Interrupts(int patience) : impl_(std::make_unique<Impl>(patience)) {}
 Interrupts::~Interrupts() = default;
 
 std::stop_token Interrupts::token() const {
@@ -119,6 +127,10 @@ std::stop_token Interrupts::token() const {
 
 int Interrupts::signal() const {
   return came;
+}
+
+int Interrupts::count() const {
+  return times;
 }
 
 void Interrupts::reset() {

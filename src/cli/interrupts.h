@@ -1,7 +1,6 @@
 #pragma once
 
-// SIGINT, SIGTERM and SIGHUP as a stop token, for commands that have something to save first. The
-// first signal asks to stop, the second ends the process at once.
+// SIGINT, SIGTERM and SIGHUP as a stop token, for commands that have something to save first.
 
 #include <memory>
 #include <stop_token>
@@ -11,14 +10,17 @@ namespace reprise::cli {
 // At most one at a time in a process. The signals have their default effect again when it is gone.
 class Interrupts {
  public:
-  Interrupts();
+  // The first `patience` signals ask to stop, the next one ends the process at once.
+  explicit Interrupts(int patience = 1);
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
   std::stop_token token() const;
-  // The signal that came; 0 for none.
+  // The signal that came; 0 for none. Of several, the one that asks for more than SIGINT.
   int signal() const;
+  // How many came.
+  int count() const;
   // Forgets the signal and begins a new token: a loop goes on after a stopped answer.
   void reset();
 

@@ -90,7 +90,8 @@ RawJson session_config(const ProviderChoice& choice) {
 }
 
 // A session that is found again: what was cut is settled, what was closed is open again.
-Result<Session> resume(Context& context, Store& store, const SessionChoice& choice, bool dry_run) {
+Result<Session> resume(Context& context, Talk& talk, const SessionChoice& choice, bool dry_run) {
+  Store& store = *talk.store;
   const std::string sel = choice.sel.value_or("last");
   auto found = context.select(store, sel);
   if (!found && !choice.sel && found.error().code == Code::not_found) {
@@ -100,10 +101,7 @@ Result<Session> resume(Context& context, Store& store, const SessionChoice& choi
     return std::unexpected(std::move(found).error());
   }
   if (!dry_run) {
-    REPRISE_ASSIGN(const bool cut, settle_interrupted(store, found->id, context.clock()));
-    if (cut) {
-      context.remark("the last answer was cut; --go-on continues it");
-    }
+    REPRISE_ASSIGN(talk.cut, settle_interrupted(store, found->id, context.clock()));
     if (found->state == SessionState::closed) {
       REPRISE_TRY(store.update(
           found->id, {.state = SessionState::active, .closed_at = std::optional<Time>()}));
@@ -209,12 +207,13 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
   talk->resumed = request.session.newest || request.session.sel.has_value();
   if (talk->resumed) {
     REPRISE_ASSIGN(talk->store, context.store(request.dry_run ? Access::read : Access::write));
-    REPRISE_ASSIGN(session, resume(context, *talk->store, request.session, request.dry_run));
+    REPRISE_ASSIGN(session, resume(context, *talk, request.session, request.dry_run));
   }
   REPRISE_ASSIGN(const ProviderChoice choice,
                  choose_provider(context, request.flags, session ? &*session : nullptr,
                                  mode == nullptr ? "" : mode->model));
   REPRISE_ASSIGN(talk->provider, make_provider(choice.name, choice.options));
+  talk->model = choice.model;
   ConversationOptions options = conversation_options(*settings, request, choice, *talk);
   if (!session) {
     REPRISE_ASSIGN(session, new_session(context, request, mode, choice));

@@ -33,6 +33,8 @@ struct SessionChoice {
 struct Talk {
   Store* store = nullptr;
   bool resumed = false;  // the session was there before
+  bool cut = false;      // a dead process's answer in it is incomplete now
+  std::string model;     // that answers
   std::unique_ptr<Provider> provider;
   ToolRegistry tools;
   std::unique_ptr<Conversation> conversation;

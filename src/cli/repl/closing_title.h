@@ -22,7 +22,8 @@ struct ClosingTitle {
   std::string_view first_prompt;  // "" when nothing was asked
   bool answered = false;
   bool interrupted = false;
-  std::function<Result<std::string>()> ask;  // a model for a title; empty when none can be asked
+  // Asks a model for a title; empty when none can be asked.
+  std::function<Result<std::string>()> ask = {};
 };
 
 // The title to set; nullopt to leave the one there is.

@@ -125,6 +125,7 @@ class EditSource final : public LineSource {
   std::string bytes_;  // read ahead, from taken_ on
   std::size_t taken_ = 0;
   const InputWait* wait_ = nullptr;  // during read()
+  bool announced_ = false;           // the terminal was asked to mark pastes
   bool stopped_ = false;             // the line that is being read is given up
   winsize size_{};
 };
@@ -171,7 +172,7 @@ Input EditSource::read(std::string_view prompt, std::stop_token stop) {
   wait_ = &wait;
   prompt_ = prompt;
   stopped_ = false;
-  write_to_terminal(kPasteOn);
+  announced_ = false;
   int count = 0;
   const char* const text = edit_.gets(line_, &count);
   write_to_terminal(kPasteOff);
@@ -214,6 +215,10 @@ char* EditSource::prompt_of(EditLine* line) {
 // libedit's source of characters: 1 for one, 0 at the end.
 int EditSource::read_character(EditLine* line, wchar_t* out) {
   EditSource& self = of(line);
+  // Only now has libedit set the terminal up: what is pasted from here on comes as it is.
+  if (!std::exchange(self.announced_, true)) {
+    write_to_terminal(kPasteOn);
+  }
   std::string character;
   if (self.next_character(character)) {
     *out = static_cast<wchar_t>(utf8::decode(character).code_point);

@@ -169,23 +169,27 @@ std::string slash_help_markdown() {
 }
 
 Result<TodoRequest> parse_todo_request(std::string_view text) {
+  using What = TodoRequest::What;
   const std::string_view verb = first_word(text);
   const std::string_view rest = trimmed(text.substr(verb.size()));
   if (verb.empty() || (verb == "list" && rest.empty())) {
     return TodoRequest{};
   }
   if (verb == "add" && !rest.empty()) {
-    return TodoRequest{TodoRequest::What::add, std::string(rest), 0, ""};
+    return TodoRequest{.what = What::add, .text = std::string(rest)};
   }
   const std::string_view number = first_word(rest);
-  const std::string_view status =
-      verb == "done" ? to_string(TodoStatus::completed) : trimmed(rest.substr(number.size()));
+  const std::string_view after = trimmed(rest.substr(number.size()));
+  std::optional<TodoStatus> status;
+  if (verb == "done" && after.empty()) {
+    status = TodoStatus::completed;
+  } else if (verb == "set") {
+    status = parse_todo_status(after);
+  }
   const auto index = parse_count(number);
-  const bool extra_words = verb == "done" && number != rest;
-  if ((verb == "done" || verb == "set") && !extra_words && index && *index >= 1 &&
-      parse_todo_status(status)) {
-    return TodoRequest{TodoRequest::What::set, "", static_cast<std::size_t>(*index - 1),
-                       std::string(status)};
+  if (status && index && *index >= 1) {
+    return TodoRequest{
+        .what = What::set, .index = static_cast<std::size_t>(*index - 1), .status = *status};
   }
   return fail(Code::invalid_argument,
               "use /todo, /todo add TEXT, /todo done N, or /todo set N with one of pending, "

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "reprise/error.h"
+#include "reprise/session.h"
 
 namespace reprise::cli {
 
@@ -67,9 +68,9 @@ std::string slash_help_markdown();
 // What /todo asks for.
 struct TodoRequest {
   enum class What : std::uint8_t { list, add, set } what = What::list;
-  std::string text;       // to add
-  std::size_t index = 0;  // from 0, to set
-  std::string status;     // to set: pending, in_progress, completed
+  std::string text = {};                    // to add
+  std::size_t index = 0;                    // from 0, to set
+  TodoStatus status = TodoStatus::pending;  // to set
 };
 Result<TodoRequest> parse_todo_request(std::string_view text);
 

@@ -5,7 +5,9 @@
 #include <set>
 #include <string>
 
+#include "base/file.h"
 #include "reprise/error.h"
+#include "reprise/session.h"
 
 namespace reprise::cli {
 namespace {
@@ -79,14 +81,22 @@ TEST(Slash, HelpHasALineForEach) {
   }
 }
 
+TEST(Slash, ManualHasTheSameTable) {
+  const auto manual = read_file(REPRISE_MANUAL);
+  ASSERT_TRUE(manual);
+  EXPECT_NE(manual->find(slash_help_markdown()), std::string::npos)
+      << "put this into docs/chat.md:\n"
+      << slash_help_markdown();
+}
+
 TEST(SlashTodo, ReadsRequests) {
   using What = TodoRequest::What;
   EXPECT_EQ(parse_todo_request("")->what, What::list);
   EXPECT_EQ(parse_todo_request("list")->what, What::list);
   EXPECT_EQ(parse_todo_request("add Buy milk")->text, "Buy milk");
   EXPECT_EQ(parse_todo_request("done 2")->index, 1U);
-  EXPECT_EQ(parse_todo_request("done 2")->status, "completed");
-  EXPECT_EQ(parse_todo_request("set 1 in_progress")->status, "in_progress");
+  EXPECT_EQ(parse_todo_request("done 2")->status, TodoStatus::completed);
+  EXPECT_EQ(parse_todo_request("set 1 in_progress")->status, TodoStatus::in_progress);
   for (const char* wrong : {"add", "done", "done 0", "done x", "done 1 2", "set 1", "set 1 later",
                             "set pending", "buy milk", "list 2"}) {
     EXPECT_FALSE(parse_todo_request(wrong)) << wrong;

@@ -1,0 +1,50 @@
+// reprise resume: find a conversation again and go on with it.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/repl/chat.h"
+#include "cli/run_flags.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+namespace {
+
+class Resume final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    ArgumentTable table{
+        .options = {{"-a,--all", "", "choose from the sessions of all folders", &all_},
+                    {"--plain", "", "read plain lines, without the line editor", &plain_}},
+        .arguments = {{"SEL", "the session; nothing shows a menu", &sel_}}};
+    add_run_flags(table, flags_);
+    return table;
+  }
+
+  Result<Exit> run(Context& context) override {
+    ChatRequest request{
+        .flags = flags_, .sel = sel_, .choose = !sel_, .all = all_, .plain = plain_};
+    return run_chat(context, std::move(request));
+  }
+
+ private:
+  RunFlags flags_;
+  std::optional<std::string> sel_;
+  bool all_ = false;
+  bool plain_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_resume() {
+  return std::make_unique<Resume>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,98 @@
+#include "cli/repl/chat.h"
+
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "cli/answer_output.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/interrupts.h"
+#include "cli/repl/choose.h"
+#include "cli/repl/edit_source.h"
+#include "cli/repl/line_source.h"
+#include "cli/repl/plain_source.h"
+#include "cli/repl/repl.h"
+#include "cli/repl/repl_session.h"
+#include "cli/session_setup.h"
+#include "cli/tool_consent.h"
+#include "reprise/error.h"
+#include "reprise/tool.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+
+namespace {
+
+bool can_edit(const Context& context) {
+  const std::string term = context.environment().find("TERM").value_or("dumb");
+  return context.can_ask() && term != "dumb";
+}
+
+std::unique_ptr<LineSource> open_source(Context& context, bool plain) {
+  if (!plain && can_edit(context)) {
+    if (auto editor = make_edit_source()) {
+      return *std::move(editor);
+    } else {
+      context.note(editor.error().message);
+    }
+  }
+  return make_plain_source({.input_fd = STDIN_FILENO, .show = [&context](std::string_view prompt) {
+                              context.err().write(prompt);
+                              // There is nobody left to tell when standard error fails.
+                              (void)context.err().flush();
+                            }});
+}
+
+Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
+  // Before the editor: it puts the terminal in order even when a signal ends the wait.
+  Interrupts interrupts(kReplPatience);
+  const std::unique_ptr<LineSource> source = open_source(context, request.plain);
+  if (request.choose) {
+    REPRISE_ASSIGN(const std::optional<SessionId> chosen,
+                   choose_session(context, *source, request.all, interrupts.token()));
+    if (!chosen) {
+      return Exit::done;
+    }
+    request.sel = chosen->str();
+  }
+  const Approver approver = ask_for_consent(context);
+  REPRISE_ASSIGN(std::unique_ptr<Talk> talk,
+                 start_talk(context, {.flags = request.flags,
+                                      .session = {.newest = request.newest,
+                                                  .sel = request.sel,
+                                                  .mode_path = request.mode_path},
+                                      .title = "",
+                                      .approver = approver,
+                                      .stop = interrupts.token()}));
+  ReplSession session(context, std::move(request.flags), approver, std::move(talk));
+  Repl repl({.context = context,
+             .source = *source,
+             .interrupts = interrupts,
+             .events = events,
+             .person = ::isatty(STDIN_FILENO) == 1},
+            std::move(session));
+  return repl.run();
+}
+
+}  // namespace
+
+Result<Exit> run_chat(Context& context, ChatRequest request) {
+  if (!context.globals().json) {
+    return talk(context, request, nullptr);
+  }
+  JsonAnswer events(context);
+  const Result<Exit> exit = talk(context, request, &events);
+  if (!exit) {
+    context.report(exit.error());
+  }
+  const Exit code = exit ? *exit : exit_for(exit.error().code);
+  events.done(code);
+  return code;
+}
+
+}  // namespace reprise::cli

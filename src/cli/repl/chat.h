@@ -1,0 +1,28 @@
+#pragma once
+
+// What `chat` and `resume` share: from flags to a running REPL.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/run_flags.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+
+struct ChatRequest {
+  RunFlags flags = {};
+  bool newest = false;                            // -c
+  std::optional<std::string> sel = std::nullopt;  // -r SEL
+  bool choose = false;                            // by the menu
+  bool all = false;                               // the menu has the sessions of all folders
+  bool plain = false;                             // no line editor
+  std::filesystem::path mode_path = {};
+};
+
+Result<Exit> run_chat(Context& context, ChatRequest request);
+
+}  // namespace reprise::cli

@@ -1,0 +1,108 @@
+#include "cli/repl/choose.h"
+
+#include <cstddef>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/context.h"
+#include "cli/last_list.h"
+#include "cli/repl/line_source.h"
+#include "cli/repl/menu.h"
+#include "cli/settings.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+
+namespace {
+
+constexpr std::size_t kShown = 20;
+constexpr int kAnswersMax = 5;
+
+// An empty page when there is no store yet: looking creates nothing.
+Result<SessionPage> newest_sessions(Context& context, bool all) {
+  const auto store = context.store(Access::read);
+  if (!store && store.error().code == Code::not_found) {
+    return SessionPage{};
+  }
+  if (!store) {
+    return std::unexpected(store.error());
+  }
+  SessionQuery query{.limit = kShown};
+  if (!all) {
+    query.working_dir = context.working_dir().string();
+  }
+  return (*store)->list(query);
+}
+
+// So that the numbers name the same sessions for other commands, too.
+Result<> remember_numbers(Context& context, const std::vector<SessionInfo>& sessions) {
+  REPRISE_ASSIGN(const Settings* settings, context.settings());
+  std::vector<SessionId> ids;
+  ids.reserve(sessions.size());
+  for (const SessionInfo& info : sessions) {
+    ids.push_back(info.id);
+  }
+  if (const auto saved = save_last_list(context.state_folder(), context.store_url(*settings), ids);
+      !saved) {
+    context.note(cat("numbers will not name these sessions: ", saved.error().message));
+  }
+  return {};
+}
+
+Result<> show_menu(Context& context, const SessionPage& page, bool all) {
+  Output& out = context.globals().json ? context.err() : context.out();
+  out.write(
+      menu_text(page.sessions, context.clock().now(), static_cast<std::size_t>(out.columns())));
+  REPRISE_TRY(out.flush());
+  for (const Damage& part : page.damage) {
+    context.warn(cat("cannot read ", part.where, ": ", part.reason));
+  }
+  if (!page.next.empty()) {
+    context.remark(cat("these are the newest ", page.sessions.size(), "; `reprise list",
+                       all ? " --all" : "", "` shows more, `reprise resume SEL` takes any"));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<SessionId>> choose_session(Context& context, LineSource& source, bool all,
+                                                std::stop_token stop) {
+  REPRISE_ASSIGN(const SessionPage page, newest_sessions(context, all));
+  if (page.sessions.empty()) {
+    Output& out = context.globals().json ? context.err() : context.out();
+    out.write(cat(kNothingSaved, "\n"));
+    if (!all) {
+      context.remark("--all looks in all folders");
+    }
+    return std::nullopt;
+  }
+  REPRISE_TRY(show_menu(context, page, all));
+  REPRISE_TRY(remember_numbers(context, page.sessions));
+  for (int i = 0; i < kAnswersMax; ++i) {
+    const Input input = source.read(kMenuQuestion, stop);
+    if (input.kind == Input::Kind::stopped) {
+      return fail(Code::cancelled, "nothing was chosen");
+    }
+    if (input.kind == Input::Kind::end) {
+      return std::nullopt;
+    }
+    const MenuAnswer answer = parse_menu_answer(input.text, page.sessions.size());
+    if (answer.kind == MenuAnswer::Kind::cancel) {
+      return std::nullopt;
+    }
+    if (answer.kind == MenuAnswer::Kind::number) {
+      return page.sessions[answer.index].id;
+    }
+    context.remark(cat("a number from 1 to ", page.sessions.size(), ", or q"));
+  }
+  return fail(Code::invalid_argument, "no session was chosen");
+}
+
+}  // namespace reprise::cli

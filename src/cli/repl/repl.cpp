@@ -1,0 +1,244 @@
+#include "cli/repl/repl.h"
+
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/grapheme.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/answer_output.h"
+#include "cli/exit.h"
+#include "cli/repl/closing_title.h"
+#include "cli/repl/line_source.h"
+#include "cli/repl/past.h"
+#include "cli/repl/repl_session.h"
+#include "cli/repl/slash.h"
+#include "cli/repl/time_limit.h"
+#include "cli/session_json.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+
+namespace reprise::cli {
+
+namespace {
+
+constexpr std::size_t kPromptsRemembered = 100;
+constexpr std::size_t kExcerptCharacters = 240;
+
+// The beginning of a text in one line, for a glance.
+std::string excerpt(std::string_view text) {
+  const std::string line(trimmed(terminal_line(text)));
+  const std::string_view shown = grapheme_prefix(line, kExcerptCharacters);
+  return cat(shown, shown.size() < line.size() ? "…" : "");
+}
+
+std::string name_of(const SessionInfo& info) {
+  return info.title.empty() ? cat("session ", short_id_text(info.id))
+                            : cat("'", info.title, "' (", short_id_text(info.id), ")");
+}
+
+}  // namespace
+
+Repl::Repl(const ReplParts& parts, ReplSession session)
+    : parts_(parts), session_(std::move(session)) {}
+
+Exit Repl::run() {
+  greet();
+  Next next = Next::go_on;
+  while (next == Next::go_on) {
+    const Input input = parts_.source.read(parts_.person ? "> " : "", parts_.interrupts.token());
+    if (input.kind == Input::Kind::text) {
+      next = step(input);
+    } else if (input.kind == Input::Kind::stopped) {
+      next = on_stop("Ctrl-C once more leaves, so does Ctrl-D");
+    } else {
+      next = Next::leave;
+    }
+  }
+  finish();
+  if (interrupted_) {
+    return Exit::interrupted;
+  }
+  if (unsaved_ || session_.store() == nullptr) {
+    return Exit::unsaved;
+  }
+  // A person has seen what failed and went on; a script has only the exit code.
+  return failed_ && !parts_.person ? Exit::failed : Exit::done;
+}
+
+void Repl::greet() {
+  Context& context = parts_.context;
+  const Session session = session_.now();
+  if (parts_.events != nullptr) {
+    parts_.events->begin(session, session_.store() != nullptr);
+  }
+  std::string where = "not saved";
+  if (const auto settings = context.settings(); settings && session_.store() != nullptr) {
+    where = cat("kept in ", context.store_url(**settings));
+  }
+  context.remark(cat(session_.resumed() ? "" : "new ", name_of(session.info), " with ",
+                     session_.model(), ", ", where, parts_.person ? "; /help lists commands" : ""));
+  if (!session_.resumed() || session_.store() == nullptr) {
+    return;
+  }
+  if (const auto last = last_exchange(*session_.store(), session_.id()); !last) {
+    context.warn(cat("the last exchange cannot be read: ", last.error().message));
+  } else if (!last->question.empty() && parts_.events == nullptr) {
+    context.remark(cat("you said: ", excerpt(last->question)));
+    if (!last->answer.empty()) {
+      context.remark(cat("the answer was: ", excerpt(last->answer)));
+    }
+    if (last->cut) {
+      context.remark("that answer was cut; /go-on continues it");
+    }
+  }
+  if (const auto prompts = last_prompts(*session_.store(), session, kPromptsRemembered)) {
+    for (const std::string& prompt : *prompts) {
+      parts_.source.remember(prompt);
+    }
+  }
+}
+
+Repl::Next Repl::step(const Input& input) {
+  if (trimmed(input.text).empty()) {
+    return Next::go_on;
+  }
+  stopped_at_.reset();
+  parts_.source.remember(input.text);
+  if (is_slash(input.text)) {
+    return command(input.text);
+  }
+  if (input.cut) {
+    parts_.context.warn(cat("only the first ", kInputBytesMax >> 20, " MiB of this are sent"));
+  }
+  return turn([&](Conversation& talk, TurnObserver& observer) {
+    return talk.ask(message_of(input.text), observer, parts_.interrupts.token());
+  });
+}
+
+Repl::Next Repl::command(std::string_view line) {
+  const Result<Slash> slash = parse_slash(line);
+  if (!slash) {
+    fail_step(slash.error());
+    return Next::go_on;
+  }
+  if (slash->verb == SlashVerb::quit) {
+    return Next::leave;
+  }
+  if (slash->verb == SlashVerb::retry || slash->verb == SlashVerb::go_on) {
+    return turn([&](Conversation& talk, TurnObserver& observer) {
+      return slash->verb == SlashVerb::retry ? talk.retry(observer, parts_.interrupts.token())
+                                             : talk.go_on(observer, parts_.interrupts.token());
+    });
+  }
+  const Result<std::string> shown = session_.run(*slash, parts_.interrupts.token());
+  if (parts_.interrupts.signal() != 0) {
+    return on_stop("stopped");
+  }
+  if (!shown) {
+    fail_step(shown.error());
+    return Next::go_on;
+  }
+  // With --json, standard output has events only.
+  Output& out = parts_.events == nullptr ? parts_.context.out() : parts_.context.err();
+  out.write(*shown);
+  (void)out.flush();  // a failure stays in the stream and is reported at the end
+  return Next::go_on;
+}
+
+Repl::Next Repl::turn(const Turn& ask) {
+  TextAnswer text(parts_.context);
+  TurnObserver& observer =
+      parts_.events == nullptr ? static_cast<TurnObserver&>(text) : *parts_.events;
+  const Result<Outcome> outcome = ask(session_.talk(), observer);
+  text.finish();
+  return conclude(outcome);
+}
+
+Repl::Next Repl::conclude(const Result<Outcome>& outcome) {
+  if (outcome && !outcome->saved) {
+    unsaved_ = true;
+  }
+  if (parts_.interrupts.signal() != 0) {
+    return on_stop("stopped; what came is kept, /go-on continues it");
+  }
+  if (!outcome) {
+    fail_step(outcome.error());
+  } else if (outcome->cut) {
+    fail_step(*outcome->cut);
+    parts_.context.remark("what came is kept; /go-on continues it");
+  }
+  return Next::go_on;
+}
+
+// After a signal. `advice` is said when it goes on.
+Repl::Next Repl::on_stop(std::string_view advice) {
+  const auto now = std::chrono::steady_clock::now();
+  const bool twice =
+      parts_.interrupts.count() > 1 || (stopped_at_ && now - *stopped_at_ < kTwiceWithin);
+  if (parts_.interrupts.signal() != SIGINT || twice || !parts_.person) {
+    interrupted_ = true;
+    return Next::leave;
+  }
+  stopped_at_ = now;
+  parts_.interrupts.reset();
+  parts_.context.remark(advice);
+  return Next::go_on;
+}
+
+void Repl::fail_step(const Error& error) {
+  failed_ = true;
+  parts_.context.report(error);
+}
+
+void Repl::finish() {
+  Context& context = parts_.context;
+  if (session_.store() == nullptr) {
+    context.remark("this conversation was not saved");
+    return;
+  }
+  if (session_.discard_if_empty()) {
+    return;
+  }
+  set_title();
+  const SessionInfo info = session_.now().info;
+  context.remark(
+      cat("saved as ", name_of(info), "; go on with: reprise chat -r ", short_id_text(info.id)));
+}
+
+void Repl::set_title() {
+  Store& store = *session_.store();
+  const Session session = session_.now();
+  const auto first = first_exchange(store, session_.id());
+  if (!first) {
+    parts_.context.warn(cat("no title: ", first.error().message));
+    return;
+  }
+  ClosingTitle facts{.title = session.info.title,
+                     .first_prompt = first->question,
+                     .answered = !first->answer.empty(),
+                     .interrupted = interrupted_};
+  if (session_.provider().name() != "echo") {
+    facts.ask = [&] {
+      parts_.context.note("asking for a title");
+      const TimeLimit limit(kTitleWaitMax, parts_.interrupts.token());
+      return ask_for_title(session_.provider(), session_.model(), first->question, first->answer,
+                           limit.token());
+    };
+  }
+  if (const auto title = closing_title(facts)) {
+    if (const auto stored = store.update(session_.id(), {.title = *title}); !stored) {
+      parts_.context.warn(cat("the title is not saved: ", stored.error().message));
+      unsaved_ = true;
+    }
+  }
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,68 @@
+#pragma once
+
+// The line REPL: reads, asks, shows, until the person leaves or the input ends.
+//  (1) Ctrl-C stops a running answer and keeps what came; a second one within two seconds leaves.
+//  (2) However it ends, what was said is stored: nothing is kept back for the end but the title.
+//  (3) A turn or command that fails is said, and the loop goes on.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/answer_output.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/interrupts.h"
+#include "cli/repl/line_source.h"
+#include "cli/repl/repl_session.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+
+inline constexpr std::chrono::seconds kTwiceWithin{2};
+// Signals that ask to stop before one ends the process at once: two leave, a third one insists.
+inline constexpr int kReplPatience = 2;
+inline constexpr std::chrono::seconds kTitleWaitMax{10};
+
+struct ReplParts {
+  Context& context;
+  LineSource& source;
+  Interrupts& interrupts;
+  JsonAnswer* events = nullptr;  // with --json
+  bool person = true;            // somebody types: prompt, explain
+};
+
+class Repl {
+ public:
+  // What `parts` names outlives it.
+  Repl(const ReplParts& parts, ReplSession session);
+
+  Exit run();
+
+ private:
+  enum class Next : std::uint8_t { go_on, leave };
+  using Turn = std::function<Result<Outcome>(Conversation& talk, TurnObserver& observer)>;
+
+  void greet();
+  Next step(const Input& input);
+  Next command(std::string_view line);
+  Next turn(const Turn& ask);
+  Next conclude(const Result<Outcome>& outcome);
+  Next on_stop(std::string_view advice);
+  void fail_step(const Error& error);
+  void finish();
+  void set_title();
+
+  ReplParts parts_;
+  ReplSession session_;
+  std::optional<std::chrono::steady_clock::time_point> stopped_at_;
+  bool interrupted_ = false;
+  bool unsaved_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace reprise::cli

@@ -1,0 +1,276 @@
+#include "cli/repl/repl.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/interrupts.h"
+#include "cli/output.h"
+#include "cli/process_environment.h"
+#include "cli/repl/closing_title.h"
+#include "cli/repl/line_source.h"
+#include "cli/repl/repl_session.h"
+#include "cli/run_flags.h"
+#include "cli/session_setup.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+
+namespace reprise::cli {
+namespace {
+
+// Says its lines, then ends. "^C" and "^T" are signals that come while it waits.
+class ScriptedSource final : public LineSource {
+ public:
+  explicit ScriptedSource(std::deque<std::string> lines) : lines_(std::move(lines)) {}
+
+  Input read(std::string_view /*prompt*/, std::stop_token stop) override {
+    if (lines_.empty()) {
+      return {Input::Kind::end, ""};
+    }
+    std::string line = std::move(lines_.front());
+    lines_.pop_front();
+    if (line == "^C" || line == "^T") {
+      EXPECT_EQ(std::raise(line == "^C" ? SIGINT : SIGTERM), 0);
+      while (!stop.stop_requested()) {
+        std::this_thread::yield();
+      }
+      return {Input::Kind::stopped, ""};
+    }
+    return {Input::Kind::text, std::move(line)};
+  }
+
+  void remember(std::string_view text) override { remembered.emplace_back(text); }
+
+  std::vector<std::string> remembered;
+
+ private:
+  std::deque<std::string> lines_;
+};
+
+// One store in memory, and any number of REPL runs over it.
+class ReplTest : public testing::Test {
+ protected:
+  struct Ran {
+    Exit exit = Exit::done;
+    std::optional<SessionId> id;
+    std::vector<std::string> remembered;
+  };
+
+  Ran run(std::deque<std::string> lines, std::optional<std::string> sel = std::nullopt,
+          bool person = true) {
+    Interrupts interrupts(kReplPatience);
+    ScriptedSource source(std::move(lines));
+    RunFlags flags;
+    flags.provider = "echo";
+    SessionChoice choice;
+    choice.sel = std::move(sel);
+    auto talk = start_talk(context_, {.flags = flags, .session = std::move(choice), .title = ""});
+    if (!talk) {
+      ADD_FAILURE() << talk.error().message;
+      return {};
+    }
+    Ran ran;
+    ran.id = (*talk)->conversation->session().info.id;
+    Repl repl({.context = context_, .source = source, .interrupts = interrupts, .person = person},
+              ReplSession(context_, flags, {}, *std::move(talk)));
+    ran.exit = repl.run();
+    ran.remembered = std::move(source.remembered);
+    return ran;
+  }
+
+  Store& store() { return **context_.store(); }
+
+  std::vector<std::string> words(const SessionId& id) {
+    std::vector<std::string> out;
+    const std::vector<Message> messages = *read_all(store(), id);
+    for (const Message& message : messages) {
+      out.push_back(plain_text(message));
+    }
+    return out;
+  }
+
+  std::vector<SessionInfo> sessions() { return store().list({})->sessions; }
+
+  // What was written since the last call.
+  static std::string taken(Output& output, const Fd& fd, off_t& from) {
+    EXPECT_TRUE(output.flush());
+    std::string text(static_cast<std::size_t>(::lseek(fd.get(), 0, SEEK_END) - from), '\0');
+    EXPECT_EQ(::pread(fd.get(), text.data(), text.size(), from), static_cast<ssize_t>(text.size()));
+    from += static_cast<off_t>(text.size());
+    return text;
+  }
+  std::string out() { return taken(out_, out_file_, out_seen_); }
+  std::string err() { return taken(err_, err_file_, err_seen_); }
+
+ private:
+  static Globals in_memory() {
+    Globals globals;
+    globals.store = "memory:";
+    return globals;
+  }
+
+  Globals globals_ = in_memory();
+  ProcessEnvironment environment_{{{"HOME", "/nonexistent"}}};
+  Fd out_file_{::memfd_create("out", MFD_CLOEXEC)};
+  Fd err_file_{::memfd_create("err", MFD_CLOEXEC)};
+  off_t out_seen_ = 0;
+  off_t err_seen_ = 0;
+  Output out_{out_file_.get(), "standard output"};
+  Output err_{err_file_.get(), "standard error"};
+
+ protected:
+  Context context_{globals_, environment_, out_, err_};
+};
+
+using Words = std::vector<std::string>;
+
+TEST_F(ReplTest, KeepsEveryTurnAndTakesTheFirstPromptAsTitle) {
+  const Ran ran = run({"hello there", "", "second"});
+  EXPECT_EQ(ran.exit, Exit::done);
+  EXPECT_EQ(words(*ran.id), (Words{"hello there", "hello there", "second", "second"}));
+  EXPECT_EQ(get(store(), *ran.id)->info.title, "hello there");
+  EXPECT_EQ(out(), "hello there\nsecond\n");
+}
+
+TEST_F(ReplTest, LeavesNothingBehindWhenNothingWasSaid) {
+  EXPECT_EQ(run({"/help", "/session", "/quit"}).exit, Exit::done);
+  EXPECT_TRUE(sessions().empty());
+  EXPECT_EQ(run({"/todo add milk"}).exit, Exit::done);
+  EXPECT_EQ(sessions().size(), 1U);
+}
+
+TEST_F(ReplTest, RemembersThePromptsOfTheSessionOnResume) {
+  const Ran first = run({"one", "two", "/title Mine"});
+  const Ran again = run({"three"}, first.id->str());
+  EXPECT_EQ(again.id, first.id);
+  EXPECT_EQ(again.remembered, (Words{"one", "two", "three"}));
+  EXPECT_EQ(words(*first.id).size(), 6U);
+  EXPECT_EQ(get(store(), *first.id)->info.title, "Mine");
+  const std::string said = err();
+  EXPECT_NE(said.find("you said: two"), std::string::npos) << said;
+}
+
+TEST_F(ReplTest, OpensAClosedSessionAgain) {
+  const Ran first = run({"one"});
+  ASSERT_TRUE(store().update(*first.id,
+                             {.state = SessionState::closed, .closed_at = context_.clock().now()}));
+  run({"/session"}, first.id->str());
+  const SessionInfo info = get(store(), *first.id)->info;
+  EXPECT_EQ(info.state, SessionState::active);
+  EXPECT_EQ(info.closed_at, std::nullopt);
+}
+
+TEST_F(ReplTest, RewindsAndRetries) {
+  const Ran ran = run({"one", "two", "three", "/rewind 2", "four", "/retry"});
+  EXPECT_EQ(ran.exit, Exit::done);
+  EXPECT_EQ(words(*ran.id), (Words{"one", "one", "four", "four"}));
+  err();
+  run({"/rewind 3", "/rewind 0"}, ran.id->str());
+  const std::string said = err();
+  EXPECT_NE(said.find("there are only 2 turns to take back"), std::string::npos) << said;
+  EXPECT_NE(said.find("at least one turn"), std::string::npos) << said;
+  EXPECT_EQ(words(*ran.id).size(), 4U);
+}
+
+TEST_F(ReplTest, ForksAndGoesOnInTheCopy) {
+  const Ran ran = run({"one", "two", "/fork 2", "other"});
+  EXPECT_EQ(words(*ran.id), (Words{"one", "one", "two", "two"}));
+  ASSERT_EQ(sessions().size(), 2U);
+  const SessionInfo copy = sessions()[0].id == *ran.id ? sessions()[1] : sessions()[0];
+  EXPECT_EQ(words(copy.id), (Words{"one", "one", "other", "other"}));
+  EXPECT_EQ(copy.forked_from, (ForkOrigin{.session = *ran.id, .at = Seq{2}}));
+  EXPECT_EQ(copy.title, "one (fork)");
+  EXPECT_EQ(get(store(), *ran.id)->info.title, "one");
+}
+
+TEST_F(ReplTest, ChangesModelAndSystemPrompt) {
+  const Ran ran = run({"/model other", "/system Be kind.", "one"});
+  const Session session = *get(store(), *ran.id);
+  EXPECT_EQ(session.info.model, "other");
+  EXPECT_EQ(session.system_prompt, "Be kind.");
+  EXPECT_EQ(read_all(store(), *ran.id)->back().model, "other");
+  run({"/system -"}, ran.id->str());
+  EXPECT_EQ(get(store(), *ran.id)->system_prompt, "");
+}
+
+TEST_F(ReplTest, KeepsTodos) {
+  const Ran ran = run({"/todo add buy\tmilk", "/todo add sell", "/todo done 1", "/todo done 7"});
+  const auto todos = store().offers().todos->todos(*ran.id);
+  ASSERT_EQ(todos->size(), 2U);
+  EXPECT_EQ((*todos)[0].content, "buy milk");
+  EXPECT_EQ((*todos)[0].status, TodoStatus::completed);
+  EXPECT_NE(out().find("1. [x] buy milk\n2. [ ] sell\n"), std::string::npos);
+  EXPECT_NE(err().find("there is no todo 7; there are 2"), std::string::npos);
+}
+
+TEST_F(ReplTest, GoesOnAfterWhatFailedAndTellsAScript) {
+  EXPECT_EQ(run({"/titel", "one"}).exit, Exit::done);
+  const Ran ran = run({"/titel", "one"}, std::nullopt, false);
+  EXPECT_EQ(ran.exit, Exit::failed);
+  EXPECT_EQ(words(*ran.id), (Words{"one", "one"}));
+  EXPECT_NE(err().find("did you mean /title?"), std::string::npos);
+}
+
+TEST_F(ReplTest, SendsASlashThatIsDoubled) {
+  const Ran ran = run({"//help", "/usr/bin is full"});
+  EXPECT_EQ(words(*ran.id), (Words{"/help", "/help", "/usr/bin is full", "/usr/bin is full"}));
+}
+
+TEST_F(ReplTest, LeavesAtTheSecondCtrlC) {
+  const Ran once = run({"one", "^C", "two"});
+  EXPECT_EQ(once.exit, Exit::done);
+  EXPECT_EQ(words(*once.id).size(), 4U);
+  const Ran twice = run({"one", "^C", "^C", "two"});
+  EXPECT_EQ(twice.exit, Exit::interrupted);
+  EXPECT_EQ(words(*twice.id), (Words{"one", "one"}));
+  EXPECT_EQ(get(store(), *twice.id)->info.title, kInterruptedTitle);
+  // What is said in between begins the count anew.
+  EXPECT_EQ(run({"^C", "one", "^C", "two"}).exit, Exit::done);
+}
+
+TEST_F(ReplTest, LeavesAtOnceWhenAskedToEndOrWithoutAPerson) {
+  const Ran ended = run({"one", "^T", "two"});
+  EXPECT_EQ(ended.exit, Exit::interrupted);
+  EXPECT_EQ(words(*ended.id).size(), 2U);
+  EXPECT_EQ(run({"one", "^C", "two"}, std::nullopt, false).exit, Exit::interrupted);
+}
+
+TEST_F(ReplTest, GivesAnInterruptedSessionItsTitleLater) {
+  const Ran ran = run({"one", "^T"});
+  EXPECT_EQ(get(store(), *ran.id)->info.title, kInterruptedTitle);
+  run({"two"}, ran.id->str());
+  EXPECT_EQ(get(store(), *ran.id)->info.title, "one");
+}
+
+TEST_F(ReplTest, SaysHowToContinueACutAnswer) {
+  const Ran ran = run({"one"});
+  Message cut{.role = std::string(role::kAssistant)};
+  cut.blocks.emplace_back(text_block("half an ans"));
+  cut.state = MessageState::incomplete;
+  ASSERT_TRUE(store().append(*ran.id, {cut}, {}));
+  err();
+  run({"/go-on"}, ran.id->str());
+  EXPECT_NE(err().find("/go-on continues it"), std::string::npos);
+  EXPECT_EQ(read_all(store(), *ran.id)->back().state, MessageState::complete);
+}
+
+}  // namespace
+}  // namespace reprise::cli
