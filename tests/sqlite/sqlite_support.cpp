@@ -1,4 +1,4 @@
-#include "store/sqlite/sqlite_support.h"
+#include "sqlite/sqlite_support.h"
 
 #include <sqlite3.h>
 #include <sys/stat.h>

@@ -18,7 +18,7 @@
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
-#include "store/sqlite/sqlite_support.h"
+#include "sqlite/sqlite_support.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"

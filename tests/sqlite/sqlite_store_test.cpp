@@ -25,7 +25,7 @@
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/messages.h"
-#include "store/sqlite/sqlite_support.h"
+#include "sqlite/sqlite_support.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"
