@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "base/http.h"
+#include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "provider/anthropic_reader.h"
@@ -65,8 +67,8 @@ class Blocks {
     array_.item();
     json::ObjectWriter object(out_);
     object.field("type", "tool_use")
-        .field("id", block.id)
-        .field("name", block.name)
+        .field("id", call_id(block.id))
+        .field("name", tool_name(block.name))
         .raw("input", object_input(block.input));
     object.close();
   }
@@ -75,7 +77,7 @@ class Blocks {
     array_.item();
     json::ObjectWriter object(out_);
     object.field("type", "tool_result")
-        .field("tool_use_id", block.tool_use_id)
+        .field("tool_use_id", call_id(block.tool_use_id))
         .field("content", result_text(block));
     if (block.is_error) {
       object.field("is_error", true);
@@ -185,6 +187,21 @@ class Anthropic final : public Codec {
       append_tools(out, request.tools);
     }
     object.key("messages");
+  }
+
+  // Calls in the history are refused in a request that offers no tools: they are declared, and may
+  // not be used.
+  void end_body(std::string& out, const std::set<std::string>& called) const override {
+    if (!called.empty()) {
+      std::vector<ToolSpec> tools;
+      for (const std::string& name : called) {
+        tools.push_back({tool_name(name), "not available now", json::take(R"({"type":"object"})")});
+      }
+      out += R"(,"tools":)";
+      append_tools(out, tools);
+      out += R"(,"tool_choice":{"type":"none"})";
+    }
+    out += '}';
   }
 
   void add_message(json::ArrayWriter& items, std::string& out,

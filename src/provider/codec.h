@@ -4,6 +4,7 @@
 // (sending, retries, errors, server-sent events) is http_provider.h.
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,8 +46,12 @@ class Codec {
   virtual std::vector<http::Header> headers(std::string_view api_key) const = 0;
   virtual bool keeps_responses() const { return false; }
 
-  // The body is `head`, the messages with commas between them, and "]}".
+  // The body is begin_body(), the messages as an array, end_body().
   virtual void begin_body(std::string& out, const Request& request) const = 0;
+  // `called` names the tools that the messages call, when the request offers none.
+  virtual void end_body(std::string& out, const std::set<std::string>& /*called*/) const {
+    out += '}';
+  }
   // Adds what the message is in this protocol: none, one or several items. A system prompt that is
   // a message is written by begin_messages.
   virtual void begin_messages(json::ArrayWriter& /*items*/, std::string& /*out*/,

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "provider/codec.h"
 #include "provider/fixture_for_test.h"
-#include "base/utf8.h"
 #include "provider/refusal.h"
 #include "reprise/error.h"
 #include "reprise/message.h"

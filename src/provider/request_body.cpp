@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 
 #include "base/json_write.h"
 #include "provider/codec.h"
@@ -15,19 +16,22 @@
 namespace reprise::provider {
 
 Result<std::string> render_body(const Codec& codec, Request& request) {
-  REPRISE_TRY(request.messages.rewind());
+  StreamedBody body(codec, request);
+  REPRISE_TRY(body.rewind());
   std::string out;
-  codec.begin_body(out, request);
-  json::ArrayWriter items(out);
-  codec.begin_messages(items, out, request);
   while (true) {
-    REPRISE_ASSIGN(const std::optional<Message> message, request.messages.next());
-    if (!message) {
-      out += "]}";
+    REPRISE_ASSIGN(const std::string piece, body.next_piece());
+    if (piece.empty()) {
       return out;
     }
-    codec.add_message(items, out, *message);
+    out += piece;
   }
+}
+
+Result<std::string> StreamedBody::next_piece() {
+  REPRISE_TRY(make_more());
+  taken_ = made_.size();
+  return made_;
 }
 
 Result<> StreamedBody::make_more() {
@@ -43,13 +47,26 @@ Result<> StreamedBody::make_more() {
     }
     REPRISE_ASSIGN(const std::optional<Message> message, request_.messages.next());
     if (message) {
+      note_calls(*message);
       codec_.add_message(*items_, made_, *message);
     } else {
-      made_ += "]}";
+      items_->close();
+      codec_.end_body(made_, called_);
       next_ = Next::nothing;
     }
   }
   return {};
+}
+
+void StreamedBody::note_calls(const Message& message) {
+  if (!request_.tools.empty()) {
+    return;
+  }
+  for (const Block& block : message.blocks) {
+    if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
+      called_.insert(call->name);
+    }
+  }
 }
 
 Result<std::size_t> StreamedBody::read(std::span<char> into) {
@@ -73,6 +90,7 @@ Result<> StreamedBody::rewind() {
   next_ = Next::begin;
   made_.clear();
   taken_ = 0;
+  called_.clear();
   return request_.messages.rewind();
 }
 

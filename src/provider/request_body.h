@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 
@@ -27,10 +28,13 @@ class StreamedBody final : public http::BodySource {
   StreamedBody(const Codec& codec, Request& request) : codec_(codec), request_(request) {}
   Result<std::size_t> read(std::span<char> into) override;
   Result<> rewind() override;
+  // Some more of it; "" at the end.
+  Result<std::string> next_piece();
 
  private:
   enum class Next : std::uint8_t { begin, messages, nothing };
   Result<> make_more();
+  void note_calls(const Message& message);
 
   const Codec& codec_;
   Request& request_;
@@ -38,6 +42,7 @@ class StreamedBody final : public http::BodySource {
   std::string made_;
   std::size_t taken_ = 0;
   std::unique_ptr<json::ArrayWriter> items_;
+  std::set<std::string> called_;
 };
 
 }  // namespace reprise::provider

@@ -316,6 +316,12 @@ Result<Turn> check_anthropic(const Value& body, std::uint64_t seed) {
   REPRISE_TRY(check_tools(body.find("tools"), turn));
   AnthropicMessages messages(turn, seed);
   REPRISE_TRY(messages.check(body.find("messages")));
+  if (turn.rounds > 0 && turn.tools.empty()) {
+    return refuse("tools: requests with `tool_use` blocks must define tools");
+  }
+  if (body.find("tool_choice").find("type").text == "none") {
+    turn.tools.clear();  // declared, but not to be called
+  }
   return turn;
 }
 
