@@ -1,6 +1,6 @@
 // What the library costs beside bare SQLite, inside one process: rows 7 to 11.
 //
-// usage: library_bench FOLDER GROWN_FOLDER [--smoke|--full]
+// usage: library_bench FOLDER GROWN_FOLDER [--smoke|--full] [--row N]
 
 #include <algorithm>
 #include <cstdint>
@@ -195,7 +195,7 @@ void growth(const fs::path& folder, const fs::path& grown, const Scale& scale) {
 }
 
 int run(const std::vector<std::string>& words) {
-  require(words.size() >= 3, "usage: library_bench FOLDER GROWN_FOLDER [--smoke|--full]");
+  require(words.size() >= 3, "usage: library_bench FOLDER GROWN_FOLDER [--smoke|--full] [--row N]");
   Scale scale;
   if (std::ranges::count(words, "--smoke") > 0) {
     scale = {.rounds = 2, .appends = 5, .threads_appends = 5, .sessions = 1000, .messages = 1000};
@@ -204,11 +204,25 @@ int run(const std::vector<std::string>& words) {
     scale.messages = 1'000'000;
   }
   const fs::path folder = words[1];
-  durable_appends(folder, scale);
-  batches(folder, scale);
-  reading(folder, scale);
-  disk(folder);
-  growth(folder, words[2], scale);
+  const auto wanted = [&](std::string_view row) {
+    const auto at = std::ranges::find(words, "--row");
+    return at == words.end() || (at + 1 != words.end() && *(at + 1) == row);
+  };
+  if (wanted("7")) {
+    durable_appends(folder, scale);
+  }
+  if (wanted("8")) {
+    batches(folder, scale);
+  }
+  if (wanted("9")) {
+    reading(folder, scale);
+  }
+  if (wanted("10")) {
+    disk(folder);
+  }
+  if (wanted("11")) {
+    growth(folder, words[2], scale);
+  }
   return 0;
 }
 
