@@ -32,7 +32,8 @@ class Scanner {
   bool boolean(bool& out);
   bool integer(std::int64_t& out);  // fails on fractions, exponents and overflow
   bool null();
-  bool end();  // nothing but blanks is left
+  bool end();                           // nothing but blanks is left
+  bool word(std::string_view literal);  // exactly this text
 
   // member(key) is called before each value and must consume it with this scanner.
   template <class Member>
@@ -50,7 +51,6 @@ class Scanner {
  private:
   void blanks();
   bool eat(char c);
-  bool word(std::string_view literal);
   bool number();
   bool skip_string();
   bool enter();

@@ -211,7 +211,24 @@ std::string type_in(std::string_view object) {
   return type;
 }
 
+// Plain text as we write it ourselves, which most blocks are, in one pass. For anything else the
+// scanner stays where it was.
+bool read_plain_text(json::Scanner& scanner, std::vector<Block>& blocks) {
+  json::Scanner ahead = scanner;
+  TextBlock block;
+  if (!ahead.word(R"({"type":"text","text":)") || ahead.kind() != json::Kind::string ||
+      !ahead.string(block.text) || !ahead.word("}")) {
+    return false;
+  }
+  scanner = ahead;
+  blocks.emplace_back(std::move(block));
+  return true;
+}
+
 bool read_block(json::Scanner& scanner, std::vector<Block>& blocks) {
+  if (read_plain_text(scanner, blocks)) {
+    return true;
+  }
   std::string_view raw;
   const json::Kind kind = scanner.kind();
   if (!scanner.raw(raw)) {

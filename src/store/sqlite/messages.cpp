@@ -1,5 +1,6 @@
 #include "store/sqlite/messages.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -131,22 +132,61 @@ std::optional<std::string_view> unless_empty(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
-Result<> insert_message(Connection& connection, const SessionId& id, Seq seq,
-                        const Message& message, std::string_view content) {
-  const std::string created_at = seconds_text(message.created_at);
-  const auto usage = message.usage ? std::optional(usage_to_json(*message.usage)) : std::nullopt;
-  const auto extra =
-      message.extra.empty() ? std::nullopt : std::optional(extra_to_json(message.extra));
-  const auto state = message.state == MessageState::incomplete
-                         ? std::optional<std::string_view>("incomplete")
-                         : std::nullopt;
-  REPRISE_TRY(connection.run(
+// An INSERT of several rows costs much less than as many of one row.
+constexpr std::size_t kRowsTogether = 16;
+
+std::string insert_sql(std::size_t rows) {
+  std::string sql =
       "INSERT INTO messages(session_id, seq, role, content, created_at, created_us, provider,"
-      " model, response_id, usage, state, extra) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      id.str(), seq.value, message.role, content, created_at, microseconds_of(message.created_at),
-      unless_empty(message.provider), unless_empty(message.model),
-      unless_empty(message.response_id), usage, state, extra));
-  return name_blobs(connection, id, message.blocks);
+      " model, response_id, usage, state, extra) VALUES";
+  for (std::size_t i = 0; i < rows; ++i) {
+    sql += i == 0 ? "" : ",";
+    sql += "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  }
+  return sql;
+}
+
+// What has to be spelled out for a row; kept while it is bound.
+struct Spelled {
+  std::string created_at;
+  std::optional<std::string> usage;
+  std::optional<std::string> extra;
+};
+
+Spelled spell(const Message& message) {
+  return {seconds_text(message.created_at),
+          message.usage ? std::optional(usage_to_json(*message.usage)) : std::nullopt,
+          message.extra.empty() ? std::nullopt : std::optional(extra_to_json(message.extra))};
+}
+
+// A part of the batch: where it begins, and how many they are (kRowsTogether, or one).
+Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, const Batch& batch,
+                     std::pair<std::size_t, std::size_t> part) {
+  static const std::string one = insert_sql(1);
+  static const std::string several = insert_sql(kRowsTogether);
+  const auto [begin, count] = part;
+  REPRISE_ASSIGN(Statement rows, connection.prepare(count == 1 ? one : several));
+  std::vector<Spelled> spelled;
+  spelled.reserve(count);  // what is bound must not move
+  for (std::size_t i = begin; i < begin + count; ++i) {
+    const Message& message = batch.messages[i];
+    const Spelled& texts = spelled.emplace_back(spell(message));
+    rows.bind(id.str())
+        .bind(first.next(static_cast<std::int64_t>(i)).value)
+        .bind(message.role)
+        .bind(batch.contents[i])
+        .bind(texts.created_at)
+        .bind(microseconds_of(message.created_at))
+        .bind(unless_empty(message.provider))
+        .bind(unless_empty(message.model))
+        .bind(unless_empty(message.response_id))
+        .bind(texts.usage)
+        .bind(message.state == MessageState::incomplete
+                  ? std::optional<std::string_view>("incomplete")
+                  : std::nullopt)
+        .bind(texts.extra);
+  }
+  return rows.run();
 }
 
 Result<> change_answer(Connection& connection, const SessionId& id, const AppendOptions& options) {
@@ -162,10 +202,14 @@ Result<> change_answer(Connection& connection, const SessionId& id, const Append
 }
 
 Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, const Batch& batch) {
-  Seq seq = first;
-  for (std::size_t i = 0; i < batch.messages.size(); ++i) {
-    REPRISE_TRY(insert_message(connection, id, seq, batch.messages[i], batch.contents[i]));
-    seq = seq.next();
+  const std::size_t size = batch.messages.size();
+  for (std::size_t begin = 0; begin < size;) {
+    const std::size_t count = size - begin >= kRowsTogether ? kRowsTogether : 1;
+    REPRISE_TRY(insert_rows(connection, id, first, batch, {begin, count}));
+    begin += count;
+  }
+  for (const Message& message : batch.messages) {
+    REPRISE_TRY(name_blobs(connection, id, message.blocks));
   }
   return {};
 }
