@@ -45,6 +45,7 @@ class Scanner {
   bool failed() const { return failed_; }
   bool lossy() const { return lossy_; }
   std::size_t position() const { return at_; }
+  std::string_view rest() const { return text_.substr(at_); }
   Error fault() const;
   bool fail(std::string_view reason);  // also for callers that dislike a value
 

@@ -201,54 +201,46 @@ Block block_of(BlockFields fields, BlockType type, std::string_view raw) {
   return UnknownBlock{std::move(fields.type), json::take(raw)};
 }
 
-// Our own blocks begin with their type; for others it is looked up first.
-std::string type_in(std::string_view object) {
+// The type of the object at the beginning of `rest`. Ours begin with it; in others it is looked up.
+std::string type_at(std::string_view rest) {
+  constexpr std::string_view kFirst = R"({"type":")";
+  if (rest.starts_with(kFirst)) {
+    const std::string_view value = rest.substr(kFirst.size());
+    const std::size_t end = value.find_first_of("\"\\");
+    if (end != std::string_view::npos && value[end] == '"') {
+      return std::string(value.substr(0, end));
+    }
+  }
+  std::string_view raw;
   std::string type;
-  json::Scanner scanner(json::find_member(object, "type"));
-  if (scanner.kind() == json::Kind::string && !scanner.string(type)) {
-    type.clear();
+  json::Scanner scanner(rest);
+  if (scanner.raw(raw)) {
+    json::Scanner value(json::find_member(raw, "type"));
+    if (value.kind() == json::Kind::string && !value.string(type)) {
+      type.clear();
+    }
   }
   return type;
 }
 
-// Plain text as we write it ourselves, which most blocks are, in one pass. For anything else the
-// scanner stays where it was.
-bool read_plain_text(json::Scanner& scanner, std::vector<Block>& blocks) {
-  json::Scanner ahead = scanner;
-  TextBlock block;
-  if (!ahead.word(R"({"type":"text","text":)") || ahead.kind() != json::Kind::string ||
-      !ahead.string(block.text) || !ahead.word("}")) {
-    return false;
-  }
-  scanner = ahead;
-  blocks.emplace_back(std::move(block));
-  return true;
-}
-
 bool read_block(json::Scanner& scanner, std::vector<Block>& blocks) {
-  if (read_plain_text(scanner, blocks)) {
-    return true;
-  }
-  std::string_view raw;
   const json::Kind kind = scanner.kind();
-  if (!scanner.raw(raw)) {
+  const std::string_view rest = scanner.rest();
+  const std::size_t start = scanner.position();
+  BlockFields fields;
+  BlockType type = BlockType::unknown;
+  if (kind == json::Kind::object) {
+    fields.type = type_at(rest);
+    type = type_of(fields.type);
+  }
+  const bool whole =
+      type == BlockType::unknown ? scanner.skip() : scanner.object([&](std::string_view name) {
+        return read_field(scanner, fields, type, name);
+      });
+  if (!whole) {
     return false;
   }
-  BlockFields fields;
-  if (kind != json::Kind::object) {
-    blocks.emplace_back(UnknownBlock{"", json::take(raw)});
-    return true;
-  }
-  fields.type = type_in(raw);
-  const BlockType type = type_of(fields.type);
-  json::Scanner inner(raw);
-  if (type != BlockType::unknown) {
-    if (!inner.object(
-            [&](std::string_view name) { return read_field(inner, fields, type, name); })) {
-      return scanner.fail("not a block");
-    }
-  }
-  blocks.push_back(block_of(std::move(fields), type, raw));
+  blocks.push_back(block_of(std::move(fields), type, rest.substr(0, scanner.position() - start)));
   return true;
 }
 

@@ -39,7 +39,7 @@ TEST(Blocks, RoundTripByteForByte) {
         R"([{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"x"}]}])",
         R"([{"type":"image","source":{"type":"base64","data":"aGk="}}])",
         R"([{"kind":"x","n":1e2}])", R"([17,null,"x"])", R"([{"type":7}])",
-        R"([{"type":"text","text":5}])"}) {
+        R"([{"type":"text","text":5}])", R"([{"text":"last","n":2.0,"type":"odd"}])"}) {
     const auto blocks = blocks_from_json(json);
     ASSERT_TRUE(blocks) << json;
     EXPECT_EQ(blocks_to_json(*blocks), json);
