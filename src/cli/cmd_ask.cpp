@@ -92,13 +92,13 @@ class Ask final : public Command {
     return join_prompt(words, piped);
   }
 
-  Result<std::vector<Block>> blocks(const std::string& prompt, Store* store) const {
+  Result<std::vector<Block>> blocks(const std::string& prompt) const {
     std::vector<Block> out;
     if (!prompt.empty()) {
       out.emplace_back(text_block(prompt));
     }
     for (const std::string& file : files_) {
-      REPRISE_ASSIGN(Block block, attach_file(file, store));
+      REPRISE_ASSIGN(Block block, attach_file(file));
       out.push_back(std::move(block));
     }
     return out;
@@ -122,12 +122,11 @@ class Ask final : public Command {
                         .dry_run = dry_run_,
                         .approver = ask_for_consent(context),
                         .stop = interrupts.token()};
+    REPRISE_ASSIGN(std::vector<Block> blocks, this->blocks(prompt));
     REPRISE_ASSIGN(const std::unique_ptr<Talk> talk, start_talk(context, std::move(request)));
     if (talk->cut && !go_on_) {
       context.remark("the last answer was cut; --go-on continues it");
     }
-    REPRISE_ASSIGN(std::vector<Block> blocks,
-                   this->blocks(prompt, dry_run_ ? nullptr : talk->store));
     if (dry_run_) {
       return show_request(context, *talk, std::move(blocks));
     }

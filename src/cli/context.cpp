@@ -46,6 +46,11 @@ std::string read_answer() {
 
 }  // namespace
 
+std::vector<SessionState> every_state() {
+  return {SessionState::active, SessionState::closed, SessionState::archived,
+          SessionState::trashed};
+}
+
 Context::Context(const Globals& globals, const ProcessEnvironment& environment, Output& out,
                  Output& err)
     : globals_(globals), environment_(environment), out_(out), err_(err), clock_(system_clock()) {}
@@ -112,6 +117,17 @@ Result<Store*> Context::store(Access access) {
     REPRISE_ASSIGN(slot, open_store(store_url(*settings), {.access = access}));
   }
   return slot.get();
+}
+
+Result<Store*> Context::existing_store() {
+  constexpr std::string_view kSqlite = "sqlite:";
+  REPRISE_ASSIGN(const Settings* const settings, this->settings());
+  const std::string url = store_url(*settings);
+  std::error_code error;
+  const bool missing =
+      url.starts_with(kSqlite) && !std::filesystem::exists(url.substr(kSqlite.size()), error);
+  // Reading creates nothing and says in the store's own words that there is none.
+  return store(missing ? Access::read : Access::write);
 }
 
 Result<SessionInfo> Context::select(Store& store, std::string_view sel) {

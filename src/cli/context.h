@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/config.h"
 #include "cli/exit.h"
@@ -24,6 +25,17 @@
 #include "reprise/store.h"
 
 namespace reprise::cli {
+
+std::vector<SessionState> every_state();
+
+// What a store may offer, or unsupported: "this store cannot WHAT".
+template <class Offer>
+Result<Offer*> offered(Offer* offer, std::string_view what) {
+  if (offer == nullptr) {
+    return fail(Code::unsupported, cat("this store cannot ", what));
+  }
+  return offer;
+}
 
 enum class Choice : std::uint8_t { no, yes, always };
 
@@ -55,6 +67,9 @@ class Context {
   std::string store_url(const Settings& settings) const;
   // The store of the settings, opened once for each access.
   Result<Store*> store(Access access = Access::write);
+
+  // To change what is there: not_found, and nothing created, when there is none.
+  Result<Store*> existing_store();
 
   // SEL as this person sees it: the last shown list, this folder.
   Result<SessionInfo> select(Store& store, std::string_view sel);

@@ -17,8 +17,6 @@
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
-#include "reprise/store.h"
-#include "reprise/store_offers.h"
 
 namespace reprise::cli {
 namespace {
@@ -40,18 +38,6 @@ std::string_view image_type(std::string_view bytes) {
   }
   const bool webp = bytes.starts_with("RIFF") && bytes.size() > 12 && bytes.substr(8, 4) == "WEBP";
   return webp ? "image/webp" : "";
-}
-
-Result<Block> image_block(std::string_view type, std::string_view bytes, Store* store) {
-  ImageBlock image;
-  image.media_type = type;
-  Blobs* const blobs = store == nullptr ? nullptr : store->offers().blobs;
-  if (blobs != nullptr) {
-    REPRISE_ASSIGN(image.blob, blobs->put_blob(bytes));
-  } else {
-    image.url = cat("data:", type, ";base64,", base64_encode(bytes));
-  }
-  return image;
 }
 
 }  // namespace
@@ -95,10 +81,13 @@ std::string join_prompt(const std::vector<std::string>& words, std::string_view 
   return out;
 }
 
-Result<Block> attach_file(const std::string& path, Store* store) {
+Result<Block> attach_file(const std::string& path) {
   REPRISE_ASSIGN(const std::string bytes, read_file(path, kAttachmentBytesMax));
   if (const std::string_view type = image_type(bytes); !type.empty()) {
-    return image_block(type, bytes, store);
+    ImageBlock image;
+    image.media_type = type;
+    image.url = cat("data:", type, ";base64,", base64_encode(bytes));
+    return image;
   }
   if (bytes.find('\0') != std::string::npos) {
     return fail(Code::invalid_argument,

@@ -2,13 +2,13 @@
 
 // What is asked: words, a pipe and attached files, put together.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "reprise/error.h"
 #include "reprise/message.h"
-#include "reprise/store.h"
 
 namespace reprise::cli {
 
@@ -24,8 +24,8 @@ Result<std::string> read_input();
 // The words, then what was piped, parted by an empty line.
 std::string join_prompt(const std::vector<std::string>& words, std::string_view piped);
 
-// A file as a block: text under a heading with its name, or an image, whose bytes go to `store`
-// when there is one that keeps blobs and into the block itself otherwise.
-Result<Block> attach_file(const std::string& path, Store* store);
+// A file as a block: text under a heading with its name, or an image as a data URL (which the
+// conversation stores as a blob).
+Result<Block> attach_file(const std::string& path);
 
 }  // namespace reprise::cli

@@ -131,6 +131,18 @@ std::string session_document(const Session& session, const std::vector<std::stri
   return out;
 }
 
+Result<Exit> show_session(Context& context, Store& store, const SessionId& id) {
+  if (context.globals().json) {
+    REPRISE_ASSIGN(const Session session, get(store, id));
+    std::string out;
+    json::ObjectWriter object(out);
+    append_info(object, session.info);
+    object.close();
+    context.print_json(out);
+  }
+  return Exit::done;
+}
+
 std::string message_document(const Message& message) {
   std::string out;
   json::ObjectWriter object(out);

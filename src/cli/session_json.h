@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "base/json_write.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -24,6 +27,9 @@ void append_usage(json::ObjectWriter& object, const Usage& usage);
 
 // The fields of `info`, and all else a session has but its messages. `response_ids` in order.
 std::string session_document(const Session& session, const std::vector<std::string>& response_ids);
+// With --json prints the session as `list` does, as one object: what a command that changed a
+// session ends with.
+Result<Exit> show_session(Context& context, Store& store, const SessionId& id);
 std::string message_document(const Message& message);
 std::string todos_document(const std::vector<Todo>& todos);
 std::string damage_document(const std::vector<Damage>& damage);

@@ -31,6 +31,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kNothingHere = "there is no session of this folder to go on with";
+
 // A store that cannot be had is no reason not to talk, a wrong URL is.
 bool goes_on_unsaved(const Error& error) {
   return error.code != Code::invalid_argument && error.code != Code::unsupported;
@@ -95,7 +97,7 @@ Result<Session> resume(Context& context, Talk& talk, const SessionChoice& choice
   const std::string sel = choice.sel.value_or("last");
   auto found = context.select(store, sel);
   if (!found && !choice.sel && found.error().code == Code::not_found) {
-    return fail(Code::not_found, "there is no session of this folder to go on with");
+    return fail(Code::not_found, std::string(kNothingHere));
   }
   if (!found) {
     return std::unexpected(std::move(found).error());
@@ -193,6 +195,14 @@ Result<> store_new(Context& context, Talk& talk, const Session& session) {
   return {};
 }
 
+Result<Store*> open_for_resume(Context& context, const TalkRequest& request) {
+  auto store = request.dry_run ? context.store(Access::read) : context.existing_store();
+  if (!store && store.error().code == Code::not_found && !request.session.sel) {
+    return fail(Code::not_found, std::string(kNothingHere));
+  }
+  return store;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) {
@@ -206,7 +216,7 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
   std::optional<Session> session;
   talk->resumed = request.session.newest || request.session.sel.has_value();
   if (talk->resumed) {
-    REPRISE_ASSIGN(talk->store, context.store(request.dry_run ? Access::read : Access::write));
+    REPRISE_ASSIGN(talk->store, open_for_resume(context, request));
     REPRISE_ASSIGN(session, resume(context, *talk, request.session, request.dry_run));
   }
   REPRISE_ASSIGN(const ProviderChoice choice,

@@ -48,7 +48,7 @@ std::string fenced(std::string_view info, std::string_view text) {
   return cat(fence, info, "\n", text, text.ends_with('\n') ? "" : "\n", fence, "\n");
 }
 
-std::string quoted(std::string_view text) {
+std::string as_quote(std::string_view text) {
   std::string out = "> ";
   for (const char c : trimmed(text)) {
     out += c;
@@ -66,7 +66,7 @@ struct BlockText {
     return cat(terminal_text(block.text), block.text.ends_with('\n') ? "" : "\n");
   }
   std::string operator()(const ThinkingBlock& block) const {
-    return quoted(shortened(terminal_text(cat("(thinking) ", block.text)), detail));
+    return as_quote(shortened(terminal_text(cat("(thinking) ", block.text)), detail));
   }
   std::string operator()(const ToolUseBlock& block) const {
     return cat("tool call `", terminal_line(block.name), "` (", terminal_line(block.id), ")\n",

@@ -1,0 +1,54 @@
+// reprise clear: all sessions of this folder to the trash.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/removal.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+
+namespace reprise::cli {
+namespace {
+
+class Clear final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {{"-a,--all", "", "sessions of all folders", &all_},
+                        {"--purge", "", "remove for good", &purge_}},
+            .arguments = {}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.existing_store());
+    SessionQuery query;
+    if (!all_) {
+      query.working_dir = context.working_dir().string();
+    }
+    REPRISE_ASSIGN(const std::vector<SessionInfo> sessions, find_all(*store, query));
+    const std::string what =
+        cat(sessions.size(), sessions.size() == 1 ? " session of " : " sessions of ",
+            all_ ? "all folders" : "this folder");
+    return remove_sessions(context, *store, sessions, what,
+                           purge_ ? Removal::purge : Removal::trash);
+  }
+
+ private:
+  bool all_ = false;
+  bool purge_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_clear() {
+  return std::make_unique<Clear>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,54 @@
+// reprise close: a session is done.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/text.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/session_json.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+namespace {
+
+class Close final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {}, .arguments = {{"SEL", "the session", &sel_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.existing_store());
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, *sel_));
+    if (info.state == SessionState::closed) {
+      context.remark(cat("'", info.title, "' is closed already"));
+      return Exit::done;
+    }
+    if (info.answering && is_alive(*info.answering)) {
+      return fail(Code::busy, cat("cannot close '", info.title, "': it is answering now"));
+    }
+    REPRISE_TRY(store->update(info.id, {.state = SessionState::closed,
+                                        .closed_at = std::optional(context.clock().now())}));
+    context.remark(cat("closed '", info.title, "'"));
+    return show_session(context, *store, info.id);
+  }
+
+ private:
+  std::optional<std::string> sel_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_close() {
+  return std::make_unique<Close>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,46 @@
+// reprise completions: a script that a shell reads.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/completions.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+namespace {
+
+class Completions final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {},
+            .arguments = {{"SHELL", "bash, zsh or fish", &shell_, true, {"bash", "zsh", "fish"}}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    if (*shell_ == "bash") {
+      context.out().write(bash_completions(all_commands()));
+    } else if (*shell_ == "zsh") {
+      context.out().write(zsh_completions(all_commands()));
+    } else {
+      context.out().write(fish_completions(all_commands()));
+    }
+    return Exit::done;
+  }
+
+ private:
+  std::optional<std::string> shell_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_completions() {
+  return std::make_unique<Completions>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,216 @@
+// reprise config: what is set, and where.
+
+#include <fcntl.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json_write.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/config.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/settings.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::string_view kTemplate =
+    R"(# Settings of reprise. Flags and variables beat this file; a project's
+# .reprise.toml beats it, too, in what it may set. All keys: docs/config.md.
+
+# Who answers: "anthropic", "openai-responses", "openai-chat" or "echo".
+#provider = "anthropic"
+#model = "claude-sonnet-4-5"
+#dev_model = "claude-haiku-4-5"
+
+# Keys are read from ANTHROPIC_API_KEY or OPENAI_API_KEY, or:
+#env_key = "MY_KEY_VARIABLE"
+#key_command = "pass show anthropic"
+
+#store = "sqlite:/home/me/reprise.db"
+#system = "Answer briefly."
+
+# Folders whose .reprise.toml may run commands and name servers and keys.
+#trust = ["/home/me/work"]
+
+#[mode.draft]
+#system = "You help to write."
+#context = ["file:notes.md"]
+#path = "optional"
+
+#[providers.openai-chat]
+#base_url = "http://127.0.0.1:11434/v1"
+#model = "llama3.2"
+)";
+
+// A URL without the user name and password it may hold.
+std::string masked_url(std::string_view url) {
+  const std::size_t host = url.find("//");
+  const std::size_t at = host == std::string_view::npos ? host : url.find('@', host);
+  const std::size_t slash = host == std::string_view::npos ? host : url.find('/', host + 2);
+  if (at == std::string_view::npos || (slash != std::string_view::npos && slash < at)) {
+    return std::string(url);
+  }
+  return cat(url.substr(0, host + 2), "***", url.substr(at));
+}
+
+struct Shown {
+  std::string name;
+  std::string value;
+};
+
+void add(std::vector<Shown>& out, std::string name, const std::optional<std::string>& value) {
+  if (value) {
+    out.push_back({std::move(name), *value});
+  }
+}
+
+void add(std::vector<Shown>& out, const std::string& prefix, const ProviderSettings& settings) {
+  add(out, prefix + "model", settings.model);
+  add(out, prefix + "dev_model", settings.dev_model);
+  if (settings.base_url) {
+    out.push_back({prefix + "base_url", masked_url(*settings.base_url)});
+  }
+  add(out, prefix + "env_key", settings.env_key);
+  if (settings.key_command) {
+    out.push_back({prefix + "key_command", "(set)"});
+  }
+}
+
+std::string number_text(double number) {
+  std::string text = std::to_string(number);
+  text.resize(text.find_last_not_of('0') + 1);
+  return text.ends_with('.') ? text + "0" : text;
+}
+
+std::vector<Shown> shown_settings(const Settings& settings) {
+  std::vector<Shown> out;
+  if (settings.store) {
+    out.push_back({"store", masked_url(*settings.store)});
+  }
+  add(out, "provider", settings.provider);
+  add(out, "", settings.any);
+  add(out, "system", settings.system);
+  if (settings.temperature) {
+    out.push_back({"temperature", number_text(*settings.temperature)});
+  }
+  if (settings.max_tokens) {
+    out.push_back({"max_tokens", std::to_string(*settings.max_tokens)});
+  }
+  if (settings.budget) {
+    out.push_back({"budget", std::to_string(*settings.budget)});
+  }
+  add(out, "retention", settings.retention);
+  for (const auto& [name, provider] : settings.providers) {
+    add(out, cat("providers.", name, "."), provider);
+  }
+  for (const auto& [name, mode] : settings.modes) {
+    out.push_back({cat("mode.", name), mode.system});
+  }
+  return out;
+}
+
+class ConfigCommand final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {},
+            .arguments = {{"ACTION",
+                           "show (the default), path or init",
+                           &action_,
+                           false,
+                           {"show", "path", "init"}}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    const std::string action = action_.value_or("show");
+    if (action == "path") {
+      return path(context);
+    }
+    return action == "init" ? init(context) : show(context);
+  }
+
+ private:
+  static Result<Exit> show(Context& context) {
+    REPRISE_ASSIGN(const Settings* const settings, context.settings());
+    std::string out;
+    json::ObjectWriter object(out);
+    for (const Shown& setting : shown_settings(*settings)) {
+      const auto origin = settings->origin.find(setting.name);
+      const std::string from = origin == settings->origin.end() ? "" : origin->second;
+      if (!context.globals().json) {
+        context.out().write(cat(terminal_line(setting.name), " = ", terminal_line(setting.value),
+                                "  (", terminal_line(from), ")\n"));
+        continue;
+      }
+      object.key(setting.name);
+      json::ObjectWriter(out).field("value", setting.value).field("from", from).close();
+    }
+    object.close();
+    if (context.globals().json) {
+      context.print_json(out);
+    } else {
+      context.remark(cat("store: ", masked_url(context.store_url(*settings))));
+    }
+    return Exit::done;
+  }
+
+  static Result<Exit> path(Context& context) {
+    const ConfigSources sources = context.config_sources();
+    const std::filesystem::path project = find_project_file(sources.project_from);
+    if (context.globals().json) {
+      std::string out;
+      json::ObjectWriter object(out);
+      object.field("user", sources.user_file.string());
+      if (project.empty()) {
+        object.null("project");
+      } else {
+        object.field("project", project.string());
+      }
+      object.close();
+      context.print_json(out);
+      return Exit::done;
+    }
+    context.out().write(cat(terminal_line(sources.user_file.string()), "\n"));
+    if (!project.empty()) {
+      context.out().write(cat(terminal_line(project.string()), "\n"));
+    }
+    return Exit::done;
+  }
+
+  static Result<Exit> init(Context& context) {
+    const std::filesystem::path file = context.config_sources().user_file;
+    REPRISE_TRY(make_private_folders(file.parent_path()));
+    const auto made = open_file(file, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    if (!made && made.error().os_errno == EEXIST) {
+      return fail(Code::conflict, cat(file.string(), " exists already and stays as it is"));
+    }
+    if (!made) {
+      return std::unexpected(made.error());
+    }
+    REPRISE_TRY(replace_file(file, kTemplate));
+    context.remark(cat("wrote ", file.string()));
+    return Exit::done;
+  }
+
+  std::optional<std::string> action_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_config() {
+  return std::make_unique<ConfigCommand>();
+}
+
+}  // namespace reprise::cli

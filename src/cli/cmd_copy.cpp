@@ -1,0 +1,135 @@
+// reprise copy: sessions from one store to another.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/interrupts.h"
+#include "cli/last_list.h"
+#include "cli/removal.h"
+#include "engine/copy.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/select.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+
+namespace reprise::cli {
+namespace {
+
+class CopyCommand final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {},
+            .arguments = {{"SRC", "the URL of the store to read", &from_, true},
+                          {"DST", "the URL of the store to write", &to_, true},
+                          {"SEL", "sessions of SRC; all but the trash when left out", &sels_}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(const std::unique_ptr<Store> source,
+                   open_store(*from_, {.access = Access::read}));
+    REPRISE_ASSIGN(const std::vector<SessionInfo> sessions, chosen(context, *source));
+    REPRISE_ASSIGN(const std::unique_ptr<Store> target,
+                   open_store(*to_, {.access = Access::write}));
+    const Interrupts interrupts;
+    json::ArrayWriter array(rows_);
+    for (const SessionInfo& info : sessions) {
+      auto copied = copy_session(*source, *target, info.id, interrupts.token());
+      if (!copied && copied.error().code == Code::cancelled) {
+        return std::unexpected(std::move(copied).error());
+      }
+      array.item();
+      note(context, info, copied);
+    }
+    array.close();
+    print(context);
+    return failed_ > 0 || counts_[CopyFate::conflict] > 0 ? Exit::failed : Exit::done;
+  }
+
+ private:
+  Result<std::vector<SessionInfo>> chosen(Context& context, Store& source) const {
+    if (sels_.empty()) {
+      SessionQuery query;
+      query.states = {SessionState::active, SessionState::closed, SessionState::archived};
+      return find_all(source, query);
+    }
+    std::vector<SessionInfo> sessions;
+    const Selection how{.working_dir = context.working_dir().string(),
+                        .numbers = load_last_list(context.state_folder(), *from_),
+                        .states = every_state()};
+    for (const std::string& sel : sels_) {
+      REPRISE_ASSIGN(SessionInfo info, select_session(source, sel, how));
+      sessions.push_back(std::move(info));
+    }
+    return sessions;
+  }
+
+  // One session's outcome: talk, and a row of the JSON document.
+  void note(Context& context, const SessionInfo& info, const Result<CopiedSession>& copied) {
+    json::ObjectWriter object(rows_);
+    object.field("id", info.id.str()).field("title", info.title);
+    if (!copied) {
+      ++failed_;
+      object.field("result", "failed").field("detail", copied.error().message).close();
+      context.warn(
+          cat("cannot copy '", info.title, "' (", info.id.str(), "): ", copied.error().message));
+      return;
+    }
+    ++counts_[copied->fate];
+    messages_ += copied->messages;
+    object.field("result", to_string(copied->fate)).field("messages", copied->messages);
+    if (!copied->detail.empty()) {
+      object.field("detail", copied->detail);
+      context.warn(cat("conflict, left as it is: '", info.title, "' (", info.id.str(),
+                       "): ", copied->detail));
+    }
+    object.key("losses");
+    json::ArrayWriter losses(rows_);
+    for (const std::string& loss : copied->losses) {
+      losses.item();
+      json::append_string(rows_, loss);
+      context.warn(cat("not copied of '", info.title, "': ", loss));
+    }
+    losses.close();
+    object.close();
+  }
+
+  void print(Context& context) {
+    if (context.globals().json) {
+      context.print_json(cat("{\"sessions\":", rows_, "}"));
+    }
+    context.remark(cat(counts_[CopyFate::copied], " copied, ", counts_[CopyFate::continued],
+                       " continued, ", counts_[CopyFate::unchanged], " unchanged, ",
+                       counts_[CopyFate::conflict], " in conflict, ", failed_, " failed; ",
+                       messages_, " messages"));
+  }
+
+  std::optional<std::string> from_;
+  std::optional<std::string> to_;
+  std::vector<std::string> sels_;
+  std::map<CopyFate, std::int64_t> counts_;
+  std::int64_t failed_ = 0;
+  std::int64_t messages_ = 0;
+  std::string rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_copy() {
+  return std::make_unique<CopyCommand>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,203 @@
+// reprise info: a session's facts, and usage and cost by turn.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/json_write.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/age.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/session_json.h"
+#include "cli/table.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+namespace {
+
+// A user's message up to the answer that ends it.
+struct Turn {
+  Seq first;
+  std::int64_t messages = 0;
+  std::string model;
+  Usage usage;
+};
+
+void add(Usage& sum, const Usage& usage) {
+  sum.input += usage.input;
+  sum.output += usage.output;
+  sum.reasoning += usage.reasoning;
+  sum.cached += usage.cached;
+  if (usage.cost) {
+    sum.cost = sum.cost.value_or(Money{}) += *usage.cost;
+    sum.price_source = usage.price_source;
+  }
+}
+
+// A tool's results stand in user messages, too, and belong to the turn that runs.
+bool begins_turn(const Message& message) {
+  if (message.role != role::kUser) {
+    return false;
+  }
+  for (const Block& block : message.blocks) {
+    if (std::holds_alternative<ToolResultBlock>(block)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Result<std::vector<Turn>> read_turns(Store& store, const SessionId& id) {
+  std::vector<Turn> turns;
+  std::set<std::string> counted;
+  REPRISE_TRY(store.read(id, {}, [&](const Message& message) {
+    if (turns.empty() || begins_turn(message)) {
+      turns.push_back({.first = message.seq, .messages = 0, .model = {}, .usage = {}});
+    }
+    Turn& turn = turns.back();
+    ++turn.messages;
+    if (!message.model.empty()) {
+      turn.model = message.model;
+    }
+    // The same request counts once, however often its usage is stored.
+    if (message.usage &&
+        (message.usage->request_id.empty() || counted.insert(message.usage->request_id).second)) {
+      add(turn.usage, *message.usage);
+    }
+    return Flow::go_on;
+  }));
+  return turns;
+}
+
+std::string cost_text(const Usage& usage) {
+  return usage.cost ? cat("$", usage.cost->str()) : "";
+}
+
+class Info final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {}, .arguments = {{"SEL", "the session", &sel_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.store(Access::read));
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, *sel_, every_state()));
+    REPRISE_ASSIGN(const Session session, get(*store, info.id));
+    REPRISE_ASSIGN(const std::vector<Turn> turns, read_turns(*store, info.id));
+    std::vector<Todo> todos;
+    if (Todos* const list = store->offers().todos; list != nullptr) {
+      REPRISE_ASSIGN(todos, list->todos(info.id));
+    }
+    if (context.globals().json) {
+      context.print_json(document(session, turns, todos));
+    } else {
+      context.out().write(text(context, session, todos));
+      context.out().write(usage_table(turns));
+    }
+    return Exit::done;
+  }
+
+ private:
+  static std::string document(const Session& session, const std::vector<Turn>& turns,
+                              const std::vector<Todo>& todos) {
+    std::vector<std::string> ids;
+    for (const ResponseLink& link : session.response_chain) {
+      ids.push_back(link.response_id);
+    }
+    std::string out;
+    json::ObjectWriter object(out);
+    object.raw("session", session_document(session, ids)).key("turns");
+    json::ArrayWriter array(out);
+    for (const Turn& turn : turns) {
+      array.item();
+      json::ObjectWriter item(out);
+      item.field("seq", turn.first.value)
+          .field("messages", turn.messages)
+          .field("model", turn.model);
+      append_usage(item, turn.usage);
+      item.close();
+    }
+    array.close();
+    object.raw("todos", todos_document(todos)).close();
+    return out;
+  }
+
+  static std::string text(Context& context, const Session& session,
+                          const std::vector<Todo>& todos) {
+    const SessionInfo& info = session.info;
+    const Time now = context.clock().now();
+    std::string out;
+    const auto line = [&](std::string_view name, std::string_view value) {
+      if (!value.empty()) {
+        out += cat(name, std::string(14 - name.size(), ' '), terminal_line(value), "\n");
+      }
+    };
+    line("title", info.title);
+    line("id", info.id.str());
+    line("short id", short_id_text(info.id));
+    line("state", state_text(info));
+    line("mode", info.mode);
+    line("provider", info.provider);
+    line("model", info.model);
+    line("folder", info.working_dir);
+    line("messages", std::to_string(info.head.value));
+    line("begun", cat(format_time(info.created_at), " (", age_text(info.created_at, now), ")"));
+    line("last activity",
+         cat(format_time(info.updated_at), " (", age_text(info.updated_at, now), ")"));
+    line("closed", info.closed_at ? format_time(*info.closed_at) : "");
+    line("forked from",
+         info.forked_from ? cat(info.forked_from->session.str(), " at ", info.forked_from->at.value)
+                          : "");
+    line("todos", todos.empty() ? "" : std::to_string(todos.size()));
+    line("tokens", cat(session.usage.input.value, " in, ", session.usage.output.value, " out"));
+    line("cost", session.usage.cost
+                     ? cat(cost_text(session.usage), " (by ", session.usage.price_source, ")")
+                     : "");
+    return out;
+  }
+
+  static std::string usage_table(const std::vector<Turn>& turns) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Turn& turn : turns) {
+      rows.push_back({std::to_string(turn.first.value), terminal_line(turn.model),
+                      std::to_string(turn.messages), std::to_string(turn.usage.input.value),
+                      std::to_string(turn.usage.output.value), cost_text(turn.usage)});
+    }
+    if (rows.empty()) {
+      return "";
+    }
+    return "\n" + format_table({{.heading = "seq", .align = Align::right},
+                                {.heading = "model"},
+                                {.heading = "messages", .align = Align::right},
+                                {.heading = "in", .align = Align::right},
+                                {.heading = "out", .align = Align::right},
+                                {.heading = "cost", .align = Align::right}},
+                               rows, 200);
+  }
+
+  std::optional<std::string> sel_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_info() {
+  return std::make_unique<Info>();
+}
+
+}  // namespace reprise::cli

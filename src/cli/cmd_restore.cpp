@@ -1,0 +1,48 @@
+// reprise restore: back from the trash.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/text.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/session_json.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+
+namespace reprise::cli {
+namespace {
+
+class Restore final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {},
+            .arguments = {{"SEL", "the session, of `reprise list --state trashed`", &sel_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.existing_store());
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, *sel_, {SessionState::trashed}));
+    REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "restore sessions"));
+    REPRISE_TRY(trash->restore(info.id));
+    context.remark(cat("restored '", info.title, "'"));
+    return show_session(context, *store, info.id);
+  }
+
+ private:
+  std::optional<std::string> sel_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_restore() {
+  return std::make_unique<Restore>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,95 @@
+#include "cli/removal.h"
+
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+namespace {
+
+Result<> remove_one(Trash& trash, const SessionInfo& info, Removal how, Time now) {
+  if (info.state != SessionState::trashed) {
+    REPRISE_TRY(trash.trash(info.id, now));
+  }
+  return how == Removal::purge ? trash.purge(info.id) : Result<>();
+}
+
+void print(Context& context, const std::vector<SessionId>& removed, Removal how) {
+  if (!context.globals().json) {
+    context.remark(cat(how == Removal::purge ? "removed " : "moved to the trash: ", removed.size(),
+                       removed.size() == 1 ? " session" : " sessions"));
+    return;
+  }
+  std::string out;
+  json::ObjectWriter object(out);
+  object.key(how == Removal::purge ? "purged" : "trashed");
+  json::ArrayWriter array(out);
+  for (const SessionId& id : removed) {
+    array.item();
+    json::append_string(out, id.str());
+  }
+  array.close();
+  object.close();
+  context.print_json(out);
+}
+
+}  // namespace
+
+Result<Exit> remove_sessions(Context& context, Store& store,
+                             const std::vector<SessionInfo>& sessions, std::string_view what,
+                             Removal how) {
+  REPRISE_ASSIGN(Trash* const trash, offered(store.offers().trash, "delete sessions"));
+  if (!sessions.empty()) {
+    REPRISE_ASSIGN(const bool agreed,
+                   context.confirm(how == Removal::purge ? cat("remove ", what, " for good?")
+                                                         : cat("move ", what, " to the trash?")));
+    if (!agreed) {
+      context.remark("nothing was changed");
+      return Exit::failed;
+    }
+  }
+  std::vector<SessionId> removed;
+  Exit exit = Exit::done;
+  for (const SessionInfo& info : sessions) {
+    if (info.answering && is_alive(*info.answering)) {
+      context.warn(cat("left alone, it is answering now: ", info.title, " (", info.id.str(), ")"));
+      exit = Exit::failed;
+      continue;
+    }
+    if (const auto done = remove_one(*trash, info, how, context.clock().now()); !done) {
+      context.warn(cat("cannot remove ", info.id.str(), ": ", done.error().message));
+      exit = Exit::failed;
+      continue;
+    }
+    removed.push_back(info.id);
+  }
+  print(context, removed, how);
+  return exit;
+}
+
+Result<std::vector<SessionInfo>> find_all(Store& store, SessionQuery query) {
+  query.limit = kPageMax;
+  std::vector<SessionInfo> all;
+  for (;;) {
+    REPRISE_ASSIGN(SessionPage page, store.list(query));
+    std::ranges::move(page.sessions, std::back_inserter(all));
+    if (page.next.empty()) {
+      return all;
+    }
+    query.after = std::move(page.next);
+  }
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+// Taking sessions away: to the trash, or with --purge for good. `delete`, `clear` and `cleanup`
+// share it.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+
+namespace reprise::cli {
+
+enum class Removal : std::uint8_t { trash, purge };
+
+// Asks first, naming `what` ("'Title'", "12 sessions of this folder"). A session whose answer is
+// running is left alone and named. Prints how many went, or the ids with --json.
+Result<Exit> remove_sessions(Context& context, Store& store,
+                             const std::vector<SessionInfo>& sessions, std::string_view what,
+                             Removal how);
+
+// Every session the query finds, page by page.
+Result<std::vector<SessionInfo>> find_all(Store& store, SessionQuery query);
+
+}  // namespace reprise::cli

@@ -1,0 +1,303 @@
+#include "engine/copy.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/copy_reduce.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+using engine::Losses;
+using engine::reduce;
+
+constexpr std::int64_t kBatch = 64;  // messages in memory at a time, of each store
+constexpr std::size_t kNameMax = 100;
+
+// FNV-1a: ids may be longer than an operation id has room for.
+std::string digest(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  }
+  return std::to_string(hash);
+}
+
+Result<OperationId> operation_for(const SessionId& id, Seq at, std::size_t count) {
+  return OperationId::parse(
+      cat("copy:", id.str().substr(0, kNameMax), ":", digest(id.str()), ":", at.value, ":", count));
+}
+
+class Copy {
+ public:
+  Copy(Store& source, Store& target, SessionId id, std::stop_token stop)
+      : source_(source),
+        target_(target),
+        id_(std::move(id)),
+        holds_(target.holds()),
+        stop_(std::move(stop)) {}
+
+  Result<CopiedSession> run() {
+    REPRISE_ASSIGN(const Session session, get(source_, id_));
+    if (session.info.answering) {
+      losses_.emplace("the answer that is running");
+    }
+    REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
+    Session reduced = reduce(session, holds_, losses_);
+    if (!present) {
+      REPRISE_TRY(target_.create(reduced));
+      copied_.fate = CopyFate::copied;
+    }
+    target_head_ = present ? present->info.head : Seq{};
+    if (holds_.words) {
+      REPRISE_TRY(messages(session.info.head));
+    } else if (session.info.head.value > 0) {
+      losses_.emplace("the messages' words");
+    }
+    if (copied_.fate != CopyFate::conflict) {
+      REPRISE_TRY(beside(reduced));
+    }
+    copied_.losses.assign(losses_.begin(), losses_.end());
+    return std::move(copied_);
+  }
+
+ private:
+  Result<std::vector<Message>> page(Store& store, Seq from, std::int64_t count) {
+    std::vector<Message> messages;
+    REPRISE_ASSIGN(const ReadReport report,
+                   store.read(id_, {.from = from, .to = from.next(count)}, [&](Message&& message) {
+                     messages.push_back(std::move(message));
+                     return Flow::go_on;
+                   }));
+    if (&store == &source_) {
+      for (const Damage& part : report.damage) {
+        losses_.insert(cat("a damaged part: ", part.where, ": ", part.reason));
+      }
+    }
+    return messages;
+  }
+
+  // Walks over the source; what lies below the target's head is compared, the rest appended. A
+  // damaged message of the source has no place in the target, so the two count for themselves.
+  Result<> messages(Seq source_head) {
+    Seq at_target;
+    for (Seq at; at < source_head; at = at.next(kBatch)) {
+      if (stop_.stop_requested()) {
+        return fail(Code::cancelled, cat("copying stopped at message ", at.value));
+      }
+      REPRISE_ASSIGN(std::vector<Message> batch, page(source_, at, kBatch));
+      for (Message& message : batch) {
+        message = reduce(std::move(message), holds_, losses_);
+      }
+      const auto there = static_cast<std::size_t>(
+          std::clamp<std::int64_t>(target_head_.value - at_target.value, 0, std::ssize(batch)));
+      REPRISE_ASSIGN(const bool same, is_same(batch, at_target, there));
+      if (!same) {
+        return {};
+      }
+      at_target = at_target.next(static_cast<std::int64_t>(there));
+      batch.erase(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(there));
+      if (!batch.empty()) {
+        REPRISE_TRY(append(std::move(batch), at_target));
+        at_target = target_head_;
+      }
+    }
+    return {};
+  }
+
+  Result<bool> is_same(const std::vector<Message>& batch, Seq at_target, std::size_t count) {
+    if (count == 0) {
+      return true;
+    }
+    REPRISE_ASSIGN(const std::vector<Message> there,
+                   page(target_, at_target, static_cast<std::int64_t>(count)));
+    for (std::size_t i = 0; i < count; ++i) {
+      Losses none;
+      if (i >= there.size() || reduce(there[i], holds_, none) != batch[i]) {
+        copied_.fate = CopyFate::conflict;
+        copied_.detail =
+            cat("message ", at_target.next(static_cast<std::int64_t>(i)).value, " differs");
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Result<> append(std::vector<Message> batch, Seq at) {
+    for (const Message& message : batch) {
+      REPRISE_TRY(blobs_of(message));
+    }
+    REPRISE_ASSIGN(const OperationId operation, operation_for(id_, at, batch.size()));
+    copied_.messages += std::ssize(batch);
+    REPRISE_ASSIGN(
+        const Appended appended,
+        target_.append(id_, std::move(batch), {.expected_head = at, .operation = operation}));
+    target_head_ = appended.head;
+    if (copied_.fate == CopyFate::unchanged) {
+      copied_.fate = CopyFate::continued;
+    }
+    return {};
+  }
+
+  Result<> blobs_of(const Message& message) {
+    for (const Block& block : message.blocks) {
+      if (const auto* const result = std::get_if<ToolResultBlock>(&block);
+          result != nullptr && result->blob) {
+        REPRISE_TRY(blob(*result->blob));
+      }
+      if (const auto* const image = std::get_if<ImageBlock>(&block);
+          image != nullptr && image->blob) {
+        REPRISE_TRY(blob(*image->blob));
+      }
+    }
+    return {};
+  }
+
+  Result<> blob(const BlobHash& hash) {
+    Blobs* const from = source_.offers().blobs;
+    Blobs* const to = target_.offers().blobs;
+    if (from == nullptr || to == nullptr) {
+      losses_.insert(cat("blob ", hash.str()));
+      return {};
+    }
+    std::string bytes;
+    const auto read = from->read_blob(hash, [&](std::string_view piece) {
+      bytes += piece;
+      return Flow::go_on;
+    });
+    if (!read) {
+      losses_.insert(cat("blob ", hash.str(), ": ", read.error().message));
+      return {};
+    }
+    REPRISE_TRY(to->put_blob(bytes));
+    return {};
+  }
+
+  Result<> beside(const Session& session) {
+    REPRISE_TRY(todos());
+    REPRISE_TRY(artefacts());
+    return response_chain(session);
+  }
+
+  Result<> todos() {
+    Todos* const from = source_.offers().todos;
+    Todos* const to = target_.offers().todos;
+    if (from == nullptr) {
+      return {};
+    }
+    REPRISE_ASSIGN(std::vector<Todo> wanted, from->todos(id_));
+    if (wanted.empty()) {
+      return {};
+    }
+    if (to == nullptr) {
+      losses_.emplace("the todos");
+      return {};
+    }
+    REPRISE_TRY(to->edit_todos(id_, [&](std::vector<Todo>& there) -> Result<> {
+      if (there.empty()) {
+        there = std::move(wanted);
+      } else if (there != wanted) {
+        losses_.emplace("the todos: the target has others");
+      }
+      return {};
+    }));
+    return {};
+  }
+
+  Result<> artefacts() {
+    Artefacts* const from = source_.offers().artefacts;
+    Artefacts* const to = target_.offers().artefacts;
+    if (from == nullptr) {
+      return {};
+    }
+    REPRISE_ASSIGN(const std::vector<Artefacts::Entry> entries, from->list_artefacts(id_));
+    for (const Artefacts::Entry& entry : entries) {
+      if (to == nullptr) {
+        losses_.emplace("the artefacts");
+        return {};
+      }
+      REPRISE_TRY(artefact(*from, *to, entry));
+    }
+    return {};
+  }
+
+  Result<> artefact(Artefacts& from, Artefacts& to, const Artefacts::Entry& entry) {
+    REPRISE_ASSIGN(const auto there, to.find_artefact(id_, entry.step, entry.name));
+    REPRISE_ASSIGN(const auto bytes, from.find_artefact(id_, entry.step, entry.name));
+    if (there && there != bytes) {
+      losses_.insert(
+          cat("artefact ", entry.name, " of step ", entry.step.value, ": the target has another"));
+    } else if (bytes && !there) {
+      REPRISE_TRY(to.save_artefact(id_, entry.step, entry.name, *bytes));
+    }
+    return {};
+  }
+
+  // Response ids are only ever added at the end.
+  Result<> response_chain(const Session& session) {
+    if (copied_.fate == CopyFate::copied) {
+      return {};
+    }
+    REPRISE_ASSIGN(const Session there, get(target_, id_));
+    const auto& wanted = session.response_chain;
+    const auto ends = std::ranges::mismatch(there.response_chain, wanted);
+    if (ends.in1 != there.response_chain.end()) {
+      if (ends.in2 != wanted.end()) {
+        losses_.emplace("the response ids: the target has others");
+      }
+      return {};
+    }
+    return ends.in2 == wanted.end() ? Result<>() : target_.update(id_, {.response_chain = wanted});
+  }
+
+  Store& source_;
+  Store& target_;
+  SessionId id_;
+  StoreHolds holds_;
+  std::stop_token stop_;
+  Seq target_head_;
+  CopiedSession copied_;
+  Losses losses_;
+};
+
+}  // namespace
+
+std::string_view to_string(CopyFate fate) {
+  switch (fate) {
+    case CopyFate::copied:
+      return "copied";
+    case CopyFate::continued:
+      return "continued";
+    case CopyFate::unchanged:
+      return "unchanged";
+    case CopyFate::conflict:
+      return "conflict";
+  }
+  return "unchanged";
+}
+
+Result<CopiedSession> copy_session(Store& source, Store& target, const SessionId& id,
+                                   std::stop_token stop) {
+  return Copy(source, target, id, std::move(stop)).run();
+}
+
+}  // namespace reprise

@@ -1,0 +1,43 @@
+#pragma once
+
+// Copying sessions from one store to another.
+//
+//  (1) Idempotent: what is there already is compared, not copied again. A session that has grown
+//      is continued; one that differs is a conflict and stays as it is in both stores.
+//  (2) An interrupted copy goes on where it stopped: messages arrive in order, in small batches
+//      with operation ids made of the session and the place.
+//  (3) What the target cannot hold, and what cannot be read, is a line in the list of losses.
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise {
+
+enum class CopyFate : std::uint8_t {
+  copied,     // it was not there
+  continued,  // it was there, and has grown
+  unchanged,  // it was there with all its messages
+  conflict,   // the messages differ
+};
+std::string_view to_string(CopyFate fate);
+
+struct CopiedSession {
+  CopyFate fate = CopyFate::unchanged;
+  std::int64_t messages = 0;        // appended now
+  std::string detail;               // of a conflict: where the two differ
+  std::vector<std::string> losses;  // one line each
+};
+
+// An Error: it stopped in between (a failing store, cancelled); copying again goes on.
+Result<CopiedSession> copy_session(Store& source, Store& target, const SessionId& id,
+                                   std::stop_token stop = {});
+
+}  // namespace reprise

@@ -1,0 +1,20 @@
+#pragma once
+
+// What is left of a session or a message in a store that cannot hold everything.
+
+#include <set>
+#include <string>
+
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+
+namespace reprise::engine {
+
+// What was left out, in words; each once.
+using Losses = std::set<std::string>;
+
+Session reduce(Session session, const StoreHolds& holds, Losses& losses);
+Message reduce(Message message, const StoreHolds& holds, Losses& losses);
+
+}  // namespace reprise::engine

@@ -1,0 +1,228 @@
+#include "engine/copy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Message message(std::string_view role, std::string_view text, std::int64_t second) {
+  Message message;
+  message.role = role;
+  message.blocks.emplace_back(text_block(text));
+  message.created_at = Time(std::chrono::seconds(1'700'000'000 + second));
+  message.model = "m";
+  return message;
+}
+
+// Holds less than its inside, and offers nothing.
+class SmallStore final : public Store {
+ public:
+  SmallStore(std::unique_ptr<Store> inside, StoreHolds holds)
+      : inside_(std::move(inside)), holds_(holds) {}
+  Result<> create(const Session& session) override { return inside_->create(session); }
+  Result<std::optional<Session>> find(const SessionId& id) override { return inside_->find(id); }
+  Result<> update(const SessionId& id, const SessionPatch& patch) override {
+    return inside_->update(id, patch);
+  }
+  Result<SessionPage> list(const SessionQuery& query) override { return inside_->list(query); }
+  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
+                          AppendOptions options) override {
+    if (fail_at_ && --*fail_at_ == 0) {
+      return fail(Code::io, "the disk is full");
+    }
+    return inside_->append(id, std::move(messages), std::move(options));
+  }
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    return inside_->read(id, range, sink);
+  }
+  StoreHolds holds() const override { return holds_; }
+  const StoreOffers& offers() const override { return offers_; }
+
+  void fail_at(int append) { fail_at_ = append; }
+
+ private:
+  std::unique_ptr<Store> inside_;
+  StoreHolds holds_;
+  StoreOffers offers_;
+  std::optional<int> fail_at_;
+};
+
+class Copying : public testing::Test {
+ protected:
+  Copying() {
+    Session session{.info = {.id = id_}};
+    session.info.title = "one";
+    session.info.mode = "draft";
+    session.info.working_dir = "/here";
+    session.system_prompt = "be brief";
+    session.config = *RawJson::parse(R"({"a":1.0})");
+    session.response_chain = {{"openai-responses", "r1"}};
+    session.info.created_at = Time(std::chrono::seconds(1'700'000'000));
+    session.info.updated_at = session.info.created_at;
+    EXPECT_TRUE(source_->create(session));
+  }
+
+  static void add(Store& store, const SessionId& id, int from, int to, std::string_view text) {
+    std::vector<Message> messages;
+    for (int i = from; i < to; ++i) {
+      messages.push_back(message(i % 2 == 0 ? "user" : "assistant", cat(text, i), i));
+    }
+    ASSERT_TRUE(store.append(id, std::move(messages), {}));
+  }
+
+  CopiedSession copy(Store& target) {
+    auto copied = copy_session(*source_, target, id_);
+    EXPECT_TRUE(copied) << copied.error().message;
+    return copied.value_or(CopiedSession());
+  }
+
+  SessionId id_ = make_session_id(system_clock(), system_entropy());
+  std::unique_ptr<Store> source_ = open_memory_store();
+  std::unique_ptr<Store> target_ = open_memory_store();
+};
+
+TEST_F(Copying, CarriesEverything) {
+  add(*source_, id_, 0, 200, "text ");
+  ASSERT_TRUE(source_->offers().todos->edit_todos(id_, [](std::vector<Todo>& todos) -> Result<> {
+    todos.emplace_back().content = "write";
+    return {};
+  }));
+  ASSERT_TRUE(source_->offers().artefacts->save_artefact(id_, {1}, "prompt.txt", "hello"));
+  const CopiedSession copied = copy(*target_);
+  EXPECT_EQ(copied.fate, CopyFate::copied);
+  EXPECT_EQ(copied.messages, 200);
+  EXPECT_THAT(copied.losses, IsEmpty());
+  EXPECT_EQ(*get(*target_, id_), *get(*source_, id_));
+  EXPECT_EQ(*read_all(*target_, id_), *read_all(*source_, id_));
+  EXPECT_EQ(*target_->offers().todos->todos(id_), *source_->offers().todos->todos(id_));
+  EXPECT_EQ(*target_->offers().artefacts->find_artefact(id_, {1}, "prompt.txt"), "hello");
+}
+
+TEST_F(Copying, CarriesBlobs) {
+  const auto hash = source_->offers().blobs->put_blob("pixels");
+  ASSERT_TRUE(hash) << hash.error().message;
+  Message image = message("user", "look", 0);
+  ImageBlock block;
+  block.media_type = "image/png";
+  block.blob = *hash;
+  image.blocks.emplace_back(block);
+  ASSERT_TRUE(source_->append(id_, {image}, {}));
+  EXPECT_THAT(copy(*target_).losses, IsEmpty());
+  std::string bytes;
+  ASSERT_TRUE(target_->offers().blobs->read_blob(*hash, [&](std::string_view piece) {
+    bytes += piece;
+    return Flow::go_on;
+  }));
+  EXPECT_EQ(bytes, "pixels");
+}
+
+TEST_F(Copying, TwiceChangesNothing) {
+  add(*source_, id_, 0, 3, "text ");
+  copy(*target_);
+  const Session before = *get(*target_, id_);
+  const CopiedSession again = copy(*target_);
+  EXPECT_EQ(again.fate, CopyFate::unchanged);
+  EXPECT_EQ(again.messages, 0);
+  EXPECT_EQ(*get(*target_, id_), before);
+}
+
+TEST_F(Copying, ContinuesWhatHasGrown) {
+  add(*source_, id_, 0, 3, "text ");
+  copy(*target_);
+  add(*source_, id_, 3, 130, "text ");
+  ASSERT_TRUE(source_->update(id_, {.response_chain = std::vector<ResponseLink>{
+                                        {"openai-responses", "r1"}, {"openai-responses", "r2"}}}));
+  const CopiedSession again = copy(*target_);
+  EXPECT_EQ(again.fate, CopyFate::continued);
+  EXPECT_EQ(again.messages, 127);
+  EXPECT_EQ(*read_all(*target_, id_), *read_all(*source_, id_));
+  EXPECT_EQ(get(*target_, id_)->response_chain.size(), 2U);
+}
+
+TEST_F(Copying, LeavesATargetThatIsAhead) {
+  add(*source_, id_, 0, 2, "text ");
+  copy(*target_);
+  add(*target_, id_, 2, 4, "more ");
+  EXPECT_EQ(copy(*target_).fate, CopyFate::unchanged);
+  EXPECT_EQ(get(*target_, id_)->info.head, Seq{4});
+}
+
+TEST_F(Copying, ADifferenceIsAConflictAndNothingIsOverwritten) {
+  add(*source_, id_, 0, 2, "text ");
+  copy(*target_);
+  add(*source_, id_, 2, 4, "here ");
+  add(*target_, id_, 2, 4, "there ");
+  const auto before = *read_all(*target_, id_);
+  const CopiedSession copied = copy(*target_);
+  EXPECT_EQ(copied.fate, CopyFate::conflict);
+  EXPECT_EQ(copied.detail, "message 2 differs");
+  EXPECT_EQ(*read_all(*target_, id_), before);
+}
+
+TEST_F(Copying, GoesOnAfterAFailure) {
+  add(*source_, id_, 0, 200, "text ");
+  SmallStore target(std::move(target_), {});
+  target.fail_at(3);
+  EXPECT_EQ(copy_session(*source_, target, id_).error().message, "the disk is full");
+  const CopiedSession again = copy(target);
+  EXPECT_EQ(again.fate, CopyFate::continued);
+  EXPECT_EQ(*read_all(target, id_), *read_all(*source_, id_));
+}
+
+TEST_F(Copying, ListsWhatTheTargetCannotHold) {
+  add(*source_, id_, 0, 1, "text ");
+  Message thought = message("assistant", "words", 1);
+  ThinkingBlock thinking;
+  thinking.text = "hm";
+  thought.blocks.emplace_back(thinking);
+  ASSERT_TRUE(source_->append(id_, {thought}, {}));
+  SmallStore target(std::move(target_), {.blocks = false,
+                                         .message_details = false,
+                                         .config = false,
+                                         .modes = false,
+                                         .folders = false,
+                                         .system_prompt = false});
+  const CopiedSession copied = copy(target);
+  EXPECT_THAT(copied.losses,
+              ElementsAre("blocks that are not text", "the folder", "the messages' models",
+                          "the mode", "the session's settings", "the system prompt"));
+  EXPECT_EQ(copy(target).fate, CopyFate::unchanged);
+}
+
+TEST_F(Copying, StopsWhenAsked) {
+  add(*source_, id_, 0, 3, "text ");
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(copy_session(*source_, *target_, id_, stop.get_token()).error().code, Code::cancelled);
+}
+
+TEST_F(Copying, AnUnknownSessionIsAnError) {
+  const SessionId other = *SessionId::parse("nobody");
+  EXPECT_EQ(copy_session(*source_, *target_, other).error().code, Code::not_found);
+}
+
+}  // namespace
+}  // namespace reprise
