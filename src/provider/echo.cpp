@@ -1,5 +1,6 @@
 // echo: the built-in model, for trying things out with no key and no network. It answers with the
-// last user message, word by word.
+// last user message, word by word; asked to go on after an answer that was cut, with what was
+// still to be repeated.
 
 #include <chrono>
 #include <cstdint>
@@ -51,9 +52,17 @@ struct Asked {
   std::int64_t bytes = 0;
 };
 
+// The part of the repetition that a cut answer lacks; "" when it was no repetition.
+std::string_view missing_part(std::string_view question, std::string_view cut_answer) {
+  return !cut_answer.empty() && question.starts_with(cut_answer)
+             ? question.substr(cut_answer.size())
+             : std::string_view();
+}
+
 Result<Asked> read_request(Request& request) {
   REPRISE_TRY(request.messages.rewind());
   Asked out{.bytes = static_cast<std::int64_t>(request.system.size())};
+  std::string cut_answer;
   while (true) {
     REPRISE_ASSIGN(const std::optional<Message> message, request.messages.next());
     if (!message) {
@@ -61,7 +70,12 @@ Result<Asked> read_request(Request& request) {
     }
     std::string words = words_of(*message);
     out.bytes += static_cast<std::int64_t>(words.size());
-    if (message->role == role::kUser) {
+    if (message->role == role::kAssistant) {
+      cut_answer = message->state == MessageState::incomplete ? words : "";
+    } else if (const auto rest = missing_part(out.question, cut_answer); !rest.empty()) {
+      out.question = std::string(rest);
+      cut_answer.clear();
+    } else {
       out.question = std::move(words);
     }
   }

@@ -41,6 +41,17 @@ TEST(Echo, RepeatsTheLastUserMessageWordByWord) {
                           StartsWith(R"(usage {"input_tokens":9,"output_tokens":7,)"), "ended 0"));
 }
 
+TEST(Echo, GoesOnAfterACutAnswer) {
+  Message cut = said(role::kAssistant, "one two");
+  cut.state = MessageState::incomplete;
+  ListMessages messages({said(role::kUser, "one two three four"), cut, said(role::kUser, "go on")});
+  Request request{.model = "m", .messages = messages};
+  EventLog log;
+  ASSERT_TRUE(
+      make_echo_provider()->stream(request, [&](const StreamEvent& event) { log(event); }, {}));
+  EXPECT_THAT(log.lines(), testing::Contains("text:  three four"));
+}
+
 TEST(Echo, StopsInAPause) {
   ListMessages messages({said(role::kUser, "one two")});
   Request request{.model = "m", .messages = messages};
