@@ -8,7 +8,7 @@
 
 namespace reprise::cli {
 
-std::string age_text(Time now, Time then) {
+std::string age_text(Time then, Time now) {
   using std::chrono::floor;
   const auto age = now - then;
   if (age < std::chrono::minutes(1)) {

@@ -36,7 +36,7 @@ std::string menu_text(std::span<const SessionInfo> sessions, Time now, std::size
     const SessionInfo& info = sessions[i];
     const std::string mode = info.mode.empty() ? "" : cat("[", terminal_line(info.mode), "] ");
     const std::string front = cat(i + 1, ". ", mode);
-    const std::string back = cat("  (", age_text(now, info.updated_at), ")");
+    const std::string back = cat("  (", age_text(info.updated_at, now), ")");
     const std::size_t taken = display_width(front) + display_width(back);
     const std::size_t room =
         columns > taken + kTitleColumnsMin ? columns - taken : kTitleColumnsMin;
