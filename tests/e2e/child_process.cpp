@@ -32,6 +32,7 @@ ChildProcess::ChildProcess(std::vector<std::string> arguments) {
   output_ = Fd(ends[0]);
   const Fd input(ends[1]);
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) {
     pointers.push_back(argument.data());
   }

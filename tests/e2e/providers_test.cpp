@@ -301,6 +301,7 @@ TEST_P(ProvidersE2e, SendsAnyTextInAFormThatIsAccepted) {
 
 TEST_P(ProvidersE2e, SendsALongHistoryInPieces) {
   std::vector<Message> messages;
+  messages.reserve(41);
   const std::string filler(200'000, 'x');
   for (int i = 0; i < 40; ++i) {
     messages.push_back(

@@ -111,7 +111,7 @@ TEST_F(MisbehaviourTest, HangsUntilTheClientHasEnough) {
     EXPECT_EQ(other.receive(100).bytes, "");
   }
   // The server serves others meanwhile, and stops although connections hang.
-  RawClient client(server_->port());
+  const RawClient client(server_->port());
   client.send(post("/v1/chat/completions", body("fake:hang=0")));
   EXPECT_TRUE(chat("m").complete);
   server_->stop();

@@ -135,6 +135,7 @@ TEST(FakeProvider, ServesManyClientsAtOnce) {
   std::vector<int> good(kClients);
   {
     std::vector<std::jthread> clients;
+    clients.reserve(good.size());
     for (int& count : good) {
       clients.emplace_back([&] {
         for (int i = 0; i < 20; ++i) {
