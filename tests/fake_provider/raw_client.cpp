@@ -97,8 +97,9 @@ RawClient::RawClient(std::uint16_t port)
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  // A failed connection shows as an empty reply.
-  (void)::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  if (::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    socket_ = Fd();  // shows as an empty reply
+  }
 }
 
 void RawClient::send(std::string_view bytes) const {
