@@ -138,8 +138,11 @@ Reply talk(Provider& provider, const Ask& ask, std::stop_token stop) {
                   .messages = messages};
   Reply out;
   Gatherer gatherer(out);
-  out.result = provider.stream(
-      request, [&](const StreamEvent& event) { std::visit(gatherer, event); }, std::move(stop));
+  const auto sink = [&](const StreamEvent& event) {
+    std::visit(gatherer, event);
+    ask.watch(event);
+  };
+  out.result = provider.stream(request, sink, std::move(stop));
   gatherer.end_call();
   return out;
 }

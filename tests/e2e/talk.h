@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -51,6 +52,7 @@ struct Ask {
   std::string system = {};
   std::string previous_response_id = {};
   bool stream = true;
+  std::function<void(const StreamEvent&)> watch = [](const StreamEvent&) {};
 };
 
 Reply talk(Provider& provider, const Ask& ask, std::stop_token stop = {});

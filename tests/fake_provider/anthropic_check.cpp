@@ -62,7 +62,11 @@ class AnthropicMessages {
           "messages: when `thinking` is enabled, an assistant message with tool calls must start "
           "with a thinking block");
     }
-    return check_all_answered("the end");
+    REPRISE_TRY(check_all_answered("the end"));
+    if (!seen_.empty() && turn_.tools.empty()) {
+      return refuse("tools: requests which include `tool_use` blocks must define tools");
+    }
+    return {};
   }
 
  private:

@@ -111,6 +111,13 @@ TEST_F(AnthropicTest, RefusesUnpairedCallsAndResults) {
             std::string::npos);
 }
 
+TEST_F(AnthropicTest, RefusesCallsWithoutTools) {
+  const std::string messages = cat(kUser, ",", kCall, ",", kResult);
+  EXPECT_EQ(refusal(say(messages)),
+            "tools: requests which include `tool_use` blocks must define tools");
+  EXPECT_EQ(say(messages, kTools).status, 200);
+}
+
 TEST_F(AnthropicTest, RefusesWrongRolesAndOrder) {
   const std::string answer = R"({"role":"assistant","content":"a"})";
   EXPECT_NE(refusal(say(answer)).find("user first"), std::string::npos);

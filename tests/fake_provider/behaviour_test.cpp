@@ -103,7 +103,7 @@ TEST_F(MisbehaviourTest, HangsUntilTheClientHasEnough) {
   {
     RawClient client(server_->port());
     client.send(post("/v1/chat/completions", body("fake:hang=1")));
-    const auto reply = client.receive(100);
+    const auto reply = client.receive(1000);
     EXPECT_FALSE(reply.complete);
     EXPECT_EQ(reply.events().size(), 2U);
     RawClient other(server_->port());
@@ -113,6 +113,9 @@ TEST_F(MisbehaviourTest, HangsUntilTheClientHasEnough) {
   // The server serves others meanwhile, and stops although connections hang.
   const RawClient client(server_->port());
   client.send(post("/v1/chat/completions", body("fake:hang=0")));
+  while (server_->request_count() < 3) {
+    std::this_thread::sleep_for(Milliseconds(1));
+  }
   EXPECT_TRUE(chat("m").complete);
   server_->stop();
   EXPECT_EQ(server_->request_count(), 4);
