@@ -29,7 +29,8 @@ struct ToolSpec {
 // The messages of a request, pulled one by one so that a long history is never in memory whole.
 // They are already what a provider accepts: the engine's request view has paired the tool calls,
 // left out foreign thinking and cut to the budget. Roles are user and assistant only; tool results
-// stand in user messages; two neighbours never have the same role.
+// stand in user messages; two neighbours never have the same role. An assistant message names this
+// provider when all thinking in it is the provider's own, and is incomplete when it was cut.
 class RequestMessages {
  public:
   virtual ~RequestMessages() = default;

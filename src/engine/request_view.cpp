@@ -123,6 +123,7 @@ Result<std::optional<Message>> RequestView::next() {
       break;
     }
     append(out.blocks, std::move(piece->blocks));
+    out.state = piece->cut ? MessageState::incomplete : MessageState::complete;
     if (!piece->calls.empty()) {
       open_calls_ = std::move(piece->calls);
       break;  // the results follow before anything else
@@ -132,6 +133,9 @@ Result<std::optional<Message>> RequestView::next() {
     return std::optional<Message>();
   }
   first_ = false;
+  if (out.role == role::kAssistant) {
+    out.provider = provider_.name();  // what is not its own has been left out
+  }
   return std::optional<Message>(std::move(out));
 }
 
@@ -159,6 +163,7 @@ std::optional<RequestView::Piece> RequestView::next_piece() {
 RequestView::Piece RequestView::assistant_piece(Message message) {
   Piece piece{.assistant = true};
   const bool whole = message.state == MessageState::complete;
+  piece.cut = !whole;
   for (Block& block : message.blocks) {
     if (auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
       add_text(piece.blocks, std::move(text->text));

@@ -51,6 +51,7 @@ class RequestView final : public RequestMessages {
   };
   struct Piece {
     bool assistant = false;
+    bool cut = false;
     std::vector<Block> blocks = {};
     std::vector<OpenCall> calls = {};
   };

@@ -140,6 +140,16 @@ TEST_F(RequestViewTest, ThinkingAndRawBlocksGoHomeOnly) {
       "user: e f | assistant: g | user: h");
 }
 
+TEST_F(RequestViewTest, AnswersNameTheProviderAndCutOnesSaySo) {
+  record({user("a"), assistant("b"), user("c"), incomplete({text_of("d")})});
+  const Viewed viewed = view();
+  ASSERT_EQ(viewed.messages.size(), 4U);
+  EXPECT_EQ(viewed.messages[0].provider, "");
+  EXPECT_EQ(viewed.messages[1].provider, provider_.name());
+  EXPECT_EQ(viewed.messages[1].state, MessageState::complete);
+  EXPECT_EQ(viewed.messages[3].state, MessageState::incomplete);
+}
+
 TEST_F(RequestViewTest, ACutAnswerKeepsItsTextOnly) {
   EXPECT_EQ(spelled({user("a"),
                      incomplete({ThinkingBlock{"hm", {}, {}}, text_of("half"),

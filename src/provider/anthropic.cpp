@@ -67,8 +67,8 @@ class Blocks {
     array_.item();
     json::ObjectWriter object(out_);
     object.field("type", "tool_use")
-        .field("id", call_id(block.id))
-        .field("name", tool_name(block.name))
+        .field("id", block.id)
+        .field("name", block.name)
         .raw("input", object_input(block.input));
     object.close();
   }
@@ -77,7 +77,7 @@ class Blocks {
     array_.item();
     json::ObjectWriter object(out_);
     object.field("type", "tool_result")
-        .field("tool_use_id", call_id(block.tool_use_id))
+        .field("tool_use_id", block.tool_use_id)
         .field("content", result_text(block));
     if (block.is_error) {
       object.field("is_error", true);
@@ -195,7 +195,7 @@ class Anthropic final : public Codec {
     if (!called.empty()) {
       std::vector<ToolSpec> tools;
       for (const std::string& name : called) {
-        tools.push_back({tool_name(name), "not available now", json::take(R"({"type":"object"})")});
+        tools.push_back({name, "not available now", json::take(R"({"type":"object"})")});
       }
       out += R"(,"tools":)";
       append_tools(out, tools);

@@ -40,7 +40,7 @@ void append_tools(std::string& out, const std::vector<ToolSpec>& tools) {
 void append_tool_result(std::string& out, const ToolResultBlock& result) {
   json::ObjectWriter object(out);
   object.field("role", "tool")
-      .field("tool_call_id", call_id(result.tool_use_id))
+      .field("tool_call_id", result.tool_use_id)
       .field("content", result_text(result));
   object.close();
 }
@@ -108,9 +108,9 @@ void append_tool_calls(std::string& out, const std::vector<const ToolUseBlock*>&
   for (const ToolUseBlock* call : calls) {
     array.item();
     json::ObjectWriter object(out);
-    object.field("id", call_id(call->id)).field("type", "function").key("function");
+    object.field("id", call->id).field("type", "function").key("function");
     json::ObjectWriter function(out);
-    function.field("name", tool_name(call->name)).field("arguments", object_input(call->input));
+    function.field("name", call->name).field("arguments", object_input(call->input));
     function.close();
     object.close();
   }

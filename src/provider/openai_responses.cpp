@@ -82,8 +82,8 @@ class Items {
     items_.item();
     json::ObjectWriter object(out_);
     object.field("type", "function_call")
-        .field("call_id", call_id(block.id))
-        .field("name", tool_name(block.name))
+        .field("call_id", block.id)
+        .field("name", block.name)
         .field("arguments", object_input(block.input));
     object.close();
   }
@@ -93,7 +93,7 @@ class Items {
     items_.item();
     json::ObjectWriter object(out_);
     object.field("type", "function_call_output")
-        .field("call_id", call_id(block.tool_use_id))
+        .field("call_id", block.tool_use_id)
         .field("output", result_text(block));
     object.close();
   }

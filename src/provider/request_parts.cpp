@@ -1,10 +1,7 @@
 #include "provider/request_parts.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -35,38 +32,7 @@ bool is_low(int unit) {
   return unit >= 0xDC00 && unit < 0xE000;
 }
 
-// FNV-1a, 64 bits: the same text has the same digest in every run, which std::hash does not
-// promise.
-std::uint64_t digest(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  }
-  return hash;
-}
-
-std::string word(std::string_view text, std::size_t bytes_max) {
-  constexpr std::size_t kDigestBytes = 17;  // and its underscore
-  const auto allowed = [](char c) { return is_ascii_alnum(c) || c == '_' || c == '-'; };
-  if (!text.empty() && text.size() <= bytes_max && std::ranges::all_of(text, allowed)) {
-    return std::string(text);
-  }
-  std::string out(text.substr(0, bytes_max - kDigestBytes));
-  std::ranges::replace_if(out, [&](char c) { return !allowed(c); }, '_');
-  std::array<char, kDigestBytes> hex{};
-  const auto [end, code] = std::to_chars(hex.data(), hex.data() + hex.size(), digest(text), 16);
-  return cat(out, "_", std::string_view(hex.data(), static_cast<std::size_t>(end - hex.data())));
-}
-
 }  // namespace
-
-std::string call_id(std::string_view id) {
-  return word(id, kCallIdBytesMax);
-}
-
-std::string tool_name(std::string_view name) {
-  return word(name, kToolNameBytesMax);
-}
 
 std::string spelled(double number) {
   std::array<char, 32> buffer{};

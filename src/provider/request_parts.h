@@ -23,14 +23,6 @@ std::string sendable(const RawJson& json);
 // object (a model's broken JSON, kept as a string) as {"input":…}.
 std::string object_input(const RawJson& input);
 
-// Names and ids of calls as every provider takes them: [A-Za-z0-9_-], at most as long as given.
-// What is so already stays; anything else (another provider's or program's) is made so, the same
-// text always into the same, different ones into different ones.
-inline constexpr std::size_t kCallIdBytesMax = 40;
-inline constexpr std::size_t kToolNameBytesMax = 64;
-std::string call_id(std::string_view id);
-std::string tool_name(std::string_view name);
-
 // What a tool gave back; never empty, as some servers refuse empty content.
 std::string_view result_text(const ToolResultBlock& result);
 
