@@ -5,6 +5,8 @@
 
 #include <curl/curl.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iostream>
 #include <string>
@@ -18,15 +20,21 @@ namespace {
 
 constexpr std::string_view kDelta = R"("content":")";
 
+bool is_plain(char c) {
+  return c != '"' && c != '\\' && c != '\n';
+}
+
 void append_escaped(std::string& out, std::string_view text) {
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-    } else if (c == '\n') {
-      out += "\\n";
-      continue;
+  while (!text.empty()) {
+    const auto end = std::ranges::find_if_not(text, is_plain);
+    const auto plain = static_cast<std::size_t>(end - text.begin());
+    out += text.substr(0, plain);
+    if (plain == text.size()) {
+      return;
     }
-    out += c;
+    out += '\\';
+    out += *end == '\n' ? 'n' : *end;
+    text.remove_prefix(plain + 1);
   }
 }
 

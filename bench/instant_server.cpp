@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <string_view>
@@ -82,24 +83,33 @@ bool read_head(int connection, std::string& buffer, std::size_t& end) {
   return true;
 }
 
-// The body's length, read to its end.
-std::int64_t read_body(int connection, std::string& buffer, std::size_t begin) {
-  const std::string_view head = std::string_view(buffer).substr(0, begin);
-  if (const std::size_t at = head.find("Content-Length: "); at != std::string_view::npos) {
-    const std::size_t length = std::strtoull(buffer.c_str() + at + 16, nullptr, 10);
-    return fill(connection, buffer, begin + length) ? static_cast<std::int64_t>(length) : -1;
+// Reads `count` bytes and forgets them: what this process ever had in memory would be counted into
+// the peak of every program it starts.
+bool skip(int connection, std::string& buffer, std::size_t count) {
+  while (count > 0) {
+    if (buffer.empty() && !fill(connection, buffer, 1)) {
+      return false;
+    }
+    const std::size_t part = std::min(count, buffer.size());
+    buffer.erase(0, part);
+    count -= part;
   }
+  return true;
+}
+
+// The length of the body at the beginning of `buffer`, read to its end; negative when it breaks
+// off.
+std::int64_t read_chunks(int connection, std::string& buffer) {
   std::int64_t length = 0;
-  for (std::size_t at = begin;;) {  // chunked
+  while (true) {
     std::size_t line = 0;
-    while ((line = buffer.find("\r\n", at)) == std::string::npos) {
+    while ((line = buffer.find("\r\n")) == std::string::npos) {
       if (!fill(connection, buffer, buffer.size() + 1)) {
         return -1;
       }
     }
-    const std::size_t chunk = std::strtoull(buffer.c_str() + at, nullptr, 16);
-    at = line + 2 + chunk + 2;
-    if (!fill(connection, buffer, at)) {
+    const std::size_t chunk = std::strtoull(buffer.c_str(), nullptr, 16);
+    if (!skip(connection, buffer, line + 2 + chunk + 2)) {
       return -1;
     }
     if (chunk == 0) {
@@ -107,6 +117,16 @@ std::int64_t read_body(int connection, std::string& buffer, std::size_t begin) {
     }
     length += static_cast<std::int64_t>(chunk);
   }
+}
+
+std::int64_t read_body(int connection, const std::string& head, std::string& buffer) {
+  constexpr std::string_view kLength = "Content-Length: ";
+  const std::size_t at = head.find(kLength);
+  if (at == std::string::npos) {
+    return read_chunks(connection, buffer);
+  }
+  const std::size_t length = std::strtoull(head.c_str() + at + kLength.size(), nullptr, 10);
+  return skip(connection, buffer, length) ? static_cast<std::int64_t>(length) : -1;
 }
 
 }  // namespace
@@ -164,8 +184,10 @@ void InstantServer::serve(int connection) {
   if (!read_head(connection, buffer, end)) {
     return;
   }
-  const bool responses_api = buffer.find("/responses ") < end;
-  const std::int64_t length = read_body(connection, buffer, end);
+  const std::string head = buffer.substr(0, end);
+  buffer.erase(0, end);
+  const bool responses_api = head.find("/responses ") != std::string::npos;
+  const std::int64_t length = read_body(connection, head, buffer);
   if (length < 0) {
     return;
   }

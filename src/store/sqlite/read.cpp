@@ -23,8 +23,10 @@
 namespace reprise::sqlite {
 namespace {
 
-constexpr std::size_t kPageRows = 256;
-constexpr std::size_t kPageBytes = std::size_t{4} << 20;
+// Who looks only at the end of a session should not pay for a long page; each one is longer.
+constexpr std::size_t kFirstPageRows = 8;
+constexpr std::size_t kPageRowsMax = 256;
+constexpr std::size_t kPageBytes = std::size_t{1} << 20;
 constexpr std::size_t kDamageMax = 1000;
 
 class Reading {
@@ -43,6 +45,7 @@ class Reading {
       if (from_ >= to_) {
         return std::move(report_);
       }
+      page_rows_ = std::min(page_rows_ * 2, kPageRowsMax);
     }
   }
 
@@ -53,7 +56,7 @@ class Reading {
   Result<> read_rows(Statement& row, const Segment& segment);
   void take(MessageRow row);
   void advance(std::int64_t seq);
-  bool page_is_full() const { return rows_ >= kPageRows || bytes_ >= kPageBytes; }
+  bool page_is_full() const { return rows_ >= page_rows_ || bytes_ >= kPageBytes; }
 
   Database& database_;
   const SessionId& id_;
@@ -64,6 +67,7 @@ class Reading {
   std::int64_t from_ = 0;  // what is left: [from_, to_)
   std::int64_t to_ = 0;
   std::vector<Message> page_;
+  std::size_t page_rows_ = kFirstPageRows;
   std::size_t rows_ = 0;
   std::size_t bytes_ = 0;
   ReadReport report_;
