@@ -60,8 +60,7 @@ class Ledger {
     const std::string_view word = line.substr(0, blank);
     const std::string_view rest = blank == std::string_view::npos ? "" : line.substr(blank + 1);
     if (word == "stored") {
-      const auto end = rest.find(' ');
-      stored_.insert_or_assign(number(rest), must(message_from_json(rest.substr(end + 1))));
+      acknowledge(number(rest), must(message_from_json(rest.substr(rest.find(' ') + 1))));
     } else if (word == "replacing") {
       give_way(number(rest));
     } else if (word == "warning" || word == "failed") {
@@ -90,6 +89,16 @@ class Ledger {
   std::size_t given_way() const { return beginnings_.size(); }
 
  private:
+  // Another message in the place of one that was acknowledged and has not given way: that one was
+  // lost.
+  void acknowledge(std::int64_t seq, Message message) {
+    const auto [place, added] = stored_.try_emplace(seq, message);
+    if (!added && place->second != message) {
+      complaints_.push_back(cat("lost: ", seq, " ", message_to_json(place->second)));
+      place->second = std::move(message);
+    }
+  }
+
   // A cut answer is replaced by a longer one that begins with its text.
   void give_way(std::int64_t from) {
     const auto first = stored_.lower_bound(from);
