@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -99,6 +100,12 @@ TEST(FakeProvider, ShowsWhatItHasSeen) {
   const auto server = start();
   (void)ask(server->port(), post(kChat, kHello));  // only what is seen of it matters
   (void)ask(server->port(), post(kChat, "{}"));
+  // How an answer ended is noted after its last byte was sent.
+  for (int i = 0;
+       i < 5000 && (server->requests()[0].status == 0 || server->requests().back().status == 0);
+       ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   const auto seen = server->requests();
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[0].body, kHello);
