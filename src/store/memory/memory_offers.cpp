@@ -22,6 +22,7 @@
 #include "store/delta.h"
 #include "store/facts.h"
 #include "store/memory/memory_state.h"
+#include "store/stored_session.h"
 
 namespace reprise::store {
 namespace {

@@ -17,8 +17,18 @@
 #include "store/facts.h"
 #include "store/memory/memory_state.h"
 #include "store/query.h"
+#include "store/stored_session.h"
 
 namespace reprise {
+
+Result<store::StoredSession*> store::MemoryState::get(const SessionId& id) {
+  const auto found = sessions.find(id);
+  if (found == sessions.end()) {
+    return std::unexpected(no_session(id));
+  }
+  return &found->second;
+}
+
 namespace {
 
 class MemoryStore final : public Store {

@@ -1,4 +1,4 @@
-#include "store/memory/memory_state.h"
+#include "store/stored_session.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -95,14 +95,6 @@ std::shared_ptr<Log> share(const std::shared_ptr<const Log>& log, std::int64_t c
   shared->base = count <= log->base_count ? log->base : log;
   shared->base_count = count;
   return shared;
-}
-
-Result<StoredSession*> MemoryState::get(const SessionId& id) {
-  const auto found = sessions.find(id);
-  if (found == sessions.end()) {
-    return std::unexpected(no_session(id));
-  }
-  return &found->second;
 }
 
 Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Message> messages,

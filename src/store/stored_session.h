@@ -1,0 +1,59 @@
+#pragma once
+
+// A session as a store keeps it that holds whole sessions in memory: the memory store, and those
+// whose files are read and replaced as a whole. Messages never change once they are stored.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise::store {
+
+using SharedMessage = std::shared_ptr<const Message>;
+
+// A session's messages: the first `base_count` of `base`, then its own. What a fork shares with
+// its parent is the parent's log itself. A log only grows: whoever holds it together with a head
+// has a snapshot.
+struct Log {
+  std::shared_ptr<const Log> base;
+  std::int64_t base_count = 0;
+  std::vector<SharedMessage> own;
+
+  std::int64_t size() const { return base_count + static_cast<std::int64_t>(own.size()); }
+  const SharedMessage& at(std::int64_t seq) const;
+};
+
+// A log that begins with the first `count` messages of `log`, at a cost that does not depend on
+// their number.
+std::shared_ptr<Log> share(const std::shared_ptr<const Log>& log, std::int64_t count);
+
+struct StoredSession {
+  Session session;
+  std::shared_ptr<Log> log = std::make_shared<Log>();
+  bool shares_with_parent = false;  // a forked_from alone may be a fact that came from elsewhere
+  std::vector<SharedMessage> replaced;  // kept aside until the session is purged
+  std::map<OperationId, Appended> operations;
+  std::set<std::string> counted_requests;
+  std::optional<Partial> partial;
+  std::vector<Todo> todos;
+  std::map<std::pair<Step, std::string>, std::string> artefacts;
+  SessionState state_before_trash = SessionState::active;
+};
+
+// Puts the messages after those before `from`, as one step; what stood there gives way. Nothing is
+// changed when it fails.
+Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Message> messages,
+                                const AppendOptions& options);
+
+}  // namespace reprise::store
