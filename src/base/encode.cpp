@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,15 +19,76 @@ namespace {
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-// openssl/sha.h: unsigned char *SHA256(const unsigned char *d, size_t n, unsigned char *md)
-using Sha256Function = unsigned char* (*)(const unsigned char*, std::size_t, unsigned char*);
+constexpr std::size_t kDigestBytes = 32;
+using Digest = std::array<unsigned char, kDigestBytes>;
 
-Result<Sha256Function> load_sha256() {
+// The functions of libcrypto, spelled as in openssl/evp.h and openssl/sha.h (OpenSSL 3).
+struct Crypto {
+  using Context = void;
+  unsigned char* (*sha256)(const unsigned char*, std::size_t, unsigned char*) = nullptr;
+  const void* (*sha256_method)() = nullptr;
+  int (*pbkdf2)(const char*, int, const unsigned char*, int, int, const void*, int,
+                unsigned char*) = nullptr;
+  Context* (*new_context)() = nullptr;
+  void (*free_context)(Context*) = nullptr;
+  int (*begin)(Context*, const void*, void*) = nullptr;
+  int (*update)(Context*, const void*, std::size_t) = nullptr;
+  int (*finish)(Context*, unsigned char*, unsigned*) = nullptr;
+};
+
+Result<Crypto> load_crypto() {
   REPRISE_ASSIGN(const auto library, LateLibrary::load("OpenSSL", {"libcrypto.so.3"}));
-  Sha256Function function = nullptr;
-  REPRISE_TRY(library.bind(function, "SHA256"));
-  return function;
+  Crypto crypto;
+  REPRISE_TRY(library.bind(crypto.sha256, "SHA256"));
+  REPRISE_TRY(library.bind(crypto.sha256_method, "EVP_sha256"));
+  REPRISE_TRY(library.bind(crypto.pbkdf2, "PKCS5_PBKDF2_HMAC"));
+  REPRISE_TRY(library.bind(crypto.new_context, "EVP_MD_CTX_new"));
+  REPRISE_TRY(library.bind(crypto.free_context, "EVP_MD_CTX_free"));
+  REPRISE_TRY(library.bind(crypto.begin, "EVP_DigestInit_ex"));
+  REPRISE_TRY(library.bind(crypto.update, "EVP_DigestUpdate"));
+  REPRISE_TRY(library.bind(crypto.finish, "EVP_DigestFinal_ex"));
+  return crypto;
 }
+
+const Result<Crypto>& loaded_crypto() {
+  static const Result<Crypto> crypto = load_crypto();
+  return crypto;
+}
+
+const unsigned char* bytes_of(std::string_view text) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes are bytes.
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+
+std::string text_of(const Digest& digest) {
+  return {digest.begin(), digest.end()};
+}
+
+// One SHA-256 over what is added.
+class Hasher {
+ public:
+  explicit Hasher(const Crypto& crypto)
+      : crypto_(crypto), context_(crypto.new_context(), crypto.free_context) {
+    good_ = context_ != nullptr && crypto_.begin(context_.get(), crypto_.sha256_method(), nullptr);
+  }
+
+  void add(std::string_view bytes) {
+    good_ = good_ && crypto_.update(context_.get(), bytes.data(), bytes.size()) == 1;
+  }
+
+  Result<std::string> finish() {
+    Digest digest{};
+    if (!good_ || crypto_.finish(context_.get(), digest.data(), nullptr) != 1) {
+      return fail(Code::io, "OpenSSL could not make a SHA-256");
+    }
+    return text_of(digest);
+  }
+
+ private:
+  const Crypto& crypto_;
+  std::unique_ptr<Crypto::Context, void (*)(Crypto::Context*)> context_;
+  bool good_ = false;
+};
 
 }  // namespace
 
@@ -83,13 +146,63 @@ std::string hex_encode(std::string_view bytes) {
 }
 
 Result<BlobHash> sha256(std::string_view bytes) {
-  static const Result<Sha256Function> function = load_sha256();
-  REPRISE_TRY(function);
-  std::array<unsigned char, 32> digest{};
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes are bytes.
-  (**function)(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
-  const std::string raw(digest.begin(), digest.end());
-  return BlobHash::parse(hex_encode(raw));
+  const Result<Crypto>& crypto = loaded_crypto();
+  REPRISE_TRY(crypto);
+  Digest digest{};
+  crypto->sha256(bytes_of(bytes), bytes.size(), digest.data());
+  return BlobHash::parse(hex_encode(text_of(digest)));
+}
+
+Result<std::string> hmac_sha256(std::string_view key,
+                                std::initializer_list<std::string_view> pieces) {
+  const Result<Crypto>& crypto = loaded_crypto();
+  REPRISE_TRY(crypto);
+  constexpr std::size_t kBlockBytes = 64;
+  std::string padded(key);
+  if (key.size() > kBlockBytes) {
+    Hasher shortened(*crypto);
+    shortened.add(key);
+    REPRISE_ASSIGN(padded, shortened.finish());
+  }
+  padded.resize(kBlockBytes, '\0');
+  const auto masked = [&padded](unsigned char mask) {
+    std::string out = padded;
+    for (char& c : out) {
+      c = static_cast<char>(static_cast<unsigned char>(c) ^ mask);
+    }
+    return out;
+  };
+  Hasher inner(*crypto);
+  inner.add(masked(0x36));
+  for (const std::string_view piece : pieces) {
+    inner.add(piece);
+  }
+  REPRISE_ASSIGN(const std::string inner_digest, inner.finish());
+  Hasher outer(*crypto);
+  outer.add(masked(0x5C));
+  outer.add(inner_digest);
+  return outer.finish();
+}
+
+Result<std::string> pbkdf2_sha256(std::string_view password, std::string_view salt, int rounds) {
+  const Result<Crypto>& crypto = loaded_crypto();
+  REPRISE_TRY(crypto);
+  Digest key{};
+  if (crypto->pbkdf2(password.data(), static_cast<int>(password.size()), bytes_of(salt),
+                     static_cast<int>(salt.size()), rounds, crypto->sha256_method(),
+                     static_cast<int>(key.size()), key.data()) != 1) {
+    return fail(Code::io, "OpenSSL could not derive a key");
+  }
+  return text_of(key);
+}
+
+bool equal_in_constant_time(std::string_view a, std::string_view b) {
+  unsigned differing = a.size() == b.size() ? 0U : 1U;
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    differing |=
+        static_cast<unsigned>(static_cast<unsigned char>(a[i])) ^ static_cast<unsigned char>(b[i]);
+  }
+  return differing == 0;
 }
 
 }  // namespace reprise

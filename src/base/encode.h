@@ -1,7 +1,9 @@
 #pragma once
 
-// Bytes as text: base64 (RFC 4648, with padding), hex, SHA-256.
+// Bytes as text: base64 (RFC 4648, with padding), hex. And what bytes are proven with: SHA-256, and
+// the HMAC and PBKDF2 made of it, all by OpenSSL's libcrypto, which is loaded at the first call.
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +18,17 @@ std::optional<std::string> base64_decode(std::string_view text);
 
 std::string hex_encode(std::string_view bytes);
 
-// By OpenSSL's libcrypto, which is loaded at the first call; unsupported when it is missing.
+// unsupported when libcrypto is missing; so are the others.
 Result<BlobHash> sha256(std::string_view bytes);
+
+// 32 raw bytes (RFC 2104). The bytes are those of the pieces, one after the other.
+Result<std::string> hmac_sha256(std::string_view key,
+                                std::initializer_list<std::string_view> pieces);
+
+// 32 raw bytes (RFC 8018, section 5.2). Slow on purpose: 100,000 rounds cost tens of milliseconds.
+Result<std::string> pbkdf2_sha256(std::string_view password, std::string_view salt, int rounds);
+
+// Whether the texts are equal, in a time that does not tell where they differ.
+bool equal_in_constant_time(std::string_view a, std::string_view b);
 
 }  // namespace reprise

@@ -33,5 +33,33 @@ TEST(Sha256, KnownValue) {  // FIPS 180-2, appendix B.1
   EXPECT_EQ(hash->str(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
+TEST(Hmac, KnownValues) {
+  // RFC 4231, test cases 2 and 6 (a key longer than a block), the data in several pieces.
+  const auto small = hmac_sha256("Jefe", {"what do ya want ", "", "for nothing?"});
+  ASSERT_TRUE(small) << small.error().message;
+  EXPECT_EQ(hex_encode(*small), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  const auto large = hmac_sha256(std::string(131, '\xaa'),
+                                 {"Test Using Larger Than Block-Size Key - Hash Key First"});
+  ASSERT_TRUE(large) << large.error().message;
+  EXPECT_EQ(hex_encode(*large), "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
+TEST(Pbkdf2, KnownValues) {  // RFC 7914, section 11: the first 32 bytes of each
+  const auto once = pbkdf2_sha256("passwd", "salt", 1);
+  ASSERT_TRUE(once) << once.error().message;
+  EXPECT_EQ(hex_encode(*once), "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc");
+  const auto often = pbkdf2_sha256("Password", "NaCl", 80000);
+  ASSERT_TRUE(often) << often.error().message;
+  EXPECT_EQ(hex_encode(*often), "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56");
+}
+
+TEST(ConstantTime, ComparesWholeTexts) {
+  EXPECT_TRUE(equal_in_constant_time("", ""));
+  EXPECT_TRUE(equal_in_constant_time("abc", "abc"));
+  EXPECT_FALSE(equal_in_constant_time("abc", "abd"));
+  EXPECT_FALSE(equal_in_constant_time("abc", "ab"));
+  EXPECT_FALSE(equal_in_constant_time("ab", "abc"));
+}
+
 }  // namespace
 }  // namespace reprise
