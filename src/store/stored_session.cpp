@@ -56,16 +56,6 @@ void cut_log(StoredSession& stored, std::int64_t from) {
   stored.log = std::move(log);
 }
 
-void count_usage(StoredSession& stored, const Message& message) {
-  if (!message.usage) {
-    return;
-  }
-  const std::string& request = message.usage->request_id;
-  if (request.empty() || stored.counted_requests.insert(request).second) {
-    add_usage(stored.session.usage, *message.usage);
-  }
-}
-
 void change_partial(StoredSession& stored, const AppendOptions& options) {
   if (options.end_partial) {
     stored.partial.reset();
@@ -95,6 +85,16 @@ std::shared_ptr<Log> share(const std::shared_ptr<const Log>& log, std::int64_t c
   shared->base = count <= log->base_count ? log->base : log;
   shared->base_count = count;
   return shared;
+}
+
+void count_usage(StoredSession& stored, const Message& message) {
+  if (!message.usage) {
+    return;
+  }
+  const std::string& request = message.usage->request_id;
+  if (request.empty() || stored.counted_requests.insert(request).second) {
+    add_usage(stored.session.usage, *message.usage);
+  }
 }
 
 Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Message> messages,

@@ -42,14 +42,17 @@ struct StoredSession {
   Session session;
   std::shared_ptr<Log> log = std::make_shared<Log>();
   bool shares_with_parent = false;  // a forked_from alone may be a fact that came from elsewhere
-  std::vector<SharedMessage> replaced;  // kept aside until the session is purged
-  std::map<OperationId, Appended> operations;
-  std::set<std::string> counted_requests;
-  std::optional<Partial> partial;
-  std::vector<Todo> todos;
-  std::map<std::pair<Step, std::string>, std::string> artefacts;
+  std::vector<SharedMessage> replaced = {};  // kept aside until the session is purged
+  std::map<OperationId, Appended> operations = {};
+  std::set<std::string> counted_requests = {};
+  std::optional<Partial> partial = {};
+  std::vector<Todo> todos = {};
+  std::map<std::pair<Step, std::string>, std::string> artefacts = {};
   SessionState state_before_trash = SessionState::active;
 };
+
+// Adds the message's usage to the session's sums, once for each request.
+void count_usage(StoredSession& stored, const Message& message);
 
 // Puts the messages after those before `from`, as one step; what stood there gives way. Nothing is
 // changed when it fails.

@@ -19,6 +19,7 @@
 #include "store/sqlite/connection.h"
 #include "store/sqlite/forks.h"
 #include "store/sqlite/rows.h"
+#include "store/stored_json.h"
 #include "store/usage_sum.h"
 
 namespace reprise::sqlite {
@@ -85,7 +86,7 @@ Result<> check_options(const SessionId& id, const Now& now, const AppendOptions&
                     options.expected_head->value, ": read it again"));
   }
   if (options.end_partial) {
-    const auto running = now.answer ? answer_from_json(*now.answer)
+    const auto running = now.answer ? store::answer_from_json(*now.answer)
                                     : Result<Partial>(fail(Code::conflict, "no answer is running"));
     if (!running || running->answer != *options.end_partial) {
       return std::unexpected(store::answer_not_running(id, *options.end_partial));
@@ -154,9 +155,10 @@ struct Spelled {
 };
 
 Spelled spell(const Message& message) {
-  return {seconds_text(message.created_at),
-          message.usage ? std::optional(usage_to_json(*message.usage)) : std::nullopt,
-          message.extra.empty() ? std::nullopt : std::optional(extra_to_json(message.extra))};
+  return {
+      seconds_text(message.created_at),
+      message.usage ? std::optional(usage_to_json(*message.usage)) : std::nullopt,
+      message.extra.empty() ? std::nullopt : std::optional(store::extra_to_json(message.extra))};
 }
 
 // A part of the batch: where it begins, and how many they are (kRowsTogether, or one).
@@ -194,7 +196,7 @@ Result<> change_answer(Connection& connection, const SessionId& id, const Append
     REPRISE_TRY(connection.run("DELETE FROM reprise_answers WHERE session_id = ?", id.str()));
   }
   if (options.begin_partial) {
-    const std::string body = answer_to_json(*options.begin_partial);
+    const std::string body = store::answer_to_json(*options.begin_partial);
     REPRISE_TRY(connection.run("INSERT INTO reprise_answers(session_id, n, body) VALUES(?, 0, ?)",
                                id.str(), body));
   }

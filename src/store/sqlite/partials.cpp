@@ -18,6 +18,7 @@
 #include "store/sqlite/offers.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sessions.h"
+#include "store/stored_json.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -34,7 +35,7 @@ Result<std::optional<Partial>> find_partial(Connection& connection, const Sessio
       return partial;
     }
     if (!partial) {
-      REPRISE_ASSIGN(partial, answer_from_json(row.bytes(0)));
+      REPRISE_ASSIGN(partial, store::answer_from_json(row.bytes(0)));
       continue;
     }
     REPRISE_ASSIGN(const auto delta, blocks_from_json(row.bytes(0)));
@@ -49,7 +50,7 @@ Result<> add_piece(Connection& connection, const SessionId& id, const OperationI
                  connection.query("SELECT body FROM reprise_answers WHERE session_id = ? AND n = 0",
                                   id.str()));
   REPRISE_ASSIGN(const bool running, first.step());
-  const auto partial = running ? answer_from_json(first.bytes(0))
+  const auto partial = running ? store::answer_from_json(first.bytes(0))
                                : Result<Partial>(fail(Code::conflict, "no answer is running"));
   if (!partial || partial->answer != answer) {
     return std::unexpected(store::answer_not_running(id, answer));

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/json_scan.h"
-#include "base/json_write.h"
 #include "base/text.h"
 #include "model/fields.h"
 #include "reprise/error.h"
@@ -22,8 +21,10 @@
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/sqlite/connection.h"
+#include "store/stored_json.h"
 
 namespace reprise::sqlite {
+
 namespace {
 
 constexpr std::int64_t kMicroseconds = 1'000'000;
@@ -34,33 +35,6 @@ constexpr std::int64_t kSecondsMax = 253'402'300'799;  // the end of 9999
 std::optional<Time> stored_time(const Statement& row, int column) {
   return row.is_integer(column) ? time_of_seconds(row.integer(column))
                                 : parse_time(row.bytes(column));
-}
-
-bool read_answer_field(json::Scanner& scanner, std::string_view name, Partial& partial,
-                       Extra& extra) {
-  const std::pair<std::string_view, std::string*> texts[] = {
-      {"host", &partial.owner.host},
-      {"provider", &partial.provider},
-      {"model", &partial.model},
-  };
-  for (const auto& [key, text] : texts) {
-    if (key == name) {
-      return model::read_or_keep(scanner, name, *text, extra);
-    }
-  }
-  if (name == "pid") {
-    return model::read_or_keep(scanner, name, partial.owner.pid, extra);
-  }
-  if (name == "started") {
-    return model::read_or_keep(scanner, name, partial.owner.started, extra);
-  }
-  if (name == "started_us") {
-    std::int64_t microseconds = 0;
-    const bool read = model::read_or_keep(scanner, name, microseconds, extra);
-    partial.started_at = time_of(microseconds);
-    return read;
-  }
-  return model::keep(scanner, name, extra);
 }
 
 }  // namespace
@@ -85,70 +59,6 @@ std::string seconds_text(Time time) {
     text.pop_back();
   }
   return text;
-}
-
-std::string extra_to_json(const Extra& extra) {
-  std::string out;
-  json::ObjectWriter object(out);
-  object.extra(extra).close();
-  return out;
-}
-
-Extra extra_from_json(std::string_view json) {
-  Extra extra;
-  json::Scanner scanner(json);
-  const bool whole =
-      scanner.object([&](std::string_view name) { return model::keep(scanner, name, extra); });
-  return whole ? extra : Extra{};
-}
-
-std::string strings_to_json(const std::vector<std::string>& strings) {
-  std::string out;
-  json::ArrayWriter array(out);
-  for (const std::string& text : strings) {
-    array.item();
-    json::append_string(out, text);
-  }
-  array.close();
-  return out;
-}
-
-std::vector<std::string> strings_from_json(std::string_view json) {
-  std::vector<std::string> strings;
-  json::Scanner scanner(json);
-  const bool whole = scanner.array([&] { return scanner.string(strings.emplace_back()); });
-  return whole ? strings : std::vector<std::string>{};
-}
-
-std::string answer_to_json(const PartialStart& start) {
-  std::string out;
-  json::ObjectWriter object(out);
-  object.field("answer", start.answer.str())
-      .field("host", start.owner.host)
-      .field("pid", start.owner.pid)
-      .field("started", start.owner.started)
-      .field("provider", start.provider)
-      .field("model", start.model)
-      .field("started_us", microseconds_of(start.started_at));
-  object.close();
-  return out;
-}
-
-Result<Partial> answer_from_json(std::string_view json) {
-  std::string answer;
-  json::Scanner id(json::find_member(json, "answer"));
-  (void)id.string(answer);  // what is no string is no id either
-  REPRISE_ASSIGN(OperationId name, OperationId::parse(answer));
-  Partial partial{std::move(name), {}, {}, {}, {}, {}};
-  Extra ignored;
-  json::Scanner scanner(json);
-  const auto member = [&](std::string_view field) {
-    return read_answer_field(scanner, field, partial, ignored);
-  };
-  if (!scanner.object(member)) {
-    return std::unexpected(scanner.fault());
-  }
-  return partial;
 }
 
 std::string row_place(std::string_view file, std::string_view table, std::int64_t row) {
@@ -210,7 +120,7 @@ InfoRow read_info(const Statement& row, std::string_view file) {
     }
   }
   if (!row.is_null(answer)) {
-    auto partial = answer_from_json(row.bytes(answer));
+    auto partial = store::answer_from_json(row.bytes(answer));
     if (partial) {
       info.answering = std::move(partial->owner);
     } else {
@@ -285,7 +195,7 @@ MessageRow read_message(const Statement& row, std::string_view file) {
     message.state = MessageState::incomplete;
   }
   if (!row.is_null(extra)) {
-    message.extra = extra_from_json(row.bytes(extra));
+    message.extra = store::extra_from_json(row.bytes(extra));
   }
   return out;
 }

@@ -29,15 +29,6 @@ std::optional<Time> time_of_seconds(std::int64_t seconds);
 // "YYYY-MM-DD HH:MM:SS", always as long.
 std::string seconds_text(Time time);
 
-std::string extra_to_json(const Extra& extra);
-Extra extra_from_json(std::string_view json);
-std::string strings_to_json(const std::vector<std::string>& strings);
-std::vector<std::string> strings_from_json(std::string_view json);
-
-// The first row of reprise_answers for a session.
-std::string answer_to_json(const PartialStart& start);
-Result<Partial> answer_from_json(std::string_view json);
-
 // "FILE: TABLE row N"
 std::string row_place(std::string_view file, std::string_view table, std::int64_t row);
 std::string excerpt_of(std::string_view bytes);

@@ -19,6 +19,7 @@
 #include "store/facts.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/rows.h"
+#include "store/stored_json.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -28,34 +29,6 @@ constexpr int kRestAt = 17;
 constexpr std::string_view kRestColumns =
     ", s.input_tokens, s.output_tokens, s.reasoning_tokens, s.cached_tokens, s.cost_nanos,"
     " s.price_source, s.config, s.response_chain, s.extra, s.system_prompt, p.prompts";
-
-std::string chain_to_json(const std::vector<ResponseLink>& chain) {
-  std::string out;
-  json::ArrayWriter array(out);
-  for (const ResponseLink& link : chain) {
-    array.item();
-    json::ObjectWriter object(out);
-    object.field("provider", link.provider).field("response_id", link.response_id);
-    object.close();
-  }
-  array.close();
-  return out;
-}
-
-std::vector<ResponseLink> chain_from_json(std::string_view json) {
-  std::vector<ResponseLink> chain;
-  json::Scanner scanner(json);
-  const auto link = [&] {
-    ResponseLink& one = chain.emplace_back();
-    return scanner.object([&](std::string_view name) {
-      if (name == "provider") {
-        return scanner.string(one.provider);
-      }
-      return name == "response_id" ? scanner.string(one.response_id) : scanner.skip();
-    });
-  };
-  return scanner.array(link) ? chain : std::vector<ResponseLink>{};
-}
 
 Usage read_usage(const Statement& row) {
   Usage usage;
@@ -79,7 +52,7 @@ Result<> store_prompts(Connection& connection, const SessionId& id,
   if (prompts.empty()) {
     return connection.run("DELETE FROM reprise_prompts WHERE session_id = ?", id.str());
   }
-  const std::string json = strings_to_json(prompts);
+  const std::string json = store::strings_to_json(prompts);
   return connection.run(
       "INSERT INTO reprise_prompts(session_id, prompts) VALUES(?, ?)"
       " ON CONFLICT(session_id) DO UPDATE SET prompts = excluded.prompts",
@@ -97,8 +70,8 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
   }
   const std::string created_at = seconds_text(info.created_at);
   const std::string updated_at = seconds_text(info.updated_at);
-  const std::string chain = chain_to_json(session.response_chain);
-  const std::string extra = extra_to_json(session.extra);
+  const std::string chain = store::chain_to_json(session.response_chain);
+  const std::string extra = store::extra_to_json(session.extra);
   const std::string_view origin =
       info.forked_from ? std::string_view(info.forked_from->session.str()) : "";
   REPRISE_TRY(connection.run(
@@ -137,10 +110,10 @@ Result<std::optional<Session>> find_session(Connection& connection, const Sessio
   if (auto config = RawJson::parse(row.text(kRestAt + 6)); config) {
     session.config = *std::move(config);
   }
-  session.response_chain = chain_from_json(row.bytes(kRestAt + 7));
-  session.extra = extra_from_json(row.bytes(kRestAt + 8));
+  session.response_chain = store::chain_from_json(row.bytes(kRestAt + 7));
+  session.extra = store::extra_from_json(row.bytes(kRestAt + 8));
   row.text(kRestAt + 9, session.system_prompt);
-  session.prompt_history = strings_from_json(row.bytes(kRestAt + 10));
+  session.prompt_history = store::strings_from_json(row.bytes(kRestAt + 10));
   return session;
 }
 
@@ -152,8 +125,8 @@ Result<> update_session(Connection& connection, const SessionId& id, const Sessi
   Session& session = *found;
   REPRISE_TRY(store::apply_patch(session, patch));
   const SessionInfo& info = session.info;
-  const std::string chain = chain_to_json(session.response_chain);
-  const std::string extra = extra_to_json(session.extra);
+  const std::string chain = store::chain_to_json(session.response_chain);
+  const std::string extra = store::extra_to_json(session.extra);
   REPRISE_TRY(connection.run(
       "UPDATE sessions SET title = ?, model = ?, working_dir = ?, system_prompt = ?, closed_us = ?,"
       " state = ?, mode = ?, provider = ?, config = ?, response_chain = ?, extra = ? WHERE id = ?",

@@ -1,0 +1,170 @@
+#include "store/file/document_care.h"
+
+#include <fcntl.h>
+#include <stdio.h>  // renameat2
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/lock_file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "store/file/documents.h"
+#include "store/file/file_session.h"
+#include "store/file/keep_aside.h"
+#include "store/file/session_files.h"
+
+namespace reprise::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kExcerptMax = 10'000;
+
+fs::path folder_of(const fs::path& file) {
+  return file.parent_path().empty() ? fs::path(".") : file.parent_path();
+}
+
+void count(const Document& document, VerifyReport& report) {
+  for (const FileSession& session : document.sessions) {
+    ++report.sessions;
+    report.messages += session.stored.session.info.head.value;
+    std::ranges::copy(session.damage, std::back_inserter(report.damage));
+  }
+}
+
+bool is_damaged(const Document& document) {
+  return std::ranges::any_of(document.sessions,
+                             [](const FileSession& session) { return !session.damage.empty(); });
+}
+
+// `fill` writes beside the target; what it wrote takes the target's name when all of it is there.
+Result<> appear(const fs::path& target, const std::function<Result<>(const fs::path&)>& fill) {
+  std::error_code none;
+  if (fs::exists(fs::symlink_status(target, none))) {
+    return fail(Code::conflict, cat(target.native(), " exists already"));
+  }
+  REPRISE_TRY(make_private_folders(folder_of(target)));
+  fs::path temporary = target;
+  temporary += cat(".", ::getpid(), ".tmp");
+  auto filled = fill(temporary);
+  if (filled &&
+      ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) != 0) {
+    filled = std::unexpected(os_error("write", target, errno));
+  }
+  if (!filled) {
+    fs::remove_all(temporary, none);
+    return filled;
+  }
+  return sync_folder(folder_of(target));
+}
+
+Result<> write_file(const fs::path& file, const std::string& bytes) {
+  REPRISE_TRY(make_private_folders(folder_of(file)));
+  return replace_file(file, bytes);
+}
+
+}  // namespace
+
+Result<> DocumentCare::look_at(const fs::path& file, VerifyReport& report) {
+  const auto document = documents_.load(file);
+  if (document) {
+    count(**document, report);
+    return {};
+  }
+  if (document.error().code == Code::not_found) {
+    return {};  // moved or removed meanwhile
+  }
+  const auto bytes = read_file(file, static_cast<std::int64_t>(kExcerptMax) * 1'000);
+  report.damage.push_back(
+      {file.native(), document.error().message, bytes ? bytes->substr(0, kExcerptMax) : ""});
+  return {};
+}
+
+Result<VerifyReport> DocumentCare::verify() {
+  VerifyReport report;
+  REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
+  for (const fs::path& file : files) {
+    REPRISE_TRY(look_at(file, report));
+  }
+  return report;
+}
+
+// The place that the file has in a copy of the store.
+fs::path DocumentCare::inside(const fs::path& target, const fs::path& file) const {
+  if (file == files_.root()) {
+    return target;
+  }
+  std::error_code none;
+  if (fs::is_directory(files_.root(), none)) {
+    return target / file.lexically_relative(files_.root());
+  }
+  // A file beside the root: named after it.
+  const std::string root = files_.root().native();
+  fs::path beside = target;
+  beside += file.native().starts_with(root) ? file.native().substr(root.size())
+                                            : cat(".", file.filename().native());
+  return beside;
+}
+
+Result<> DocumentCare::repair(const fs::path& file, const fs::path& target, VerifyReport& report) {
+  REPRISE_TRY(look_at(file, report));
+  auto bytes = read_file(file);
+  if (!bytes) {
+    return {};  // it is in the report
+  }
+  const auto document = documents_.load(file);
+  if (document && !is_damaged(**document)) {
+    return write_file(target, *bytes);
+  }
+  REPRISE_TRY(make_private_folders(folder_of(target)));
+  if (document) {
+    Document mended = **document;
+    REPRISE_ASSIGN(const std::string text, files_.encode(mended));
+    REPRISE_TRY(write_file(target, text));
+  }
+  REPRISE_TRY(keep_aside(target, *bytes));
+  return {};
+}
+
+Result<VerifyReport> DocumentCare::repair_into(const fs::path& target) {
+  VerifyReport report;
+  REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
+  const auto fill = [&](const fs::path& place) -> Result<> {
+    for (const fs::path& file : files) {
+      REPRISE_TRY(repair(file, inside(place, file), report));
+    }
+    return {};
+  };
+  REPRISE_TRY(appear(target, fill));
+  return report;
+}
+
+Result<> DocumentCare::backup(const fs::path& target) {
+  // Nothing moves or changes while it is copied.
+  REPRISE_ASSIGN(const LockFile::Hold hold, documents_.lock());
+  REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
+  return appear(target, [&](const fs::path& place) -> Result<> {
+    for (const fs::path& file : files) {
+      REPRISE_ASSIGN(const std::string bytes, read_file(file));
+      REPRISE_TRY(write_file(inside(place, file), bytes));
+    }
+    return {};
+  });
+}
+
+}  // namespace reprise::store

@@ -1,0 +1,197 @@
+#include "store/file/document_offers.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/lock_file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/facts.h"
+#include "store/file/document_care.h"
+#include "store/file/document_store.h"
+#include "store/file/documents.h"
+#include "store/file/file_session.h"
+#include "store/file/partial_file.h"
+#include "store/file/session_files.h"
+#include "store/stored_session.h"
+
+namespace reprise::store {
+namespace {
+
+using Outcome = Documents::Outcome;
+
+class DocumentRewriting final : public Rewriting {
+ public:
+  DocumentRewriting(const SessionFiles& files, Documents& documents)
+      : files_(files), documents_(documents) {}
+
+  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                  AppendOptions options) override {
+    return write_document(files_, documents_, id, {from, std::move(messages), options});
+  }
+
+ private:
+  const SessionFiles& files_;
+  Documents& documents_;
+};
+
+class DocumentPartials final : public Partials {
+ public:
+  DocumentPartials(const SessionFiles& files, Documents& documents)
+      : files_(files), documents_(documents) {}
+
+  Result<> add(const SessionId& id, const OperationId& answer,
+               std::span<const Block> delta) override {
+    // So that the answer does not end, and another one begin, in between.
+    REPRISE_ASSIGN(const LockFile::Hold hold, documents_.lock());
+    REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+    const auto& running = found.session->stored.partial;
+    if (!running || running->answer != answer) {
+      return std::unexpected(answer_not_running(id, answer));
+    }
+    return add_partial(files_.partial_file(id), answer, delta);
+  }
+
+  Result<std::optional<Partial>> find(const SessionId& id) override {
+    REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+    std::optional<Partial> running = found.session->stored.partial;
+    if (running) {
+      REPRISE_ASSIGN(running->blocks, read_partial(files_.partial_file(id), running->answer));
+    }
+    return running;
+  }
+
+ private:
+  const SessionFiles& files_;
+  Documents& documents_;
+};
+
+class DocumentTodos final : public Todos {
+ public:
+  explicit DocumentTodos(Documents& documents) : documents_(documents) {}
+
+  Result<std::vector<Todo>> todos(const SessionId& id) override {
+    REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+    return found.session->stored.todos;
+  }
+
+  Result<std::vector<Todo>> edit_todos(
+      const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override {
+    std::vector<Todo> todos;
+    const auto change = [&](FileSession& file) -> Result<Outcome> {
+      todos = file.stored.todos;
+      REPRISE_TRY(edit(todos));
+      file.stored.todos = todos;
+      return Outcome::changed;
+    };
+    REPRISE_TRY(documents_.edit(id, change));
+    return todos;
+  }
+
+ private:
+  Documents& documents_;
+};
+
+class DocumentTrash final : public Trash {
+ public:
+  explicit DocumentTrash(Documents& documents) : documents_(documents) {}
+
+  Result<> trash(const SessionId& id, Time /*when*/) override {
+    return documents_.edit(id, [](FileSession& file) -> Result<Outcome> {
+      SessionState& state = file.stored.session.info.state;
+      if (state == SessionState::trashed) {
+        return Outcome::unchanged;
+      }
+      file.stored.state_before_trash = std::exchange(state, SessionState::trashed);
+      return Outcome::changed;
+    });
+  }
+
+  Result<> restore(const SessionId& id) override {
+    return documents_.edit(id, [&id](FileSession& file) -> Result<Outcome> {
+      if (file.stored.session.info.state != SessionState::trashed) {
+        return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
+      }
+      file.stored.session.info.state = file.stored.state_before_trash;
+      return Outcome::changed;
+    });
+  }
+
+  Result<> purge(const SessionId& id) override { return documents_.remove(id); }
+
+ private:
+  Documents& documents_;
+};
+
+}  // namespace
+
+Result<Appended> write_document(const SessionFiles& files, Documents& documents,
+                                const SessionId& id, DocumentWrite write) {
+  Appended appended{};
+  const auto change = [&](FileSession& file) -> Result<Outcome> {
+    const Seq head = file.stored.session.info.head;
+    const Seq from = write.from.value_or(head);
+    REPRISE_ASSIGN(appended,
+                   write_messages(file.stored, from, std::move(write.messages), write.options));
+    if (appended.repeated) {
+      return Outcome::unchanged;
+    }
+    if (from < head) {
+      file.encoded = {};
+      // What stood between messages that have gone moves to the end of those that are left.
+      for (KeptEntry& entry : file.kept) {
+        entry.before = std::min(entry.before, from.value);
+      }
+    }
+    return Outcome::changed;
+  };
+  REPRISE_TRY(documents.edit(id, change));
+  if (write.options.end_partial && !write.options.begin_partial && !appended.repeated) {
+    // Nothing is lost when this fails: pieces of an answer that has ended are not read.
+    (void)remove_partial(files.partial_file(id));
+  }
+  return appended;
+}
+
+struct DocumentParts::Parts {
+  Parts(const SessionFiles& files, Documents& documents, const DocumentOffers& can)
+      : rewriting(files, documents),
+        partials(files, documents),
+        todos(documents),
+        trash(documents),
+        care(files, documents),
+        offers{.rewriting = can.rewriting ? &rewriting : nullptr,
+               .partials = can.partials ? &partials : nullptr,
+               .todos = can.todos ? &todos : nullptr,
+               .trash = &trash,
+               .repair = &care,
+               .backup = &care} {}
+
+  DocumentRewriting rewriting;
+  DocumentPartials partials;
+  DocumentTodos todos;
+  DocumentTrash trash;
+  DocumentCare care;
+  StoreOffers offers;
+};
+
+DocumentParts::DocumentParts(const SessionFiles& files, Documents& documents,
+                             const DocumentOffers& offers)
+    : parts_(std::make_unique<Parts>(files, documents, offers)) {}
+DocumentParts::~DocumentParts() = default;
+
+const StoreOffers& DocumentParts::offers() const {
+  return parts_->offers;
+}
+
+}  // namespace reprise::store

@@ -1,0 +1,96 @@
+#pragma once
+
+// The documents of a store whose files are read and replaced whole: looked up, kept in memory as
+// long as the file is the same, changed one at a time.
+//
+//  (1) A change is made under the lock, to what the file holds then: read, edit, write, replace. No
+//      writer that takes the lock can overwrite another one's work, in any process.
+//  (2) Readers take no lock: a file is replaced as a whole, and what was read is never changed.
+//  (3) A document that could not be written is not remembered.
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/lock_file.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/types.h"
+#include "store/file/file_session.h"
+#include "store/file/session_files.h"
+
+namespace reprise::store {
+
+// Tells a file from the one that replaced it.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  off_t size = 0;
+  std::int64_t modified_ns = 0;
+  std::int64_t changed_ns = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+// not_found when there is no file.
+Result<FileIdentity> identify(const std::filesystem::path& file);
+
+// Thread-safe.
+class Documents {
+ public:
+  // `files` must outlive it.
+  Documents(const SessionFiles& files, const StoreOptions& options)
+      : files_(files), options_(options) {}
+
+  // Holds the document that it is in.
+  struct Found {
+    std::filesystem::path file;
+    std::shared_ptr<const Document> document;
+    const FileSession* session;
+  };
+  Result<std::optional<Found>> find(const SessionId& id);
+  // not_found for an unknown session.
+  Result<Found> get(const SessionId& id);
+  Result<std::shared_ptr<const Document>> load(const std::filesystem::path& file);
+
+  // Under the lock for all of its life.
+  Result<LockFile::Hold> lock();
+
+  enum class Outcome : std::uint8_t { changed, unchanged };
+  using Edit = std::function<Result<Outcome>(FileSession& session)>;
+  // Changes one session and moves it where it belongs then. Durable on disk.
+  Result<> edit(const SessionId& id, const Edit& edit);
+  // conflict when the id exists.
+  Result<> add(FileSession session);
+  Result<> remove(const SessionId& id);
+
+ private:
+  struct Cached {
+    FileIdentity identity;
+    std::shared_ptr<const Document> document;
+  };
+  static constexpr std::size_t kCachedMax = 16;
+
+  std::shared_ptr<const Document> cached(const std::filesystem::path& file,
+                                         const FileIdentity& identity);
+  void remember(const std::filesystem::path& file, std::shared_ptr<const Document> document);
+  Result<> write(const std::filesystem::path& file, Document document);
+  Result<> move(const std::filesystem::path& from, const std::filesystem::path& to,
+                Document document, std::size_t place);
+  bool is_folder() const;
+
+  const SessionFiles& files_;
+  StoreOptions options_;
+  std::mutex mutex_;  // guards all below
+  std::unique_ptr<LockFile> lock_;
+  std::map<std::filesystem::path, Cached> cache_;
+};
+
+}  // namespace reprise::store

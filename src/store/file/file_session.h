@@ -1,0 +1,39 @@
+#pragma once
+
+// A session as a file holds it: what every store keeps, and what only the bytes of the file say.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reprise/json.h"
+#include "reprise/store.h"
+#include "store/stored_session.h"
+
+namespace reprise::store {
+
+// Stands among the messages in the file and is none; it is kept and written back in its place.
+struct KeptEntry {
+  std::int64_t before = 0;  // the seq of the message that follows
+  RawJson json;
+  friend bool operator==(const KeptEntry&, const KeptEntry&) = default;
+};
+
+// The first `count` messages (and the kept entries before them) as the format spells them; what
+// the text is, only the format knows. It saves encoding everything again for each message more.
+struct EncodedMessages {
+  std::string text;
+  std::int64_t count = 0;
+};
+
+struct FileSession {
+  StoredSession stored;
+  std::vector<KeptEntry> kept = {};  // by place
+  std::vector<Damage> damage = {};   // what the file has and could not be read
+  EncodedMessages encoded = {};
+};
+
+// Appends a message as it was read: numbers it, counts its usage. For decoders.
+void add_message(StoredSession& stored, Message message);
+
+}  // namespace reprise::store

@@ -1,0 +1,114 @@
+#include "store/file/partial_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+#include "store/delta.h"
+
+namespace reprise::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string line_start(const OperationId& answer) {
+  return cat(R"({"answer":)", json::quoted(answer.str()), ",");
+}
+
+std::string line_of(const OperationId& answer, std::span<const Block> delta) {
+  const std::vector<Block> blocks(delta.begin(), delta.end());
+  return cat(line_start(answer), R"("blocks":)", blocks_to_json(blocks), "}\n");
+}
+
+// The file's length, and whether it begins with a piece of this answer.
+struct Look {
+  off_t size = 0;
+  bool is_ours = false;
+  bool ends_a_line = true;
+};
+Result<Look> look_at(int fd, const fs::path& file, std::string_view start) {
+  struct stat status{};
+  if (::fstat(fd, &status) != 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  Look look{.size = status.st_size};
+  std::array<char, 256> first{};  // an id has at most 200 bytes
+  const ssize_t got = ::pread(fd, first.data(), first.size(), 0);
+  char last = '\n';
+  if (got < 0 || (look.size > 0 && ::pread(fd, &last, 1, look.size - 1) < 0)) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  look.is_ours = std::string_view(first.data(), static_cast<std::size_t>(got)).starts_with(start);
+  look.ends_a_line = last == '\n';
+  return look;
+}
+
+}  // namespace
+
+Result<> add_partial(const fs::path& file, const OperationId& answer,
+                     std::span<const Block> delta) {
+  REPRISE_ASSIGN(Fd out, open_file(file, O_RDWR | O_CREAT | O_APPEND, 0600));
+  REPRISE_ASSIGN(Look look, look_at(out.get(), file, line_start(answer)));
+  if (!look.is_ours && look.size > 0) {
+    if (::ftruncate(out.get(), 0) != 0) {
+      return std::unexpected(os_error("empty", file, errno));
+    }
+    look = {};
+  }
+  const std::string line = cat(look.ends_a_line ? "" : "\n", line_of(answer, delta));
+  if (auto written = write_all(out.get(), line, file); !written) {
+    // Half a line is left out by readers; without it the next piece begins cleanly.
+    (void)::ftruncate(out.get(), look.size);
+    return written;
+  }
+  return out.close(file);
+}
+
+Result<std::vector<Block>> read_partial(const fs::path& file, const OperationId& answer) {
+  auto bytes = read_file(file);
+  if (!bytes && bytes.error().code == Code::not_found) {
+    return std::vector<Block>{};
+  }
+  REPRISE_ASSIGN(const std::string text, std::move(bytes));
+  const std::string start = line_start(answer);
+  std::vector<Block> blocks;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    at = end + 1;
+    if (!line.starts_with(start)) {
+      continue;
+    }
+    if (const auto delta = blocks_from_json(json::find_member(line, "blocks")); delta) {
+      append_delta(blocks, *delta);
+    }
+  }
+  return blocks;
+}
+
+Result<> remove_partial(const fs::path& file) {
+  if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
+    return std::unexpected(os_error("remove", file, errno));
+  }
+  return {};
+}
+
+}  // namespace reprise::store

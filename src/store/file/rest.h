@@ -1,0 +1,35 @@
+#pragma once
+
+// What a format cannot say. A message or session is first written in the format's own members;
+// what a reader of those alone would not see is written as one member more, named kRest. Programs
+// that do not know the member leave it alone or drop it; the words are in the format's own.
+//
+//   encode: native members of m;  rest = message_rest(m, decode(native members))
+//   decode: m = decode(native members);  add_message_rest(m, rest)
+
+#include <string>
+#include <string_view>
+
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "store/stored_session.h"
+
+namespace reprise::store {
+
+inline constexpr std::string_view kRest = "reprise";
+
+// A JSON object of the fields in which `native` differs, its seq left out; "" when there is none.
+std::string message_rest(const Message& message, const Message& native);
+// Its inverse. Where the text in `native` is not the one the rest was made for, another program has
+// changed it: then `native` keeps its blocks. corrupt when the rest cannot be read.
+Result<> add_message_rest(Message& native, std::string_view rest);
+
+// The same for a session's fields, and what no format has: operations (the newest kOperationsMax),
+// the beginning of the running answer, replaced messages, the state before the trash. Its id, head
+// and todos are left out; `usage` in `native` is what a reader would sum up.
+std::string session_rest(const StoredSession& stored, const Session& native);
+Result<> add_session_rest(StoredSession& native, std::string_view rest);
+inline constexpr std::size_t kOperationsMax = 100;
+
+}  // namespace reprise::store

@@ -1,0 +1,64 @@
+#pragma once
+
+// A format whose files are read whole and replaced whole. It knows bytes and places; the rules of
+// a store (who may write when, what an append is) are in document_store.h.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/file/file_session.h"
+
+namespace reprise::store {
+
+// What one file holds: one session, or several in the order of the file.
+struct Document {
+  std::vector<FileSession> sessions;
+  Extra extra = {};                  // of the file, beside the sessions
+  std::vector<KeptEntry> kept = {};  // entries that are no session, by place
+};
+
+// Called under the store's locks for changes, from any thread for reading; it keeps no state but
+// what it guards itself.
+class SessionFiles {
+ public:
+  virtual ~SessionFiles() = default;
+
+  virtual StoreHolds holds() const = 0;
+  // A larger file is refused: invalid_argument when reading, unsupported when writing.
+  virtual std::int64_t file_bytes_max() const { return std::int64_t{1} << 30; }
+  // The folder or the one file that the store is.
+  virtual const std::filesystem::path& root() const = 0;
+  // Where writers queue. Beside the root or in it; never a file of the format.
+  virtual std::filesystem::path lock_file() const = 0;
+  virtual std::filesystem::path partial_file(const SessionId& id) const = 0;
+
+  // The file that holds the session, as far as can be told without reading it; nullopt: none.
+  virtual Result<std::optional<std::filesystem::path>> find_file(const SessionId& id) const = 0;
+  // Every file of the store, for verify() and backup().
+  virtual Result<std::vector<std::filesystem::path>> files() const = 0;
+  // The file that a session in this state belongs into. Another one than where it is now: it is
+  // moved there.
+  virtual std::filesystem::path place(const Session& session) const = 0;
+
+  // corrupt for what cannot be this format at all; damage in parts is in the sessions. `file` says
+  // what the bytes do not (the id, the state).
+  virtual Result<Document> decode(const std::filesystem::path& file,
+                                  std::string_view bytes) const = 0;
+  // May bring the sessions' `encoded` up to date. unsupported for what the format cannot hold,
+  // naming it.
+  virtual Result<std::string> encode(Document& document) const = 0;
+
+  // Lists may look at less than whole files. In any order; nothing is left out but with damage.
+  virtual Result<std::vector<SessionInfo>> infos(std::vector<Damage>& damage) const = 0;
+};
+
+}  // namespace reprise::store

@@ -1,0 +1,144 @@
+#include "store/stored_json.h"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "model/fields.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise::store {
+namespace {
+
+bool read_answer_field(json::Scanner& scanner, std::string_view name, Partial& partial,
+                       Extra& extra) {
+  const std::pair<std::string_view, std::string*> texts[] = {
+      {"host", &partial.owner.host},
+      {"provider", &partial.provider},
+      {"model", &partial.model},
+  };
+  for (const auto& [key, text] : texts) {
+    if (key == name) {
+      return model::read_or_keep(scanner, name, *text, extra);
+    }
+  }
+  if (name == "pid") {
+    return model::read_or_keep(scanner, name, partial.owner.pid, extra);
+  }
+  if (name == "started") {
+    return model::read_or_keep(scanner, name, partial.owner.started, extra);
+  }
+  if (name == "started_us") {
+    std::int64_t microseconds = 0;
+    const bool read = model::read_or_keep(scanner, name, microseconds, extra);
+    partial.started_at = Time(std::chrono::microseconds(microseconds));
+    return read;
+  }
+  return model::keep(scanner, name, extra);
+}
+
+}  // namespace
+
+std::string extra_to_json(const Extra& extra) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.extra(extra).close();
+  return out;
+}
+
+Extra extra_from_json(std::string_view json) {
+  Extra extra;
+  json::Scanner scanner(json);
+  const bool whole =
+      scanner.object([&](std::string_view name) { return model::keep(scanner, name, extra); });
+  return whole ? extra : Extra{};
+}
+
+std::string strings_to_json(const std::vector<std::string>& strings) {
+  std::string out;
+  json::ArrayWriter array(out);
+  for (const std::string& text : strings) {
+    array.item();
+    json::append_string(out, text);
+  }
+  array.close();
+  return out;
+}
+
+std::vector<std::string> strings_from_json(std::string_view json) {
+  std::vector<std::string> strings;
+  json::Scanner scanner(json);
+  const bool whole = scanner.array([&] { return scanner.string(strings.emplace_back()); });
+  return whole ? strings : std::vector<std::string>{};
+}
+
+std::string answer_to_json(const PartialStart& start) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.field("answer", start.answer.str())
+      .field("host", start.owner.host)
+      .field("pid", start.owner.pid)
+      .field("started", start.owner.started)
+      .field("provider", start.provider)
+      .field("model", start.model)
+      .field("started_us", start.started_at.time_since_epoch().count());
+  object.close();
+  return out;
+}
+
+Result<Partial> answer_from_json(std::string_view json) {
+  std::string answer;
+  json::Scanner id(json::find_member(json, "answer"));
+  (void)id.string(answer);  // what is no string is no id either
+  REPRISE_ASSIGN(OperationId name, OperationId::parse(answer));
+  Partial partial{std::move(name), {}, {}, {}, {}, {}};
+  Extra ignored;
+  json::Scanner scanner(json);
+  const auto member = [&](std::string_view field) {
+    return read_answer_field(scanner, field, partial, ignored);
+  };
+  if (!scanner.object(member)) {
+    return std::unexpected(scanner.fault());
+  }
+  return partial;
+}
+
+std::string chain_to_json(const std::vector<ResponseLink>& chain) {
+  std::string out;
+  json::ArrayWriter array(out);
+  for (const ResponseLink& link : chain) {
+    array.item();
+    json::ObjectWriter object(out);
+    object.field("provider", link.provider).field("response_id", link.response_id);
+    object.close();
+  }
+  array.close();
+  return out;
+}
+
+std::vector<ResponseLink> chain_from_json(std::string_view json) {
+  std::vector<ResponseLink> chain;
+  json::Scanner scanner(json);
+  const auto link = [&] {
+    ResponseLink& one = chain.emplace_back();
+    return scanner.object([&](std::string_view name) {
+      if (name == "provider") {
+        return scanner.string(one.provider);
+      }
+      return name == "response_id" ? scanner.string(one.response_id) : scanner.skip();
+    });
+  };
+  return scanner.array(link) ? chain : std::vector<ResponseLink>{};
+}
+
+}  // namespace reprise::store

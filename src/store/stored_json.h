@@ -1,0 +1,30 @@
+#pragma once
+
+// Parts of a session as JSON, the same in every store that keeps them so. What is read back and is
+// no such JSON is empty, unless the function says otherwise.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+
+namespace reprise::store {
+
+std::string extra_to_json(const Extra& extra);
+Extra extra_from_json(std::string_view json);
+std::string strings_to_json(const std::vector<std::string>& strings);
+std::vector<std::string> strings_from_json(std::string_view json);
+std::string chain_to_json(const std::vector<ResponseLink>& chain);
+std::vector<ResponseLink> chain_from_json(std::string_view json);
+
+// The beginning of a running answer, and the answer without its blocks. invalid_argument or corrupt
+// when the JSON is none.
+std::string answer_to_json(const PartialStart& start);
+Result<Partial> answer_from_json(std::string_view json);
+
+}  // namespace reprise::store
