@@ -62,11 +62,6 @@ Result<fs::path> resolved(const fs::path& path) {
   return target;
 }
 
-fs::path folder_of(const fs::path& path) {
-  const fs::path parent = path.parent_path();
-  return parent.empty() ? fs::path(".") : parent;
-}
-
 fs::path temporary_beside(const fs::path& path) {
   static std::atomic<unsigned> count{0};
   fs::path name = path;
@@ -182,6 +177,23 @@ Result<> replace_file(const fs::path& path, std::string_view bytes) {
     return std::unexpected(os_error("replace", target, os_errno));
   }
   return sync_folder(folder_of(target));
+}
+
+Result<> move_file(const fs::path& from, const fs::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
+    const int os_errno = errno;
+    if (os_errno == EEXIST) {
+      return fail(Code::conflict, cat(to.string(), " exists already"), os_errno);
+    }
+    return std::unexpected(os_error(cat("move ", from.string(), " to"), to, os_errno));
+  }
+  REPRISE_TRY(sync_folder(folder_of(to)));
+  return sync_folder(folder_of(from));
+}
+
+fs::path folder_of(const fs::path& path) {
+  const fs::path parent = path.parent_path();
+  return parent.empty() ? fs::path(".") : parent;
 }
 
 Result<> make_private_folders(const fs::path& folder) {

@@ -55,6 +55,13 @@ Result<> sync_folder(const std::filesystem::path& folder);
 // files are 0600, an existing file keeps its mode, a symbolic link is followed.
 Result<> replace_file(const std::filesystem::path& path, std::string_view bytes);
 
+// Gives a file or folder another name on the same disk, both folders synced. conflict when `to`
+// exists.
+Result<> move_file(const std::filesystem::path& from, const std::filesystem::path& to);
+
+// The folder that the file is in.
+std::filesystem::path folder_of(const std::filesystem::path& path);
+
 // All missing folders, 0700, each synced into its parent.
 Result<> make_private_folders(const std::filesystem::path& folder);
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "reprise/error.h"
 
 namespace reprise {
 namespace {
@@ -66,6 +67,17 @@ TEST_F(FileTest, MakesPrivateFolders) {
   EXPECT_EQ(mode(folder_ / "a"), 0700U);
   EXPECT_EQ(mode(folder_ / "a" / "b"), 0700U);
   EXPECT_TRUE(make_private_folders(folder_ / "a" / "b"));
+}
+
+TEST_F(FileTest, MovesOverNothing) {
+  ASSERT_TRUE(replace_file(folder_ / "a", "one"));
+  ASSERT_TRUE(replace_file(folder_ / "b", "two"));
+  EXPECT_EQ(move_file(folder_ / "a", folder_ / "b").error().code, Code::conflict);
+  EXPECT_EQ(*read_file(folder_ / "b"), "two");
+  ASSERT_TRUE(move_file(folder_ / "a", folder_ / "c"));
+  EXPECT_EQ(*read_file(folder_ / "c"), "one");
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+  EXPECT_EQ(move_file(folder_ / "a", folder_ / "d").error().code, Code::not_found);
 }
 
 }  // namespace

@@ -1,11 +1,8 @@
 #include "store/file/document_care.h"
 
-#include <fcntl.h>
-#include <stdio.h>  // renameat2
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -35,10 +32,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kExcerptMax = 10'000;
 
-fs::path folder_of(const fs::path& file) {
-  return file.parent_path().empty() ? fs::path(".") : file.parent_path();
-}
-
 void count(const Document& document, VerifyReport& report) {
   for (const FileSession& session : document.sessions) {
     ++report.sessions;
@@ -62,15 +55,13 @@ Result<> appear(const fs::path& target, const std::function<Result<>(const fs::p
   fs::path temporary = target;
   temporary += cat(".", ::getpid(), ".tmp");
   auto filled = fill(temporary);
-  if (filled &&
-      ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) != 0) {
-    filled = std::unexpected(os_error("write", target, errno));
+  if (filled) {
+    filled = move_file(temporary, target);
   }
   if (!filled) {
     fs::remove_all(temporary, none);
-    return filled;
   }
-  return sync_folder(folder_of(target));
+  return filled;
 }
 
 Result<> write_file(const fs::path& file, const std::string& bytes) {

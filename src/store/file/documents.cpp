@@ -1,7 +1,5 @@
 #include "store/file/documents.h"
 
-#include <fcntl.h>
-#include <stdio.h>  // renameat2
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,10 +42,6 @@ std::int64_t nanoseconds(const timespec& time) {
   return (static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000) + time.tv_nsec;
 }
 
-fs::path folder_of(const fs::path& file) {
-  return file.parent_path().empty() ? fs::path(".") : file.parent_path();
-}
-
 auto place_of(const Document& document, const SessionId& id) {
   return std::ranges::find_if(document.sessions, [&id](const FileSession& session) {
     return session.stored.session.info.id == id;
@@ -59,14 +53,6 @@ FileSession editable(const FileSession& session) {
   FileSession copy = session;
   copy.stored.log = std::make_shared<Log>(*session.stored.log);
   return copy;
-}
-
-Result<> rename_file(const fs::path& from, const fs::path& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
-    return std::unexpected(os_error(cat("move ", from.native(), " to"), to, errno));
-  }
-  REPRISE_TRY(sync_folder(folder_of(to)));
-  return sync_folder(folder_of(from));
 }
 
 }  // namespace
@@ -204,7 +190,7 @@ Result<> Documents::move(const fs::path& from, const fs::path& to, Document docu
   REPRISE_TRY(make_private_folders(folder_of(to)));
   if (is_folder()) {
     REPRISE_TRY(write(from, std::move(document)));
-    return rename_file(from, to);
+    return move_file(from, to);
   }
   Document target;
   if (auto there = load(to); there) {
