@@ -53,7 +53,7 @@ TEST(MessageRest, BringsEverythingBack) {
 }
 
 TEST(MessageRest, AChangedTextWins) {
-  Message message = test::full_message();
+  const Message message = test::full_message();
   Message native = native_of(message);
   const std::string rest = message_rest(message, native);
   native.blocks = {TextBlock{"edited", {}}};

@@ -8,17 +8,14 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/text.h"
 #include "reprise/error.h"
-#include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "store/file/documents.h"
 #include "store/file/file_session.h"

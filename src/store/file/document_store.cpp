@@ -1,6 +1,5 @@
 #include "store/file/document_store.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -29,11 +29,18 @@ bool holds(const fs::path& file, std::string_view bytes) {
   return there && *there == bytes;
 }
 
+// A crash may leave it half written; the original bytes are still in their place then.
+Result<> fill(const Fd& out, std::string_view bytes, const fs::path& name) {
+  REPRISE_TRY(write_all(out.get(), bytes, name));
+  REPRISE_TRY(sync_file(out.get(), name));
+  return sync_folder(folder_of(name));
+}
+
 }  // namespace
 
 Result<fs::path> keep_aside(const fs::path& file, std::string_view bytes, std::string_view suffix) {
   for (int number = 0; number < kNamesMax; ++number) {
-    const fs::path name = numbered(file, suffix, number);
+    fs::path name = numbered(file, suffix, number);
     auto created = open_file(name, O_WRONLY | O_CREAT | O_EXCL, 0600);
     if (!created && created.error().os_errno == EEXIST) {
       if (holds(name, bytes)) {
@@ -41,12 +48,8 @@ Result<fs::path> keep_aside(const fs::path& file, std::string_view bytes, std::s
       }
       continue;
     }
-    REPRISE_ASSIGN(Fd out, std::move(created));
-    // A crash may leave it half written; the original bytes are still in their place then.
-    REPRISE_TRY(write_all(out.get(), bytes, name));
-    REPRISE_TRY(sync_file(out.get(), name));
-    REPRISE_TRY(out.close(name));
-    REPRISE_TRY(sync_folder(name.parent_path().empty() ? "." : name.parent_path()));
+    REPRISE_ASSIGN(const Fd out, std::move(created));
+    REPRISE_TRY(fill(out, bytes, name));
     return name;
   }
   return fail(Code::conflict, cat("cannot keep ", file.native(), " aside: there are ", kNamesMax,

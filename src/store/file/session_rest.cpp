@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -177,7 +175,9 @@ class RestReader {
     };
     const auto time = [text](auto& out) {
       const auto parsed = parse_time(text);
-      out = parsed ? *parsed : out;
+      if (parsed) {
+        out = *parsed;
+      }
       return parsed.has_value();
     };
     if (name == "state") {
@@ -215,8 +215,10 @@ class RestReader {
       session_.extra = extra_from_json(raw);
     } else if (name == "usage") {
       auto usage = usage_from_json(raw);
-      session_.usage = usage ? *std::move(usage) : session_.usage;
-      return usage.has_value();
+      if (!usage) {
+        return false;
+      }
+      session_.usage = *std::move(usage);
     } else if (name == "answering") {
       auto running = answer_from_json(raw);
       if (!running) {
@@ -261,8 +263,8 @@ class RestReader {
     if (!message) {
       return false;
     }
-    if (message->usage && !message->usage->request_id.empty()) {
-      stored_.counted_requests.insert(message->usage->request_id);
+    if (const std::optional<Usage>& usage = message->usage; usage && !usage->request_id.empty()) {
+      stored_.counted_requests.insert(usage->request_id);
     }
     stored_.replaced.push_back(std::make_shared<const Message>(*std::move(message)));
     return true;
