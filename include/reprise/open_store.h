@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "reprise/error.h"
@@ -25,6 +26,10 @@ struct StoreOptions {
 
 // invalid_argument for a URL no store knows; it names those that are known.
 Result<std::unique_ptr<Store>> open_store(std::string_view url, StoreOptions options = {});
+
+// The URL of the store that a file or folder is, told by its content ("sqlite:/home/a/x.db"); ""
+// when it is none that is known. Changes nothing.
+Result<std::string> recognise_store(const std::filesystem::path& place);
 
 // Everything, in memory, gone with the object. The reference for the contract.
 std::unique_ptr<Store> open_memory_store();

@@ -24,6 +24,7 @@
 #include "cli/exit.h"
 #include "cli/help_text.h"
 #include "cli/settings.h"
+#include "cli/stores_around.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/provider.h"
@@ -54,6 +55,9 @@ class Doctor final : public Command {
     versions();
     configuration(context);
     store(context);
+    for (const std::string& url : find_stores_around(context)) {
+      add("found_store", url);
+    }
     providers(context);
     libraries();
     terminal(context);

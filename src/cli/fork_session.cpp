@@ -1,23 +1,49 @@
 #include "cli/fork_session.h"
 
+#include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/context.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
+#include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise::cli {
+namespace {
+
+// For stores whose sessions share nothing. In one step, so that no half of a fork is ever seen.
+Result<> fork_by_copy(Store& store, const SessionId& parent, Seq at, const Session& child) {
+  REPRISE_ASSIGN(std::vector<Message> messages, read_all(store, parent, {.to = at}));
+  if (std::ssize(messages) != at.value) {
+    return fail(Code::invalid_argument, cat("cannot fork session ", parent.str(), " at ", at.value,
+                                            ": it has ", messages.size(), " messages"));
+  }
+  // Whose requests they were is the parent's to count.
+  for (Message& message : messages) {
+    message.usage.reset();
+  }
+  REPRISE_TRY(store.create(child));
+  if (messages.empty()) {
+    return {};
+  }
+  REPRISE_TRY(store.append(child.info.id, std::move(messages), {}));
+  return {};
+}
+
+}  // namespace
 
 Result<SessionId> fork_session(Context& context, Store& store, const ForkRequest& request) {
-  Forking* const forking = store.offers().forking;
-  if (forking == nullptr) {
-    return fail(Code::unsupported, "this store cannot fork sessions; copy it to one that can");
+  if (!store.holds().many_sessions) {
+    return fail(Code::unsupported,
+                "this store holds one session; `reprise copy` brings it where it can be forked");
   }
   REPRISE_ASSIGN(Session child, get(store, request.parent));
   const Seq at = request.at.value_or(child.info.head);
@@ -33,7 +59,11 @@ Result<SessionId> fork_session(Context& context, Store& store, const ForkRequest
   child.info.forked_from = ForkOrigin{.session = request.parent, .at = at};
   // What the provider remembers goes beyond the fork.
   child.response_chain.clear();
-  REPRISE_TRY(forking->fork(request.parent, at, child));
+  if (Forking* const forking = store.offers().forking; forking != nullptr) {
+    REPRISE_TRY(forking->fork(request.parent, at, child));
+  } else {
+    REPRISE_TRY(fork_by_copy(store, request.parent, at, child));
+  }
   return child.info.id;
 }
 

@@ -77,21 +77,34 @@ std::string known_forms() {
   return forms;
 }
 
-Result<std::unique_ptr<Store>> open_at(const path& place, const StoreOptions& options) {
+Result<const Kind*> kind_at(const path& place) {
   for (const Kind& kind : kKinds) {
     if (kind.is_at == nullptr) {
       continue;
     }
     REPRISE_ASSIGN(const bool found, kind.is_at(place));
     if (found) {
-      return kind.open(place.native(), options);
+      return &kind;
     }
   }
-  return fail(Code::invalid_argument, cat("no store that is known at ", place.native(),
-                                          ": say which kind (", known_forms(), ")"));
+  return nullptr;
+}
+
+Result<std::unique_ptr<Store>> open_at(const path& place, const StoreOptions& options) {
+  REPRISE_ASSIGN(const Kind* const kind, kind_at(place));
+  if (kind == nullptr) {
+    return fail(Code::invalid_argument, cat("no store that is known at ", place.native(),
+                                            ": say which kind (", known_forms(), ")"));
+  }
+  return kind->open(place.native(), options);
 }
 
 }  // namespace
+
+Result<std::string> recognise_store(const path& place) {
+  REPRISE_ASSIGN(const Kind* const kind, kind_at(place));
+  return kind == nullptr ? "" : cat(kind->scheme, ":", place.native());
+}
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, StoreOptions options) {
   const std::size_t colon = url.find(':');
