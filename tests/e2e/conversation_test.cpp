@@ -1,5 +1,5 @@
-// The main job, end to end: a conversation with tools in the SQLite store, whose process is killed
-// (kill -9) again and again, and goes on each time. In the end
+// The main job, end to end: a conversation with tools, in every store that keeps words, whose
+// process is killed (kill -9) again and again, and goes on each time. In the end
 //  (1) every acknowledged message is there, in order, as it was acknowledged,
 //  (2) every question was asked once, and answered,
 //  (3) the server has accepted every request.
@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <random>
 #include <string>
 #include <string_view>
@@ -120,8 +121,20 @@ struct Plan {
   std::uint64_t seed = 0;
 };
 
+// Stores by their URLs, the place to be put after.
+struct StorePlace {
+  std::string name;
+  std::string place;  // in the test's folder
+};
+void PrintTo(const StorePlace& store, std::ostream* out) {
+  *out << store.name;
+}
+const StorePlace kSqlite{"sqlite", "reprise.db"};
+
 class ConversationE2e : public testing::Test {
  protected:
+  explicit ConversationE2e(StorePlace store = kSqlite) : store_(std::move(store)) {}
+
   static Plan plan(std::vector<std::string> providers, std::uint64_t seed) {
     const int factor = variable("REPRISE_LONG").empty() ? 1 : 4;
     const auto more = static_cast<std::uint64_t>(number(variable("REPRISE_SEED")));
@@ -133,15 +146,17 @@ class ConversationE2e : public testing::Test {
     for (const std::string_view line : script()) {
       must(server_->add_rule(line));
     }
-    const auto store = must(open_sqlite_store(file()));
+    const auto store = must(open_store(url()));
     must(store->create(test::session(kSession)));
   }
 
-  std::string file() const { return folder_.path() / "reprise.db"; }
+  std::string url() const {
+    return cat(store_.name, ":", (folder_.path() / store_.place).native());
+  }
 
   std::vector<std::string> command(const Plan& plan, const std::string& provider) const {
     return {CONVERSATION_DRIVER,
-            file(),
+            url(),
             kSession,
             provider,
             cat(server_->url(), "/v1"),
@@ -150,7 +165,7 @@ class ConversationE2e : public testing::Test {
   }
 
   std::vector<Message> record() const {
-    const auto store = must(open_sqlite_store(file(), {.access = Access::read}));
+    const auto store = must(open_store(url(), {.access = Access::read}));
     return must(read_all(*store, must(SessionId::parse(kSession))));
   }
 
@@ -245,6 +260,7 @@ class ConversationE2e : public testing::Test {
     EXPECT_EQ(server_->violations(), std::vector<std::string>{});
   }
 
+  StorePlace store_;
   test::TemporaryFolder folder_;
   Ledger ledger_;
   std::mt19937_64 random_;
@@ -264,10 +280,18 @@ TEST_F(ConversationE2e, SurvivesKillsWithAnthropic) {
   run(plan({"anthropic"}, 3));
 }
 
+class ConversationInStore : public ConversationE2e, public testing::WithParamInterface<StorePlace> {
+ protected:
+  ConversationInStore() : ConversationE2e(GetParam()) {}
+};
+
 // Each process goes on with what another provider's has left behind.
-TEST_F(ConversationE2e, SurvivesKillsWhileTheProvidersChange) {
-  run(plan({"openai-responses", "anthropic", "openai-chat"}, 4));
+TEST_P(ConversationInStore, SurvivesKillsWhileTheProvidersChange) {
+  run(plan({"anthropic", "openai-chat", "openai-responses"}, 6));
 }
+
+INSTANTIATE_TEST_SUITE_P(Stores, ConversationInStore, testing::Values(kSqlite),
+                         [](const auto& one) { return one.param.name; });
 
 // P4: what was shown is kept, but for the last moment: 50 ms are promised, and a busy machine that
 // may stop any process for a while gets a second here.
@@ -299,7 +323,7 @@ TEST_F(ConversationE2e, KeepsTheTextThatWasShownBeforeAKill) {
     }
   }  // killed
   ASSERT_FALSE(shown_early.empty());
-  const auto store = must(open_sqlite_store(file()));
+  const auto store = must(open_store(url()));
   EXPECT_TRUE(must(settle_interrupted(*store, must(SessionId::parse(kSession)))));
   const auto cut = record();
   ASSERT_EQ(cut.size(), 2U);
