@@ -61,6 +61,7 @@ TEST(Query, ACursorLeavesOutWhatIsListedBeforeIt) {
 
 std::vector<std::string> ids(const SessionPage& page) {
   std::vector<std::string> all;
+  all.reserve(page.sessions.size());
   for (const SessionInfo& one : page.sessions) {
     all.push_back(one.id.str());
   }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -12,7 +13,6 @@
 #include <functional>
 #include <memory>
 #include <system_error>
-#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 

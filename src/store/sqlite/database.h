@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,12 +48,12 @@ class Database {
   Result<> write(Durability durability, const Work& work);
   template <class Value, class Make>
   Result<Value> write_for(Durability durability, Make make) {
-    std::optional<Value> made;
+    Result<Value> made = fail(Code::io, "the work did not run");
     REPRISE_TRY(write(durability, [&](Connection& connection) -> Result<> {
-      REPRISE_ASSIGN(made, make(connection));
-      return {};
+      made = make(connection);
+      return made ? Result<>() : std::unexpected(made.error());
     }));
-    return *std::move(made);
+    return made;
   }
 
   const std::filesystem::path& file() const { return file_; }

@@ -1,6 +1,5 @@
 // Todos, artefacts and blobs: what stands beside the messages.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"

@@ -1,19 +1,20 @@
 #include "store/sqlite/migrate.h"
 
-#include <fcntl.h>
 #include <sqlite3.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"

@@ -243,24 +243,25 @@ Result<> Repairing::copy_message(const Statement& row, const std::string& sql, s
   constexpr int kColumnsAt = 12;  // after kMessageColumns
   constexpr int kContent = 3;
   MessageRow read = read_message(row, file_);
-  if (read.message) {
-    REPRISE_TRY(insert(sql, row, kColumnsAt, count));
-    if (target_.changes() != 0) {
-      ++report_.messages;
-      if (read.damage) {
-        report_.damage.push_back(*std::move(read.damage));
-      }
-      return {};
-    }
-    REPRISE_ASSIGN(const std::int64_t again,
-                   target_.integer("SELECT 1 FROM messages WHERE id = ?", row.integer(0)));
-    if (again != 0) {
-      return {};  // a row both walks have met
-    }
-    read.damage = Damage{row_place(file_, "messages", row.integer(0)),
-                         "another message has its place", excerpt_of(row.bytes(kContent))};
+  if (!read.message && read.damage) {
+    return keep_damage(*std::move(read.damage), row.bytes(kContent));
   }
-  return keep_damage(*std::move(read.damage), row.bytes(kContent));
+  REPRISE_TRY(insert(sql, row, kColumnsAt, count));
+  if (target_.changes() != 0) {
+    ++report_.messages;
+    if (read.damage) {
+      report_.damage.push_back(*std::move(read.damage));
+    }
+    return {};
+  }
+  REPRISE_ASSIGN(const std::int64_t again,
+                 target_.integer("SELECT 1 FROM messages WHERE id = ?", row.integer(0)));
+  if (again != 0) {
+    return {};  // a row both walks have met
+  }
+  return keep_damage(Damage{row_place(file_, "messages", row.integer(0)),
+                            "another message has its place", excerpt_of(row.bytes(kContent))},
+                     row.bytes(kContent));
 }
 
 Result<> Repairing::copy_table(std::string_view table) {
@@ -311,7 +312,7 @@ class SqliteRepair final : public Repair {
 
   Result<VerifyReport> repair_into(const std::filesystem::path& target) override {
     REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-    REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
+    REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
     VerifyReport report;
     const auto fill = [&](Connection& empty) { return Repairing(*reader, empty, report).run(); };
     REPRISE_TRY(build_database(target, fill));

@@ -1,8 +1,6 @@
 #include "store/sqlite/rows.h"
 
-#include <charconv>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -1,16 +1,12 @@
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/text.h"
 #include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
-#include "store/facts.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/offers.h"

@@ -8,7 +8,6 @@
 #include "base/encode.h"
 #include "base/text.h"
 #include "reprise/error.h"
-#include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/rows.h"
