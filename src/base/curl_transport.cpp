@@ -1,12 +1,15 @@
 #include "base/curl_transport.h"
 
 #include <curl/curl.h>
+#include <curl/multi.h>
+#include <curl/system.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <span>

@@ -89,10 +89,10 @@ TEST(CurlTransport, SendsABodyAndReadsTheAnswer) {
       peer.write(cat("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", kOk,
                      "X-Request-Id:  r1 \r\nContent-Length: 5\r\n\r\nhello"));
     });
-    Request request{.method = "POST",
-                    .url = cat(server.url(), "/v1/x"),
-                    .headers = {{"Content-Type", "application/json"}, {"X-Key", "k"}},
-                    .body = std::string("{\"a\":\0}", 7)};
+    const Request request{.method = "POST",
+                          .url = cat(server.url(), "/v1/x"),
+                          .headers = {{"Content-Type", "application/json"}, {"X-Key", "k"}},
+                          .body = std::string("{\"a\":\0}", 7)};
     ASSERT_TRUE(make_curl_transport()->send(request, kept, {}));
   }
   EXPECT_THAT(seen, testing::StartsWith("POST /v1/x HTTP/1.1\r\n"));

@@ -113,7 +113,7 @@ class Printer {
 
   void line() {
     out_ += '\n';
-    out_.append(static_cast<std::size_t>(depth_ * options_.indent), ' ');
+    out_.append(static_cast<std::size_t>(depth_) * static_cast<std::size_t>(options_.indent), ' ');
   }
 
   std::string& out_;

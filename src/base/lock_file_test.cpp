@@ -90,7 +90,7 @@ TEST_F(LockFileTest, QueuesFairly) {
   const auto greedy = open();
   const auto patient = open();
   std::atomic<bool> stop{false};
-  std::jthread loop([&] {
+  const std::jthread loop([&] {
     while (!stop) {
       const auto hold = greedy->acquire(in(60'000));
       std::this_thread::sleep_for(milliseconds(1));

@@ -2,13 +2,12 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <stdio.h>
+#include <stdio.h>  // renameat2
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <memory>

@@ -15,7 +15,6 @@
 #include "store/sqlite/database.h"
 #include "store/sqlite/messages.h"
 #include "store/sqlite/offers.h"
-#include "store/sqlite/rows.h"
 #include "store/sqlite/sessions.h"
 #include "store/stored_json.h"
 

@@ -8,9 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json_scan.h"
 #include "base/text.h"
-#include "model/fields.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"

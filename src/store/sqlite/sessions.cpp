@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
