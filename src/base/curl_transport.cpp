@@ -1,8 +1,6 @@
 #include "base/curl_transport.h"
 
 #include <curl/curl.h>
-#include <curl/multi.h>
-#include <curl/system.h>
 
 #include <algorithm>
 #include <cerrno>

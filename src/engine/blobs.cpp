@@ -125,13 +125,14 @@ ImageBlock stored_image(Store* store, ImageBlock image) {
   return image;
 }
 
-Result<std::string> image_data_url(Store* store, const ImageBlock& image) {
-  REPRISE_ASSIGN(const std::string bytes, read_blob(store, *image.blob, kImageBytesMax + 1));
+Result<std::string> image_data_url(Store* store, const BlobHash& blob,
+                                   std::string_view media_type) {
+  REPRISE_ASSIGN(const std::string bytes, read_blob(store, blob, kImageBytesMax + 1));
   if (bytes.size() > kImageBytesMax) {
     return fail(Code::invalid_argument, "the image is larger than 20 MiB");
   }
   const std::string_view sniffed = sniffed_type(bytes);
-  const std::string_view type = sniffed.empty() ? std::string_view(image.media_type) : sniffed;
+  const std::string_view type = sniffed.empty() ? media_type : sniffed;
   if (!type.starts_with("image/")) {
     return fail(Code::invalid_argument, "the image is of no known type");
   }

@@ -32,7 +32,8 @@ TokenCount blob_tokens(const Message& message);
 ImageBlock stored_image(Store* store, ImageBlock image);
 
 // "data:image/png;base64,…" of a blob; an error when it is missing, too large or no known picture.
-Result<std::string> image_data_url(Store* store, const ImageBlock& image);
+// `media_type` is what it was said to be, for a kind that its bytes do not tell.
+Result<std::string> image_data_url(Store* store, const BlobHash& blob, std::string_view media_type);
 
 // The longest beginning of whole characters within `bytes_max`.
 std::string_view text_prefix(std::string_view text, std::size_t bytes_max);

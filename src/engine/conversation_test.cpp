@@ -329,7 +329,7 @@ TEST_F(ConversationTest, ALiveAnswerElsewhereIsWaitedForThenBusy) {
   EXPECT_EQ(refused.error().code, Code::busy);
   EXPECT_NE(refused.error().message.find(std::to_string(this_process().pid)), std::string::npos);
   EXPECT_EQ(stored().size(), 1U);
-  std::stop_source stop;
+  const std::stop_source stop;
   stop.request_stop();
   EXPECT_EQ(talk.ask("again", listener_, stop.get_token()).error().code, Code::cancelled);
   provider_.add().text("x").ended();

@@ -16,7 +16,6 @@
 
 #include "base/text.h"
 #include "engine/copy_reduce.h"
-#include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
@@ -62,7 +61,7 @@ class Copy {
       losses_.emplace("the answer that is running");
     }
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
-    Session reduced = reduce(session, holds_, losses_);
+    const Session reduced = reduce(session, holds_, losses_);
     if (!present) {
       REPRISE_TRY(target_.create(reduced));
       copied_.fate = CopyFate::copied;

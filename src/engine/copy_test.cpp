@@ -214,7 +214,7 @@ TEST_F(Copying, ListsWhatTheTargetCannotHold) {
 
 TEST_F(Copying, StopsWhenAsked) {
   add(*source_, id_, 0, 3, "text ");
-  std::stop_source stop;
+  const std::stop_source stop;
   stop.request_stop();
   EXPECT_EQ(copy_session(*source_, *target_, id_, stop.get_token()).error().code, Code::cancelled);
 }

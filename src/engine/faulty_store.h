@@ -53,12 +53,13 @@ class FaultyStore final : public Store {
   }
   Result<Appended> append(const SessionId& id, std::vector<Message> messages,
                           AppendOptions options) override {
-    const auto failed = check();
-    if (!failed && after_the_fact) {
-      (void)inner_.append(id, std::move(messages), std::move(options));  // the caller never hears
+    const auto allowed = check();
+    if (allowed || after_the_fact) {
+      auto appended = inner_.append(id, std::move(messages), std::move(options));
+      REPRISE_TRY(allowed);  // it is stored, and the caller never hears
+      return appended;
     }
-    REPRISE_TRY(failed);
-    return inner_.append(id, std::move(messages), std::move(options));
+    return std::unexpected(allowed.error());
   }
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
     REPRISE_TRY(check());

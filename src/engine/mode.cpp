@@ -2,6 +2,8 @@
 
 #include <glob.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -10,7 +12,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -34,6 +36,7 @@ struct GlobDeleter {
 Result<std::vector<fs::path>> expand(const fs::path& pattern) {
   glob_t found{};
   const std::unique_ptr<glob_t, GlobDeleter> free_later(&found);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): only a ~ makes it look up users, and it takes none.
   const int status = ::glob(pattern.c_str(), GLOB_MARK, nullptr, &found);
   if (status == GLOB_NOMATCH) {
     return fail(Code::not_found, cat("no file matches ", pattern.native()));

@@ -85,7 +85,7 @@ TEST_F(ModeTest, ACommandHasBoundedTime) {
   EXPECT_EQ(command("exec >&-; sleep 60", brief).error().code, Code::timeout);
   EXPECT_EQ(*command("(sleep 60 >/dev/null 2>&1 &) ; echo done", std::chrono::seconds(30)),
             "done\n");
-  std::stop_source stop;
+  const std::stop_source stop;
   stop.request_stop();
   EXPECT_EQ(command("sleep 60", std::chrono::seconds(30), stop.get_token()).error().code,
             Code::cancelled);

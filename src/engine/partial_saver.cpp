@@ -42,12 +42,12 @@ void PartialSaver::on(const StreamEvent& event) {
     return;
   }
   if (!thread_.joinable()) {
-    thread_ = std::jthread([this](std::stop_token stop) { run(std::move(stop)); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
   wake_.notify_one();
 }
 
-void PartialSaver::run(std::stop_token stop) {
+void PartialSaver::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (wake_.wait(lock, stop, [this] { return !pending_.empty(); })) {
     wake_.wait_for(lock, stop, kPartialPause, [] { return false; });
@@ -64,7 +64,7 @@ void PartialSaver::run(std::stop_token stop) {
 // What fails is kept before what comes later and tried again with it.
 void PartialSaver::write(std::vector<Block> blocks) {
   std::ranges::move(blocks, std::back_inserter(unwritten_));
-  if (unwritten_.empty()) {
+  if (unwritten_.empty() || !answer_) {
     return;
   }
   if (const auto added = partials_->add(session_, *answer_, unwritten_); added) {

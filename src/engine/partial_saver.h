@@ -40,7 +40,7 @@ class PartialSaver {
   void flush();
 
  private:
-  void run(std::stop_token stop);
+  void run(const std::stop_token& stop);
   void write(std::vector<Block> blocks);
 
   Partials* partials_;

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <iterator>
+#include <cstdint>
 #include <optional>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -64,11 +63,13 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
     return;
   }
   if (refresh) {
-    if (auto found = store_->find(session_.info.id); !found) {
+    const auto found = store_->find(session_.info.id);
+    if (!found) {
       failed(found.error());
       return;  // what memory has is better than nothing
-    } else if (*found) {
-      session_.info.head = (*found)->info.head;
+    }
+    if (const std::optional<Session>& stored = *found; stored) {
+      session_.info.head = stored->info.head;
     }
   }
   memory_.clear();
@@ -94,14 +95,21 @@ bool Record::is_ours(const OperationId& answer) const {
 }
 
 // Errors of the store itself are left to the append that follows.
+std::optional<Partial> Record::answer_of_another() const {
+  std::optional<Partial> running;
+  if (partials_ != nullptr) {
+    running = partials_->find(session_.info.id).value_or(std::nullopt);
+  }
+  if (running && is_ours(running->answer)) {
+    running.reset();
+  }
+  return running;
+}
+
 Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
-                                 std::stop_token stop) {
-  while (partials_ != nullptr) {
-    const auto running = partials_->find(session_.info.id);
-    if (!running || !*running || is_ours((*running)->answer)) {
-      return {};
-    }
-    if (!is_alive((*running)->owner)) {
+                                 const std::stop_token& stop) {
+  while (const auto running = answer_of_another()) {
+    if (!is_alive(running->owner)) {
       if (!settle_interrupted(*store_, session_.info.id, options_.clock)) {
         return {};
       }
@@ -111,14 +119,14 @@ Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
       return fail(Code::cancelled, "stopped while waiting for another answer to end");
     }
     if (std::chrono::steady_clock::now() >= deadline) {
-      return std::unexpected(busy_error(session_, (*running)->owner));
+      return std::unexpected(busy_error(session_, running->owner));
     }
     std::this_thread::sleep_for(kBusyPause);
   }
   return {};
 }
 
-Result<> Record::begin(RecordEntry entry, std::stop_token stop) {
+Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
   flush();
   Batch batch = make_batch(std::move(entry));
   if (!pending_.empty() || !keeps_words_) {
@@ -134,11 +142,8 @@ Result<> Record::begin(RecordEntry entry, std::stop_token stop) {
   for (;;) {
     REPRISE_TRY(wait_until_free(deadline, stop));
     const auto appended = write(batch);
-    if (!appended && appended.error().code == Code::busy && partials_ != nullptr) {
-      const auto running = partials_->find(session_.info.id);
-      if (running && *running && !is_ours((*running)->answer)) {
-        continue;  // somebody was faster
-      }
+    if (!appended && appended.error().code == Code::busy && answer_of_another()) {
+      continue;  // somebody was faster
     }
     remember(batch);
     if (appended) {

@@ -54,7 +54,7 @@ class Record {
 
   // The first entry of a turn: waits until no other answer is running. busy when it still is after
   // the bounded wait, cancelled when stopped; then nothing was stored. All else is no error here.
-  Result<> begin(RecordEntry entry, std::stop_token stop);
+  Result<> begin(RecordEntry entry, const std::stop_token& stop);
 
   // Stores, or keeps in memory. Returns the messages, with their seqs when they were stored.
   std::vector<Message> add(RecordEntry entry);
@@ -99,8 +99,10 @@ class Record {
   void done(const Batch& batch, const Appended& appended);
   void flush();
   void failed(const Error& error);
-  Result<> wait_until_free(std::chrono::steady_clock::time_point deadline, std::stop_token stop);
+  Result<> wait_until_free(std::chrono::steady_clock::time_point deadline,
+                           const std::stop_token& stop);
   bool is_ours(const OperationId& answer) const;
+  std::optional<Partial> answer_of_another() const;
   void count_usage(const std::vector<Message>& messages);
 
   Store* store_;

@@ -13,6 +13,7 @@
 #include "engine/blobs.h"
 #include "engine/history.h"
 #include "engine/record.h"
+#include "engine/request_view.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"

@@ -19,9 +19,9 @@
 #include "engine/message_of.h"
 #include "engine/tool_input.h"
 #include "reprise/error.h"
+#include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
-#include "reprise/store.h"
 
 namespace reprise {
 namespace {
@@ -245,7 +245,7 @@ std::string RequestView::acceptable_id(const std::string& id) {
 
 void RequestView::add_image(Piece& piece, ImageBlock image) {
   if (image.blob) {
-    auto url = image_data_url(options_.slice.store, image);
+    auto url = image_data_url(options_.slice.store, *image.blob, image.media_type);
     if (!url) {
       mending_.count(Mend::unreadable_blob);
       add_text(piece.blocks, cat("(an image could not be read: ", url.error().message, ")"));

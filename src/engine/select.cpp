@@ -145,11 +145,11 @@ class Selector {
     if (sel_.size() < kPrefixBytesMin || !SessionId::parse(sel_)) {
       return std::optional<SessionInfo>();
     }
-    SessionQuery query{.states = how_.states,
-                       .title_contains = {},
-                       .id_prefix = std::string(sel_),
-                       .after = {},
-                       .limit = kCandidatesMax + 1};
+    const SessionQuery query{.states = how_.states,
+                             .title_contains = {},
+                             .id_prefix = std::string(sel_),
+                             .after = {},
+                             .limit = kCandidatesMax + 1};
     REPRISE_ASSIGN(auto page, store_.list(query));
     return only_one(std::move(page.sessions));
   }

@@ -1,4 +1,3 @@
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>

@@ -37,7 +37,7 @@ Result<> ToolRegistry::add(Tool tool) {
   if (!tool.run) {
     return fail(Code::invalid_argument, cat("tool ", name, " has no function"));
   }
-  if (!tools_.try_emplace(name, std::move(tool)).second) {
+  if (!tools_.emplace(name, std::move(tool)).second) {
     return fail(Code::conflict, cat("there is a tool ", name, " already"));
   }
   return {};

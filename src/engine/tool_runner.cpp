@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -131,7 +132,7 @@ class Pool {
 
 }  // namespace
 
-ToolResultBlock error_result(const ToolUseBlock& call, std::string text) {
+ToolResultBlock error_result(const ToolUseBlock& call, std::string_view text) {
   return {call.id, utf8::sanitize(text), true, {}, {}};
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "reprise/conversation.h"
@@ -23,6 +24,6 @@ void run_tools(const ConversationOptions& options, const ToolContext& context,
                const std::vector<ToolUseBlock>& calls, const ToolResultSink& sink);
 
 // The result of a call that is refused.
-ToolResultBlock error_result(const ToolUseBlock& call, std::string text);
+ToolResultBlock error_result(const ToolUseBlock& call, std::string_view text);
 
 }  // namespace reprise

@@ -12,16 +12,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "engine/builtin_tools.h"
 #include "engine/confined.h"
 #include "engine/one_line.h"
-#include "engine/tool_input.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/tool.h"

@@ -10,7 +10,6 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "engine/blobs.h"
 #include "engine/builtin_tools.h"
 #include "engine/history.h"
 #include "engine/one_line.h"
@@ -60,7 +59,7 @@ class Recall {
       : context_(context), query_(ascii_lower(query)), limit_(limit) {}
 
   Result<std::string> search() {
-    SessionQuery query{
+    const SessionQuery query{
         .title_contains = {}, .id_prefix = {}, .after = {}, .limit = kSessionsSearched};
     REPRISE_ASSIGN(const auto page, context_.store->list(query));
     for (const SessionInfo& info : page.sessions) {

@@ -6,7 +6,6 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -81,20 +80,20 @@ Result<Outcome> Turn::run(TurnStart start) {
     if (!streamed && !reply.has_content()) {
       return nothing_came(streamed.error());
     }
-    Message answer = finished(reply, !streamed);
-    const auto calls = streamed ? calls_of(answer) : std::vector<ToolUseBlock>();
+    Message made = finished(reply, !streamed);
+    const auto calls = streamed ? calls_of(made) : std::vector<ToolUseBlock>();
     const bool goes_on = !calls.empty() && round <= options_.tool_rounds_max;
-    store_answer(std::move(answer), goes_on);
+    const Message& answer = store_answer(std::move(made), goes_on);
     if (!streamed) {
-      return outcome(streamed.error());
+      return outcome(answer, streamed.error());
     }
     if (!goes_on) {
-      return outcome(std::nullopt);
+      return outcome(answer, std::nullopt);
     }
     run_calls(calls, round == options_.tool_rounds_max);
     if (stop_.stop_requested()) {
       record_.add({.end_answer = true});
-      return outcome(Error{Code::cancelled, "stopped while tools were running"});
+      return outcome(answer, Error{Code::cancelled, "stopped while tools were running"});
     }
   }
 }
@@ -147,8 +146,8 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
   for (const std::string& line : view.mending().lines()) {
     observer_.on_note(line);
   }
-  if (view.fault()) {
-    record_.warn(cat("a part of the history cannot be read: ", view.fault()->message));
+  if (const std::optional<Error>& fault = view.fault(); fault) {
+    record_.warn(cat("a part of the history cannot be read: ", fault->message));
   }
   return streamed;
 }
@@ -223,17 +222,18 @@ Message Turn::joined_with_incomplete(Message answer) {
   return answer;
 }
 
-void Turn::store_answer(Message answer, bool goes_on) {
-  const std::string response_id = answer.response_id;
+const Message& Turn::store_answer(Message made, bool goes_on) {
+  const std::string response_id = made.response_id;
   RecordEntry entry{.begin_answer = goes_on,
                     .end_answer = true,
                     .replace_from = std::exchange(start_.replace_from, std::nullopt)};
-  entry.messages.push_back(std::move(answer));
-  answer_ = record_.add(std::move(entry)).front();
-  if (!goes_on && answer_->state == MessageState::complete) {
+  entry.messages.push_back(std::move(made));
+  const Message& answer = answer_.emplace(record_.add(std::move(entry)).front());
+  if (!goes_on && answer.state == MessageState::complete) {
     record_.add_response(provider_.name(), response_id);
   }
-  observer_.on_message(*answer_);
+  observer_.on_message(answer);
+  return answer;
 }
 
 void Turn::store_result(ToolResultBlock result) {
@@ -266,13 +266,13 @@ void Turn::run_calls(const std::vector<ToolUseBlock>& calls, bool refuse) {
 Result<Outcome> Turn::nothing_came(Error error) {
   record_.add({.end_answer = true});
   if (answer_) {
-    return outcome(std::move(error));
+    return outcome(*answer_, std::move(error));
   }
   return std::unexpected(std::move(error));
 }
 
-Outcome Turn::outcome(std::optional<Error> cut) const {
-  return {.answer = *answer_, .saved = record_.saved(), .cut = std::move(cut)};
+Outcome Turn::outcome(const Message& answer, std::optional<Error> cut) const {
+  return {.answer = answer, .saved = record_.saved(), .cut = std::move(cut)};
 }
 
 }  // namespace reprise

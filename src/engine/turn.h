@@ -38,11 +38,11 @@ class Turn {
   void on_event(const StreamEvent& event);
   Message finished(Reply& reply, bool cut);
   Message joined_with_incomplete(Message answer);
-  void store_answer(Message answer, bool goes_on);
+  const Message& store_answer(Message made, bool goes_on);
   void store_result(ToolResultBlock result);
   void run_calls(const std::vector<ToolUseBlock>& calls, bool refuse);
   Result<Outcome> nothing_came(Error error);
-  Outcome outcome(std::optional<Error> cut) const;
+  Outcome outcome(const Message& answer, std::optional<Error> cut) const;
 
   Provider& provider_;
   Record& record_;
