@@ -1,5 +1,6 @@
 #include "cli/answer_output.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 

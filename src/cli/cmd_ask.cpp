@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/json_write.h"
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/answer_output.h"
 #include "cli/arguments.h"

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json_write.h"
@@ -18,6 +19,7 @@
 #include "cli/removal.h"
 #include "cli/session_json.h"
 #include "reprise/error.h"
+#include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <optional>

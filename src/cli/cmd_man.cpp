@@ -1,10 +1,10 @@
 // reprise man: the manual page, in roff; the build makes reprise.1 of it.
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/text.h"
 #include "cli/arguments.h"

@@ -1,10 +1,12 @@
 // reprise verify: reads everything; with --repair writes all that can be read into a new store.
 
-#include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json_write.h"
 #include "base/text.h"
@@ -27,7 +29,7 @@ namespace {
 // "/x/reprise.db.repaired-20260118T201530Z", beside the store.
 std::filesystem::path repaired_path(std::string_view url, Time now) {
   const std::size_t colon = url.find(':');
-  std::string path(colon == std::string_view::npos ? url : url.substr(colon + 1));
+  const std::string path(colon == std::string_view::npos ? url : url.substr(colon + 1));
   std::string time = format_time(std::chrono::floor<std::chrono::seconds>(now));
   std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
   return cat(path, ".repaired-", time);

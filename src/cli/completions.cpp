@@ -1,6 +1,7 @@
 #include "cli/completions.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -12,8 +13,13 @@
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "cli/arguments.h"
 #include "cli/config.h"
+#include "cli/exit.h"
 #include "cli/last_list.h"
+#include "cli/output.h"
+#include "cli/process_environment.h"
+#include "cli/settings.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"

@@ -1,12 +1,13 @@
 #include "cli/interrupts.h"
 
 #include <signal.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstdint>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <stop_token>

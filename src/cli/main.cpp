@@ -1,6 +1,7 @@
 // The program `reprise`. Everything it does stands in the commands; this puts the pieces together
 // and holds the one place where exceptions end.
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/exit.h"
 #include "cli/output.h"
 #include "cli/process_environment.h"
 #include "cli/program.h"

@@ -1,9 +1,11 @@
 #include "cli/output.h"
 
+#include <asm-generic/ioctls.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <string_view>
 
 #include "base/file.h"

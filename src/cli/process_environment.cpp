@@ -1,9 +1,12 @@
 #include "cli/process_environment.h"
 
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace reprise::cli {
 

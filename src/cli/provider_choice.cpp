@@ -1,7 +1,10 @@
 #include "cli/provider_choice.h"
 
+#include <stdio.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <memory>

@@ -1,5 +1,6 @@
 #include "reprise/message.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

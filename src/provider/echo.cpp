@@ -18,6 +18,7 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
+#include "reprise/types.h"
 
 namespace reprise {
 namespace {

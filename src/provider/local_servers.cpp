@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <future>
 #include <optional>
 #include <span>
@@ -17,7 +18,6 @@
 #include "base/text.h"
 #include "provider/json_view.h"
 #include "provider/refusal.h"
-#include "reprise/error.h"
 #include "reprise/provider.h"
 
 namespace reprise {
@@ -76,7 +76,7 @@ std::optional<LocalServer> ask_one(KnownPort known, std::chrono::milliseconds ti
 std::vector<LocalServer> ask_local_ports(std::span<const KnownPort> ports,
                                          std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
-  std::stop_source late;
+  const std::stop_source late;
   std::vector<std::future<std::optional<LocalServer>>> asked;
   asked.reserve(ports.size());
   for (const KnownPort& known : ports) {

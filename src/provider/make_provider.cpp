@@ -11,8 +11,6 @@
 #include "base/variable.h"
 #include "provider/codec.h"
 #include "provider/http_provider.h"
-#include "provider/retry.h"
-#include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/provider.h"
 

@@ -1,7 +1,6 @@
 // openai-chat: POST {base}/chat/completions, as OpenAI documents it and as the many servers speak
 // it that call themselves compatible.
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -1,7 +1,8 @@
 #include "provider/refusal.h"
 
-#include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 

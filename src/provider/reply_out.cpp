@@ -1,6 +1,7 @@
 #include "provider/reply_out.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,6 +1,7 @@
 #include "provider/request_body.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>

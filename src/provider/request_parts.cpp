@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -69,7 +70,7 @@ std::string object_input(const RawJson& input) {
   if (input.is_null()) {
     return "{}";
   }
-  std::string json = sendable(input);
+  const std::string json = sendable(input);
   return is_json_object(json) ? json : cat(R"({"input":)", json, "}");
 }
 

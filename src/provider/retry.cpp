@@ -10,10 +10,8 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
-#include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "base/http.h"

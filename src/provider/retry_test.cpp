@@ -59,7 +59,7 @@ TEST(Backoff, DoublesAndHasABoundAndAJitter) {
 
 TEST(SleepFor, EndsByTimeOrAtOnceWhenStopped) {
   EXPECT_TRUE(sleep_for(milliseconds(1), {}));
-  std::stop_source stop;
+  const std::stop_source stop;
   stop.request_stop();
   EXPECT_FALSE(sleep_for(std::chrono::hours(1), stop.get_token()));
 }

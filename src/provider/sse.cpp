@@ -1,5 +1,6 @@
 #include "provider/sse.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
