@@ -14,9 +14,11 @@
 
 namespace reprise::cli {
 
-// Where a value goes. A bool is a switch. What is not given stays untouched.
-using Target = std::variant<bool*, std::optional<std::string>*, std::optional<std::int64_t>*,
-                            std::optional<double>*, std::vector<std::string>*>;
+// Where a value goes. A bool is a switch. What is not given stays untouched; a string is for what
+// must be given.
+using Target =
+    std::variant<bool*, std::string*, std::optional<std::string>*, std::optional<std::int64_t>*,
+                 std::optional<double>*, std::vector<std::string>*>;
 
 struct OptionSpec {
   std::string_view names;  // "-r,--resume"

@@ -54,7 +54,7 @@ class Ask final : public Command {
     if (context.globals().json && !dry_run_) {
       events.emplace(context);
     }
-    const Result<Exit> exit = turn(context, events ? &*events : nullptr);
+    Result<Exit> exit = turn(context, events ? &*events : nullptr);
     if (!events) {
       return exit;
     }

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/json_write.h"
@@ -29,7 +28,7 @@ class BackupCommand final : public Command {
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.store(Access::read));
     REPRISE_ASSIGN(Backup* const backup, offered(store->offers().backup, "make a backup"));
-    const std::filesystem::path target = context.working_dir() / *file_;
+    const std::filesystem::path target = context.working_dir() / file_;
     REPRISE_TRY(backup->backup(target));
     if (context.globals().json) {
       std::string out;
@@ -41,7 +40,7 @@ class BackupCommand final : public Command {
   }
 
  private:
-  std::optional<std::string> file_;
+  std::string file_;
 };
 
 }  // namespace

@@ -70,8 +70,9 @@ class Cleanup final : public Command {
     json::ArrayWriter array(out);
     for (const SessionInfo& info : sessions) {
       if (!context.globals().json) {
-        context.out().write(cat(info.id.str(), "  ", terminal_line(info.title), "  (closed ",
-                                age_text(*info.closed_at, context.clock().now()), ")\n"));
+        context.out().write(
+            cat(info.id.str(), "  ", terminal_line(info.title), "  (closed ",
+                age_text(info.closed_at.value_or(info.updated_at), context.clock().now()), ")\n"));
         continue;
       }
       array.item();

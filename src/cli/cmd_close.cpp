@@ -26,7 +26,7 @@ class Close final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.existing_store());
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, *sel_));
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
     if (info.state == SessionState::closed) {
       context.remark(cat("'", info.title, "' is closed already"));
       return Exit::done;
@@ -41,7 +41,7 @@ class Close final : public Command {
   }
 
  private:
-  std::optional<std::string> sel_;
+  std::string sel_;
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 // reprise completions: a script that a shell reads.
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "cli/arguments.h"
@@ -23,9 +22,9 @@ class Completions final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    if (*shell_ == "bash") {
+    if (shell_ == "bash") {
       context.out().write(bash_completions(all_commands()));
-    } else if (*shell_ == "zsh") {
+    } else if (shell_ == "zsh") {
       context.out().write(zsh_completions(all_commands()));
     } else {
       context.out().write(fish_completions(all_commands()));
@@ -34,7 +33,7 @@ class Completions final : public Command {
   }
 
  private:
-  std::optional<std::string> shell_;
+  std::string shell_;
 };
 
 }  // namespace

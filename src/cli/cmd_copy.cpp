@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,10 +39,9 @@ class CopyCommand final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(const std::unique_ptr<Store> source,
-                   open_store(*from_, {.access = Access::read}));
+                   open_store(from_, {.access = Access::read}));
     REPRISE_ASSIGN(const std::vector<SessionInfo> sessions, chosen(context, *source));
-    REPRISE_ASSIGN(const std::unique_ptr<Store> target,
-                   open_store(*to_, {.access = Access::write}));
+    REPRISE_ASSIGN(const std::unique_ptr<Store> target, open_store(to_, {.access = Access::write}));
     const Interrupts interrupts;
     json::ArrayWriter array(rows_);
     for (const SessionInfo& info : sessions) {
@@ -68,7 +66,7 @@ class CopyCommand final : public Command {
     }
     std::vector<SessionInfo> sessions;
     const Selection how{.working_dir = context.working_dir().string(),
-                        .numbers = load_last_list(context.state_folder(), *from_),
+                        .numbers = load_last_list(context.state_folder(), from_),
                         .states = every_state()};
     for (const std::string& sel : sels_) {
       REPRISE_ASSIGN(SessionInfo info, select_session(source, sel, how));
@@ -117,8 +115,8 @@ class CopyCommand final : public Command {
                        messages_, " messages"));
   }
 
-  std::optional<std::string> from_;
-  std::optional<std::string> to_;
+  std::string from_;
+  std::string to_;
   std::vector<std::string> sels_;
   std::map<CopyFate, std::int64_t> counts_;
   std::int64_t failed_ = 0;

@@ -146,7 +146,7 @@ class Doctor final : public Command {
     const bool configured = settings && ((*settings)->provider || (*settings)->any.env_key ||
                                          (*settings)->any.key_command || (*settings)->any.base_url);
     if (settings && (*settings)->provider) {
-      add("provider", *(*settings)->provider);
+      add("provider", (*settings)->provider.value_or(""));
     }
     const std::vector<LocalServer> servers = find_local_servers(kLocalServerTimeout);
     for (const LocalServer& server : servers) {

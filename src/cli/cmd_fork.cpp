@@ -34,7 +34,7 @@ class Fork final : public Command {
       return context.wrong_usage("--at must be 0 or more");
     }
     REPRISE_ASSIGN(Store* const store, context.existing_store());
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, *sel_));
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
     const std::optional<Seq> at = at_ ? std::optional(Seq{*at_}) : std::nullopt;
     REPRISE_ASSIGN(const SessionId child,
                    fork_session(context, *store, {.parent = info.id, .at = at, .title = title_}));
@@ -45,7 +45,7 @@ class Fork final : public Command {
   }
 
  private:
-  std::optional<std::string> sel_;
+  std::string sel_;
   std::optional<std::string> title_;
   std::optional<std::int64_t> at_;
 };

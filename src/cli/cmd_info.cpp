@@ -97,7 +97,7 @@ class Info final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.store(Access::read));
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, *sel_, every_state()));
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_, every_state()));
     REPRISE_ASSIGN(const Session session, get(*store, info.id));
     REPRISE_ASSIGN(const std::vector<Turn> turns, read_turns(*store, info.id));
     std::vector<Todo> todos;
@@ -117,6 +117,7 @@ class Info final : public Command {
   static std::string document(const Session& session, const std::vector<Turn>& turns,
                               const std::vector<Todo>& todos) {
     std::vector<std::string> ids;
+    ids.reserve(session.response_chain.size());
     for (const ResponseLink& link : session.response_chain) {
       ids.push_back(link.response_id);
     }
@@ -174,6 +175,7 @@ class Info final : public Command {
 
   static std::string usage_table(const std::vector<Turn>& turns) {
     std::vector<std::vector<std::string>> rows;
+    rows.reserve(turns.size());
     for (const Turn& turn : turns) {
       rows.push_back({std::to_string(turn.first.value), terminal_line(turn.model),
                       std::to_string(turn.messages), std::to_string(turn.usage.input.value),
@@ -191,7 +193,7 @@ class Info final : public Command {
                                rows, 200);
   }
 
-  std::optional<std::string> sel_;
+  std::string sel_;
 };
 
 }  // namespace

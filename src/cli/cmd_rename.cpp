@@ -1,7 +1,6 @@
 // reprise rename: another title.
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,14 +36,14 @@ class Rename final : public Command {
       return context.wrong_usage("the title is empty");
     }
     REPRISE_ASSIGN(Store* const store, context.existing_store());
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, *sel_));
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
     REPRISE_TRY(store->update(info.id, {.title = title}));
     context.remark(cat("renamed '", info.title, "' to '", title, "'"));
     return show_session(context, *store, info.id);
   }
 
  private:
-  std::optional<std::string> sel_;
+  std::string sel_;
   std::vector<std::string> words_;
 };
 

@@ -1,7 +1,6 @@
 // reprise restore: back from the trash.
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/text.h"
@@ -28,7 +27,7 @@ class Restore final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.existing_store());
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, *sel_, {SessionState::trashed}));
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_, {SessionState::trashed}));
     REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "restore sessions"));
     REPRISE_TRY(trash->restore(info.id));
     context.remark(cat("restored '", info.title, "'"));
@@ -36,7 +35,7 @@ class Restore final : public Command {
   }
 
  private:
-  std::optional<std::string> sel_;
+  std::string sel_;
 };
 
 }  // namespace

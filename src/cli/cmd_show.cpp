@@ -56,7 +56,7 @@ class Show final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.store(Access::read));
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, *sel_, every_state()));
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_, every_state()));
     REPRISE_ASSIGN(const Session session, get(*store, info.id));
     const bool json = format_ ? *format_ == "json" : context.globals().json;
     REPRISE_ASSIGN(const ReadReport report,
@@ -96,7 +96,7 @@ class Show final : public Command {
     return report;
   }
 
-  std::optional<std::string> sel_;
+  std::string sel_;
   std::optional<std::string> format_;
   bool full_ = false;
 };

@@ -59,7 +59,7 @@ class TodoCommand final : public Command {
     }
     REPRISE_ASSIGN(Store* const store,
                    action_ ? context.existing_store() : context.store(Access::read));
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, *sel_));
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
     REPRISE_ASSIGN(Todos* const list, offered(store->offers().todos, "keep todos"));
     REPRISE_ASSIGN(
         const std::vector<Todo> todos,
@@ -74,10 +74,10 @@ class TodoCommand final : public Command {
     if (!action_) {
       return "";
     }
-    if (*action_ == "add") {
+    if (action_ == "add") {
       return words_.empty() ? "what is to be added?" : "";
     }
-    const bool set = *action_ == "set";
+    const bool set = action_ == "set";
     if (words_.size() != (set ? 2U : 1U)) {
       return set ? "set needs a number and a status" : "done needs a number";
     }
@@ -86,12 +86,13 @@ class TodoCommand final : public Command {
         error != std::errc() || stopped != end || number_ == 0) {
       return cat("'", words_[0], "' is no number of a todo");
     }
-    status_ = set ? parse_todo_status(words_[1]) : TodoStatus::completed;
-    return status_ ? "" : "the status must be pending, in_progress or completed";
+    const auto status = set ? parse_todo_status(words_[1]) : TodoStatus::completed;
+    status_ = status.value_or(status_);
+    return status ? "" : "the status must be pending, in_progress or completed";
   }
 
   Result<> edit(std::vector<Todo>& todos) const {
-    if (*action_ == "add") {
+    if (action_ == "add") {
       Todo todo;
       todo.content = terminal_line(join_prompt(words_, ""));
       todos.push_back(std::move(todo));
@@ -100,7 +101,7 @@ class TodoCommand final : public Command {
     if (number_ > todos.size()) {
       return fail(Code::not_found, cat("there is no todo ", number_, "; there are ", todos.size()));
     }
-    todos[number_ - 1].status = *status_;
+    todos[number_ - 1].status = status_;
     return {};
   }
 
@@ -118,11 +119,11 @@ class TodoCommand final : public Command {
     }
   }
 
-  std::optional<std::string> sel_;
+  std::string sel_;
   std::optional<std::string> action_;
   std::vector<std::string> words_;
   std::size_t number_ = 0;
-  std::optional<TodoStatus> status_;
+  TodoStatus status_ = TodoStatus::completed;
 };
 
 }  // namespace

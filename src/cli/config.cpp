@@ -141,7 +141,7 @@ class Reader {
     if (!value || *value <= 0) {
       return wrong(node, name, "an integer above 0");
     }
-    out = *value;
+    out = value;
     came_from(name);
     return {};
   }
@@ -151,7 +151,7 @@ class Reader {
     if (!node.is_number() || !value || *value < 0) {
       return wrong(node, "temperature", "a number from 0 on");
     }
-    out_.settings.temperature = *value;
+    out_.settings.temperature = value;
     came_from("temperature");
     return {};
   }

@@ -10,7 +10,8 @@
 namespace reprise::cli {
 
 std::optional<std::chrono::hours> parse_duration(std::string_view text) {
-  constexpr std::int64_t kHoursMax = 1000LL * 366 * 24;
+  constexpr std::int64_t kDay = 24;
+  constexpr std::int64_t kHoursMax = kDay * 366 * 1000;
   if (text.empty()) {
     return std::nullopt;
   }
@@ -20,10 +21,10 @@ std::optional<std::chrono::hours> parse_duration(std::string_view text) {
       unit = 1;
       break;
     case 'd':
-      unit = 24;
+      unit = kDay;
       break;
     case 'w':
-      unit = 24 * 7;
+      unit = 7 * kDay;
       break;
     default:
       return std::nullopt;

@@ -60,6 +60,7 @@ std::string option_left(const OptionSpec& option) {
 
 std::vector<Row> option_rows(const ArgumentTable& table) {
   std::vector<Row> rows;
+  rows.reserve(table.options.size());
   for (const OptionSpec& option : table.options) {
     rows.push_back({option_left(option), std::string(option.help)});
   }
@@ -101,6 +102,7 @@ std::string program_help(std::span<const CommandEntry> commands) {
 std::string command_help(const CommandEntry& entry, const ArgumentTable& table) {
   std::string out = cat(entry.summary, "\n\nusage: ", synopsis(entry.name, table), "\n");
   std::vector<Row> rows;
+  rows.reserve(table.arguments.size());
   for (const ArgumentSpec& argument : table.arguments) {
     rows.push_back({std::string(argument.name), std::string(argument.help)});
   }

@@ -78,6 +78,8 @@ class Interrupts::Impl {
     ::close(pipe_[0]);
     ::close(pipe_[1]);
   }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   std::stop_token token() {
     const std::lock_guard lock(mutex_);
@@ -102,13 +104,13 @@ class Interrupts::Impl {
       if (count <= 0 || byte == 0) {
         return;
       }
-      std::stop_source source = std::stop_source(std::nostopstate);
-      {
-        const std::lock_guard lock(mutex_);
-        source = source_;
-      }
-      source.request_stop();
+      source().request_stop();  // without the lock: it calls whoever waits
     }
+  }
+
+  std::stop_source source() {
+    const std::lock_guard lock(mutex_);
+    return source_;
   }
 
   std::array<int, 2> pipe_{-1, -1};

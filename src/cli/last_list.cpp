@@ -28,10 +28,11 @@ bool read_ids(json::Scanner& scanner, std::vector<SessionId>& ids) {
       return false;
     }
     auto id = SessionId::parse(text);
-    if (id) {
-      ids.push_back(*std::move(id));
+    if (!id) {
+      return false;
     }
-    return id.has_value();
+    ids.push_back(*std::move(id));
+    return true;
   });
 }
 

@@ -1,7 +1,6 @@
 // The program `reprise`. Everything it does stands in the commands; this puts the pieces together
 // and holds the one place where exceptions end.
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -19,7 +18,7 @@
 int main(int argc, char** argv, char** environment) {
   using reprise::cli::Output;
   // A closed pipe is an error of the write that meets it: the answer is stored all the same.
-  std::signal(SIGPIPE, SIG_IGN);
+  (void)std::signal(SIGPIPE, SIG_IGN);  // fails only for what is no signal
   Output err(STDERR_FILENO, "standard error");
   try {
     Output out(STDOUT_FILENO, "standard output");

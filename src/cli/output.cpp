@@ -1,6 +1,5 @@
 #include "cli/output.h"
 
-#include <asm-generic/ioctls.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -39,6 +39,10 @@ struct Assign {
     *target = true;
     return true;
   }
+  bool operator()(std::string* target) const {
+    *target = values.empty() ? "" : values.back();
+    return true;
+  }
   bool operator()(std::optional<std::string>* target) const {
     *target = values.empty() ? std::string() : values.back();
     return true;

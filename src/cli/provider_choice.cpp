@@ -1,7 +1,5 @@
 #include "cli/provider_choice.h"
 
-#include <stdio.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -192,7 +190,7 @@ Result<std::string> run_key_command(const std::string& command) {
     }
     out.append(piece.data(), count);
   }
-  const std::string key(trimmed(out));
+  std::string key(trimmed(out));
   if (key.empty() || key.size() > kKeyBytesMax || key.find('\n') != std::string::npos) {
     return fail(Code::unauthorized, "key_command printed no key; it must print one line");
   }

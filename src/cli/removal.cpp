@@ -1,5 +1,6 @@
 #include "cli/removal.h"
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <string_view>

@@ -194,6 +194,7 @@ class Anthropic final : public Codec {
   void end_body(std::string& out, const std::set<std::string>& called) const override {
     if (!called.empty()) {
       std::vector<ToolSpec> tools;
+      tools.reserve(called.size());
       for (const std::string& name : called) {
         tools.push_back({name, "not available now", json::take(R"({"type":"object"})")});
       }

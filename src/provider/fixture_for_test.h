@@ -197,19 +197,21 @@ class Bench {
     if (options.base_url.empty()) {
       options.base_url = "http://model.test/v1";
     }
-    provider_ = *make_http_provider(std::move(codec), std::move(options),
-                                    {.transport = std::move(transport),
-                                     .sleeper =
-                                         [this](std::chrono::milliseconds pause, std::stop_token) {
-                                           pauses.push_back(pause.count());
-                                           return !stop_sleeping;
-                                         },
-                                     .clock = clock_,
-                                     .entropy = entropy_});
+    provider_ =
+        *make_http_provider(std::move(codec), std::move(options),
+                            {.transport = std::move(transport),
+                             .sleeper =
+                                 [this](std::chrono::milliseconds pause, const std::stop_token&) {
+                                   pauses.push_back(pause.count());
+                                   return !stop_sleeping;
+                                 },
+                             .clock = clock_,
+                             .entropy = entropy_});
   }
 
   Result<> ask(Request& request, std::stop_token stop = {}) {
-    return provider_->stream(request, [this](const StreamEvent& event) { log(event); }, stop);
+    return provider_->stream(
+        request, [this](const StreamEvent& event) { log(event); }, std::move(stop));
   }
   Result<> ask(bool stream = true) {
     ListMessages messages({said(role::kUser, "Hi")});

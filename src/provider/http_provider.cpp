@@ -49,9 +49,8 @@ class HttpProvider final : public Provider {
       if (!failure) {
         return {};
       }
-      const milliseconds pause = failure->pause.value_or(milliseconds(0)) > milliseconds(0)
-                                     ? *failure->pause
-                                     : backoff(retry, seams_.entropy);
+      const milliseconds asked = failure->pause.value_or(milliseconds(0));
+      const milliseconds pause = asked > milliseconds(0) ? asked : backoff(retry, seams_.entropy);
       if (!failure->retry || retry >= options_.retries_max || pause > kPauseMax) {
         return std::unexpected(failure->error);
       }

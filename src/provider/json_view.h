@@ -30,7 +30,7 @@ class JsonView {
   std::int64_t count() const;  // 0 for what is no integer, and for negative ones
 
   template <class Each>
-  void each(Each&& element) const;  // element(JsonView), none for what is no array
+  void each(const Each& element) const;  // element(JsonView), none for what is no array
 
  private:
   std::string_view json_;
@@ -40,7 +40,7 @@ class JsonView {
 bool is_json_object(std::string_view text);
 
 template <class Each>
-void JsonView::each(Each&& element) const {
+void JsonView::each(const Each& element) const {
   json::Scanner scanner(json_);
   if (scanner.kind() != json::Kind::array) {
     return;

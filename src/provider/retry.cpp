@@ -118,13 +118,14 @@ std::optional<milliseconds> retry_after(const std::vector<http::Header>& headers
 milliseconds backoff(int retry, Entropy& entropy) {
   constexpr std::int64_t kFirst = 500;
   constexpr std::int64_t kLast = 8'000;
+  constexpr std::int64_t kFourTimesAll = 4LL * 255;  // up to a quarter is taken off
   const std::int64_t whole = std::min(kFirst << std::clamp(retry, 0, 10), kLast);
   std::array<std::uint8_t, 1> random{};
   entropy.fill(random);
-  return milliseconds(whole - whole * random[0] / (4 * 255));
+  return milliseconds(whole - whole * random[0] / kFourTimesAll);
 }
 
-bool sleep_for(milliseconds pause, std::stop_token stop) {
+bool sleep_for(milliseconds pause, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any never;
   std::unique_lock lock(mutex);

@@ -26,6 +26,6 @@ std::chrono::milliseconds backoff(int retry, Entropy& entropy);
 
 // Returns false when `stop` came first.
 using Sleeper = std::function<bool(std::chrono::milliseconds pause, std::stop_token stop)>;
-bool sleep_for(std::chrono::milliseconds pause, std::stop_token stop);
+bool sleep_for(std::chrono::milliseconds pause, const std::stop_token& stop);
 
 }  // namespace reprise::provider

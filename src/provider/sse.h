@@ -18,11 +18,11 @@ class SseParser {
   // Calls event(name, data) -> Result<> for each event that `bytes` complete. The first error
   // ends it. io for an event larger than kEventBytesMax.
   template <class Event>
-  Result<> feed(std::string_view bytes, Event&& event);
+  Result<> feed(std::string_view bytes, const Event& event);
 
   // The stream has ended: what is there counts, though the blank line is missing.
   template <class Event>
-  Result<> finish(Event&& event);
+  Result<> finish(const Event& event);
 
  private:
   // Takes the first whole line off `bytes`, joined with what was kept; false when there is none,
@@ -32,7 +32,7 @@ class SseParser {
   bool too_large() const;
 
   template <class Event>
-  Result<> take_line(std::string_view line, Event&& event);
+  Result<> take_line(std::string_view line, const Event& event);
 
   std::string kept_;  // the beginning of a line
   std::string line_;  // a line that came in pieces
@@ -44,7 +44,7 @@ class SseParser {
 };
 
 template <class Event>
-Result<> SseParser::take_line(std::string_view line, Event&& event) {
+Result<> SseParser::take_line(std::string_view line, const Event& event) {
   if (!line.empty()) {
     take_field(line);
     return {};
@@ -60,7 +60,7 @@ Result<> SseParser::take_line(std::string_view line, Event&& event) {
 }
 
 template <class Event>
-Result<> SseParser::feed(std::string_view bytes, Event&& event) {
+Result<> SseParser::feed(std::string_view bytes, const Event& event) {
   std::string_view line;
   while (next_line(bytes, line)) {
     REPRISE_TRY(take_line(line, event));
@@ -72,7 +72,7 @@ Result<> SseParser::feed(std::string_view bytes, Event&& event) {
 }
 
 template <class Event>
-Result<> SseParser::finish(Event&& event) {
+Result<> SseParser::finish(const Event& event) {
   if (!kept_.empty()) {
     REPRISE_TRY(feed("\n", event));
   }

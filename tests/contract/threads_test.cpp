@@ -155,7 +155,7 @@ TEST_P(StoreContract, ReadersSeeTheOldOrTheNewSuffix) {
   REPRISE_NEEDS(offers().rewriting);
   const SessionId id = create("s", messages(6, "0"));
   std::atomic<bool> done = false;
-  std::jthread writer([&] {
+  const std::jthread writer([&] {
     for (int round = 1; round <= 40; ++round) {
       EXPECT_TRUE(works(offers().rewriting->replace_suffix(
           id, {1}, messages(5, std::to_string(round)), {.durability = Durability::os})));

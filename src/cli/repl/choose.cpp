@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/context.h"
 #include "cli/last_list.h"
+#include "cli/output.h"
 #include "cli/repl/line_source.h"
 #include "cli/repl/menu.h"
 #include "cli/settings.h"
@@ -73,7 +74,7 @@ Result<> show_menu(Context& context, const SessionPage& page, bool all) {
 }  // namespace
 
 Result<std::optional<SessionId>> choose_session(Context& context, LineSource& source, bool all,
-                                                std::stop_token stop) {
+                                                const std::stop_token& stop) {
   REPRISE_ASSIGN(const SessionPage page, newest_sessions(context, all));
   if (page.sessions.empty()) {
     Output& out = context.globals().json ? context.err() : context.out();

@@ -16,6 +16,6 @@ namespace reprise::cli {
 // cancelled when it was stopped, invalid_argument after too many wrong answers.
 // `all`: of all folders, not only this one.
 Result<std::optional<SessionId>> choose_session(Context& context, LineSource& source, bool all,
-                                                std::stop_token stop);
+                                                const std::stop_token& stop);
 
 }  // namespace reprise::cli

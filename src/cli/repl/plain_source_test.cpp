@@ -65,7 +65,7 @@ TEST(PlainSource, KeepsAnyBytes) {
 TEST(PlainSource, CutsAnInputThatIsTooLongAndGoesOn) {
   Pipe pipe = make_pipe("");
   const auto source = make_plain_source({.input_fd = pipe.reader.get()});
-  std::jthread writer([&pipe] {
+  const std::jthread writer([&pipe] {
     const std::string long_line(kInputBytesMax + 1000, 'x');
     EXPECT_TRUE(write_all(pipe.writer.get(), long_line, "pipe"));
     EXPECT_TRUE(write_all(pipe.writer.get(), "\nnext\n", "pipe"));
@@ -91,7 +91,7 @@ TEST(PlainSource, StopsWhenAskedTo) {
   const Pipe pipe = make_pipe("half a line");
   const auto source = make_plain_source({.input_fd = pipe.reader.get()});
   std::stop_source stop;
-  std::jthread stopper([&stop] { stop.request_stop(); });
+  const std::jthread stopper([&stop] { stop.request_stop(); });
   EXPECT_EQ(source->read("", stop.get_token()).kind, Input::Kind::stopped);
   // What had been typed is gone, what comes then is not.
   EXPECT_TRUE(write_all(pipe.writer.get(), "next\n", "pipe"));

@@ -2,8 +2,8 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,7 +12,9 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/answer_output.h"
+#include "cli/context.h"
 #include "cli/exit.h"
+#include "cli/output.h"
 #include "cli/repl/closing_title.h"
 #include "cli/repl/line_source.h"
 #include "cli/repl/past.h"
@@ -171,8 +173,8 @@ Repl::Next Repl::conclude(const Result<Outcome>& outcome) {
   }
   if (!outcome) {
     fail_step(outcome.error());
-  } else if (outcome->cut) {
-    fail_step(*outcome->cut);
+  } else if (const std::optional<Error>& cut = outcome->cut; cut) {
+    fail_step(*cut);
     parts_.context.remark("what came is kept; /go-on continues it");
   }
   return Next::go_on;
@@ -234,7 +236,7 @@ void Repl::set_title() {
     };
   }
   if (const auto title = closing_title(facts)) {
-    if (const auto stored = store.update(session_.id(), {.title = *title}); !stored) {
+    if (const auto stored = store.update(session_.id(), {.title = title}); !stored) {
       parts_.context.warn(cat("the title is not saved: ", stored.error().message));
       unsaved_ = true;
     }

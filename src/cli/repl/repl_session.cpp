@@ -1,6 +1,5 @@
 #include "cli/repl/repl_session.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,10 +8,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "base/file.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/context.h"
@@ -23,7 +20,6 @@
 #include "cli/session_json.h"
 #include "cli/session_setup.h"
 #include "cli/settings.h"
-#include "cli/transcript.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -87,8 +83,8 @@ ReplSession::ReplSession(Context& context, RunFlags flags, Approver approver,
 
 Session ReplSession::now() {
   if (talk_->store != nullptr) {
-    if (auto found = talk_->store->find(id()); found && *found) {
-      return **std::move(found);
+    if (auto found = talk_->store->find(id()).value_or(std::nullopt); found) {
+      return *std::move(found);
     }
   }
   return talk_->conversation->session();
