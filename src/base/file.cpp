@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -24,6 +25,8 @@ namespace reprise {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kLinksMax = 40;  // as the kernel has it
 
 Code code_for(int os_errno) {
   switch (os_errno) {
@@ -47,19 +50,6 @@ auto retried(Call call) {
     outcome = call();
   }
   return outcome;
-}
-
-// Where a write to `path` really goes: through symbolic links.
-Result<fs::path> resolved(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_symlink(path, error)) {
-    return path;
-  }
-  auto target = fs::weakly_canonical(path, error);
-  if (error) {
-    return std::unexpected(os_error("follow the link", path, error.value()));
-  }
-  return target;
 }
 
 fs::path temporary_beside(const fs::path& path) {
@@ -161,13 +151,31 @@ Result<> sync_folder(const fs::path& folder) {
   return sync_file(fd.get(), folder);
 }
 
-Result<> replace_file(const fs::path& path, std::string_view bytes) {
-  REPRISE_ASSIGN(const fs::path target, resolved(path));
+Result<fs::path> follow_links(const fs::path& path) {
+  fs::path target = path;
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(target, error); ++links) {
+    const fs::path next = fs::read_symlink(target, error);
+    if (error || links == kLinksMax) {
+      return std::unexpected(os_error("follow the link", path, error ? error.value() : ELOOP));
+    }
+    target = folder_of(target) / next;
+  }
+  return target;
+}
+
+Result<> replace_file(const fs::path& path, std::string_view bytes,
+                      const std::function<Result<>(const fs::path&)>& before_rename) {
+  REPRISE_ASSIGN(const fs::path target, follow_links(path));
   struct stat status{};
   const bool exists = ::stat(target.c_str(), &status) == 0;
   const mode_t mode = exists ? status.st_mode & 0777U : 0600U;
   const fs::path temporary = temporary_beside(target);
-  if (auto written = write_and_sync(temporary, bytes, mode); !written) {
+  auto written = write_and_sync(temporary, bytes, mode);
+  if (written && before_rename) {
+    written = before_rename(temporary);
+  }
+  if (!written) {
     ::unlink(temporary.c_str());
     return written;
   }

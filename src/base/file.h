@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,10 +51,17 @@ Result<> write_all(int fd, std::string_view bytes, const std::filesystem::path& 
 Result<> sync_file(int fd, const std::filesystem::path& path);
 Result<> sync_folder(const std::filesystem::path& folder);
 
+// What a chain of symbolic links at `path` leads to, there or not; `path` when it is no link.
+Result<std::filesystem::path> follow_links(const std::filesystem::path& path);
+
 // The one way a file is replaced: a temporary file beside it, written, synced, closed, renamed,
 // the folder synced. A reader sees the old or the new file, a power cut leaves one of them. New
 // files are 0600, an existing file keeps its mode, a symbolic link is followed.
-Result<> replace_file(const std::filesystem::path& path, std::string_view bytes);
+// `before_rename` is shown the temporary file when all of it is on disk; after its error, which is
+// returned, nothing has changed.
+Result<> replace_file(
+    const std::filesystem::path& path, std::string_view bytes,
+    const std::function<Result<>(const std::filesystem::path& temporary)>& before_rename = {});
 
 // Gives a file or folder another name on the same disk, both folders synced. conflict when `to`
 // exists.

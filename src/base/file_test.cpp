@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -48,6 +49,32 @@ TEST_F(FileTest, ReplacesWhatALinkPointsTo) {
   ASSERT_TRUE(replace_file(folder_ / "link", "two"));
   EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
   EXPECT_EQ(*read_file(folder_ / "real"), "two");
+}
+
+TEST_F(FileTest, CreatesWhatADanglingLinkPointsTo) {
+  fs::create_directory(folder_ / "else");
+  fs::create_symlink("else/second", folder_ / "first");
+  fs::create_symlink("third", folder_ / "else" / "second");
+  ASSERT_TRUE(replace_file(folder_ / "first", "one"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "first"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "else" / "second"));
+  EXPECT_EQ(*read_file(folder_ / "else" / "third"), "one");
+  fs::create_symlink("loop", folder_ / "loop");
+  EXPECT_EQ(replace_file(folder_ / "loop", "x").error().os_errno, ELOOP);
+}
+
+TEST_F(FileTest, AsksBeforeTheRename) {
+  const fs::path file = folder_ / "a.json";
+  ASSERT_TRUE(replace_file(file, "one"));
+  std::string shown;
+  const auto refused = replace_file(file, "two", [&](const fs::path& temporary) -> Result<> {
+    shown = *read_file(temporary);
+    return fail(Code::busy, "not now");
+  });
+  EXPECT_EQ(refused.error().code, Code::busy);
+  EXPECT_EQ(shown, "two");
+  EXPECT_EQ(*read_file(file), "one");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
 }
 
 TEST_F(FileTest, FailsWithAReason) {
