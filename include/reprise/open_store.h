@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,10 +23,13 @@ enum class Access : std::uint8_t {
 struct StoreOptions {
   Access access = Access::write;
   std::chrono::milliseconds busy_timeout{10'000};  // how long a writer waits for other writers
+  // Told what a person should know, in one line: bytes could not be read, and where they are kept.
+  // Called from the thread that uses the store; it must not use it.
+  std::function<void(std::string_view)> on_notice = {};
 };
 
 // invalid_argument for a URL no store knows; it names those that are known.
-Result<std::unique_ptr<Store>> open_store(std::string_view url, StoreOptions options = {});
+Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options = {});
 
 // The URL of the store that a file or folder is, told by its content ("sqlite:/home/a/x.db"); ""
 // when it is none that is known. Changes nothing.
@@ -36,6 +40,6 @@ std::unique_ptr<Store> open_memory_store();
 
 // One SQLite database (docs/formats/sqlite.md).
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& file,
-                                                 StoreOptions options = {});
+                                                 const StoreOptions& options = {});
 
 }  // namespace reprise

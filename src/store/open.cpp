@@ -106,7 +106,7 @@ Result<std::string> recognise_store(const path& place) {
   return kind == nullptr ? "" : cat(kind->scheme, ":", place.native());
 }
 
-Result<std::unique_ptr<Store>> open_store(std::string_view url, StoreOptions options) {
+Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options) {
   const std::size_t colon = url.find(':');
   if (colon != std::string_view::npos) {
     for (const Kind& kind : kKinds) {

@@ -104,7 +104,7 @@ std::vector<std::string> PlainDatabase::rows(const std::string& sql) {
   return rows;
 }
 
-std::unique_ptr<Store> open_at(const std::filesystem::path& file, StoreOptions options) {
+std::unique_ptr<Store> open_at(const std::filesystem::path& file, const StoreOptions& options) {
   return must(open_sqlite_store(file, options));
 }
 

@@ -39,7 +39,7 @@ class PlainDatabase {
 extern const std::string_view kFirstRelease;
 extern const std::string_view kLaterForm;
 
-std::unique_ptr<Store> open_at(const std::filesystem::path& file, StoreOptions options = {});
+std::unique_ptr<Store> open_at(const std::filesystem::path& file, const StoreOptions& options = {});
 std::string bytes_of(const std::filesystem::path& file);
 unsigned mode_of(const std::filesystem::path& file);
 

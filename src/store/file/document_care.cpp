@@ -35,11 +35,16 @@ void count(const Document& document, VerifyReport& report) {
     report.messages += session.stored.session.info.head.value;
     std::ranges::copy(session.damage, std::back_inserter(report.damage));
   }
+  std::ranges::copy(document.damage, std::back_inserter(report.damage));
+  if (document.aside) {
+    report.damage.push_back(*document.aside);
+  }
 }
 
 bool is_damaged(const Document& document) {
-  return std::ranges::any_of(document.sessions,
-                             [](const FileSession& session) { return !session.damage.empty(); });
+  return document.aside || std::ranges::any_of(document.sessions, [](const FileSession& session) {
+           return !session.damage.empty();
+         });
 }
 
 // `fill` writes beside the target; what it wrote takes the target's name when all of it is there.
@@ -71,7 +76,7 @@ Result<> write_file(const fs::path& file, const std::string& bytes) {
 Result<> DocumentCare::look_at(const fs::path& file, VerifyReport& report) {
   const auto document = documents_.load(file);
   if (document) {
-    count(**document, report);
+    count(*document->document, report);
     return {};
   }
   if (document.error().code == Code::not_found) {
@@ -116,12 +121,12 @@ Result<> DocumentCare::repair(const fs::path& file, const fs::path& target, Veri
     return {};  // it is in the report
   }
   const auto document = documents_.load(file);
-  if (document && !is_damaged(**document)) {
+  if (document && !is_damaged(*document->document)) {
     return write_file(target, *bytes);
   }
   REPRISE_TRY(make_private_folders(folder_of(target)));
   if (document) {
-    Document mended = **document;
+    Document mended = *document->document;
     REPRISE_ASSIGN(const std::string text, files_.encode(mended));
     REPRISE_TRY(write_file(target, text));
   }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -28,6 +29,7 @@
 #include "reprise/types.h"
 #include "store/facts.h"
 #include "store/file/file_session.h"
+#include "store/file/keep_aside.h"
 #include "store/file/partial_file.h"
 #include "store/file/session_files.h"
 #include "store/stored_session.h"
@@ -50,6 +52,13 @@ auto place_of(const Document& document, const SessionId& id) {
   });
 }
 
+Result<> remove_file(const fs::path& file) {
+  if (::unlink(file.c_str()) != 0) {
+    return std::unexpected(os_error("remove", file, errno));
+  }
+  return sync_folder(folder_of(file));
+}
+
 // A copy to be changed: a log that readers may hold is not shared with it.
 FileSession editable(const FileSession& session) {
   FileSession copy = session;
@@ -58,6 +67,19 @@ FileSession editable(const FileSession& session) {
 }
 
 }  // namespace
+
+void EncodedMessages::cut(std::int64_t messages) {
+  if (messages >= count) {
+    return;
+  }
+  if (messages <= 0 || static_cast<std::int64_t>(ends.size()) < messages) {
+    *this = {};
+    return;
+  }
+  count = messages;
+  ends.resize(static_cast<std::size_t>(messages));
+  text.resize(ends.back());
+}
 
 void add_message(StoredSession& stored, Message message) {
   SessionInfo& info = stored.session.info;
@@ -76,11 +98,13 @@ Result<FileIdentity> identify(const fs::path& file) {
                       nanoseconds(status.st_ctim)};
 }
 
-Result<std::shared_ptr<const Document>> Documents::load(const fs::path& file) {
+Result<Documents::Loaded> Documents::load(const fs::path& file) {
   for (int tries = 1;; ++tries) {
+    // Before the file is looked at: what is read then is this or newer.
+    const auto ours = last_written(file);
     REPRISE_ASSIGN(const FileIdentity before, identify(file));
     if (auto known = cached(file, before); known != nullptr) {
-      return known;
+      return Loaded{std::move(known), before};
     }
     REPRISE_ASSIGN(const std::string bytes, read_file(file, files_.file_bytes_max()));
     REPRISE_ASSIGN(const FileIdentity after, identify(file));
@@ -88,15 +112,16 @@ Result<std::shared_ptr<const Document>> Documents::load(const fs::path& file) {
       continue;
     }
     REPRISE_ASSIGN(Document decoded, files_.decode(file, bytes));
-    auto document = std::make_shared<const Document>(std::move(decoded));
-    if (before == after) {
-      const std::lock_guard lock(mutex_);
-      if (cache_.size() >= kCachedMax) {
-        cache_.clear();
-      }
-      cache_[file] = {after, document};
+    if (ours != nullptr) {
+      decoded = files_.merge(*ours, std::move(decoded));
     }
-    return document;
+    Loaded loaded{std::make_shared<const Document>(std::move(decoded)), {}};
+    if (before == after) {
+      loaded.identity = after;
+      const std::lock_guard lock(mutex_);
+      keep(cache_, file, loaded);
+    }
+    return loaded;
   }
 }
 
@@ -108,14 +133,17 @@ std::shared_ptr<const Document> Documents::cached(const fs::path& file,
                                                                      : nullptr;
 }
 
-void Documents::remember(const fs::path& file, std::shared_ptr<const Document> document) {
-  const auto identity = identify(file);
+std::shared_ptr<const Document> Documents::last_written(const fs::path& file) {
   const std::lock_guard lock(mutex_);
-  if (identity) {
-    cache_[file] = {*identity, std::move(document)};
-  } else {
-    cache_.erase(file);
+  const auto written = written_.find(file);
+  return written == written_.end() ? nullptr : written->second.document;
+}
+
+void Documents::keep(Known& among, const fs::path& file, Loaded loaded) {
+  if (among.size() >= kCachedMax) {
+    among.clear();
   }
+  among[file] = std::move(loaded);
 }
 
 Result<std::optional<Documents::Found>> Documents::find(const SessionId& id) {
@@ -131,8 +159,8 @@ Result<std::optional<Documents::Found>> Documents::find(const SessionId& id) {
     if (!document) {
       return std::unexpected(std::move(document).error());
     }
-    const auto place = place_of(**document, id);
-    if (place == (*document)->sessions.end()) {
+    const auto place = place_of(*document->document, id);
+    if (place == document->document->sessions.end()) {
       return std::nullopt;
     }
     return Found{*file, *document, &*place};
@@ -168,93 +196,174 @@ bool Documents::is_folder() const {
   return fs::is_directory(files_.root(), none);
 }
 
-Result<> Documents::edit(const SessionId& id, const Edit& edit) {
+// The other program has its file in place after a few times, or it never rests.
+Result<> Documents::retry(const std::function<Result<bool>()>& attempt) {
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
+  for (int tries = 0; tries < kTries; ++tries) {
+    REPRISE_ASSIGN(const bool done, attempt());
+    if (done) {
+      return {};
+    }
+  }
+  return fail(Code::busy, cat(files_.root().native(),
+                              " is being written by another program all the time: try again"));
+}
+
+Result<> Documents::edit(const SessionId& id, const Edit& edit) {
+  return retry([&] { return edit_once(id, edit); });
+}
+
+Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit) {
   REPRISE_ASSIGN(const Found found, get(id));
-  Document document = *found.document;
-  const auto index = static_cast<std::size_t>(
-      std::distance(found.document->sessions.begin(), place_of(*found.document, id)));
+  const Document& before = *found.loaded.document;
+  Document document = before;
+  const auto index =
+      static_cast<std::size_t>(std::distance(before.sessions.begin(), place_of(before, id)));
   FileSession& session = document.sessions[index];
   session = editable(session);
   REPRISE_ASSIGN(const Outcome outcome, edit(session));
   if (outcome == Outcome::unchanged) {
-    return {};
+    return true;
   }
+  const Target target{found.file, found.loaded.identity};
   const fs::path place = files_.place(session.stored.session);
-  return place == found.file ? write(found.file, std::move(document))
-                             : move(found.file, place, std::move(document), index);
+  return place == found.file ? write(target, std::move(document))
+                             : move(target, place, std::move(document), index);
 }
 
 // Until the rename the old place holds all of it, afterwards the new one. Between two files that
 // hold many, the session is in both for a moment; the one that find_file() names counts.
-Result<> Documents::move(const fs::path& from, const fs::path& to, Document document,
-                         std::size_t place) {
+Result<bool> Documents::move(const Target& from, const fs::path& to, Document document,
+                             std::size_t place) {
   REPRISE_TRY(make_private_folders(folder_of(to)));
   if (is_folder()) {
-    REPRISE_TRY(write(from, std::move(document)));
-    return move_file(from, to);
+    REPRISE_ASSIGN(const bool written, write(from, std::move(document)));
+    if (!written) {
+      return false;
+    }
+    REPRISE_TRY(move_file(from.file, to));
+    return true;
   }
-  Document target;
-  if (auto there = load(to); there) {
-    target = **there;
-  } else if (there.error().code != Code::not_found) {
-    return std::unexpected(std::move(there).error());
-  }
-  const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(place);
-  const SessionId id = moved->stored.session.info.id;
-  std::erase_if(target.sessions,
-                [&id](const FileSession& session) { return session.stored.session.info.id == id; });
-  target.sessions.push_back(std::move(*moved));
-  document.sessions.erase(moved);
-  REPRISE_TRY(write(to, std::move(target)));
-  return write(from, std::move(document));
-}
-
-Result<> Documents::add(FileSession session) {
-  REPRISE_ASSIGN(const LockFile::Hold hold, lock());
-  const SessionId id = session.stored.session.info.id;
-  REPRISE_ASSIGN(const auto there, find(id));
-  if (there) {
-    return std::unexpected(session_exists(id));
-  }
-  const fs::path file = files_.place(session.stored.session);
-  Document document;
-  if (auto loaded = load(file); loaded) {
-    document = **loaded;
+  Document there;
+  Target target{to, std::nullopt};
+  if (auto loaded = load(to); loaded) {
+    there = *loaded->document;
+    target.identity = loaded->identity;
   } else if (loaded.error().code != Code::not_found) {
     return std::unexpected(std::move(loaded).error());
   }
-  document.sessions.push_back(std::move(session));
-  REPRISE_TRY(make_private_folders(folder_of(file)));
-  return write(file, std::move(document));
+  const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(place);
+  const SessionId id = moved->stored.session.info.id;
+  std::erase_if(there.sessions,
+                [&id](const FileSession& session) { return session.stored.session.info.id == id; });
+  there.sessions.push_back(std::move(*moved));
+  document.sessions.erase(moved);
+  REPRISE_ASSIGN(const bool written, write(target, std::move(there)));
+  return written ? write(from, std::move(document)) : Result<bool>(false);
+}
+
+Result<> Documents::add(FileSession session) {
+  const SessionId id = session.stored.session.info.id;
+  const fs::path file = files_.place(session.stored.session);
+  return retry([&]() -> Result<bool> {
+    REPRISE_ASSIGN(const auto there, find(id));
+    if (there) {
+      return std::unexpected(session_exists(id));
+    }
+    Document document;
+    Target target{file, std::nullopt};
+    if (auto loaded = load(file); loaded) {
+      document = *loaded->document;
+      target.identity = loaded->identity;
+    } else if (loaded.error().code != Code::not_found) {
+      return std::unexpected(std::move(loaded).error());
+    }
+    document.sessions.push_back(session);
+    REPRISE_TRY(make_private_folders(folder_of(file)));
+    return write(target, std::move(document));
+  });
 }
 
 Result<> Documents::remove(const SessionId& id) {
-  REPRISE_ASSIGN(const LockFile::Hold hold, lock());
-  REPRISE_ASSIGN(const Found found, get(id));
-  REPRISE_TRY(remove_partial(files_.partial_file(id)));
-  if (is_folder()) {
-    if (::unlink(found.file.c_str()) != 0) {
-      return std::unexpected(os_error("remove", found.file, errno));
+  return retry([&]() -> Result<bool> {
+    REPRISE_ASSIGN(const Found found, get(id));
+    REPRISE_TRY(remove_partial(files_.partial_file(id)));
+    if (is_folder()) {
+      REPRISE_TRY(remove_file(found.file));
+      return true;
     }
-    return sync_folder(folder_of(found.file));
-  }
-  Document document = *found.document;
-  std::erase_if(document.sessions,
-                [&id](const FileSession& session) { return session.stored.session.info.id == id; });
-  return write(found.file, std::move(document));
+    Document document = *found.loaded.document;
+    std::erase_if(document.sessions, [&id](const FileSession& session) {
+      return session.stored.session.info.id == id;
+    });
+    return write({found.file, found.loaded.identity}, std::move(document));
+  });
 }
 
-Result<> Documents::write(const fs::path& file, Document document) {
+// A file beside the root in which nothing is left.
+bool Documents::is_spent(const fs::path& file, const Document& document) const {
+  return !is_folder() && file != files_.root() && document.sessions.empty() &&
+         document.kept.empty() && !document.aside;
+}
+
+Result<bool> Documents::write(const Target& target, Document document) {
+  const fs::path& file = target.file;
+  if (is_spent(file, document)) {
+    REPRISE_TRY(remove_file(file));
+    return true;
+  }
+  bool is_target = true;
+  FileIdentity written;
+  const auto look = [&](const fs::path& temporary) -> Result<> {
+    const auto now = identify(file);
+    is_target = target.identity ? now && *now == *target.identity
+                                : !now && now.error().code == Code::not_found;
+    if (!is_target) {
+      return fail(Code::conflict, cat(file.native(), " was replaced by another program"));
+    }
+    REPRISE_ASSIGN(written, identify(temporary));
+    return {};
+  };
   REPRISE_ASSIGN(const std::string bytes, files_.encode(document));
   if (static_cast<std::int64_t>(bytes.size()) > files_.file_bytes_max()) {
     return fail(Code::unsupported,
                 cat("cannot write ", file.native(), ": it would have ", bytes.size(),
                     " bytes, and the format allows ", files_.file_bytes_max()));
   }
-  REPRISE_TRY(replace_file(file, bytes));
-  remember(file, std::make_shared<const Document>(std::move(document)));
+  REPRISE_TRY(keep_bytes_aside(file, document));
+  if (auto replaced = replace_file(file, bytes, look); !replaced) {
+    return is_target ? Result<bool>(std::unexpected(std::move(replaced).error())) : false;
+  }
+  wrote(file, written, std::move(document));
+  return true;
+}
+
+Result<> Documents::keep_bytes_aside(const fs::path& file, Document& document) {
+  if (!document.aside) {
+    return {};
+  }
+  REPRISE_ASSIGN(const std::string bytes, read_file(file, files_.file_bytes_max()));
+  REPRISE_ASSIGN(const fs::path name, keep_aside(file, bytes, files_.aside_suffix()));
+  if (options_.on_notice) {
+    options_.on_notice(
+        cat(file.native(), ": ", document.aside->reason, "; it is kept as ", name.native()));
+  }
+  document.aside.reset();
   return {};
+}
+
+// What another program has put there since is not taken for ours.
+void Documents::wrote(const fs::path& file, const FileIdentity& written, Document document) {
+  const auto now = identify(file);
+  Loaded loaded{std::make_shared<const Document>(std::move(document)), now ? *now : written};
+  const std::lock_guard lock(mutex_);
+  keep(written_, file, loaded);
+  if (now && now->inode == written.inode && now->size == written.size &&
+      now->modified_ns == written.modified_ns) {
+    keep(cache_, file, std::move(loaded));
+  } else {
+    cache_.erase(file);
+  }
 }
 
 }  // namespace reprise::store

@@ -7,6 +7,9 @@
 //      writer that takes the lock can overwrite another one's work, in any process.
 //  (2) Readers take no lock: a file is replaced as a whole, and what was read is never changed.
 //  (3) A document that could not be written is not remembered.
+//  (4) Programs that do not know the lock are noticed: a file that is not the one that was read is
+//      read again before it is replaced, and what this object wrote is put together with what they
+//      wrote (SessionFiles::merge). Between that look and the rename lie microseconds.
 
 #include <sys/types.h>
 
@@ -49,16 +52,20 @@ class Documents {
   Documents(const SessionFiles& files, const StoreOptions& options)
       : files_(files), options_(options) {}
 
+  struct Loaded {
+    std::shared_ptr<const Document> document;
+    FileIdentity identity;
+  };
   // Holds the document that it is in.
   struct Found {
     std::filesystem::path file;
-    std::shared_ptr<const Document> document;
+    Loaded loaded;
     const FileSession* session;
   };
   Result<std::optional<Found>> find(const SessionId& id);
   // not_found for an unknown session.
   Result<Found> get(const SessionId& id);
-  Result<std::shared_ptr<const Document>> load(const std::filesystem::path& file);
+  Result<Loaded> load(const std::filesystem::path& file);
 
   // Under the lock for all of its life.
   Result<LockFile::Hold> lock();
@@ -72,25 +79,36 @@ class Documents {
   Result<> remove(const SessionId& id);
 
  private:
-  struct Cached {
-    FileIdentity identity;
-    std::shared_ptr<const Document> document;
-  };
+  using Known = std::map<std::filesystem::path, Loaded>;
   static constexpr std::size_t kCachedMax = 16;
+
+  // A file to be replaced: as it was read, or no identity when there was none.
+  struct Target {
+    std::filesystem::path file;
+    std::optional<FileIdentity> identity;
+  };
 
   std::shared_ptr<const Document> cached(const std::filesystem::path& file,
                                          const FileIdentity& identity);
-  void remember(const std::filesystem::path& file, std::shared_ptr<const Document> document);
-  Result<> write(const std::filesystem::path& file, Document document);
-  Result<> move(const std::filesystem::path& from, const std::filesystem::path& to,
-                Document document, std::size_t place);
+  std::shared_ptr<const Document> last_written(const std::filesystem::path& file);
+  static void keep(Known& among, const std::filesystem::path& file, Loaded loaded);
+  void wrote(const std::filesystem::path& file, const FileIdentity& written, Document document);
+  Result<> retry(const std::function<Result<bool>()>& attempt);
+  Result<bool> edit_once(const SessionId& id, const Edit& edit);
+  // false: the file is not the target any more, and nothing has changed.
+  Result<bool> write(const Target& target, Document document);
+  Result<> keep_bytes_aside(const std::filesystem::path& file, Document& document);
+  Result<bool> move(const Target& from, const std::filesystem::path& to, Document document,
+                    std::size_t place);
   bool is_folder() const;
+  bool is_spent(const std::filesystem::path& file, const Document& document) const;
 
   const SessionFiles& files_;
   StoreOptions options_;
   std::mutex mutex_;  // guards all below
   std::unique_ptr<LockFile> lock_;
-  std::map<std::filesystem::path, Cached> cache_;
+  Known cache_;
+  Known written_;  // the last thing that this object wrote
 };
 
 }  // namespace reprise::store

@@ -2,6 +2,7 @@
 
 // A session as a file holds it: what every store keeps, and what only the bytes of the file say.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,6 +25,12 @@ struct KeptEntry {
 struct EncodedMessages {
   std::string text;
   std::int64_t count = 0;
+  // Where the text of each message ends; a format that does not say it has all encoded again when
+  // messages give way.
+  std::vector<std::size_t> ends = {};
+
+  // Keeps at most the first `messages`.
+  void cut(std::int64_t messages);
 };
 
 struct FileSession {

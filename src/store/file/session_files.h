@@ -24,6 +24,10 @@ struct Document {
   std::vector<FileSession> sessions;
   Extra extra = {};                  // of the file, beside the sessions
   std::vector<KeptEntry> kept = {};  // entries that are no session, by place
+  std::vector<Damage> damage = {};   // what belongs to no session; its bytes are in `kept`
+  // The file's bytes say something that none of the above holds. Before the file is replaced they
+  // are kept beside it (aside_suffix).
+  std::optional<Damage> aside = {};
 };
 
 // Called under the store's locks for changes, from any thread for reading; it keeps no state but
@@ -35,6 +39,8 @@ class SessionFiles {
   virtual StoreHolds holds() const = 0;
   // A larger file is refused: invalid_argument when reading, unsupported when writing.
   virtual std::int64_t file_bytes_max() const { return std::int64_t{1} << 30; }
+  // What a file that is kept aside is called: FILE.SUFFIX.
+  virtual std::string aside_suffix() const { return "bak"; }
   // The folder or the one file that the store is.
   virtual const std::filesystem::path& root() const = 0;
   // Where writers queue. Beside the root or in it; never a file of the format.
@@ -56,6 +62,10 @@ class SessionFiles {
   // May bring the sessions' `encoded` up to date. unsupported for what the format cannot hold,
   // naming it.
   virtual Result<std::string> encode(Document& document) const = 0;
+
+  // The file was replaced by a program that does not know the lock, so that what was `written`
+  // may be missing in what was `found`. Both together.
+  virtual Document merge(const Document& /*written*/, Document found) const { return found; }
 
   // Lists may look at less than whole files. In any order; nothing is left out but with damage.
   virtual Result<std::vector<SessionInfo>> infos(std::vector<Damage>& damage) const = 0;

@@ -153,7 +153,7 @@ class SqliteStore final : public Store {
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& file,
-                                                 StoreOptions options) {
+                                                 const StoreOptions& options) {
   REPRISE_ASSIGN(auto database, Database::open(file, options));
   return std::make_unique<SqliteStore>(std::move(database));
 }
