@@ -42,4 +42,11 @@ std::unique_ptr<Store> open_memory_store();
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& file,
                                                  const StoreOptions& options = {});
 
+// One context file with one conversation (docs/formats/context.md).
+Result<std::unique_ptr<Store>> open_context_store(const std::filesystem::path& file,
+                                                  const StoreOptions& options = {});
+// The file that belongs to a folder: `.ai/openai.json` or `.ai/config.json` in it or the nearest
+// folder above; when there is none, the one to create beside `.git` or `package.json`, or here.
+std::filesystem::path find_context_file(const std::filesystem::path& folder);
+
 }  // namespace reprise

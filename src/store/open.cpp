@@ -14,6 +14,7 @@
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
+#include "store/context/find.h"
 
 namespace reprise {
 namespace {
@@ -57,6 +58,13 @@ Result<std::unique_ptr<Store>> open_memory(std::string_view rest, const StoreOpt
   return open_memory_store();
 }
 
+Result<std::unique_ptr<Store>> open_context(std::string_view file, const StoreOptions& options) {
+  std::error_code gone;
+  const path place =
+      file.empty() ? find_context_file(std::filesystem::current_path(gone)) : path(file);
+  return open_context_store(place, options);
+}
+
 // All kinds of stores there are. Adding one is a line here.
 struct Kind {
   std::string_view scheme;
@@ -66,6 +74,7 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {
     {"sqlite", "sqlite:FILE", is_sqlite, open_sqlite},
+    {"context", "context:FILE", store::context::is_context_file, open_context},
     {"memory", "memory:", nullptr, open_memory},
 };
 

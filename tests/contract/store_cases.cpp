@@ -24,6 +24,10 @@ std::vector<StoreCase> store_cases() {
        .open = [](const path& folder, const StoreOptions& options) -> Opened {
          return open_sqlite_store(folder / "reprise.db", options);
        }},
+      {.name = "context",
+       .open = [](const path& folder, const StoreOptions& options) -> Opened {
+         return open_context_store(folder / "openai.json", options);
+       }},
   };
 }
 

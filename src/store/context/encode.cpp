@@ -1,0 +1,241 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/context/codec.h"
+#include "store/context/entry.h"
+#include "store/context/members.h"
+#include "store/file/file_session.h"
+#include "store/file/rest.h"
+#include "store/file/session_files.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::context {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kOthersSize = 16 << 10;
+
+// The answers that were not in the file yet.
+std::int64_t new_answers(const FileSession& session) {
+  const auto& messages = session.stored.log->own;
+  return std::count_if(messages.begin() + session.encoded.count, messages.end(),
+                       [](const SharedMessage& message) { return is_answer(*message); });
+}
+
+bool is_meta(const RawJson& value) {
+  const Extra members = members_of(value.text());
+  return !members.empty() && find(members, kLastUpdated) == nullptr &&
+         find(members, kTotalTurns) == nullptr;
+}
+
+// Those of a session's extra fields that can stand as members of the file.
+Extra members_in(const Extra& extra) {
+  Extra members;
+  for (const ExtraField& field : extra) {
+    const bool taken = is_default(field.name) || field.name == kConversation ||
+                       field.name == kRest || find(members, field.name) != nullptr;
+    if (!taken && (field.name != kMeta || is_meta(field.value))) {
+      members.push_back(field);
+    }
+  }
+  return members;
+}
+
+// A file that is new takes over the settings of a session that comes from such a file.
+void fill_in_defaults(Document& document) {
+  const bool is_new = document.extra.empty() && !document.sessions.empty();
+  const Extra config =
+      is_new ? members_of(document.sessions.front().stored.session.config.text()) : Extra{};
+  const bool from_such_a_file = find(config, "provider") != nullptr &&
+                                find(config, "base_url") != nullptr &&
+                                find(config, "model") != nullptr;
+  for (const auto& [name, otherwise] : kDefaults) {
+    const RawJson* const taken_over = from_such_a_file ? find(config, name) : nullptr;
+    if (find(document.extra, name) == nullptr) {
+      put(document.extra, name, taken_over != nullptr ? *taken_over : json::take(otherwise));
+    }
+  }
+}
+
+class Writer {
+ public:
+  Writer(const fs::path& file, Document& document) : file_(file), document_(document) {}
+
+  std::string run() {
+    FileSession* const session = document_.sessions.empty() ? nullptr : &document_.sessions.front();
+    if (session == nullptr) {
+      fill_in_defaults(document_);
+    } else {
+      fill_in_defaults_of(session->stored);
+    }
+    for (const auto& [name, ignored] : kDefaults) {
+      member(name, find(document_.extra, name)->text());
+    }
+    std::int64_t answers = 0;
+    if (session != nullptr) {
+      answers = new_answers(*session);
+      encode_new(*session);
+    }
+    conversation(session);
+    meta(session, answers);
+    Extra others = unknown_members(session);
+    for (const ExtraField& field : others) {
+      member(field.name, field.value.text());
+    }
+    if (session != nullptr) {
+      others.push_back({std::string(kMeta), *find(document_.extra, kMeta)});
+      rest(*session, others);
+    }
+    return "{" + std::move(out_) + "\n}\n";
+  }
+
+ private:
+  void member(std::string_view name, std::string_view json) {
+    out_ += out_.empty() ? "\n  " : ",\n  ";
+    json::append_string(out_, name);
+    out_.append(": ").append(json);
+  }
+
+  Session native_session(const StoredSession& stored, const Extra& members) const {
+    StoredSession native{.session = {.info = {.id = stored.session.info.id}}, .log = stored.log};
+    add_native(file_, members, native);
+    for (const SharedMessage& message : stored.log->own) {
+      count_usage(native, *message);
+    }
+    return native.session;
+  }
+
+  // What the session has from the file goes on to be what the file says.
+  void fill_in_defaults_of(StoredSession& stored) {
+    const Session before = native_session(stored, document_.extra);
+    const bool has_prompt = find(document_.extra, "system") != nullptr &&
+                            before.system_prompt == stored.session.system_prompt;
+    fill_in_defaults(document_);
+    if (!has_prompt) {
+      put(document_.extra, "system", RawJson::string(stored.session.system_prompt));
+    }
+    if (stored.session.config == before.config) {
+      stored.session.config = native_session(stored, document_.extra).config;
+    }
+  }
+
+  static void encode_new(FileSession& session) {
+    EncodedMessages& encoded = session.encoded;
+    auto kept = std::ranges::lower_bound(session.kept, encoded.count, {}, &KeptEntry::before);
+    const auto& messages = session.stored.log->own;
+    for (; encoded.count < std::ssize(messages); ++encoded.count) {
+      for (; kept != session.kept.end() && kept->before <= encoded.count; ++kept) {
+        encoded.text.append(kBetweenEntries).append(respell_entry(kept->json.text()));
+      }
+      const Message& message = *messages[static_cast<std::size_t>(encoded.count)];
+      encoded.text.append(kBetweenEntries).append(encode_entry(message));
+      encoded.ends.push_back(encoded.text.size());
+    }
+  }
+
+  void conversation(const FileSession* session) {
+    member(kConversation, "[");
+    if (session != nullptr) {
+      const std::string_view text = session->encoded.text;
+      out_.reserve(out_.size() + text.size() + kOthersSize);
+      const std::size_t start = out_.size();
+      const auto add = [&](std::string_view entries) {  // the first without its comma
+        out_ += out_.size() > start || entries.empty() ? entries : entries.substr(1);
+      };
+      add(text);
+      for (const KeptEntry& entry : session->kept) {
+        if (entry.before >= session->encoded.count) {
+          add(cat(kBetweenEntries, respell_entry(entry.json.text())));
+        }
+      }
+      out_ += out_.size() > start ? "\n  " : "";
+    }
+    out_ += ']';
+  }
+
+  void meta(const FileSession* session, std::int64_t answers) {
+    const RawJson* const before = find(document_.extra, kMeta);
+    Meta meta = read_meta(before);
+    if (session != nullptr) {
+      const Session& value = session->stored.session;
+      const Extra members = members_in(value.extra);
+      if (const RawJson* const own = find(members, kMeta); own != nullptr) {
+        meta.others = members_of(own->text());
+      }
+      meta.last_updated =
+          value.info.updated_at == Time{} ? std::nullopt : std::optional(value.info.updated_at);
+    }
+    std::string text = "{\n    \"last_updated\": ";
+    text += meta.last_updated ? json::quoted(format_milliseconds(*meta.last_updated)) : "null";
+    text += ",\n    \"total_turns\": " + grown(meta.total_turns, answers);
+    for (const ExtraField& field : meta.others) {
+      text.append(",\n    ").append(json::quoted(field.name)).append(": ");
+      text += field.value.text();
+    }
+    text += "\n  }";
+    member(kMeta, text);
+    put(document_.extra, kMeta, json::take(text));
+  }
+
+  Extra unknown_members(const FileSession* session) const {
+    Extra own = session == nullptr ? Extra{} : members_in(session->stored.session.extra);
+    std::erase_if(own, [](const ExtraField& field) { return field.name == kMeta; });
+    Extra all;
+    for (const ExtraField& field : document_.extra) {
+      if (!is_default(field.name) && field.name != kMeta && find(own, field.name) == nullptr) {
+        all.push_back(field);
+      }
+    }
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
+  }
+
+  // What a reader of everything written so far would not know.
+  void rest(const FileSession& session, Extra members) {
+    const StoredSession& stored = session.stored;
+    for (const auto& [name, ignored] : kDefaults) {
+      members.push_back({std::string(name), *find(document_.extra, name)});
+    }
+    std::string text = cat(R"({"id":)", json::quoted(stored.session.info.id.str()));
+    if (!stored.todos.empty()) {
+      text += cat(R"(,"todos":)", todos_to_json(stored.todos));
+    }
+    const std::string fields = session_rest(stored, native_session(stored, members));
+    text += fields.empty() ? "}" : cat(",", std::string_view(fields).substr(1));
+    member(kRest, text);
+  }
+
+  const fs::path& file_;
+  Document& document_;
+  std::string out_;
+};
+
+}  // namespace
+
+Result<std::string> encode(const fs::path& file, Document& document) {
+  if (document.sessions.size() > 1) {
+    return fail(Code::unsupported,
+                cat(file.native(),
+                    " holds one conversation, and has one: clear it first, or take "
+                    "another file"));
+  }
+  return Writer(file, document).run();
+}
+
+}  // namespace reprise::store::context

@@ -1,0 +1,250 @@
+#include "store/context/entry.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "model/fields.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+#include "store/file/rest.h"
+
+namespace reprise::store::context {
+namespace {
+
+constexpr std::string_view kMemberLine = "\n      ";
+constexpr std::string_view kUsageLine = "\n        ";
+
+class EntryWriter {
+ public:
+  explicit EntryWriter(std::string_view line) : line_(line) {}
+
+  void raw(std::string_view name, std::string_view json) {
+    out_ += first_ ? "" : ",";
+    first_ = false;
+    out_ += line_;
+    json::append_string(out_, name);
+    out_.append(": ").append(json);
+  }
+  void text(std::string_view name, std::string_view text) { raw(name, json::quoted(text)); }
+
+  std::string object(std::string_view last_line) {
+    return first_ ? "{}" : "{" + out_ + std::string(last_line) + "}";
+  }
+
+ private:
+  std::string_view line_;
+  std::string out_;
+  bool first_ = true;
+};
+
+bool read_usage(json::Scanner& scanner, Message& message) {
+  Usage usage;
+  const bool whole = scanner.object([&](std::string_view name) {
+    if (name == "prompt_tokens") {
+      return model::read_or_keep(scanner, name, usage.input.value, usage.extra);
+    }
+    if (name == "completion_tokens") {
+      return model::read_or_keep(scanner, name, usage.output.value, usage.extra);
+    }
+    if (name == "model") {
+      return model::read_or_keep(scanner, name, message.model, usage.extra);
+    }
+    std::string_view raw;
+    if (!scanner.raw(raw)) {
+      return false;
+    }
+    if (name == "cost") {
+      usage.cost = Money::parse(raw);
+      usage.price_source = usage.cost ? "provider" : "";
+    }
+    if (name != "cost" || !usage.cost) {
+      usage.extra.push_back({std::string(name), json::take(raw)});
+    }
+    return true;
+  });
+  message.usage = std::move(usage);
+  return whole;
+}
+
+bool read_timestamp(json::Scanner& scanner, Message& message) {
+  std::string_view raw;
+  if (!scanner.raw(raw)) {
+    return false;
+  }
+  const auto time = raw.starts_with('"') ? parse_time(raw.substr(1, raw.size() - 2)) : std::nullopt;
+  if (time) {
+    message.created_at = *time;
+  } else {
+    message.extra.push_back({"timestamp", json::take(raw)});
+  }
+  return true;
+}
+
+// An entry on its way: what its own members say, and the member that says the rest.
+struct Read {
+  Message message;
+  bool has_role = false;
+  bool has_content = false;
+  std::string_view rest = {};
+};
+
+bool read_content(json::Scanner& scanner, Read& read) {
+  TextBlock block;
+  read.has_content = scanner.string(block.text);
+  read.message.blocks.clear();
+  if (!block.text.empty()) {
+    read.message.blocks.emplace_back(std::move(block));
+  }
+  return read.has_content;
+}
+
+bool read_member(json::Scanner& scanner, std::string_view name, Read& read) {
+  const json::Kind kind = scanner.kind();
+  Message& message = read.message;
+  if (name == "role" && kind == json::Kind::string) {
+    read.has_role = true;
+    return scanner.string(message.role);
+  }
+  if (name == "content" && kind == json::Kind::string) {
+    return read_content(scanner, read);
+  }
+  if (name == "timestamp") {
+    return read_timestamp(scanner, message);
+  }
+  if (name == "usage" && kind == json::Kind::object) {
+    return read_usage(scanner, message);
+  }
+  if (name == kRest && kind == json::Kind::object) {
+    return scanner.raw(read.rest);
+  }
+  if (name == "incomplete" && scanner.rest().starts_with("true")) {
+    message.state = MessageState::incomplete;
+    return scanner.skip();
+  }
+  return model::keep(scanner, name, message.extra);
+}
+
+bool is_taken(std::string_view name) {
+  return name == "role" || name == "content" || name == kRest;
+}
+
+bool has(const Extra& extra, std::string_view name) {
+  for (const ExtraField& field : extra) {
+    if (field.name == name) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string usage_text(const Usage& usage, const std::string& model) {
+  EntryWriter writer(kUsageLine);
+  writer.raw("prompt_tokens", std::to_string(usage.input.value));
+  writer.raw("completion_tokens", std::to_string(usage.output.value));
+  if (usage.cost) {
+    writer.raw("cost", usage.cost->str());
+  }
+  if (!model.empty()) {
+    writer.text("model", model);
+  }
+  return writer.object(kMemberLine);
+}
+
+void write_native(EntryWriter& writer, const Message& message) {
+  writer.text("role", message.role);
+  writer.text("content", plain_text(message));
+  if (message.created_at != Time{} && !has(message.extra, "timestamp")) {
+    writer.text("timestamp", format_milliseconds(message.created_at));
+  }
+  if (message.usage && !has(message.extra, "usage")) {
+    writer.raw("usage", usage_text(*message.usage, message.model));
+  }
+  if (message.state == MessageState::incomplete && !has(message.extra, "incomplete")) {
+    writer.raw("incomplete", "true");
+  }
+  for (const ExtraField& field : message.extra) {
+    if (!is_taken(field.name)) {
+      writer.raw(field.name, field.value.text());
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Message> decode_entry(std::string_view json) {
+  json::Scanner scanner(json);
+  Read read;
+  if (scanner.kind() != json::Kind::object) {
+    return std::nullopt;
+  }
+  const bool whole =
+      scanner.object([&](std::string_view name) { return read_member(scanner, name, read); });
+  if (!whole || !read.has_role || !read.has_content) {
+    return std::nullopt;
+  }
+  if (!read.rest.empty() && !add_message_rest(read.message, read.rest)) {
+    read.message.extra.push_back({std::string(kRest), json::take(read.rest)});
+  }
+  return std::move(read.message);
+}
+
+std::string encode_entry(const Message& message) {
+  constexpr std::string_view kEntryLine = "\n    ";
+  EntryWriter writer(kMemberLine);
+  write_native(writer, message);
+  std::string text = writer.object(kEntryLine);
+  // What a reader of these members alone would see.
+  if (const auto native = decode_entry(text); native) {
+    if (const std::string rest = message_rest(message, *native); !rest.empty()) {
+      writer.raw(kRest, rest);
+      text = writer.object(kEntryLine);
+    }
+  }
+  return text;
+}
+
+std::string respell_entry(std::string_view json) {
+  json::Scanner scanner(json);
+  if (scanner.kind() != json::Kind::object) {
+    return std::string(json);
+  }
+  EntryWriter writer(kMemberLine);
+  const bool whole = scanner.object([&](std::string_view name) {
+    std::string_view raw;
+    if (!scanner.raw(raw)) {
+      return false;
+    }
+    writer.raw(name, raw);
+    return true;
+  });
+  return whole ? writer.object("\n    ") : std::string(json);
+}
+
+bool is_answer(const Message& message) {
+  return message.role == role::kAssistant && message.state == MessageState::complete &&
+         std::ranges::none_of(message.blocks, [](const Block& block) {
+           return std::holds_alternative<ToolUseBlock>(block);
+         });
+}
+
+Time cut_to_milliseconds(Time time) {
+  return std::chrono::floor<std::chrono::milliseconds>(time);
+}
+
+std::string format_milliseconds(Time time) {
+  std::string text = format_time(cut_to_milliseconds(time));
+  if (text.find('.') == std::string::npos) {
+    text.insert(text.size() - 1, ".000");
+  }
+  return text;
+}
+
+}  // namespace reprise::store::context

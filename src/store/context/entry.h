@@ -1,0 +1,33 @@
+#pragma once
+
+// One entry of a context file's conversation: {"role","content","timestamp"[,"usage"]
+// [,"incomplete"]}. What these members cannot say stands in a member "reprise" of the entry.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reprise/message.h"
+#include "reprise/types.h"
+
+namespace reprise::store::context {
+
+// nullopt for JSON that is no message: no object, or without a role and a text.
+std::optional<Message> decode_entry(std::string_view json);
+
+// What stands between two entries, and before the first without the comma.
+inline constexpr std::string_view kBetweenEntries = ",\n    ";
+
+// Spelled for its place in the file: the first line as it stands, the others indented.
+std::string encode_entry(const Message& message);
+// The same for an entry that was read: its members in their order, their values untouched.
+std::string respell_entry(std::string_view json);
+
+// Ends a turn: a whole answer that calls no tool.
+bool is_answer(const Message& message);
+
+// "2025-10-20T18:27:48.503Z": always three digits, what lies beyond is cut off.
+std::string format_milliseconds(Time time);
+Time cut_to_milliseconds(Time time);
+
+}  // namespace reprise::store::context

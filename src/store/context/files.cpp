@@ -1,0 +1,157 @@
+#include "store/context/files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/context/codec.h"
+#include "store/context/merge.h"
+#include "store/file/document_store.h"
+#include "store/file/file_session.h"
+#include "store/file/session_files.h"
+
+namespace reprise {
+namespace store::context {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path beside(const fs::path& file, std::string_view suffix) {
+  fs::path name = file;
+  name += suffix;
+  return name;
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code none;
+  return fs::exists(path, none);
+}
+
+}  // namespace
+
+// The time of day, as no two programs that mend a file can be expected to agree on a number.
+std::string ContextFiles::aside_suffix() const {
+  std::string time = format_time(system_clock().now()).substr(0, 19);
+  std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
+  return cat("bak-", time, "Z");
+}
+
+fs::path ContextFiles::lock_file() const {
+  return beside(file_, ".lock");
+}
+
+fs::path ContextFiles::partial_file(const SessionId& /*id*/) const {
+  return beside(file_, ".answer");
+}
+
+fs::path ContextFiles::trash_of(const SessionId& id) const {
+  return beside(file_, ".trash") / cat(id.str(), ".json");
+}
+
+// A session that is in both places was being moved when its process died: it is where it was.
+Result<std::optional<fs::path>> ContextFiles::find_file(const SessionId& id) const {
+  const fs::path trash = trash_of(id);
+  const bool in_trash = is_there(trash);
+  if (!is_there(file_)) {
+    return in_trash ? std::optional(trash) : std::nullopt;
+  }
+  if (!in_trash) {
+    return file_;
+  }
+  REPRISE_ASSIGN(const std::string bytes, read_file(file_));
+  REPRISE_ASSIGN(const Document document, context::decode(file_, bytes));
+  const bool is_here =
+      !document.sessions.empty() && document.sessions.front().stored.session.info.id == id;
+  return is_here ? file_ : trash;
+}
+
+Result<std::vector<fs::path>> ContextFiles::files() const {
+  std::vector<fs::path> all;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(beside(file_, ".trash"), none)) {
+    if (entry.path().extension() == ".json") {
+      all.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(all);
+  if (is_there(file_)) {
+    all.insert(all.begin(), file_);
+  }
+  return all;
+}
+
+fs::path ContextFiles::place(const Session& session) const {
+  return session.info.state == SessionState::trashed ? trash_of(session.info.id) : file_;
+}
+
+Result<Document> ContextFiles::decode(const fs::path& /*file*/, std::string_view bytes) const {
+  return context::decode(file_, bytes);
+}
+
+Result<std::string> ContextFiles::encode(Document& document) const {
+  return context::encode(file_, document);
+}
+
+Document ContextFiles::merge(const Document& written, Document found) const {
+  return context::merge(file_, written, std::move(found));
+}
+
+Result<std::vector<SessionInfo>> ContextFiles::infos(std::vector<Damage>& damage) const {
+  std::vector<SessionInfo> all;
+  REPRISE_ASSIGN(const std::vector<fs::path> files, this->files());
+  for (const fs::path& file : files) {
+    const auto bytes = read_file(file);
+    if (!bytes && bytes.error().code == Code::not_found) {
+      continue;  // moved meanwhile
+    }
+    if (!bytes) {
+      return std::unexpected(bytes.error());
+    }
+    REPRISE_ASSIGN(Document document, context::decode(file_, *bytes));
+    for (FileSession& session : document.sessions) {
+      const SessionInfo& info = session.stored.session.info;
+      if (std::ranges::find(all, info.id, &SessionInfo::id) == all.end()) {
+        all.push_back(info);
+      }
+      std::ranges::move(session.damage, std::back_inserter(damage));
+    }
+    if (document.aside) {
+      damage.push_back(*std::move(document.aside));
+    }
+  }
+  return all;
+}
+
+}  // namespace store::context
+
+Result<std::unique_ptr<Store>> open_context_store(const std::filesystem::path& file,
+                                                  const StoreOptions& options) {
+  std::error_code error;
+  REPRISE_ASSIGN(std::filesystem::path target,
+                 follow_links(std::filesystem::absolute(file, error)));
+  if (const auto canonical = std::filesystem::weakly_canonical(target, error); !error) {
+    target = canonical;
+  }
+  if (options.access == Access::read && !store::context::is_there(target)) {
+    return fail(Code::not_found, cat("there is no file ", file.native()));
+  }
+  return store::make_document_store(
+      std::make_unique<store::context::ContextFiles>(std::move(target)), options);
+}
+
+}  // namespace reprise

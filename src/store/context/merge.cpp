@@ -1,0 +1,214 @@
+#include "store/context/merge.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/context/codec.h"
+#include "store/context/entry.h"
+#include "store/context/members.h"
+#include "store/file/file_session.h"
+#include "store/file/session_files.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::context {
+namespace {
+
+using Messages = std::vector<SharedMessage>;
+
+// What another program writes of a message, and keeps when it copies one. Never the text alone: the
+// same question may be asked twice.
+bool is_same(const SharedMessage& a, const SharedMessage& b) {
+  return a->role == b->role &&
+         cut_to_milliseconds(a->created_at) == cut_to_milliseconds(b->created_at) &&
+         plain_text(*a) == plain_text(*b);
+}
+
+// The operation that came last, which every later version of ours has, too.
+const OperationId* last_operation(const StoredSession& stored) {
+  const auto last = std::ranges::max_element(stored.operations, {},
+                                             [](const auto& one) { return one.second.head; });
+  return last == stored.operations.end() ? nullptr : &last->first;
+}
+
+bool follows_from(const StoredSession& found, const StoredSession& written) {
+  const OperationId* const last = last_operation(written);
+  return last != nullptr && found.operations.contains(*last);
+}
+
+// Our copy of the session, unless it is another one that was begun meanwhile.
+bool is_same_session(const std::filesystem::path& file, const Session& found,
+                     const Session& written) {
+  const auto unnamed = id_of_path(file);
+  return found.info.id == written.info.id || (unnamed && found.info.id == *unnamed);
+}
+
+// Turns of one side, in their order. What stands before the first question ends a turn that both
+// sides have begun.
+struct Turns {
+  Messages end_of_first;
+  std::vector<Messages> turns;
+};
+
+Turns turns_of(Messages::const_iterator from, Messages::const_iterator to) {
+  Turns all;
+  for (; from != to; ++from) {
+    if ((*from)->role == role::kUser) {
+      all.turns.emplace_back();
+    }
+    (all.turns.empty() ? all.end_of_first : all.turns.back()).push_back(*from);
+  }
+  return all;
+}
+
+bool is_same_turn(const Messages& a, const Messages& b) {
+  return std::ranges::equal(a, b, is_same);
+}
+
+// Each side stays in its order, also where its clock went backwards.
+Messages by_time(const Turns& ours, const Turns& theirs) {
+  Messages all = ours.end_of_first;
+  std::ranges::copy(theirs.end_of_first, std::back_inserter(all));
+  auto a = ours.turns.begin();
+  auto b = theirs.turns.begin();
+  while (a != ours.turns.end() || b != theirs.turns.end()) {
+    const bool is_ours =
+        b == theirs.turns.end() ||
+        (a != ours.turns.end() && a->front()->created_at <= b->front()->created_at);
+    std::ranges::copy(is_ours ? *a++ : *b++, std::back_inserter(all));
+  }
+  return all;
+}
+
+class Merge {
+ public:
+  Merge(const FileSession& ours, Document found)
+      : ours_(ours), found_(std::move(found)), theirs_(found_.sessions.front()) {}
+
+  Document run() {
+    const Messages& mine = ours_.stored.log->own;
+    const Messages& others = theirs_.stored.log->own;
+    const auto [end_of_mine, end_of_others] = std::ranges::mismatch(mine, others, is_same);
+    Turns ours = turns_of(end_of_mine, mine.end());
+    leave_out_replaced(ours);
+    if (ours.end_of_first.empty() && ours.turns.empty()) {
+      return std::move(found_);
+    }
+    const Turns theirs = turns_of(end_of_others, others.end());
+    if (!ours.turns.empty() && !theirs.turns.empty() &&
+        is_same_turn(ours.turns.back(), theirs.turns.back())) {
+      ours.turns.pop_back();
+    }
+    const auto common = static_cast<std::size_t>(end_of_others - others.begin());
+    combine(common, by_time(ours, theirs));
+    return std::move(found_);
+  }
+
+ private:
+  // What gave way in a version of ours was taken back on purpose.
+  void leave_out_replaced(Turns& turns) const {
+    const auto was_replaced = [this](const SharedMessage& message) {
+      return std::ranges::any_of(theirs_.stored.replaced,
+                                 [&](const SharedMessage& old) { return is_same(old, message); });
+    };
+    std::erase_if(turns.end_of_first, was_replaced);
+    for (Messages& turn : turns.turns) {
+      std::erase_if(turn, was_replaced);
+    }
+    std::erase_if(turns.turns, [](const Messages& turn) { return turn.empty(); });
+  }
+
+  void combine(std::size_t common, const Messages& tail) {
+    const Messages theirs = theirs_.stored.log->own;
+    StoredSession merged = ours_.stored;
+    take_session(merged);
+    merged.log = std::make_shared<Log>();
+    merged.log->own.assign(theirs.begin(), theirs.begin() + static_cast<std::ptrdiff_t>(common));
+    for (const SharedMessage& message : tail) {
+      Message numbered = *message;
+      numbered.seq = Seq{merged.log->size()};
+      if (std::ranges::find(theirs, message) != theirs.end()) {
+        count_usage(merged, numbered);
+      }
+      merged.log->own.push_back(std::make_shared<const Message>(std::move(numbered)));
+    }
+    merged.session.info.head = Seq{merged.log->size()};
+    move_kept(theirs, common, tail);
+    take_back_turns(theirs, common);
+    theirs_.encoded.cut(static_cast<std::int64_t>(common));
+    theirs_.stored = std::move(merged);
+  }
+
+  // The settings and what we do not know are theirs now, the rest is what we noted.
+  void take_session(StoredSession& merged) const {
+    const Session& theirs = theirs_.stored.session;
+    Session& session = merged.session;
+    session.system_prompt = theirs.system_prompt;
+    session.extra = theirs.extra;
+    session.info.updated_at = std::max(session.info.updated_at, theirs.info.updated_at);
+    for (const auto& [id, done] : theirs_.stored.operations) {
+      merged.operations.emplace(id, done);
+    }
+  }
+
+  void move_kept(const Messages& theirs, std::size_t common, const Messages& tail) {
+    for (KeptEntry& entry : theirs_.kept) {
+      const auto place = static_cast<std::size_t>(entry.before);
+      if (place >= theirs.size()) {
+        entry.before = static_cast<std::int64_t>(common + tail.size());
+      } else if (place > common) {
+        const auto now = std::ranges::find(tail, theirs[place]);
+        entry.before = static_cast<std::int64_t>(common) + std::distance(tail.begin(), now);
+      }
+    }
+    std::ranges::stable_sort(theirs_.kept, {}, &KeptEntry::before);
+  }
+
+  // They have counted their turns; all that follow the common beginning are counted when written.
+  void take_back_turns(const Messages& theirs, std::size_t common) {
+    const auto counted =
+        std::count_if(theirs.begin() + static_cast<std::ptrdiff_t>(common), theirs.end(),
+                      [](const SharedMessage& message) { return is_answer(*message); });
+    const RawJson* const meta = find(found_.extra, kMeta);
+    if (meta == nullptr) {
+      return;
+    }
+    Extra members = members_of(meta->text());
+    const Meta read = read_meta(meta);
+    put(members, kTotalTurns, json::take(grown(read.total_turns, -counted)));
+    put(found_.extra, kMeta, json::take(object_of(members)));
+  }
+
+  const FileSession& ours_;
+  Document found_;
+  FileSession& theirs_;
+};
+
+}  // namespace
+
+Document merge(const std::filesystem::path& file, const Document& written, Document found) {
+  if (written.sessions.empty() || found.sessions.empty()) {
+    return found;
+  }
+  const FileSession& ours = written.sessions.front();
+  const StoredSession& theirs = found.sessions.front().stored;
+  if (!is_same_session(file, theirs.session, ours.stored.session) ||
+      follows_from(theirs, ours.stored)) {
+    return found;
+  }
+  return Merge(ours, std::move(found)).run();
+}
+
+}  // namespace reprise::store::context

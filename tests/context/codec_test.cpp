@@ -1,0 +1,343 @@
+// Bytes to a document and back.
+
+#include "store/context/codec.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "context/context_fixture.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/select.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/context/entry.h"
+#include "store/context/members.h"
+#include "store/file/file_session.h"
+#include "store/file/session_files.h"
+#include "store/stored_session.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/print.h"
+
+namespace reprise::store::context {
+namespace {
+
+using test::at;
+using test::kOriginalContext;
+using test::must;
+
+constexpr std::string_view kFile = "/somewhere/project/.ai/openai.json";
+
+Document read(std::string_view bytes) {
+  return must(decode(kFile, bytes));
+}
+
+std::string write(Document document) {
+  return must(encode(kFile, document));
+}
+
+std::vector<Message> messages_in(const FileSession& session) {
+  std::vector<Message> all;
+  for (const SharedMessage& message : session.stored.log->own) {
+    all.push_back(*message);
+  }
+  return all;
+}
+
+std::string replaced(std::string_view in, std::string_view what, std::string_view with) {
+  std::string text(in);
+  const auto place = text.find(what);
+  EXPECT_NE(place, std::string::npos) << what;
+  return text.replace(place, what.size(), with);
+}
+
+// What a program that knows nothing of us would see: without our members.
+std::string without_reprise(std::string text) {
+  for (auto place = text.find(",\n"); place != std::string::npos;
+       place = text.find(",\n", place + 1)) {
+    const auto name = text.find_first_not_of(" \n,", place);
+    if (text.compare(name, 10, "\"reprise\":") == 0) {
+      text.erase(place, text.find('\n', name) - place);
+      --place;
+    }
+  }
+  return text;
+}
+
+TEST(ContextCodec, ReadsWhatTheOriginalWrote) {
+  const Document document = read(kOriginalContext);
+  ASSERT_EQ(document.sessions.size(), 1U);
+  EXPECT_FALSE(document.aside);
+  const FileSession& file = document.sessions.front();
+  EXPECT_TRUE(file.damage.empty());
+  const Session& session = file.stored.session;
+  EXPECT_EQ(session.system_prompt, "You are a helpful assistant.");
+  EXPECT_EQ(session.info.provider, "openai-chat");
+  EXPECT_EQ(session.info.model, "gpt-4o-mini");
+  EXPECT_EQ(session.info.working_dir, "/somewhere/project");
+  EXPECT_EQ(session.info.head, Seq{4});
+  EXPECT_EQ(format_time(session.info.created_at), "2025-10-20T18:27:48.503Z");
+  EXPECT_EQ(format_time(session.info.updated_at), "2025-10-20T18:28:14.390Z");
+  EXPECT_EQ(session.usage.input, TokenCount{5});
+  EXPECT_EQ(session.usage.cost, Money::parse("0.0001"));
+  EXPECT_EQ(session.extra, Extra{});
+  const std::vector<Message> messages = messages_in(file);
+  EXPECT_EQ(test::texts(messages), (std::vector<std::string>{"10 + 11", "10 + 11 equals 21.",
+                                                             "describe", "A \"fish\".\n"}));
+  EXPECT_EQ(messages[3].model, "gpt-4o-mini-2024");
+  EXPECT_EQ(messages[2].extra, (Extra{{"attachments", test::raw("[\"/home/me/photo.png\"]")}}));
+}
+
+TEST(ContextCodec, WritesBackTheBytesItRead) {
+  EXPECT_EQ(without_reprise(write(read(kOriginalContext))), kOriginalContext);
+  // And then its own, for ever.
+  const std::string ours = write(read(kOriginalContext));
+  EXPECT_EQ(write(read(ours)), ours);
+}
+
+TEST(ContextCodec, SpellsAllAnewAsTheOriginalDoes) {
+  Document document = read(kOriginalContext);
+  document.sessions.front().encoded = {};
+  const std::string written = without_reprise(write(document));
+  EXPECT_EQ(written, replaced(kOriginalContext, "\"total_turns\": 5", "\"total_turns\": 7"))
+      << "all answers are new to the file";
+}
+
+TEST(ContextCodec, AnEmptyDocumentIsTheDefaults) {
+  EXPECT_EQ(write({}), R"({
+  "provider": "openai",
+  "base_url": "https://api.openai.com/v1",
+  "model": "gpt-4o-mini",
+  "system": "You are a helpful assistant.",
+  "temperature": 0.7,
+  "max_tokens": 1024,
+  "stream_default": true,
+  "save_path_default": "ai.out.txt",
+  "env_key": "OPENAI_API_KEY",
+  "conversation": [],
+  "meta": {
+    "last_updated": null,
+    "total_turns": 0,
+    "notes": "This file is updated by the CLI after each run. Do not check secrets into VCS."
+  }
+}
+)");
+  EXPECT_TRUE(read(write({})).sessions.empty()) << "no conversation yet";
+}
+
+TEST(ContextCodec, KeepsWhatItDoesNotKnow) {
+  const std::string strange = R"({"x": {"n": 1.0, "n": 2e0},
+"temperature": 1.50, "max_tokens": 99999999999999999999, "model": ["odd"], "conversation": [
+ 17, {"role": "user", "content": "q", "k": [1.0, {"a" : null}], "timestamp": "yesterday"},
+ {"role": "user"}, {"content": "no role"}, {"role": "user", "content": ["a", "list"]},
+ {"role": "assistant", "content": "a", "usage": {"prompt_tokens": 1.5, "cost": 1e-4, "z": 0.10}},
+ null], "meta": {"total_turns": "many", "last_format": 3.0}, "y": 1.0})";
+  const Document document = read(strange);
+  ASSERT_EQ(document.sessions.size(), 1U);
+  const FileSession& file = document.sessions.front();
+  EXPECT_EQ(file.stored.session.info.head, Seq{2});
+  EXPECT_EQ(file.kept.size(), 5U);
+  EXPECT_EQ(file.damage.size(), 5U);
+  EXPECT_EQ(file.damage[1].where, cat(kFile, ": conversation entry 3"));
+  const std::string written = write(document);
+  for (const char* const part :
+       {R"("x": {"n": 1.0, "n": 2e0})", R"("temperature": 1.50)",
+        R"("max_tokens": 99999999999999999999)", R"("model": ["odd"])", R"([1.0, {"a" : null}])",
+        R"("timestamp": "yesterday")", R"("prompt_tokens": 1.5, "cost": 1e-4, "z": 0.10)",
+        R"("total_turns": "many")", R"("last_format": 3.0)", R"("y": 1.0)",
+        R"("system": "You are a helpful assistant.")"}) {
+    EXPECT_NE(written.find(part), std::string::npos) << part << "\n" << written;
+  }
+  const Document again = read(written);
+  EXPECT_EQ(again.sessions.front().kept.size(), 5U);
+  EXPECT_EQ(again.sessions.front().kept.front().before, 0);
+  EXPECT_EQ(again.sessions.front().kept.back().before, 2);
+  EXPECT_EQ(messages_in(again.sessions.front()), messages_in(file));
+  Session expected = file.stored.session;
+  expected.config = again.sessions.front().stored.session.config;  // what was missing is there
+  EXPECT_EQ(again.sessions.front().stored.session, expected);
+  EXPECT_EQ(write(again), written);
+}
+
+TEST(ContextCodec, KeptEntriesStayInTheirPlaceWhenMessagesFollow) {
+  Document document = read(R"({"conversation": [1, {"role": "user", "content": "a"}, 2]})");
+  FileSession& file = document.sessions.front();
+  add_message(file.stored, test::assistant("b"));
+  const std::string written = write(document);
+  EXPECT_LT(written.find("\n    1,"), written.find("\"a\""));
+  EXPECT_LT(written.find("\"a\""), written.find("\n    2,"));
+  EXPECT_LT(written.find("\n    2,"), written.find("\"b\""));
+  EXPECT_EQ(read(written).sessions.front().kept, file.kept);
+}
+
+TEST(ContextCodec, HoldsEverythingASessionAndItsMessagesCanBe) {
+  FileSession file{.stored = {.session = test::full_session("whole")}};
+  StoredSession& stored = file.stored;
+  std::vector<Message> all = {test::full_message(), test::user("hello"), Message{}};
+  for (const std::string& text : test::hard_texts()) {
+    all.push_back(test::assistant(text));
+  }
+  for (const Message& message : all) {
+    add_message(stored, message);
+  }
+  stored.todos = {{"do", TodoStatus::in_progress, "doing", {{"k", test::raw("1.0")}}}};
+  stored.operations.emplace(test::operation_id("op"), Appended{{0}, {3}, true});
+  stored.replaced.push_back(std::make_shared<const Message>(test::user("old")));
+  Document document;
+  document.sessions.push_back(file);
+  const std::string written = write(document);
+  const Document again = read(written);
+  ASSERT_EQ(again.sessions.size(), 1U);
+  const StoredSession& back = again.sessions.front().stored;
+  EXPECT_EQ(back.session, stored.session);
+  EXPECT_EQ(messages_in(again.sessions.front()), test::numbered(all));
+  EXPECT_EQ(back.todos, stored.todos);
+  EXPECT_EQ(back.operations.size(), 1U);
+  EXPECT_EQ(back.replaced.size(), 1U);
+  EXPECT_EQ(write(again), written);
+}
+
+TEST(ContextCodec, SessionsDoNotChangeTheFilesSettings) {
+  Document document = read(kOriginalContext);
+  Session& session = document.sessions.front().stored.session;
+  session.info.provider = "echo";
+  session.info.model = "another";
+  session.config = test::raw(R"({"base_url":"http://127.0.0.1:1"})");
+  session.info.title = "A title";
+  const Session expected = session;
+  const std::string written = write(document);
+  EXPECT_EQ(without_reprise(written), kOriginalContext);
+  EXPECT_EQ(read(written).sessions.front().stored.session, expected);
+}
+
+TEST(ContextCodec, TheSystemPromptIsTheFiles) {
+  Document document = read(kOriginalContext);
+  document.sessions.front().stored.session.system_prompt = "Be brief.";
+  const std::string written = write(document);
+  EXPECT_NE(written.find("\"system\": \"Be brief.\""), std::string::npos);
+  const std::string edited = replaced(written, "Be brief.", "Be long.");
+  EXPECT_EQ(read(edited).sessions.front().stored.session.system_prompt, "Be long.");
+}
+
+TEST(ContextCodec, AStoredPromptIsNotOutvotedByAMissingOne) {
+  const std::string stored = R"({"conversation": [{"role": "system", "content": "Rhyme."}]})";
+  EXPECT_EQ(read(stored).sessions.front().stored.session.system_prompt, "");
+  EXPECT_EQ(read(write(read(stored))).sessions.front().stored.session.system_prompt, "");
+  const std::string none = R"({"conversation": [{"role": "user", "content": "q"}]})";
+  EXPECT_EQ(read(none).sessions.front().stored.session.system_prompt,
+            "You are a helpful assistant.");
+}
+
+TEST(ContextCodec, TurnsAreCountedAndNeverCorrected) {
+  Document document = read(kOriginalContext);
+  StoredSession& stored = document.sessions.front().stored;
+  add_message(stored, test::user("more"));
+  Message cut = test::assistant("half");
+  cut.state = MessageState::incomplete;
+  add_message(stored, cut);
+  const std::string one = write(document);
+  EXPECT_NE(one.find("\"total_turns\": 5"), std::string::npos) << "a cut answer is no turn";
+  EXPECT_NE(one.find("\"incomplete\": true"), std::string::npos);
+  document = read(one);
+  add_message(document.sessions.front().stored, test::assistant("whole"));
+  const std::string two = must(encode(kFile, document));
+  EXPECT_NE(two.find("\"total_turns\": 6"), std::string::npos);
+  EXPECT_EQ(must(encode(kFile, document)), two) << "counted once";
+}
+
+TEST(ContextCodec, AnotherProgramsWorkIsSeen) {
+  Document document = read(kOriginalContext);
+  StoredSession& stored = document.sessions.front().stored;
+  stored.session.info.title = "Ours";
+  stored.session.info.updated_at = at(1, 1);
+  std::string text = write(document);
+  // It appends, sets its time, and keeps the members it does not know.
+  text = replaced(text, "\n  ],\n  \"meta\"",
+                  ",\n    {\"role\": \"user\", \"content\": \"theirs\"}\n  ],\n  \"meta\"");
+  const auto time = text.find("\"last_updated\": \"") + 17;
+  text.replace(time, 24, "2030-01-01T00:00:00.000Z");
+  const Document theirs = read(text);
+  const Session& session = theirs.sessions.front().stored.session;
+  EXPECT_EQ(session.info.head, Seq{5});
+  EXPECT_EQ(session.info.title, "Ours");
+  EXPECT_EQ(format_time(session.info.updated_at), "2030-01-01T00:00:00Z");
+}
+
+TEST(ContextCodec, TheIdIsStable) {
+  const SessionId id = read(kOriginalContext).sessions.front().stored.session.info.id;
+  EXPECT_TRUE(short_id(id)) << "in the shape of all others: " << id.str();
+  EXPECT_EQ(read(kOriginalContext).sessions.front().stored.session.info.id, id);
+  const std::string written = write(read(kOriginalContext));
+  const Document moved = must(decode("/else/where.json", written));
+  EXPECT_EQ(moved.sessions.front().stored.session.info.id, id);
+  EXPECT_NE(must(decode("/else/where.json", kOriginalContext)).sessions.front().stored.session.info,
+            read(kOriginalContext).sessions.front().stored.session.info);
+}
+
+TEST(ContextCodec, WhatIsNoSuchFileIsKeptAside) {
+  for (const char* const bytes :
+       {"", "null", "[]", "17", "\"x\"", "{", "{}x", "\xEF\xBB\xBF{}", "{\"a\":}", "not json"}) {
+    const Document document = read(bytes);
+    EXPECT_TRUE(document.aside) << bytes;
+    EXPECT_TRUE(document.sessions.empty()) << bytes;
+    EXPECT_EQ(write(document), write({})) << "regenerated with the defaults";
+  }
+  for (const char* const bytes :
+       {R"({"conversation": {}})", R"({"conversation": "x"})", R"({"meta": 1})",
+        R"({"reprise": []})", R"({"model": "a", "model": "b"})", "{\"model\": \"\xFF\"}",
+        R"({"conversation": [], "conversation": []})", R"({"reprise": {"title": 5}})",
+        R"({"reprise": {"id": "a", "title": 5}})"}) {
+    EXPECT_TRUE(read(bytes).aside) << bytes;
+  }
+  EXPECT_FALSE(read("{}").aside) << "all of it is missing, and has a default";
+}
+
+TEST(ContextCodec, CutAnywhereItIsReportedWhole) {
+  for (std::size_t cut = 0; cut < kOriginalContext.size() - 2; ++cut) {
+    const Document document = read(kOriginalContext.substr(0, cut));
+    ASSERT_TRUE(document.aside) << cut;
+  }
+}
+
+TEST(ContextCodec, DepthAndLengthAreNoTrouble) {
+  const std::string deep = cat("{\"x\": ", std::string(100'000, '['), "]}");
+  EXPECT_TRUE(read(deep).aside);
+  const std::string depth =
+      std::string(kJsonDepthMax - 1, '[') + std::string(kJsonDepthMax - 1, ']');
+  const std::string allowed =
+      cat(R"({"conversation": [{"role": "user", "content": "q"}], "x": )", depth, "}");
+  EXPECT_FALSE(read(allowed).aside);
+  EXPECT_EQ(read(write(read(allowed))).sessions.front().stored.session.extra.front().value.text(),
+            depth);
+}
+
+TEST(ContextCodec, OneConversationOnly) {
+  Document document = read(kOriginalContext);
+  document.sessions.push_back(document.sessions.front());
+  EXPECT_TRUE(test::fails(encode(kFile, document), Code::unsupported));
+}
+
+TEST(ContextCodec, ANewFileTakesOverTheSettingsOfAnother) {
+  Document source =
+      read(replaced(kOriginalContext, "\"temperature\": 0.7", "\"temperature\": 1.50"));
+  Document target;
+  target.sessions.push_back(source.sessions.front());
+  target.sessions.front().encoded = {};
+  EXPECT_NE(write(target).find("\"temperature\": 1.50"), std::string::npos);
+  // The settings of one run are no settings of a file.
+  target.extra.clear();
+  target.sessions.front().stored.session.config = test::raw(R"({"base_url":"http://x"})");
+  EXPECT_NE(write(target).find("\"base_url\": \"https://api.openai.com/v1\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace reprise::store::context
