@@ -34,7 +34,7 @@
 namespace reprise::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kLocalServerTimeout{500};
+constexpr std::chrono::milliseconds kDoctorsServerTimeout{500};
 constexpr std::size_t kCountedMax = 10'000;
 
 struct Finding {
@@ -148,7 +148,7 @@ class Doctor final : public Command {
     if (settings && (*settings)->provider) {
       add("provider", (*settings)->provider.value_or(""));
     }
-    const std::vector<LocalServer> servers = find_local_servers(kLocalServerTimeout);
+    const std::vector<LocalServer> servers = find_local_servers(kDoctorsServerTimeout);
     for (const LocalServer& server : servers) {
       add("local_server", cat(server.name, " at ", server.base_url, ", ", server.models.size(),
                               server.models.size() == 1 ? " model" : " models"));

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "cli/exit.h"
 #include "cli/prompt.h"
 #include "cli/session_json.h"
+#include "cli/todo_lines.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
@@ -27,18 +27,6 @@
 
 namespace reprise::cli {
 namespace {
-
-std::string_view mark(TodoStatus status) {
-  switch (status) {
-    case TodoStatus::pending:
-      return "[ ]";
-    case TodoStatus::in_progress:
-      return "[~]";
-    case TodoStatus::completed:
-      return "[x]";
-  }
-  return "[ ]";
-}
 
 class TodoCommand final : public Command {
  public:
@@ -110,10 +98,7 @@ class TodoCommand final : public Command {
       context.print_json(todos_document(todos));
       return;
     }
-    for (std::size_t i = 0; i < todos.size(); ++i) {
-      context.out().write(
-          cat(i + 1, ". ", mark(todos[i].status), " ", terminal_line(todos[i].content), "\n"));
-    }
+    context.out().write(todo_lines(todos));
     if (todos.empty()) {
       context.remark("no todos");
     }

@@ -39,7 +39,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-const SessionId kId = session_id("s");
+const SessionId kSession = session_id("s");
 
 TEST(Killing, LosesNothingThatWasAcknowledged) {
   const TemporaryFolder folder;
@@ -53,7 +53,7 @@ TEST(Killing, LosesNothingThatWasAcknowledged) {
     const pid_t child = in_child([&] {
       const auto store = open_at(file);
       for (std::int64_t i = acknowledged;; ++i) {
-        const auto done = store->append(kId, {user(cat("message ", i))}, {});
+        const auto done = store->append(kSession, {user(cat("message ", i))}, {});
         if (!done || ::write(pipe[1], &done->head.value, sizeof(std::int64_t)) < 0) {
           return 1;
         }
@@ -73,7 +73,7 @@ TEST(Killing, LosesNothingThatWasAcknowledged) {
     ::close(pipe[0]);
     EXPECT_EQ(exit_code_of(child), 128 + SIGKILL);
     const auto store = open_at(file);
-    const auto there = must(read_all(*store, kId));
+    const auto there = must(read_all(*store, kSession));
     ASSERT_GE(static_cast<std::int64_t>(there.size()), last);
     for (std::size_t i = 0; i < there.size(); ++i) {
       ASSERT_EQ(there[i].seq.value, static_cast<std::int64_t>(i));
@@ -91,7 +91,7 @@ TEST(TornLog, LeavesABeginning) {
     const auto store = open_at(file);
     must(store->create(session("s")));
     for (int i = 0; i < 20; ++i) {
-      must(store->append(kId, {user(cat("message ", i))}, {}));
+      must(store->append(kSession, {user(cat("message ", i))}, {}));
     }
   }
   const std::string database = bytes_of(file);
@@ -105,8 +105,8 @@ TEST(TornLog, LeavesABeginning) {
     must(replace_file(copy.parent_path() / "r.db-wal", log.substr(0, cut)));
     const auto opened = open_sqlite_store(copy);
     ASSERT_TRUE(works(opened)) << cut;
-    const auto found = must((*opened)->find(kId));
-    const auto there = found ? must(read_all(**opened, kId)) : std::vector<Message>{};
+    const auto found = must((*opened)->find(kSession));
+    const auto there = found ? must(read_all(**opened, kSession)) : std::vector<Message>{};
     ASSERT_GE(there.size(), longest) << "more of the log cannot show less";
     longest = there.size();
     for (std::size_t i = 0; i < there.size(); ++i) {
@@ -114,7 +114,7 @@ TEST(TornLog, LeavesABeginning) {
     }
     if (found) {
       EXPECT_EQ(found->info.head.value, static_cast<std::int64_t>(there.size()));
-      EXPECT_TRUE(works((*opened)->append(kId, {user("next")}, {})));
+      EXPECT_TRUE(works((*opened)->append(kSession, {user("next")}, {})));
     }
   }
   EXPECT_GE(longest, 19U);
@@ -131,7 +131,7 @@ TEST(Processes, AppendToOneSessionWithoutGapsOrLosses) {
     children.push_back(in_child([&] {
       const auto store = open_at(file, {.busy_timeout = milliseconds(60'000)});
       for (int i = 0; i < kEach; ++i) {
-        if (!store->append(kId, {user(cat(p, " ", i))}, {})) {
+        if (!store->append(kSession, {user(cat(p, " ", i))}, {})) {
           return 1;
         }
       }
@@ -141,7 +141,7 @@ TEST(Processes, AppendToOneSessionWithoutGapsOrLosses) {
   for (const pid_t child : children) {
     EXPECT_EQ(exit_code_of(child), 0);
   }
-  const auto there = must(read_all(*open_at(file), kId));
+  const auto there = must(read_all(*open_at(file), kSession));
   ASSERT_EQ(there.size(), std::size_t{kProcesses * kEach});
   std::array<int, kProcesses> next{};
   for (std::size_t i = 0; i < there.size(); ++i) {
@@ -170,16 +170,16 @@ TEST(StoppedHolder, MakesOthersBusyInBoundedTimeAndReadersNot) {
   ASSERT_EQ(::read(pipe[0], &ready, 1), 1);
   ::kill(child, SIGSTOP);
   const auto begin = std::chrono::steady_clock::now();
-  const auto refused = store->append(kId, {user("x")}, {});
+  const auto refused = store->append(kSession, {user("x")}, {});
   const auto waited = std::chrono::steady_clock::now() - begin;
   EXPECT_TRUE(fails(refused, Code::busy));
   EXPECT_NE(refused.error().message.find(cat("process ", child)), std::string::npos);
   EXPECT_GE(waited, milliseconds(200));
   EXPECT_LT(waited, milliseconds(5000));
-  EXPECT_TRUE(must(store->find(kId)));
+  EXPECT_TRUE(must(store->find(kSession)));
   ::kill(child, SIGKILL);
   EXPECT_EQ(exit_code_of(child), 128 + SIGKILL);
-  EXPECT_TRUE(works(store->append(kId, {user("x")}, {})));
+  EXPECT_TRUE(works(store->append(kSession, {user("x")}, {})));
   ::close(pipe[0]);
   ::close(pipe[1]);
 }
@@ -191,9 +191,9 @@ TEST(OriginalHoldingItsLock, IsWaitedForABoundedTime) {
   must(store->create(session("s")));
   PlainDatabase plain(file);
   plain.run("BEGIN IMMEDIATE");
-  EXPECT_TRUE(fails(store->append(kId, {user("x")}, {}), Code::busy));
+  EXPECT_TRUE(fails(store->append(kSession, {user("x")}, {}), Code::busy));
   plain.run("COMMIT");
-  EXPECT_TRUE(works(store->append(kId, {user("x")}, {})));
+  EXPECT_TRUE(works(store->append(kSession, {user("x")}, {})));
 }
 
 // Files cannot grow beyond the limit: what a full disk looks like to a program without root.
@@ -210,9 +210,9 @@ TEST(FileSizeLimit, FailsTheWriteAndKeepsTheRest) {
     const auto store = open_at(file);
     std::int64_t head = 0;
     for (int i = 0; i < 1000; ++i) {
-      const auto done = store->append(kId, {user(std::string(20'000, 'x'))}, {});
+      const auto done = store->append(kSession, {user(std::string(20'000, 'x'))}, {});
       if (!done) {
-        const auto there = read_all(*store, kId);
+        const auto there = read_all(*store, kSession);
         return done.error().code == Code::io && there &&
                        static_cast<std::int64_t>(there->size()) == head && head > 10
                    ? 0
@@ -225,7 +225,7 @@ TEST(FileSizeLimit, FailsTheWriteAndKeepsTheRest) {
   EXPECT_EQ(exit_code_of(child), 0);
   const auto store = open_at(file);
   EXPECT_TRUE(must(store->offers().repair->verify()).damage.empty());
-  EXPECT_TRUE(works(store->append(kId, {user("x")}, {})));
+  EXPECT_TRUE(works(store->append(kSession, {user("x")}, {})));
 }
 
 // A small file system of its own; unmounted at the end.
@@ -269,17 +269,17 @@ TEST(FullDisk, FailsTheWriteAndCanBeRead) {
   {
     const auto store = open_at(file);
     must(store->create(session("s")));
-    must(store->append(kId, {user("first")}, {}));
+    must(store->append(kSession, {user("first")}, {}));
     disk.fill();
     for (head = 1; head < 1000; ++head) {
-      const auto done = store->append(kId, {user(std::string(5'000, 'x'))}, {});
+      const auto done = store->append(kSession, {user(std::string(5'000, 'x'))}, {});
       if (!done) {
         EXPECT_TRUE(fails(done, Code::io));
         EXPECT_NE(done.error().message.find("free"), std::string::npos);
         break;
       }
     }
-    EXPECT_EQ(must(read_all(*store, kId)).size(), static_cast<std::size_t>(head));
+    EXPECT_EQ(must(read_all(*store, kSession)).size(), static_cast<std::size_t>(head));
   }
   // Without its shared memory file, which there is no room for.
   fs::remove(file.string() + "-shm");
@@ -287,7 +287,7 @@ TEST(FullDisk, FailsTheWriteAndCanBeRead) {
   for (const Access access : {Access::read, Access::write, Access::read}) {
     const auto opened = open_sqlite_store(file, {.access = access});
     ASSERT_TRUE(works(opened));
-    EXPECT_EQ(must(read_all(**opened, kId)).size(), static_cast<std::size_t>(head));
+    EXPECT_EQ(must(read_all(**opened, kSession)).size(), static_cast<std::size_t>(head));
     EXPECT_EQ(must((*opened)->list({})).sessions.size(), 1U);
   }
 }
@@ -302,7 +302,7 @@ TEST(ReadOnlyFolder, CanBeReadWithTheLogThatIsThere) {
   {
     const auto store = open_at(file);
     must(store->create(session("s")));
-    must(store->append(kId, {user("in the log")}, {}));
+    must(store->append(kSession, {user("in the log")}, {}));
   }
   for (const bool with_shared_memory : {true, false}) {
     if (!with_shared_memory) {
@@ -313,8 +313,8 @@ TEST(ReadOnlyFolder, CanBeReadWithTheLogThatIsThere) {
     for (const Access access : {Access::read, Access::write}) {
       const auto opened = open_sqlite_store(file, {.access = access});
       ASSERT_TRUE(works(opened));
-      EXPECT_EQ(texts(must(read_all(**opened, kId))), std::vector<std::string>{"in the log"});
-      EXPECT_FALSE((*opened)->append(kId, {user("x")}, {}));
+      EXPECT_EQ(texts(must(read_all(**opened, kSession))), std::vector<std::string>{"in the log"});
+      EXPECT_FALSE((*opened)->append(kSession, {user("x")}, {}));
     }
   }
 }

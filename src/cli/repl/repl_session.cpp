@@ -1,6 +1,5 @@
 #include "cli/repl/repl_session.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +19,7 @@
 #include "cli/session_json.h"
 #include "cli/session_setup.h"
 #include "cli/settings.h"
+#include "cli/todo_lines.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -33,24 +33,8 @@ namespace reprise::cli {
 
 namespace {
 
-std::string_view mark(TodoStatus status) {
-  switch (status) {
-    case TodoStatus::pending:
-      return "[ ]";
-    case TodoStatus::in_progress:
-      return "[~]";
-    case TodoStatus::completed:
-      return "[x]";
-  }
-  return "[ ]";
-}
-
-std::string todo_lines(const std::vector<Todo>& todos) {
-  std::string out;
-  for (std::size_t i = 0; i < todos.size(); ++i) {
-    out += cat(i + 1, ". ", mark(todos[i].status), " ", terminal_line(todos[i].content), "\n");
-  }
-  return out.empty() ? "no todos\n" : out;
+std::string todo_list(const std::vector<Todo>& todos) {
+  return todos.empty() ? "no todos\n" : todo_lines(todos);
 }
 
 Result<> change(std::vector<Todo>& todos, const TodoRequest& request) {
@@ -229,12 +213,12 @@ Result<std::string> ReplSession::todo(const std::string& text) {
   }
   if (request.what == TodoRequest::What::list) {
     REPRISE_ASSIGN(const std::vector<Todo> todos, list->todos(id()));
-    return todo_lines(todos);
+    return todo_list(todos);
   }
   REPRISE_ASSIGN(
       const std::vector<Todo> todos,
       list->edit_todos(id(), [&request](std::vector<Todo>& all) { return change(all, request); }));
-  return todo_lines(todos);
+  return todo_list(todos);
 }
 
 Result<std::string> ReplSession::describe() {

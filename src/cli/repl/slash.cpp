@@ -21,7 +21,7 @@ namespace reprise::cli {
 
 namespace {
 
-constexpr auto kCommands = std::to_array<SlashCommand>({
+constexpr auto kSlashCommands = std::to_array<SlashCommand>({
     {SlashVerb::help, SlashArgument::none, "/help", "", "this list"},
     {SlashVerb::title, SlashArgument::text, "/title", "[TEXT]", "show or set the title"},
     {SlashVerb::model, SlashArgument::text, "/model", "[NAME]",
@@ -50,9 +50,9 @@ std::string_view first_word(std::string_view text) {
 }
 
 // The command of that name, or the only one that begins so ("/q"), or null.
-const SlashCommand* find_command(std::string_view name) {
+const SlashCommand* find_slash_command(std::string_view name) {
   const SlashCommand* found = nullptr;
-  for (const SlashCommand& command : kCommands) {
+  for (const SlashCommand& command : kSlashCommands) {
     if (command.name == name) {
       return &command;
     }
@@ -68,8 +68,8 @@ const SlashCommand* find_command(std::string_view name) {
 
 Error unknown_command(std::string_view name) {
   std::vector<std::string_view> names;
-  names.reserve(kCommands.size());
-  for (const SlashCommand& command : kCommands) {
+  names.reserve(kSlashCommands.size());
+  for (const SlashCommand& command : kSlashCommands) {
     names.push_back(command.name);
   }
   const std::string_view meant = nearest(name, names);
@@ -119,7 +119,7 @@ Result<Slash> with_argument(const SlashCommand& command, std::string_view argume
 }  // namespace
 
 std::span<const SlashCommand> slash_commands() {
-  return kCommands;
+  return kSlashCommands;
 }
 
 bool is_slash(std::string_view input) {
@@ -130,7 +130,7 @@ bool is_slash(std::string_view input) {
 Result<Slash> parse_slash(std::string_view input) {
   const std::string_view whole = trimmed(input);
   const std::string_view word = first_word(whole);
-  const SlashCommand* command = find_command(ascii_lower(word));
+  const SlashCommand* command = find_slash_command(ascii_lower(word));
   if (command == nullptr) {
     return std::unexpected(unknown_command(ascii_lower(word)));
   }
@@ -143,11 +143,11 @@ std::string_view message_of(std::string_view input) {
 
 std::string slash_help() {
   std::size_t width = 0;
-  for (const SlashCommand& command : kCommands) {
+  for (const SlashCommand& command : kSlashCommands) {
     width = std::max(width, command.name.size() + 1 + command.arguments.size());
   }
   std::string out;
-  for (const SlashCommand& command : kCommands) {
+  for (const SlashCommand& command : kSlashCommands) {
     std::string usage = cat(command.name, " ", command.arguments);
     usage.resize(width, ' ');
     out += cat("  ", usage, "  ", command.help, "\n");
@@ -157,7 +157,7 @@ std::string slash_help() {
 
 std::string slash_help_markdown() {
   std::string out = "| command | does |\n|---|---|\n";
-  for (const SlashCommand& command : kCommands) {
+  for (const SlashCommand& command : kSlashCommands) {
     std::string arguments;
     for (const char c : command.arguments) {
       arguments += c == '|' ? "\\|" : std::string(1, c);

@@ -53,7 +53,7 @@ constexpr std::string_view kOriginalMessageColumns =
     "role TEXT NOT NULL,"
     "created_at DATETIME NOT NULL DEFAULT (datetime('now'))";
 
-constexpr Column kMessageColumns[] = {
+constexpr Column kOwnMessageColumns[] = {
     {"created_us", "INTEGER"}, {"provider", "TEXT"}, {"model", "TEXT"}, {"response_id", "TEXT"},
     {"usage", "TEXT"},         {"state", "TEXT"},    {"extra", "TEXT"},
 };
@@ -149,7 +149,7 @@ std::span<const Column> session_columns() {
 }
 
 std::span<const Column> message_columns() {
-  return kMessageColumns;
+  return kOwnMessageColumns;
 }
 
 std::span<const Table> own_tables() {
@@ -169,7 +169,7 @@ std::string tables_sql() {
   append_columns(sql, kSessionColumns);
   sql += cat(", system_prompt TEXT NOT NULL DEFAULT '');CREATE TABLE messages(",
              kOriginalMessageColumns);
-  append_columns(sql, kMessageColumns);
+  append_columns(sql, kOwnMessageColumns);
   sql += ", content TEXT NOT NULL, UNIQUE(session_id, seq));";
   return sql + own_tables_sql();
 }

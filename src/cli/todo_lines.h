@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reprise/session.h"
+
+namespace reprise::cli {
+
+// A line for each, numbered from 1 and safe for a terminal: "2. [x] text". Empty for none.
+std::string todo_lines(const std::vector<Todo>& todos);
+
+}  // namespace reprise::cli
