@@ -290,7 +290,8 @@ TEST_P(ConversationInStore, SurvivesKillsWhileTheProvidersChange) {
   run(plan({"anthropic", "openai-chat", "openai-responses"}, 6));
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, ConversationInStore, testing::Values(kSqlite),
+INSTANTIATE_TEST_SUITE_P(Stores, ConversationInStore,
+                         testing::Values(kSqlite, StorePlace{"context", "ai.json"}),
                          [](const auto& one) { return one.param.name; });
 
 // P4: what was shown is kept, but for the last moment: 50 ms are promised, and a busy machine that
