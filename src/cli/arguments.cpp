@@ -29,6 +29,13 @@ bool takes_next_word(const ArgumentTable& globals, std::string_view word) {
   });
 }
 
+// "-qv" goes by its first letter.
+bool is_global(const ArgumentTable& globals, std::string_view word) {
+  const std::string_view name = word.substr(0, word.starts_with("--") ? word.find('=') : 2);
+  return std::ranges::any_of(globals.options,
+                             [&](const OptionSpec& option) { return has_name(option, name); });
+}
+
 }  // namespace
 
 ArgumentTable global_arguments(Globals& globals) {
@@ -55,6 +62,9 @@ CommandLine split_command_line(const ArgumentTable& globals, std::vector<std::st
       break;
     }
     if (words[i].starts_with('-') && words[i] != "-") {
+      if (!is_global(globals, words[i])) {
+        break;  // a flag of the command that goes without saying: `reprise -r SEL`
+      }
       i += takes_next_word(globals, words[i]) ? 1U : 0U;
       continue;
     }

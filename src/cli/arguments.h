@@ -63,7 +63,8 @@ ArgumentTable global_arguments(Globals& globals);
 Result<> parse_arguments(const ArgumentTable& globals, const ArgumentTable& command,
                          const std::vector<std::string>& words);
 
-// The command's name is the first word that is neither a global flag nor the value of one.
+// The command's name is the first word that is neither a global flag nor the value of one. There
+// is none when another flag comes before it: that is one of the command that goes without saying.
 struct CommandLine {
   std::string command;             // "" when there is none
   std::vector<std::string> words;  // all the others

@@ -110,7 +110,11 @@ TEST(CommandLine, FindsTheCommandBehindGlobalFlags) {
   EXPECT_EQ(split({"--store", "list", "show", "x"}).words,
             (std::vector<std::string>{"--store", "list", "x"}));
   EXPECT_EQ(split({"--store=a", "--json", "list"}).command, "list");
+  EXPECT_EQ(split({"-qv", "list"}).command, "list");
   EXPECT_EQ(split({"--resume"}).command, "");
+  EXPECT_EQ(split({"--resume", "1"}).command, "");
+  EXPECT_EQ(split({"-q", "-r", "1"}).words, (std::vector<std::string>{"-q", "-r", "1"}));
+  EXPECT_EQ(split({"--mode=draft", "folder"}).command, "");
   EXPECT_EQ(split({"--", "list"}).command, "");
 }
 
