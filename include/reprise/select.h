@@ -2,7 +2,6 @@
 
 // SEL, the way people name a session.
 
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -21,10 +20,5 @@ struct Selection {
 // A number from the last shown list, an id, a unique id prefix (4 or more), a short id, an exact
 // title, or "last". not_found, or ambiguous with the candidates in the message.
 Result<SessionInfo> select_session(Store& store, std::string_view sel, const Selection& how);
-
-// The short form of a UUID: each of its groups from base 16 to base 36. nullopt for other ids.
-std::optional<std::string> short_id(const SessionId& id);
-// Its inverse.
-std::optional<SessionId> parse_short_id(std::string_view text);
 
 }  // namespace reprise

@@ -31,6 +31,11 @@ Owner this_process();
 // False only when the process is known to be gone; another host's is taken to be alive.
 bool is_alive(const Owner& owner);
 
+// The short form of a UUID: each of its groups from base 16 to base 36. nullopt for other ids.
+std::optional<std::string> short_id(const SessionId& id);
+// Its inverse.
+std::optional<SessionId> parse_short_id(std::string_view text);
+
 struct ForkOrigin {
   SessionId session;
   Seq at;  // the fork shares the messages before this one

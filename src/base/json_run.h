@@ -31,6 +31,7 @@ inline Run plain_run(std::string_view text, std::size_t at) {
   const __m128i quote = _mm_set1_epi8('"');
   const __m128i slash = _mm_set1_epi8('\\');
   const __m128i control_max = _mm_set1_epi8(0x1F);
+  __m128i seen = _mm_setzero_si128();
   while (at + 16 <= text.size()) {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how SSE2 loads are spelled.
     const __m128i chunk = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
@@ -38,15 +39,16 @@ inline Run plain_run(std::string_view text, std::size_t at) {
     const __m128i special = _mm_or_si128(
         control, _mm_or_si128(_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, slash)));
     const auto special_mask = static_cast<unsigned>(_mm_movemask_epi8(special));
-    const auto high_mask = static_cast<unsigned>(_mm_movemask_epi8(chunk));
     if (special_mask != 0) {
       const auto offset = static_cast<unsigned>(std::countr_zero(special_mask));
-      ascii = ascii && (high_mask & ((1U << offset) - 1U)) == 0;
-      return {at + offset, ascii};
+      const auto high_mask = static_cast<unsigned>(_mm_movemask_epi8(chunk));
+      const bool ends_ascii = (high_mask & ((1U << offset) - 1U)) == 0;
+      return {at + offset, ends_ascii && _mm_movemask_epi8(seen) == 0};
     }
-    ascii = ascii && high_mask == 0;
+    seen = _mm_or_si128(seen, chunk);
     at += 16;
   }
+  ascii = _mm_movemask_epi8(seen) == 0;
 #endif
   while (at < text.size() && is_plain(text[at])) {
     ascii = ascii && (static_cast<unsigned char>(text[at]) & 0x80U) == 0;

@@ -1,5 +1,6 @@
 #include "base/json_scan.h"
 
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -196,16 +197,25 @@ bool Scanner::hex4(char32_t& out) {
   return true;
 }
 
+// What a backslash makes of the next character; 0 where it is not that simple.
+constexpr auto kEscaped = [] {
+  std::array<char, 256> table{};
+  constexpr std::string_view kNames = "\"\\/bfnrt";
+  constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    table.at(static_cast<unsigned char>(kNames[i])) = kValues[i];
+  }
+  return table;
+}();
+
 // After the backslash.
 bool Scanner::escape(std::string& out) {
   if (at_ >= text_.size()) {
     return fail("unexpected end");
   }
   const char c = text_[at_++];
-  constexpr std::string_view kNames = "\"\\/bfnrt";
-  constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
-  if (const auto found = kNames.find(c); found != std::string_view::npos) {
-    out += kValues[found];
+  if (const char simple = kEscaped[static_cast<unsigned char>(c)]; simple != 0) {
+    out += simple;
     return true;
   }
   if (c != 'u') {
@@ -237,36 +247,47 @@ bool Scanner::escape(std::string& out) {
   return true;
 }
 
+// What ends a run of plain string content: the closing quote, an escape or a control character.
+bool Scanner::after_run(bool& closed, std::string& out) {
+  if (at_ >= text_.size()) {
+    return fail("unexpected end of a string");
+  }
+  const char c = text_[at_];
+  if (c != '"' && c != '\\' && controls_ == Controls::refused) {
+    return fail("control character in a string");
+  }
+  ++at_;
+  closed = c == '"';
+  if (c == '\\') {
+    return escape(out);
+  }
+  if (!closed) {
+    out += c;
+  }
+  return true;
+}
+
 bool Scanner::string(std::string& out) {
   out.clear();
   if (!eat('"')) {
     return false;
   }
-  while (true) {
+  bool is_valid = true;
+  for (bool closed = false; !closed;) {
     const Run run = plain_run(text_, at_);
     const std::string_view piece = text_.substr(at_, run.end - at_);
-    if (run.ascii || utf8::is_valid(piece)) {
-      out += piece;
-    } else {
-      lossy_ = true;
-      out += utf8::sanitize(piece);
-    }
+    is_valid = is_valid && (run.ascii || utf8::is_valid(piece));
+    out += piece;
     at_ = run.end;
-    if (at_ >= text_.size()) {
-      return fail("unexpected end of a string");
-    }
-    const char c = text_[at_++];
-    if (c == '"') {
-      return true;
-    }
-    if (c != '\\') {
-      --at_;
-      return fail("control character in a string");
-    }
-    if (!escape(out)) {
+    if (!after_run(closed, out)) {
       return false;
     }
   }
+  if (!is_valid) {
+    lossy_ = true;
+    out = utf8::sanitize(out);  // escapes are whole characters: nothing else can be wrong
+  }
+  return true;
 }
 
 bool Scanner::skip_string() {
@@ -276,20 +297,13 @@ bool Scanner::skip_string() {
   std::string ignored;
   while (true) {
     at_ = plain_run(text_, at_).end;
-    if (at_ >= text_.size()) {
-      return fail("unexpected end of a string");
-    }
-    const char c = text_[at_++];
-    if (c == '"') {
-      return true;
-    }
-    if (c != '\\') {
-      --at_;
-      return fail("control character in a string");
-    }
+    bool closed = false;
     ignored.clear();
-    if (!escape(ignored)) {
+    if (!after_run(closed, ignored)) {
       return false;
+    }
+    if (closed) {
+      return true;
     }
   }
 }

@@ -20,10 +20,14 @@ namespace reprise::json {
 
 enum class Kind : std::uint8_t { none, object, array, string, number, boolean, null };
 
+// Whether a control character may stand in a string as it is, which JSON forbids.
+enum class Controls : std::uint8_t { refused, accepted };
+
 class Scanner {
  public:
   // `text` must outlive the scanner and what raw() returns.
-  explicit Scanner(std::string_view text) : text_(text) {}
+  explicit Scanner(std::string_view text, Controls controls = Controls::refused)
+      : text_(text), controls_(controls) {}
 
   Kind kind();                      // of the next value; none at the end and for garbage
   bool raw(std::string_view& out);  // any value, as it is written
@@ -54,6 +58,7 @@ class Scanner {
   bool eat(char c);
   bool number();
   bool skip_string();
+  bool after_run(bool& closed, std::string& out);
   bool enter();
   void leave() { --depth_; }
   bool escape(std::string& out);
@@ -61,6 +66,7 @@ class Scanner {
   bool next_item(bool first, char close, bool& done);
 
   std::string_view text_;
+  Controls controls_;
   std::size_t at_ = 0;
   int depth_ = 0;
   bool failed_ = false;

@@ -68,6 +68,17 @@ TEST(JsonScanner, DecodesStrings) {
   EXPECT_TRUE(bytes.lossy());
 }
 
+TEST(JsonScanner, AcceptsControlCharactersWhenAsked) {
+  const std::string text = "{\"a\":\"line\nline\t\"}";
+  EXPECT_FALSE(json::Scanner(text).skip());
+  json::Scanner scanner(text, json::Controls::accepted);
+  std::string value;
+  EXPECT_TRUE(scanner.object([&](std::string_view) { return scanner.string(value); }));
+  EXPECT_TRUE(scanner.end());
+  EXPECT_EQ(value, "line\nline\t");
+  EXPECT_FALSE(json::Scanner("{\"a\":\"line\n", json::Controls::accepted).skip());
+}
+
 TEST(JsonScanner, IntegersAreExactOrRefused) {
   std::int64_t out = 0;
   EXPECT_TRUE(json::Scanner("-9223372036854775808").integer(out));

@@ -67,6 +67,12 @@ Result<LockFile::Hold> LockFile::acquire(Deadline deadline) {
   return Hold(this);
 }
 
+bool LockFile::is_held(const std::filesystem::path& path) {
+  const auto fd = open_file(path, O_RDONLY);
+  struct flock range = range_of(kLockByte, F_WRLCK);
+  return fd && ::fcntl(fd->get(), F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+}
+
 LockFile::Hold::~Hold() {
   if (file_ != nullptr) {
     file_->unlock_byte(kLockByte);

@@ -45,6 +45,10 @@ class LockFile {
   // passed already tries once.
   Result<Hold> acquire(Deadline deadline);
 
+  // Whether somebody holds the lock of that file right now. Changes nothing; false when there is
+  // no such file.
+  static bool is_held(const std::filesystem::path& path);
+
  private:
   LockFile(std::filesystem::path path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
   Result<> lock_byte(int byte, Deadline deadline, bool poll_fast);

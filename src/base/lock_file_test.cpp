@@ -46,6 +46,18 @@ TEST_F(LockFileTest, IsPrivate) {
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
+TEST_F(LockFileTest, TellsWhetherItIsHeld) {
+  EXPECT_FALSE(LockFile::is_held(path_)) << "there is none";
+  const auto file = open();
+  EXPECT_FALSE(LockFile::is_held(path_));
+  {
+    const auto hold = file->acquire(in(0));
+    ASSERT_TRUE(hold);
+    EXPECT_TRUE(LockFile::is_held(path_));
+  }
+  EXPECT_FALSE(LockFile::is_held(path_));
+}
+
 TEST_F(LockFileTest, ShutsOutOtherObjectsAndThreadsUntilReleased) {
   const auto file = open();
   const auto other = open();

@@ -1,6 +1,8 @@
 #include "base/utf8.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -70,16 +72,25 @@ std::size_t valid_prefix(std::string_view bytes) {
     std::uint64_t word = 0;
     if (i + sizeof word <= bytes.size()) {
       std::memcpy(&word, bytes.data() + i, sizeof word);
-      if ((word & kHighBits) == 0) {
+      const std::uint64_t high = word & kHighBits;
+      if (high == 0) {
         i += sizeof word;
         continue;
       }
+      if constexpr (std::endian::native == std::endian::little) {
+        i += static_cast<std::size_t>(std::countr_zero(high)) / 8;
+      }
     }
+    // One character, and those of two bytes behind it: alphabets come in words.
     const Match match = match_at(bytes, i);
     if (match.matched != match.wanted) {
       return i;
     }
     i += match.matched;
+    while (i + 1 < bytes.size() && byte_at(bytes, i) >= 0xC2 && byte_at(bytes, i) <= 0xDF &&
+           (byte_at(bytes, i + 1) & 0xC0U) == 0x80U) {
+      i += 2;
+    }
   }
   return i;
 }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "reprise/select.h"
+#include "reprise/session.h"
 #include "reprise/types.h"
 
 namespace reprise {

@@ -1,0 +1,332 @@
+#include "store/chatdir/content.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+constexpr std::string_view kErrorPrefix = "error-";
+
+// The extra fields whose names the part does not use itself.
+void append_extra(json::ObjectWriter& part, const Extra& extra,
+                  std::initializer_list<std::string_view> own) {
+  for (const ExtraField& field : extra) {
+    if (std::ranges::find(own, field.name) == own.end()) {
+      part.raw(field.name, field.value.text());
+    }
+  }
+}
+
+bool has_field(const Extra& extra, std::string_view name) {
+  return std::ranges::find(extra, name, &ExtraField::name) != extra.end();
+}
+
+void append_blob(json::ObjectWriter& part, const std::optional<BlobHash>& blob) {
+  if (blob) {
+    part.field("blob", blob->str());
+  }
+}
+
+void append_part(std::string& out, const TextBlock& block) {
+  json::ObjectWriter part(out);
+  part.field("type", "text").field("text", block.text);
+  append_extra(part, block.extra, {"type", "text"});
+  part.close();
+}
+
+void append_part(std::string& out, const ThinkingBlock& block) {
+  json::ObjectWriter part(out);
+  part.field("type", "reasoning").field("text", block.text);
+  if (!block.signature.empty()) {
+    part.field("signature", block.signature);
+  }
+  append_extra(part, block.extra, {"type", "text", "signature"});
+  part.close();
+}
+
+void append_part(std::string& out, const ToolUseBlock& block) {
+  json::ObjectWriter part(out);
+  part.field("type", "tool-call")
+      .field("toolCallId", block.id)
+      .field("toolName", block.name)
+      .raw("input", block.input.text());
+  append_extra(part, block.extra, {"type", "toolCallId", "toolName", "input"});
+  part.close();
+}
+
+// An output of another kind than text was kept as it came, in the extra fields.
+void append_part(std::string& out, const ToolResultBlock& block) {
+  json::ObjectWriter part(out);
+  part.field("type", "tool-result").field("toolCallId", block.tool_use_id);
+  if (!has_field(block.extra, "output") && !has_field(block.extra, "result")) {
+    part.key("output");
+    json::ObjectWriter(out)
+        .field("type", block.is_error ? "error-text" : "text")
+        .field("value", block.text)
+        .close();
+  }
+  append_blob(part, block.blob);
+  append_extra(part, block.extra, {"type", "toolCallId", "blob"});
+  part.close();
+}
+
+void append_part(std::string& out, const ImageBlock& block) {
+  json::ObjectWriter part(out);
+  part.field("type", "image").field("image", block.url).field("mediaType", block.media_type);
+  append_blob(part, block.blob);
+  append_extra(part, block.extra, {"type", "image", "mediaType", "blob"});
+  part.close();
+}
+
+void append_part(std::string& out, const UnknownBlock& block) {
+  out += block.json.text();
+}
+
+// The members of one part, as they are spelled; what is taken is gone.
+class Members {
+ public:
+  bool read(json::Scanner& scanner) {
+    return scanner.object([&](std::string_view name) {
+      std::string_view raw;
+      if (!scanner.raw(raw)) {
+        return false;
+      }
+      members_.emplace_back(name, raw);
+      return true;
+    });
+  }
+
+  // The value when it is a string.
+  std::optional<std::string> take_text(std::string_view name) {
+    const auto found = find(name);
+    if (found == members_.end() || !found->second.starts_with('"')) {
+      return std::nullopt;
+    }
+    auto text = decoded(found->second);
+    members_.erase(found);
+    return text;
+  }
+
+  std::string take_text_or_nothing(std::string_view name) {
+    return take_text(name).value_or(std::string());
+  }
+
+  std::optional<RawJson> take_raw(std::string_view name) {
+    const auto found = find(name);
+    if (found == members_.end()) {
+      return std::nullopt;
+    }
+    RawJson json = json::take(found->second);
+    members_.erase(found);
+    return json;
+  }
+
+  std::optional<BlobHash> take_blob() {
+    const auto found = find("blob");
+    if (found == members_.end() || found->second.size() < 2) {
+      return std::nullopt;
+    }
+    auto hash = BlobHash::parse(found->second.substr(1, found->second.size() - 2));
+    if (!hash) {
+      return std::nullopt;
+    }
+    members_.erase(found);
+    return *std::move(hash);
+  }
+
+  std::string_view raw(std::string_view name) const {
+    const auto found = std::ranges::find(members_, name, &Member::first);
+    return found == members_.end() ? std::string_view() : found->second;
+  }
+
+  // What is left.
+  Extra extra() const {
+    Extra extra;
+    extra.reserve(members_.size());
+    for (const auto& [name, raw] : members_) {
+      extra.push_back({name, json::take(raw)});
+    }
+    return extra;
+  }
+
+  std::string decoded(std::string_view raw) {
+    std::string text;
+    json::Scanner scanner(raw);
+    if (!scanner.string(text)) {
+      return {};
+    }
+    lossy_ = lossy_ || scanner.lossy();
+    return text;
+  }
+
+  bool lossy() const { return lossy_; }
+
+ private:
+  using Member = std::pair<std::string, std::string_view>;
+
+  // The last of that name: it wins.
+  std::vector<Member>::iterator find(std::string_view name) {
+    for (auto at = members_.end(); at != members_.begin();) {
+      --at;
+      if (at->first == name) {
+        return at;
+      }
+    }
+    return members_.end();
+  }
+
+  std::vector<Member> members_;
+  bool lossy_ = false;
+};
+
+Block tool_call(Members& members) {
+  ToolUseBlock block;
+  block.id = members.take_text_or_nothing("toolCallId");
+  block.name = members.take_text_or_nothing("toolName");
+  auto input = members.take_raw("input");
+  if (!input) {
+    input = members.take_raw("args");  // as older versions say
+  }
+  block.input = input.value_or(RawJson());
+  block.extra = members.extra();
+  return block;
+}
+
+// What a person would read of an output: its text, or its JSON as it stands there.
+std::string readable(Members& members, std::string_view raw) {
+  return raw.starts_with('"') ? members.decoded(raw) : std::string(raw);
+}
+
+Block tool_result(Members& members) {
+  ToolResultBlock block;
+  block.tool_use_id = members.take_text_or_nothing("toolCallId");
+  block.blob = members.take_blob();
+  const std::string_view output = members.raw("output");
+  json::Scanner scanner(output);
+  if (scanner.kind() == json::Kind::object) {
+    Members inner;
+    inner.read(scanner);
+    const std::string type = inner.take_text_or_nothing("type");
+    block.is_error = type.starts_with(kErrorPrefix);
+    block.text = readable(members, inner.raw("value"));
+    const bool plain = inner.raw("value").starts_with('"') && inner.extra().size() == 1 &&
+                       (type == "text" || type == "error-text");
+    if (plain) {
+      members.take_raw("output");
+    }
+  } else {
+    block.text = readable(members, output.empty() ? members.raw("result") : output);
+    block.is_error = members.raw("isError") == "true";
+  }
+  block.extra = members.extra();
+  return block;
+}
+
+// A picture is named by its address; bytes in the part itself become an address, too.
+Block image(Members& members) {
+  ImageBlock block;
+  block.media_type = members.take_text_or_nothing("mediaType");
+  block.blob = members.take_blob();
+  block.url = members.take_text_or_nothing("image");
+  const bool is_address = block.url.empty() || block.url.find(':') < block.url.find_first_of("/+=");
+  if (!is_address) {
+    block.url.insert(0, cat("data:", block.media_type, ";base64,"));
+  }
+  block.extra = members.extra();
+  return block;
+}
+
+Block block_of(Members& members, std::string_view raw) {
+  const std::string_view type_raw = members.raw("type");
+  const bool has_text = members.raw("text").starts_with('"');
+  if (type_raw == R"("text")" && has_text) {
+    members.take_raw("type");
+    TextBlock block{members.take_text_or_nothing("text"), {}};
+    block.extra = members.extra();
+    return block;
+  }
+  if (type_raw == R"("reasoning")" && has_text) {
+    members.take_raw("type");
+    ThinkingBlock block{
+        members.take_text_or_nothing("text"), members.take_text_or_nothing("signature"), {}};
+    block.extra = members.extra();
+    return block;
+  }
+  if (type_raw == R"("tool-call")") {
+    members.take_raw("type");
+    return tool_call(members);
+  }
+  if (type_raw == R"("tool-result")") {
+    members.take_raw("type");
+    return tool_result(members);
+  }
+  if (type_raw == R"("image")" && members.raw("image").starts_with('"')) {
+    members.take_raw("type");
+    return image(members);
+  }
+  return UnknownBlock{type_raw.starts_with('"') ? members.decoded(type_raw) : std::string(),
+                      json::take(raw)};
+}
+
+bool read_part(json::Scanner& scanner, std::vector<Block>& blocks, bool& lossy) {
+  std::string_view raw;
+  if (scanner.kind() != json::Kind::object) {
+    if (!scanner.raw(raw)) {
+      return false;
+    }
+    blocks.emplace_back(UnknownBlock{{}, json::take(raw)});
+    return true;
+  }
+  const std::string_view rest = scanner.rest();
+  const std::size_t start = scanner.position();
+  Members members;
+  if (!members.read(scanner)) {
+    return false;
+  }
+  blocks.push_back(block_of(members, rest.substr(0, scanner.position() - start)));
+  lossy = lossy || members.lossy();
+  return true;
+}
+
+}  // namespace
+
+void append_content(std::string& out, const std::vector<Block>& blocks) {
+  if (blocks.size() == 1) {
+    if (const auto* const text = std::get_if<TextBlock>(&blocks.front());
+        text != nullptr && text->extra.empty()) {
+      json::append_string(out, text->text);
+      return;
+    }
+  }
+  json::ArrayWriter array(out);
+  for (const Block& block : blocks) {
+    array.item();
+    std::visit([&out](const auto& one) { append_part(out, one); }, block);
+  }
+  array.close();
+}
+
+bool read_content(json::Scanner& scanner, std::vector<Block>& blocks, bool& lossy) {
+  if (scanner.kind() == json::Kind::string) {
+    TextBlock& block = std::get<TextBlock>(blocks.emplace_back(TextBlock{}));
+    return scanner.string(block.text);  // the scanner says itself whether it was lossy
+  }
+  return scanner.array([&] { return read_part(scanner, blocks, lossy); });
+}
+
+}  // namespace reprise::store::chatdir

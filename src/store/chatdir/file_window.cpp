@@ -1,0 +1,82 @@
+#include "store/chatdir/file_window.h"
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "base/file.h"
+#include "reprise/error.h"
+
+namespace reprise::store::chatdir {
+Result<> FileWindow::load(std::int64_t offset, std::size_t bytes) {
+  // Whoever goes backwards wants what stands before it next.
+  std::int64_t from = offset;
+  if (offset < begin_ && bytes < buffer_bytes_) {
+    const auto before = static_cast<std::int64_t>(buffer_bytes_ - bytes);
+    from = std::max<std::int64_t>(0, offset - before);
+  }
+  const std::size_t wanted =
+      std::max(buffer_bytes_, static_cast<std::size_t>(offset - from) + bytes);
+  if (buffer_.size() != wanted) {
+    buffer_ = std::string();
+    buffer_.resize(wanted);
+  }
+  begin_ = from;
+  std::size_t got = 0;
+  while (got < wanted) {
+    const ssize_t count =
+        ::pread(fd_, buffer_.data() + got, wanted - got, from + static_cast<std::int64_t>(got));
+    if (count < 0 && errno == EINTR) {
+      continue;
+    }
+    if (count < 0) {
+      const int os_errno = errno;
+      buffer_.clear();
+      return std::unexpected(os_error("read", file_, os_errno));
+    }
+    if (count == 0) {
+      break;
+    }
+    got += static_cast<std::size_t>(count);
+  }
+  buffer_.resize(got);
+  return {};
+}
+
+Result<std::string_view> FileWindow::view(std::int64_t offset, std::size_t bytes) {
+  const auto end = begin_ + static_cast<std::int64_t>(buffer_.size());
+  if (offset < begin_ || offset + static_cast<std::int64_t>(bytes) > end) {
+    REPRISE_TRY(load(offset, bytes));
+  }
+  const auto start = static_cast<std::size_t>(offset - begin_);
+  return std::string_view(buffer_).substr(std::min(start, buffer_.size()), bytes);
+}
+
+Result<FileWindow::LineView> FileWindow::line(std::int64_t offset, std::int64_t end) {
+  const auto left =
+      std::min(static_cast<std::size_t>(std::max<std::int64_t>(0, end - offset)), kLineBytesMax);
+  // What the buffer has already, then more and more.
+  const auto there = begin_ + static_cast<std::int64_t>(buffer_.size()) - offset;
+  std::size_t bytes =
+      offset >= begin_ && there > 0 ? static_cast<std::size_t>(there) : buffer_bytes_;
+  for (std::size_t searched = 0;; bytes = std::max(bytes * 2, buffer_bytes_)) {
+    REPRISE_ASSIGN(const std::string_view text, view(offset, std::min(bytes, left)));
+    const std::size_t found = text.find('\n', searched);
+    if (found != std::string_view::npos) {
+      return LineView{text.substr(0, found), true};
+    }
+    if (text.size() == left || text.size() < bytes) {
+      return LineView{text, false};
+    }
+    searched = text.size();
+  }
+}
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,281 @@
+#include "store/chatdir/line.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+#include "store/chatdir/content.h"
+#include "store/chatdir/cursor.h"
+#include "store/chatdir/mark.h"
+#include "store/file/rest.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+constexpr std::string_view kOursStart = R"(,"reprise":{)";
+
+// A text is given no more room than this before its length is known.
+constexpr std::size_t kReserveMax = std::size_t{1} << 20U;
+
+constexpr std::array<std::string_view, 3> kOwnMembers = {"role", "content", kRest};
+
+void append_extra(json::ObjectWriter& object, const Extra& extra) {
+  for (const ExtraField& field : extra) {
+    if (std::ranges::find(kOwnMembers, field.name) == kOwnMembers.end()) {
+      object.raw(field.name, field.value.text());
+    }
+  }
+}
+
+bool has_line_end(std::string_view text) {
+  return text.find_first_of("\n\r") != std::string_view::npos;
+}
+
+// Between the tokens of JSON a line end is as good as a blank; in strings there is none.
+void blank_line_ends(std::string& text) {
+  std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+}
+
+// The members role and content and what is not understood, without the closing brace.
+std::string native_members(const Message& message) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.field("role", message.role);
+  object.key("content");
+  append_content(out, message.blocks);
+  append_extra(object, message.extra);
+  return out;
+}
+
+// What the native members do not say, as the beginning of our member: "" or members and a comma.
+std::string rest_members(std::string& native, const Message& message) {
+  if (has_line_end(native)) {
+    blank_line_ends(native);
+    // Opaque JSON of several lines: what it looks like is kept as text.
+    return cat(R"("whole":)", json::quoted(message_to_json(message)), ",");
+  }
+  const auto seen = read_line(cat(native, "}"));
+  Message plain = seen ? seen->message : Message{};
+  plain.created_at = message.created_at;
+  std::string rest = message_rest(message, plain);
+  if (rest.empty()) {
+    return rest;
+  }
+  if (has_line_end(rest)) {
+    return cat(R"("whole":)", json::quoted(message_to_json(message)), ",");
+  }
+  rest.back() = ',';
+  return rest.substr(1);
+}
+
+bool read_time(json::Scanner& scanner, std::optional<Time>& time) {
+  std::string text;
+  if (!scanner.string(text)) {
+    return false;
+  }
+  time = parse_time(text);
+  return time.has_value();
+}
+
+// Our member: what the native ones do not say.
+Result<> add_ours(Line& line, std::string_view ours) {
+  std::optional<Time> created;
+  std::string whole;
+  bool has_rest = false;
+  json::Scanner scanner(ours);
+  const bool good = scanner.object([&](std::string_view name) {
+    if (name == "log" && scanner.kind() == json::Kind::object) {
+      return scanner.object([&](std::string_view inner) {
+        return inner == "created_at" ? read_time(scanner, created) : scanner.skip();
+      });
+    }
+    if (name == "whole" && scanner.kind() == json::Kind::string) {
+      return scanner.string(whole);
+    }
+    has_rest = true;
+    return scanner.skip();
+  });
+  if (!good) {
+    return std::unexpected(scanner.fault());
+  }
+  Message& message = line.message;
+  if (!whole.empty()) {
+    REPRISE_ASSIGN(Message said, message_from_json(whole));
+    if (plain_text(said) == plain_text(message)) {
+      message = std::move(said);
+      message.seq = {};
+    }
+  } else if (has_rest) {
+    REPRISE_TRY(add_message_rest(message, ours));
+  }
+  if (created) {
+    message.created_at = *created;
+  }
+  return {};
+}
+
+// Reads the members of one line; what is understood of ours comes last.
+class LineReader {
+ public:
+  explicit LineReader(std::string_view text) : scanner_(text) {}
+
+  Result<Line> read() {
+    if (!scanner_.object([this](std::string_view name) { return member(name); }) ||
+        !scanner_.end()) {
+      return std::unexpected(scanner_.fault());
+    }
+    line_.lossy = line_.lossy || scanner_.lossy();
+    if (!ours_.empty() && !add_ours(line_, ours_)) {
+      // Nobody we know wrote it: it is kept like any other member.
+      line_.message.extra.push_back({std::string(kRest), json::take(ours_)});
+    }
+    return std::move(line_);
+  }
+
+ private:
+  bool member(std::string_view name) {
+    Message& message = line_.message;
+    const json::Kind kind = scanner_.kind();
+    if (name == "role" && kind == json::Kind::string) {
+      line_.duplicate = line_.duplicate || std::exchange(has_role_, true);
+      return scanner_.string(message.role);
+    }
+    if (name == "content" && (kind == json::Kind::string || kind == json::Kind::array)) {
+      line_.duplicate = line_.duplicate || std::exchange(has_content_, true);
+      message.blocks.clear();
+      return read_content(scanner_, message.blocks, line_.lossy);
+    }
+    std::string_view raw;
+    if (!scanner_.raw(raw)) {
+      return false;
+    }
+    if (name == kRest && kind == json::Kind::object) {
+      line_.duplicate = line_.duplicate || !ours_.empty();
+      ours_ = raw;
+      return true;
+    }
+    keep(name, raw);
+    return true;
+  }
+
+  void keep(std::string_view name, std::string_view raw) {
+    Extra& extra = line_.message.extra;
+    const auto known = std::ranges::find(extra, name, &ExtraField::name);
+    if (known == extra.end()) {
+      extra.push_back({std::string(name), json::take(raw)});
+    } else {
+      known->value = json::take(raw);
+      line_.duplicate = true;
+    }
+  }
+
+  json::Scanner scanner_;
+  Line line_;
+  std::string_view ours_;
+  bool has_role_ = false;
+  bool has_content_ = false;
+};
+
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20;
+}
+
+// The same JSON with escapes for the control characters inside strings.
+std::string with_escaped_controls(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string out;
+  bool in_string = false;
+  bool escaped = false;
+  for (const char c : text) {
+    if (in_string && is_control(c)) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (std::exchange(escaped, false)) {
+        out.pop_back();  // a backslash at the end of a line escapes nothing
+      }
+      out.append("\\u00").append(1, kHex[byte >> 4U]).append(1, kHex[byte & 0xFU]);
+      continue;
+    }
+    out += c;
+    if (c == '"' && !escaped) {
+      in_string = !in_string;
+    }
+    escaped = in_string && c == '\\' && !escaped;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<> append_line(std::string& out, std::int64_t start, const Message& message, Mark mark) {
+  const std::size_t begin = out.size();
+  std::string native = native_members(message);
+  const std::string rest = rest_members(native, message);
+  out.append(native).append(",").append(json::quoted(kRest)).append(":{").append(rest);
+  mark.created_at = message.created_at;
+  mark.line = start;
+  mark.at = start + static_cast<std::int64_t>(out.size() - begin);
+  append_mark(out, mark);
+  out += "}}";
+  if (json::Scanner check(std::string_view(out).substr(begin)); !check.skip()) {
+    return fail(Code::invalid_argument,
+                cat("this message cannot be stored: ", check.fault().message));
+  }
+  out += '\n';
+  return {};
+}
+
+std::optional<Line> read_plain_line(std::string_view text, const FoundMark* found) {
+  Line line;
+  std::string_view role;
+  Cursor cursor(text);
+  if (!cursor.eat(R"({"role":)") || !cursor.word(role) || !cursor.eat(R"(,"content":)") ||
+      !cursor.rest().starts_with('"')) {
+    return std::nullopt;
+  }
+  TextBlock& block = std::get<TextBlock>(line.message.blocks.emplace_back(TextBlock{}));
+  block.text.reserve(std::min(found == nullptr ? text.size() : found->position, kReserveMax));
+  if (!cursor.text(block.text, line.lossy)) {
+    return std::nullopt;
+  }
+  if (cursor.eat(kOursStart)) {
+    Mark mark;
+    const bool is_known = found != nullptr && cursor.position() == found->position;
+    if (!is_known && !read_written_mark(cursor.rest(), mark)) {
+      return std::nullopt;
+    }
+    line.message.created_at = is_known ? found->mark->created_at : mark.created_at;
+  } else if (cursor.rest() != "}") {
+    return std::nullopt;
+  }
+  if (!utf8::is_valid(role)) {
+    return std::nullopt;
+  }
+  line.message.role = role;
+  return line;
+}
+
+Result<Line> read_line(std::string_view text) {
+  if (auto plain = read_plain_line(text); plain) {
+    return *std::move(plain);
+  }
+  auto line = LineReader(text).read();
+  if (!line && std::ranges::any_of(text, is_control)) {
+    return LineReader(with_escaped_controls(text)).read();
+  }
+  return line;
+}
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,36 @@
+#pragma once
+
+// One line of messages.jsonl: {"role":…,"content":…,"reprise":{…}}. The last member is ours: what
+// role and content cannot say, and the mark.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "store/chatdir/mark.h"
+
+namespace reprise::store::chatdir {
+
+// Appends the message's line with its end. `start` is the place in the file where the line begins;
+// line, at and created_at of the mark follow from the message. invalid_argument for a message whose
+// opaque JSON is nested so deeply that the line could not be read again.
+Result<> append_line(std::string& out, std::int64_t start, const Message& message, Mark mark);
+
+struct Line {
+  Message message;         // its seq is 0
+  bool lossy = false;      // text was no Unicode: U+FFFD stands for it
+  bool duplicate = false;  // a member stands twice: the last one counts
+};
+
+// One JSON object. Control characters in strings are taken for what they are. corrupt for what is
+// no object.
+Result<Line> read_line(std::string_view text);
+
+// The quick way for the most common kind of line, a message that is nothing but one text; nullopt
+// for all others. `found` is the line's mark where that is known.
+std::optional<Line> read_plain_line(std::string_view text, const FoundMark* found = nullptr);
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,197 @@
+#include "store/chatdir/log_reader.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/chatdir/file_window.h"
+#include "store/chatdir/line.h"
+#include "store/chatdir/message_log.h"
+#include "store/facts.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+constexpr std::size_t kPlacesAtOnce = 1024;
+constexpr std::size_t kDamageMax = 1000;
+constexpr std::int64_t kExcerptBytesMax = 10'000;
+
+// What a place's bytes turned out to be, besides a message.
+struct Flaw {
+  std::int64_t offset;
+  std::int64_t length;
+  std::string reason;
+};
+
+class Delivery {
+ public:
+  explicit Delivery(const MessageSink& sink) : sink_(sink) {}
+
+  Flow operator()(const MessageLog::Place& place, Result<Line> line) {
+    if (!line) {
+      add(place, line.error().message);
+      return Flow::go_on;
+    }
+    if (line->lossy) {
+      add(place, "text that is not Unicode, shown as U+FFFD");
+    }
+    if (line->duplicate) {
+      add(place, "a member stands twice, the last one counts");
+    }
+    line->message.seq = place.seq;
+    return sink_(std::move(line->message));
+  }
+
+  const std::vector<Flaw>& flaws() const { return flaws_; }
+
+ private:
+  void add(const MessageLog::Place& place, std::string_view reason) {
+    flaws_.push_back({place.offset, place.length, std::string(reason)});
+  }
+
+  const MessageSink& sink_;
+  std::vector<Flaw> flaws_;
+};
+
+// Puts together what was found in reading.
+class Reporter {
+ public:
+  Reporter(const MessageLog& log, std::string_view name)
+      : log_(log), name_(name), window_(log.fd(), log.file()) {}
+
+  Result<> injuries(Seq from, Seq to) {
+    for (const MessageLog::Injury& injury : log_.injuries(from, to)) {
+      REPRISE_TRY(add(injury.line, injury.offset, injury.length, injury.reason));
+    }
+    return {};
+  }
+
+  Result<> flaws(const std::vector<Flaw>& flaws) {
+    for (const Flaw& flaw : flaws) {
+      REPRISE_TRY(at(flaw.offset, flaw.length, flaw.reason));
+    }
+    return {};
+  }
+
+  Result<> at(std::int64_t offset, std::int64_t length, std::string_view reason) {
+    REPRISE_ASSIGN(const std::int64_t line, line_of(offset));
+    return add(line, offset, length, reason);
+  }
+
+  ReadReport take() {
+    // In the order of the file, however it was read.
+    std::ranges::stable_sort(found_, {}, [](const auto& one) { return one.first; });
+    for (auto& [offset, damage] : found_) {
+      report_.damage.push_back(std::move(damage));
+    }
+    return std::move(report_);
+  }
+
+ private:
+  Result<> add(std::int64_t line, std::int64_t offset, std::int64_t length,
+               std::string_view reason) {
+    ++report_.damaged;
+    if (found_.size() >= kDamageMax) {
+      return {};
+    }
+    const auto shown = static_cast<std::size_t>(std::min(length, kExcerptBytesMax));
+    REPRISE_ASSIGN(const std::string_view excerpt, window_.view(offset, shown));
+    found_.emplace_back(
+        offset, Damage{cat(name_, ": line ", line), std::string(reason), std::string(excerpt)});
+    return {};
+  }
+
+  // Counted on from the last one asked for.
+  Result<std::int64_t> line_of(std::int64_t offset) {
+    if (offset < counted_to_) {
+      counted_to_ = 0;
+      line_ = 1;
+    }
+    while (counted_to_ < offset) {
+      const auto left = static_cast<std::size_t>(offset - counted_to_);
+      REPRISE_ASSIGN(const std::string_view text,
+                     window_.view(counted_to_, std::min(left, FileWindow::kBufferBytes)));
+      if (text.empty()) {
+        break;
+      }
+      line_ += std::ranges::count(text, '\n');
+      counted_to_ += static_cast<std::int64_t>(text.size());
+    }
+    return line_;
+  }
+
+  const MessageLog& log_;
+  std::string_view name_;
+  FileWindow window_;
+  ReadReport report_;
+  std::vector<std::pair<std::int64_t, Damage>> found_;
+  std::int64_t counted_to_ = 0;
+  std::int64_t line_ = 1;
+};
+
+Result<ReadReport> report_of(const MessageLog& log, Span span, const TornCheck& torn,
+                             std::string_view name, const Delivery& delivery) {
+  Reporter reporter(log, name);
+  REPRISE_TRY(reporter.injuries({span.from}, {span.to}));
+  REPRISE_TRY(reporter.flaws(delivery.flaws()));
+  const LogState state = log.state();
+  if (state.is_torn() && span.to == state.head.value && torn(state)) {
+    REPRISE_TRY(reporter.at(state.end, state.size - state.end, "the end was cut off in writing"));
+  }
+  return reporter.take();
+}
+
+}  // namespace
+
+Result<ReadReport> read_messages(const MessageLog& log, const ReadRange& range,
+                                 const TornCheck& torn, std::string_view name,
+                                 const MessageSink& sink) {
+  const Span span = clamp(range, log.state().head);
+  FileWindow window(log.fd(), log.file());
+  Delivery deliver(sink);
+  Seq from{span.from};
+  Seq to{span.to};
+  while (from < to) {
+    const auto places = log.places(from, to, kPlacesAtOnce, range.newest_first);
+    if (places.empty()) {
+      break;
+    }
+    for (const MessageLog::Place& place : places) {
+      REPRISE_ASSIGN(const std::string_view bytes,
+                     window.view(place.offset, static_cast<std::size_t>(place.length)));
+      if (deliver(place, read_line(bytes)) == Flow::stop) {
+        return report_of(log, {span.from, span.from}, torn, name, deliver);
+      }
+    }
+    (range.newest_first ? to : from) =
+        range.newest_first ? places.back().seq : places.back().seq.next();
+  }
+  return report_of(log, span, torn, name, deliver);
+}
+
+Result<FirstReading> read_first(const std::filesystem::path& file, Seq to, const TornCheck& torn,
+                                std::string_view name, const MessageSink& sink) {
+  Delivery deliver(sink);
+  FirstReading reading;
+  const auto visit = [&](const MessageLog::Place& place, Result<Line> line) {
+    return place.seq < to ? deliver(place, std::move(line)) : Flow::stop;
+  };
+  REPRISE_ASSIGN(reading.log, MessageLog::open(file, visit));
+  if (reading.log != nullptr) {
+    const Span span = clamp({.to = to}, reading.log->state().head);
+    REPRISE_ASSIGN(reading.report, report_of(*reading.log, span, torn, name, deliver));
+  }
+  return reading;
+}
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,219 @@
+#include "store/chatdir/mark.h"
+
+#include <string.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/chatdir/cursor.h"
+#include "store/stored_json.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+// Where a mark begins. A quote inside a string has a backslash before it, so this stands nowhere
+// but where we wrote it, and behind our last one comes nothing like it.
+constexpr std::string_view kMarkStart = R"("log":{"seq":)";
+constexpr std::string_view kMarkKey = R"("log":)";
+constexpr std::string_view kMarkEnd = "}}}";
+constexpr std::size_t kStateKeyBytes = std::string_view(R"(,"state":)").size();
+
+// npos: none. By the braces, of which there are few behind it.
+std::size_t last_mark_start(std::string_view bytes) {
+  std::size_t end = bytes.size();
+  while (const void* const brace = ::memrchr(bytes.data(), '{', end)) {
+    end = static_cast<std::size_t>(static_cast<const char*>(brace) - bytes.data());
+    if (end >= kMarkKey.size() && bytes.substr(end - kMarkKey.size()).starts_with(kMarkStart)) {
+      return end - kMarkKey.size();
+    }
+  }
+  return std::string_view::npos;
+}
+
+bool read_time(Cursor& cursor, Time& time) {
+  std::string_view text;
+  if (!cursor.word(text)) {
+    return false;
+  }
+  const auto parsed = parse_time(text);
+  time = parsed.value_or(time);
+  return parsed.has_value();
+}
+
+// The members that every mark of ours begins with.
+bool read_mark_start(Cursor& cursor, Mark& mark) {
+  return cursor.eat(kMarkStart) && cursor.number(mark.seq.value) && cursor.eat(R"(,"line":)") &&
+         cursor.number(mark.line) && cursor.eat(R"(,"at":)") && cursor.number(mark.at) &&
+         cursor.eat(R"(,"created_at":)") && read_time(cursor, mark.created_at);
+}
+
+bool read_time(json::Scanner& scanner, Time& time) {
+  std::string text;
+  if (!scanner.string(text)) {
+    return false;
+  }
+  const auto parsed = parse_time(text);
+  time = parsed.value_or(time);
+  return parsed.has_value();
+}
+
+bool read_batch(json::Scanner& scanner, Mark& mark) {
+  bool first = true;
+  return scanner.array([&] {
+    return scanner.integer(std::exchange(first, false) ? mark.number : mark.of);
+  }) && mark.number >= 1 &&
+         mark.number <= mark.of;
+}
+
+bool read_operation(std::string_view text, Mark& mark) {
+  auto operation = OperationId::parse(text);
+  if (!operation) {
+    return false;
+  }
+  mark.operation = *std::move(operation);
+  return true;
+}
+
+bool read_mark_member(json::Scanner& scanner, std::string_view name, Mark& mark) {
+  if (name == "seq") {
+    return scanner.integer(mark.seq.value) && mark.seq.value >= 0;
+  }
+  if (name == "line") {
+    return scanner.integer(mark.line);
+  }
+  if (name == "at") {
+    return scanner.integer(mark.at);
+  }
+  if (name == "created_at") {
+    return read_time(scanner, mark.created_at);
+  }
+  if (name == "batch") {
+    return read_batch(scanner, mark);
+  }
+  if (name == "request") {
+    return scanner.string(mark.request);
+  }
+  std::string_view raw;
+  if (!scanner.raw(raw)) {
+    return false;
+  }
+  if (name == "operation" && raw.size() >= 2) {
+    return read_operation(raw.substr(1, raw.size() - 2), mark);
+  }
+  if (name == "state") {
+    mark.state = raw;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string state_to_json(const State& state) {
+  std::string out;
+  json::ObjectWriter object(out);
+  if (state.usage != Usage{}) {
+    object.raw("usage", usage_to_json(state.usage));
+  }
+  if (state.answering) {
+    object.raw("answering", answer_to_json(*state.answering));
+  }
+  object.close();
+  return out == "{}" ? "" : out;
+}
+
+State state_from_json(std::string_view json) {
+  State state;
+  if (auto usage = usage_from_json(json::find_member(json, "usage")); usage) {
+    state.usage = *std::move(usage);
+  }
+  if (auto running = answer_from_json(json::find_member(json, "answering")); running) {
+    state.answering = PartialStart{running->answer, running->owner, running->provider,
+                                   running->model, running->started_at};
+  }
+  return state;
+}
+
+void append_mark(std::string& out, const Mark& mark) {
+  out += kMarkKey;
+  json::ObjectWriter object(out);
+  object.field("seq", mark.seq.value).field("line", mark.line).field("at", mark.at);
+  object.field("created_at", format_time(mark.created_at));
+  if (mark.of > 1) {
+    object.raw("batch", cat("[", mark.number, ",", mark.of, "]"));
+  }
+  if (!mark.request.empty()) {
+    object.field("request", mark.request);
+  }
+  if (mark.ends_batch()) {
+    if (mark.operation) {
+      object.field("operation", mark.operation->str());
+    }
+    if (!mark.state.empty()) {
+      object.raw("state", mark.state);
+    }
+  }
+  object.close();
+}
+
+bool read_written_mark(std::string_view text, Mark& mark) {
+  Cursor cursor(text);
+  std::string_view word;
+  if (!read_mark_start(cursor, mark) ||
+      (cursor.eat(R"(,"batch":[)") && !(cursor.number(mark.number) && cursor.eat(",") &&
+                                        cursor.number(mark.of) && cursor.eat("]")))) {
+    return false;
+  }
+  if (cursor.eat(R"(,"request":)")) {
+    if (!cursor.word(word)) {
+      return false;
+    }
+    mark.request = word;
+  }
+  if (cursor.eat(R"(,"operation":)") && !(cursor.word(word) && read_operation(word, mark))) {
+    return false;
+  }
+  std::string_view rest = trimmed(cursor.rest());
+  if (rest.starts_with(R"(,"state":)") && rest.ends_with(kMarkEnd)) {
+    rest.remove_prefix(kStateKeyBytes);
+    mark.state = rest.substr(0, rest.size() - kMarkEnd.size());
+    return true;
+  }
+  return rest == kMarkEnd;
+}
+
+std::optional<FoundMark> find_mark(std::string_view bytes) {
+  const std::string_view text = trimmed(bytes);
+  if (!text.ends_with(kMarkEnd)) {
+    return std::nullopt;
+  }
+  const std::size_t position = last_mark_start(bytes);
+  if (position == std::string_view::npos) {
+    return std::nullopt;
+  }
+  auto mark = std::make_shared<Mark>();
+  if (read_written_mark(bytes.substr(position), *mark)) {
+    return FoundMark{std::move(mark), position};
+  }
+  *mark = {};
+  json::Scanner scanner(bytes.substr(position + kMarkKey.size()));
+  if (!scanner.object(
+          [&](std::string_view name) { return read_mark_member(scanner, name, *mark); }) ||
+      trimmed(scanner.rest()) != "}}") {
+    return std::nullopt;
+  }
+  return FoundMark{std::move(mark), position};
+}
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,398 @@
+#include "store/chatdir/message_log.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/chatdir/file_window.h"
+#include "store/chatdir/line.h"
+#include "store/chatdir/mark.h"
+#include "store/chatdir/splitter.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kTailBytes = 64;
+constexpr std::int64_t kLineEndMax = 2;  // "\r\n"
+constexpr std::int64_t kPeekBytesMin = 4096;
+constexpr std::int64_t kPeekBytesMax = std::int64_t{1} << 20;
+
+Result<struct stat> status_of(int fd, const fs::path& file) {
+  struct stat status{};
+  if (::fstat(fd, &status) != 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  return status;
+}
+
+// A pipe or a device would keep us waiting, a folder has no bytes.
+Result<Fd> open_regular(const fs::path& file) {
+  REPRISE_ASSIGN(Fd fd, open_file(file, O_RDONLY | O_NONBLOCK));
+  REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), file));
+  if (!S_ISREG(status.st_mode)) {
+    return fail(Code::corrupt, cat("cannot read ", file.native(), ": not a file"));
+  }
+  return fd;
+}
+
+// FNV-1a.
+std::uint64_t hash_of(std::string_view bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : bytes) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  }
+  return hash;
+}
+
+struct Tail {
+  std::uint64_t hash = 0;
+  bool ends_line = true;
+};
+Result<Tail> tail_before(int fd, const fs::path& file, std::int64_t end) {
+  std::array<char, kTailBytes> bytes{};
+  const std::int64_t from = std::max<std::int64_t>(0, end - kTailBytes);
+  const ssize_t got = ::pread(fd, bytes.data(), static_cast<std::size_t>(end - from), from);
+  if (got < 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  const std::string_view text(bytes.data(), static_cast<std::size_t>(got));
+  return Tail{hash_of(text), text.empty() || text.ends_with('\n')};
+}
+
+bool same_time(const timespec& a, const timespec& b) {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+}  // namespace
+
+Result<std::optional<LogState>> peek_state(const fs::path& file) {
+  REPRISE_ASSIGN(const Fd fd, open_regular(file));
+  REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), file));
+  const std::int64_t size = status.st_size;
+  LogState state{.end = size, .size = size};
+  REPRISE_ASSIGN(const Tail tail, tail_before(fd.get(), file, size));
+  state.tail = tail.hash;
+  if (size == 0) {
+    return state;
+  }
+  for (std::int64_t bytes = kPeekBytesMin; tail.ends_line && bytes <= kPeekBytesMax; bytes *= 16) {
+    const std::int64_t from = std::max<std::int64_t>(0, size - bytes);
+    FileWindow window(fd.get(), file, static_cast<std::size_t>(size - from));
+    REPRISE_ASSIGN(const std::string_view text,
+                   window.view(from, static_cast<std::size_t>(size - from)));
+    auto found = find_mark(text);
+    if (found && found->mark->ends_batch() &&
+        found->mark->at == from + static_cast<std::int64_t>(found->position)) {
+      state.head = found->mark->seq.next();
+      state.mark = std::move(found->mark);
+      state.mark_is_last = true;
+      return state;
+    }
+    if (found || from == 0) {
+      break;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<std::shared_ptr<MessageLog>> MessageLog::open(const fs::path& file, const Visit& visit) {
+  REPRISE_ASSIGN(Fd fd, open_regular(file));
+  // Nobody else knows it yet: `visit` may do what it likes.
+  std::shared_ptr<MessageLog> log(new MessageLog(file, std::move(fd)));
+  REPRISE_ASSIGN(const struct stat status, status_of(log->fd_.get(), file));
+  log->changed_ = status.st_mtim;
+  REPRISE_ASSIGN(const Flow flow, log->read_on(status.st_size, visit));
+  return flow == Flow::stop ? nullptr : std::move(log);
+}
+
+Result<bool> MessageLog::refresh() {
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(const struct stat status, status_of(fd_.get(), file_));
+  struct stat named{};
+  if (::stat(file_.c_str(), &named) != 0 || named.st_ino != status.st_ino ||
+      named.st_dev != status.st_dev || status.st_size < state_.end) {
+    return false;
+  }
+  if (status.st_size == state_.size && same_time(status.st_mtim, changed_)) {
+    return true;
+  }
+  REPRISE_ASSIGN(const Tail tail, tail_before(fd_.get(), file_, state_.end));
+  if (tail.hash != state_.tail) {
+    return false;
+  }
+  REPRISE_TRY(read_on(status.st_size, nullptr));
+  changed_ = status.st_mtim;
+  return true;
+}
+
+void MessageLog::forget_unsettled() {
+  places_.resize(settled_places_);
+  injuries_.resize(settled_injuries_);
+  marks_.clear();
+  newest_mark_ = state_.mark;
+  newest_is_last_ = state_.mark_is_last;
+  in_batch_ = false;
+}
+
+Result<Flow> MessageLog::read_on(std::int64_t size, const Visit& visit) {
+  forget_unsettled();
+  std::size_t shown = places_.size();
+  FileWindow window(fd_.get(), file_, static_cast<std::size_t>(size - state_.end));
+  Splitter splitter(window, state_.end, line_, size, visit ? Words::wanted : Words::skipped);
+  while (true) {
+    REPRISE_ASSIGN(std::optional<Piece> piece, splitter.next());
+    // Another program may have taken what was torn for whole, and gone on after it.
+    in_batch_ = in_batch_ && (!piece || continues_batch(*piece));
+    if (!in_batch_) {
+      settle(piece ? piece->offset : size, piece ? piece->line : splitter.line());
+    }
+    if (!piece || (!piece->damage.empty() && !piece->ends_line)) {
+      break;
+    }
+    take(*piece);
+    REPRISE_ASSIGN(const Flow flow, show(window, std::move(piece->read), shown, visit));
+    if (flow == Flow::stop) {
+      return flow;
+    }
+  }
+  state_.size = size;
+  REPRISE_ASSIGN(const Tail tail, tail_before(fd_.get(), file_, state_.end));
+  state_.tail = tail.hash;
+  state_.ends_line = tail.ends_line;
+  return Flow::go_on;
+}
+
+// Shows the messages that cannot turn out to be torn any more, the last of which was `read`
+// already or not.
+Result<Flow> MessageLog::show(FileWindow& window, std::optional<Line> read, std::size_t& shown,
+                              const Visit& visit) const {
+  if (!visit || in_batch_) {
+    return Flow::go_on;
+  }
+  const std::size_t unread = places_.size() - (read && shown < places_.size() ? 1 : 0);
+  for (; shown < unread; ++shown) {
+    const Place& place = places_[shown];
+    REPRISE_ASSIGN(const std::string_view bytes,
+                   window.view(place.offset, static_cast<std::size_t>(place.length)));
+    if (visit(place, read_line(bytes)) == Flow::stop) {
+      return Flow::stop;
+    }
+  }
+  return read && shown < places_.size() ? visit(places_[shown++], *std::move(read)) : Flow::go_on;
+}
+
+bool MessageLog::continues_batch(const Piece& piece) const {
+  if (!piece.damage.empty()) {
+    return true;  // perhaps a line of the batch
+  }
+  return piece.in_place && newest_mark_ != nullptr && piece.mark->of == newest_mark_->of &&
+         piece.mark->number > newest_mark_->number &&
+         piece.mark->seq.value - piece.mark->number ==
+             newest_mark_->seq.value - newest_mark_->number;
+}
+
+void MessageLog::take(const Piece& piece) {
+  const Seq next = next_seq();
+  if (!piece.damage.empty()) {
+    add_injury({next, piece.offset, piece.length, piece.line, std::string(piece.damage)});
+    return;
+  }
+  Seq seq = next;
+  if (piece.in_place && piece.mark->seq > next) {
+    seq = piece.mark->seq;
+    const std::int64_t last = seq.value - 1;
+    add_injury({seq, piece.offset, 0, piece.line,
+                last == next.value ? cat("message ", last, " is missing")
+                                   : cat("messages ", next.value, " to ", last, " are missing")});
+  }
+  places_.push_back({piece.offset, piece.length, seq});
+  newest_is_last_ = piece.mark != nullptr;
+  in_batch_ = piece.in_place && !piece.mark->ends_batch();
+  if (piece.mark) {
+    newest_mark_ = piece.mark;
+    marks_.emplace_back(piece.mark, seq);
+  }
+}
+
+// Damaged lines one after the other are one damage.
+void MessageLog::add_injury(Injury injury) {
+  if (!injuries_.empty() && injury.length > 0) {
+    Injury& last = injuries_.back();
+    const std::int64_t gap = injury.offset - (last.offset + last.length);
+    if (last.before == injury.before && last.length > 0 && gap >= 0 && gap <= kLineEndMax) {
+      last.length = injury.offset + injury.length - last.offset;
+      return;
+    }
+  }
+  injuries_.push_back(std::move(injury));
+}
+
+void MessageLog::learn(const Mark& mark, Seq seq) {
+  if (!mark.request.empty()) {
+    requests_.insert(mark.request);
+  }
+  if (mark.operation && mark.ends_batch()) {
+    operations_.try_emplace(
+        mark.operation->str(),
+        Appended{.first = {seq.value + 1 - mark.of}, .head = seq.next(), .repeated = true});
+  }
+}
+
+// What has been read so far counts.
+void MessageLog::settle(std::int64_t end, std::int64_t line) {
+  for (const auto& [mark, seq] : marks_) {
+    learn(*mark, seq);
+  }
+  marks_.clear();
+  settled_places_ = places_.size();
+  settled_injuries_ = injuries_.size();
+  line_ = line;
+  state_.end = end;
+  state_.head = next_seq();
+  state_.mark = newest_mark_;
+  state_.mark_is_last = newest_is_last_;
+}
+
+LogState MessageLog::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+std::vector<MessageLog::Place> MessageLog::places(Seq from, Seq to, std::size_t count,
+                                                  bool newest_first) const {
+  const std::lock_guard lock(mutex_);
+  const auto end = places_.begin() + static_cast<std::ptrdiff_t>(settled_places_);
+  const auto first = std::ranges::lower_bound(places_.begin(), end, from, {}, &Place::seq);
+  const auto last = std::ranges::lower_bound(first, end, std::max(from, to), {}, &Place::seq);
+  const auto wanted = static_cast<std::ptrdiff_t>(
+      std::min(count, static_cast<std::size_t>(std::distance(first, last))));
+  if (newest_first) {
+    return {std::make_reverse_iterator(last), std::make_reverse_iterator(last - wanted)};
+  }
+  return {first, first + wanted};
+}
+
+std::vector<MessageLog::Injury> MessageLog::injuries(Seq from, Seq to) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Injury> found;
+  for (std::size_t i = 0; i < settled_injuries_; ++i) {
+    const Injury& injury = injuries_[i];
+    const bool at_end = injury.before == state_.head && to >= state_.head;
+    if ((injury.before >= from && injury.before < to) || at_end) {
+      found.push_back(injury);
+    }
+  }
+  return found;
+}
+
+std::optional<Appended> MessageLog::find_operation(const OperationId& operation) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = operations_.find(operation.str());
+  return found == operations_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool MessageLog::knows_request(const std::string& request) const {
+  const std::lock_guard lock(mutex_);
+  return requests_.contains(request);
+}
+
+Result<> MessageLog::remember(const fs::path& replaced) {
+  auto opened = open_regular(replaced);
+  if (!opened && opened.error().code == Code::not_found) {
+    return {};
+  }
+  REPRISE_ASSIGN(const Fd fd, std::move(opened));
+  REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), replaced));
+  FileWindow window(fd.get(), replaced, static_cast<std::size_t>(status.st_size));
+  Splitter splitter(window, 0, 1, status.st_size);
+  const std::lock_guard lock(mutex_);
+  while (true) {
+    REPRISE_ASSIGN(const std::optional<Piece> piece, splitter.next());
+    if (!piece) {
+      return {};
+    }
+    if (piece->mark) {
+      learn(*piece->mark, piece->mark->seq);
+    }
+  }
+}
+
+Result<int> MessageLog::writable() {
+  if (!out_.is_open()) {
+    REPRISE_ASSIGN(out_, open_file(file_, O_WRONLY | O_APPEND));
+  }
+  return out_.get();
+}
+
+// Nobody was told that it is there, so it goes. Where that fails too, it stays as something torn.
+Result<> MessageLog::take_back(std::int64_t size, Error error) {
+  if (::ftruncate(out_.get(), size) != 0) {
+    error.message += "; its beginning stays in the file";
+  }
+  out_ = Fd();
+  return std::unexpected(std::move(error));
+}
+
+Result<> MessageLog::append(std::string_view bytes, Durability durability) {
+  REPRISE_ASSIGN(const int out, writable());
+  const std::int64_t size = state().size;
+  if (auto written = write_all(out, bytes, file_); !written) {
+    return take_back(size, std::move(written).error());
+  }
+  if (durability == Durability::disk) {
+    // Pages that could not be written are clean for the kernel afterwards: never sync them again.
+    if (auto synced = sync(); !synced) {
+      return take_back(size, std::move(synced).error());
+    }
+  }
+  REPRISE_ASSIGN(const bool same, refresh());
+  return same ? Result<>()
+              : fail(Code::conflict, cat(file_.native(), " was changed by another program"));
+}
+
+Result<> MessageLog::cut_torn() {
+  REPRISE_ASSIGN(const int out, writable());
+  const LogState state = this->state();
+  if (::ftruncate(out, state.end) != 0) {
+    return std::unexpected(os_error("cut", file_, errno));
+  }
+  REPRISE_TRY(sync());
+  const std::lock_guard lock(mutex_);
+  REPRISE_TRY(read_on(state.end, nullptr));
+  return {};
+}
+
+Result<> MessageLog::sync() {
+  REPRISE_ASSIGN(const int out, writable());
+  int outcome = 0;
+  do {
+    outcome = ::fdatasync(out);
+  } while (outcome != 0 && errno == EINTR);
+  return outcome == 0 ? Result<>() : std::unexpected(os_error("sync", file_, errno));
+}
+
+}  // namespace reprise::store::chatdir

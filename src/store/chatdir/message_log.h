@@ -1,0 +1,142 @@
+#pragma once
+
+// A messages.jsonl that is open: where each message stands, and what the record has come to. The
+// file is only ever added to; when it was changed in another way, it is opened anew.
+//
+//  (1) What counts ends with the last whole batch. What follows (the beginning of a batch, half a
+//      line) was torn by a crash, or is being written right now.
+//  (2) The seq of a line of ours that stands where it was written is the one it says: lines missing
+//      before it are a gap, and reported. All other messages follow one another.
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/chatdir/file_window.h"
+#include "store/chatdir/line.h"
+#include "store/chatdir/mark.h"
+#include "store/chatdir/splitter.h"
+
+namespace reprise::store::chatdir {
+
+// What the record has come to.
+struct LogState {
+  std::int64_t end = 0;   // of what counts
+  std::int64_t size = 0;  // of the file
+  Seq head = {};
+  std::shared_ptr<const Mark> mark = {};  // of the newest line that has one
+  bool mark_is_last = false;              // and no other message came after it
+  bool ends_line = true;                  // a line end stands before `end`
+  std::uint64_t tail = 0;                 // a hash of the last bytes before `end`
+
+  bool is_torn() const { return end < size; }
+};
+
+// The same by a look at the end of the file alone; nullopt when that does not tell. not_found when
+// there is no such file.
+Result<std::optional<LogState>> peek_state(const std::filesystem::path& file);
+
+// Thread-safe.
+class MessageLog {
+ public:
+  // Where a message stands.
+  struct Place {
+    std::int64_t offset = 0;
+    std::int64_t length = 0;
+    Seq seq;
+  };
+  // Bytes that are no message, or messages that are missing.
+  struct Injury {
+    Seq before;  // the seq of the message that follows
+    std::int64_t offset = 0;
+    std::int64_t length = 0;
+    std::int64_t line = 0;
+    std::string reason;
+  };
+
+  // Called with each message that counts.
+  using Visit = std::function<Flow(const Place&, Result<Line>)>;
+
+  // not_found when there is no such file. The messages are shown to `visit` on the way, which
+  // saves reading them again; null when it stops.
+  static Result<std::shared_ptr<MessageLog>> open(const std::filesystem::path& file,
+                                                  const Visit& visit = nullptr);
+
+  // Takes in what has been added since. false: the file was replaced, or changed in another way.
+  Result<bool> refresh();
+
+  LogState state() const;
+  // At most `count` messages of [from, to): the first of them, or the last, the last one first.
+  std::vector<Place> places(Seq from, Seq to, std::size_t count, bool newest_first) const;
+  // What lies before messages of [from, to); what follows the last message belongs to it.
+  std::vector<Injury> injuries(Seq from, Seq to) const;
+  std::optional<Appended> find_operation(const OperationId& operation) const;
+  bool knows_request(const std::string& request) const;
+
+  // Takes in the operations and requests of messages that were replaced and kept in this file.
+  Result<> remember(const std::filesystem::path& replaced);
+
+  // Writes at the end. The caller holds the chat's lock, and nothing torn is there. When it fails,
+  // nothing was written.
+  Result<> append(std::string_view bytes, Durability durability);
+  // Cuts off what does not count. The caller holds the chat's lock, and has kept it aside.
+  Result<> cut_torn();
+  Result<> sync();
+
+  int fd() const { return fd_.get(); }
+  const std::filesystem::path& file() const { return file_; }
+
+ private:
+  MessageLog(std::filesystem::path file, Fd fd) : file_(std::move(file)), fd_(std::move(fd)) {}
+  Result<Flow> read_on(std::int64_t size, const Visit& visit = nullptr);
+  void forget_unsettled();
+  Result<Flow> show(FileWindow& window, std::optional<Line> read, std::size_t& shown,
+                    const Visit& visit) const;
+  void take(const Piece& piece);
+  bool continues_batch(const Piece& piece) const;
+  void settle(std::int64_t end, std::int64_t line);
+  void learn(const Mark& mark, Seq seq);
+  void add_injury(Injury injury);
+  Seq next_seq() const { return places_.empty() ? Seq{} : places_.back().seq.next(); }
+  Result<int> writable();
+  Result<> take_back(std::int64_t size, Error error);
+
+  const std::filesystem::path file_;
+  const Fd fd_;
+  Fd out_;  // for writing, opened when it is needed
+  mutable std::mutex mutex_;
+  LogState state_;
+  timespec changed_{};     // the file's mtime when it was read
+  std::int64_t line_ = 1;  // the number of the line that begins at the end
+  // Those that count come first, then what may yet turn out to be torn.
+  std::vector<Place> places_;
+  std::vector<Injury> injuries_;
+  std::vector<std::pair<std::shared_ptr<const Mark>, Seq>>
+      marks_;  // of lines that do not count yet
+  std::shared_ptr<const Mark> newest_mark_;
+  bool newest_is_last_ = false;
+  bool in_batch_ = false;
+  std::size_t settled_places_ = 0;
+  std::size_t settled_injuries_ = 0;
+  std::unordered_map<std::string, Appended> operations_;
+  std::unordered_set<std::string> requests_;
+};
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,365 @@
+// Whatever stands in a messages.jsonl, its messages are found.
+
+#include "store/chatdir/message_log.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/chatdir/line.h"
+#include "store/chatdir/log_reader.h"
+#include "store/chatdir/mark.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::string_literals;
+using Texts = std::vector<std::string>;
+
+struct Loaded {
+  Texts texts;
+  std::vector<std::int64_t> seqs;
+  std::vector<std::string> damage;  // "WHERE: REASON"
+  std::vector<std::string> excerpts;
+};
+
+class MessageLogTest : public testing::Test {
+ protected:
+  MessageLogTest() {
+    std::string name = (fs::temp_directory_path() / "reprise-log-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+    file_ = folder_ / "messages.jsonl";
+  }
+  ~MessageLogTest() override { fs::remove_all(folder_); }
+
+  std::shared_ptr<MessageLog> open(std::string_view bytes) {
+    write(bytes);
+    auto log = MessageLog::open(file_);
+    EXPECT_TRUE(log) << (log ? "" : log.error().message);
+    return log ? *log : nullptr;
+  }
+
+  // A new file of that name, not synced.
+  void write(std::string_view bytes) const {
+    fs::remove(file_);
+    std::ofstream(file_, std::ios::binary) << bytes;
+  }
+
+  static bool is_damage(const LogState& /*state*/) { return true; }
+
+  static Loaded load(const MessageLog& log, const ReadRange& range = {}) {
+    Loaded loaded;
+    const auto report = read_messages(log, range, is_damage, "m", [&](Message&& message) {
+      loaded.texts.push_back(plain_text(message));
+      loaded.seqs.push_back(message.seq.value);
+      return Flow::go_on;
+    });
+    EXPECT_TRUE(report) << (report ? "" : report.error().message);
+    for (const Damage& damage : report->damage) {
+      loaded.damage.push_back(cat(damage.where, ": ", damage.reason));
+      loaded.excerpts.push_back(damage.excerpt);
+    }
+    return loaded;
+  }
+  Loaded load(std::string_view bytes) { return load(*open(bytes)); }
+
+  // Batches of ours, one after the other: {"a", "b"} is one of two messages.
+  static std::string ours(const std::vector<Texts>& batches, std::string before = "") {
+    Seq seq{0};
+    for (const Texts& batch : batches) {
+      std::int64_t number = 0;
+      for (const std::string& text : batch) {
+        Message message;
+        message.role = "user";
+        message.blocks = {TextBlock{text, {}}};
+        const Mark mark{.seq = seq,
+                        .number = ++number,
+                        .of = static_cast<std::int64_t>(batch.size()),
+                        .request = "request-" + text,
+                        .operation = OperationId::parse("operation-" + text.substr(0, 20)).value()};
+        EXPECT_TRUE(append_line(before, static_cast<std::int64_t>(before.size()), message, mark));
+        seq = seq.next();
+      }
+    }
+    return before;
+  }
+
+  fs::path folder_;
+  fs::path file_;
+};
+
+std::string said(std::string_view text) {
+  return cat(R"({"role":"user","content":")", text, "\"}");
+}
+
+TEST_F(MessageLogTest, LoadsWhatTheOriginalLoads) {
+  const Texts expected = {"one", "two"};
+  const std::string one = said("one");
+  const std::string two = said("two");
+  for (const std::string& bytes :
+       {one + "\n" + two + "\n", one + "\n" + two, one + "\r\n" + two + "\r\n",
+        "\xEF\xBB\xBF" + one + "\n" + two + "\n", "\n\n" + one + "\n\n  \n" + two + "\n\n"}) {
+    const Loaded loaded = load(bytes);
+    EXPECT_EQ(loaded.texts, expected) << bytes;
+    EXPECT_EQ(loaded.damage, Texts{}) << bytes;
+  }
+  EXPECT_EQ(load(said("a\u2028b") + "\n").texts, Texts{"a\u2028b"});
+  EXPECT_EQ(load("").texts, Texts{});
+}
+
+TEST_F(MessageLogTest, LoadsWhatTheOriginalLoses) {
+  const Texts expected = {"one", "two"};
+  const std::string one = said("one");
+  const std::string two = said("two");
+  for (const std::string& bytes :
+       {one + two + "\n", one + " " + two + "\n", one + "," + two, "[" + one + "," + two + "]\n",
+        "[\n  " + one + ",\n  " + two + "\n]\n",
+        "[\n{\n  \"role\": \"user\",\n  \"content\": "
+        "\"one\"\n},\n{\n\"role\":\"user\",\n\"content\":"
+        "\n\"two\"}\n]"s}) {
+    const Loaded loaded = load(bytes);
+    EXPECT_EQ(loaded.texts, expected) << bytes;
+    EXPECT_EQ(loaded.damage, Texts{}) << bytes;
+  }
+  const Loaded broken = load(said("one\ntwo\n\nthree\tfour") + "\n" + said("next") + "\n");
+  EXPECT_EQ(broken.texts, (Texts{"one\ntwo\n\nthree\tfour", "next"}));
+  EXPECT_EQ(broken.damage, Texts{});
+}
+
+TEST_F(MessageLogTest, ReportsWhatIsNoMessage) {
+  const Loaded loaded =
+      load("null\n" + said("one") + "\n5\n\"str\"\ntrue\n" + said("two") + "\n[]\n");
+  EXPECT_EQ(loaded.texts, (Texts{"one", "two"}));
+  EXPECT_EQ(loaded.damage,
+            (Texts{"m: line 1: JSON that is no message", "m: line 3: JSON that is no message"}));
+  EXPECT_EQ(loaded.excerpts, (Texts{"null", "5\n\"str\"\ntrue"}));
+}
+
+TEST_F(MessageLogTest, DamageCostsOnlyItself) {
+  const Loaded loaded =
+      load(said("one") + "\n{\"role\":\"user\",\"content\":\"cut\n" + said("two") + "\nnoise\n" +
+           said("three") + " more noise\n" + said("four") + "\n" +
+           R"({"role":"user","content":"ab)" + said("glued") + "\n" + said("last") + "\n");
+  EXPECT_EQ(loaded.texts, (Texts{"one", "two", "three", "four", "glued", "last"}));
+  EXPECT_EQ(loaded.damage, (Texts{"m: line 2: not a whole JSON object", "m: line 4: not JSON",
+                                  "m: line 5: not JSON", "m: line 7: not a whole JSON object"}));
+  ASSERT_EQ(loaded.excerpts.size(), 4U);
+  EXPECT_EQ(loaded.excerpts[0], R"({"role":"user","content":"cut)");
+  EXPECT_EQ(loaded.excerpts[3], R"({"role":"user","content":"ab)");
+}
+
+TEST_F(MessageLogTest, BytesThatAreNoUnicodeAreShownAndReported) {
+  const Loaded loaded = load(said("a\xFF") + "\n" + said("\\ud800") + "\n" + said("fine") + "\n");
+  EXPECT_EQ(loaded.texts, (Texts{"a\uFFFD", "\uFFFD", "fine"}));
+  EXPECT_EQ(loaded.damage, (Texts{"m: line 1: text that is not Unicode, shown as U+FFFD",
+                                  "m: line 2: text that is not Unicode, shown as U+FFFD"}));
+  EXPECT_EQ(loaded.excerpts[0], said("a\xFF")) << "the bytes as they are";
+}
+
+TEST_F(MessageLogTest, TheLastOfTwoMembersCounts) {
+  const Loaded loaded = load(R"({"role":"user","content":"1","content":"2"})");
+  EXPECT_EQ(loaded.texts, Texts{"2"});
+  EXPECT_EQ(loaded.damage.size(), 1U);
+}
+
+TEST_F(MessageLogTest, ATailOfNulsIsTorn) {
+  const std::string nuls(5000, '\0');
+  auto log = open(said("one") + "\n" + nuls);
+  EXPECT_EQ(load(*log).texts, Texts{"one"});
+  EXPECT_EQ(load(*log).damage, Texts{"m: line 2: the end was cut off in writing"});
+  EXPECT_EQ(load(*log).excerpts, Texts{nuls});
+  EXPECT_TRUE(log->state().is_torn());
+  EXPECT_EQ(load(said("one") + "\n" + nuls + said("glued") + "\n").texts, (Texts{"one", "glued"}));
+}
+
+TEST_F(MessageLogTest, LongDamageIsReportedInShort) {
+  const std::string noise(50'000, 'x');
+  const Loaded loaded = load(noise + "\n" + said("one") + "\n");
+  EXPECT_EQ(loaded.texts, Texts{"one"});
+  EXPECT_EQ(loaded.excerpts, Texts{noise.substr(0, 10'000)});
+  const Loaded deep = load(std::string(100'000, '[') + "\n" + R"({"content":)" +
+                           std::string(100'000, '[') + "\n" + said("one") + "\n");
+  EXPECT_EQ(deep.texts, Texts{"one"});
+  EXPECT_EQ(deep.damage.size(), 1U);
+  const Loaded objects = load([] {
+    std::string text;
+    for (int i = 0; i < 100'000; ++i) {
+      text += R"({"a":)";
+    }
+    return text + "\n" + said("one") + "\n";
+  }());
+  EXPECT_EQ(objects.texts, Texts{"one"});
+}
+
+TEST_F(MessageLogTest, AVeryLongLineIsAMessage) {
+  const std::string text(90'000'000, 'x');
+  auto log = open(said("before") + "\n" + said(text) + "\n" + said("after") + "\n");
+  const Loaded loaded = load(*log);
+  ASSERT_EQ(loaded.texts.size(), 3U);
+  EXPECT_TRUE(loaded.texts[1] == text);
+  EXPECT_EQ(loaded.damage, Texts{});
+}
+
+TEST_F(MessageLogTest, ManyDamagedLinesAreReadInReasonableTime) {
+  // Each could be the beginning of an object that goes over lines.
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) {
+    text += "{\"role\":\n";
+  }
+  EXPECT_EQ(load(text + "}\n" + said("one") + "\n").texts.back(), "one");
+}
+
+TEST_F(MessageLogTest, BatchesCountWhenTheyAreWhole) {
+  const std::string whole = ours({{"a"}, {"b", "c"}, {"d", "e", "f"}});
+  std::vector<std::size_t> ends;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    if (whole[at] == '\n') {
+      ends.push_back(at);  // the line end itself may be missing
+    }
+  }
+  for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
+    std::size_t lines = 0;
+    while (lines < ends.size() && ends[lines] <= cut) {
+      ++lines;
+    }
+    const std::size_t expected = lines == 6 ? 6 : lines >= 3 ? 3 : lines >= 1 ? 1 : 0;
+    auto log = open(whole.substr(0, cut));
+    const Loaded loaded = load(*log);
+    ASSERT_EQ(loaded.texts.size(), expected) << cut;
+    const LogState state = log->state();
+    EXPECT_EQ(state.head.value, static_cast<std::int64_t>(expected)) << cut;
+    EXPECT_EQ(state.is_torn(), !loaded.damage.empty());
+    EXPECT_EQ(log->find_operation(*OperationId::parse("operation-c")).has_value(), expected >= 3);
+    EXPECT_EQ(log->knows_request("request-b"), expected >= 3);
+    const auto peeked = peek_state(file_);
+    ASSERT_TRUE(peeked);
+    if (*peeked) {
+      EXPECT_EQ((*peeked)->head, state.head) << cut;
+      EXPECT_EQ((*peeked)->end, state.end) << cut;
+      EXPECT_EQ((*peeked)->tail, state.tail) << cut;
+    }
+  }
+}
+
+TEST_F(MessageLogTest, AnOperationSaysWhatItDid) {
+  auto log = open(ours({{"a"}, {"b", "c"}}));
+  const auto done = log->find_operation(*OperationId::parse("operation-c"));
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->first, Seq{1});
+  EXPECT_EQ(done->head, Seq{3});
+  EXPECT_TRUE(done->repeated);
+  EXPECT_FALSE(log->find_operation(*OperationId::parse("operation-b")))
+      << "it names the batch's end";
+}
+
+TEST_F(MessageLogTest, TheEndAloneTellsTheState) {
+  const std::string large(300'000, 'x');
+  for (const std::string& last : {"short"s, large}) {
+    auto log = open(ours({{"a"}, {last}}));
+    const auto peeked = peek_state(file_);
+    ASSERT_TRUE(peeked && *peeked);
+    EXPECT_EQ((*peeked)->head, Seq{2});
+    EXPECT_EQ((*peeked)->mark->seq, log->state().mark->seq);
+  }
+  for (const std::string& bytes :
+       {said("foreign") + "\n", ours({{"a"}}) + said("foreign") + "\n", " " + ours({{"a"}}),
+        ours({{"a", "b"}}).substr(0, ours({{"a"}}).size() + 30)}) {
+    open(bytes);
+    const auto peeked = peek_state(file_);
+    ASSERT_TRUE(peeked);
+    EXPECT_FALSE(*peeked) << bytes;
+  }
+}
+
+TEST_F(MessageLogTest, AMissingLineIsAGap) {
+  std::string bytes = ours({{"a"}, {"b"}, {"c"}});
+  const std::size_t begin = bytes.find('\n') + 1;
+  const std::size_t end = bytes.find('\n', begin);
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(begin),
+            bytes.begin() + static_cast<std::ptrdiff_t>(end), 'x');
+  auto log = open(bytes);
+  const Loaded loaded = load(*log);
+  EXPECT_EQ(loaded.texts, (Texts{"a", "c"}));
+  EXPECT_EQ(loaded.seqs, (std::vector<std::int64_t>{0, 2}));
+  EXPECT_EQ(loaded.damage, (Texts{"m: line 2: not JSON", "m: line 3: message 1 is missing"}));
+  EXPECT_EQ(log->state().head, Seq{3});
+  EXPECT_EQ((*peek_state(file_))->head, Seq{3});
+}
+
+TEST_F(MessageLogTest, LinesThatOthersMovedAreCounted) {
+  const std::string bytes = ours({{"a"}, {"b"}, {"c"}});
+  const std::string cut = bytes.substr(bytes.find('\n') + 1);
+  auto log = open(cut);
+  EXPECT_EQ(load(*log).texts, (Texts{"b", "c"}));
+  EXPECT_EQ(load(*log).seqs, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_TRUE(log->knows_request("request-b"));
+  EXPECT_FALSE(*peek_state(file_));
+}
+
+TEST_F(MessageLogTest, TakesInWhatIsAdded) {
+  const std::string first = ours({{"a"}});
+  const std::string both = ours({{"a"}, {"b", "c"}});
+  auto log = open(first);
+  const Fd out = *open_file(file_, O_WRONLY | O_APPEND);
+  for (std::size_t at = first.size(); at < both.size(); at += 7) {
+    EXPECT_EQ(load(*log).texts, Texts{"a"});
+    ASSERT_TRUE(write_all(out.get(), std::string_view(both).substr(at, 7), file_));
+    const auto same = log->refresh();
+    ASSERT_TRUE(same && *same);
+  }
+  EXPECT_EQ(load(*log).texts, (Texts{"a", "b", "c"}));
+}
+
+TEST_F(MessageLogTest, NoticesAnotherFile) {
+  auto log = open(ours({{"a"}, {"b"}}));
+  write(ours({{"a"}}));
+  EXPECT_FALSE(log->refresh().value()) << "replaced";
+  EXPECT_EQ(load(*log).texts, (Texts{"a", "b"})) << "who is reading reads on";
+  log = open(ours({{"a"}, {"b"}}));
+  const Fd out = *open_file(file_, O_WRONLY | O_TRUNC);
+  EXPECT_FALSE(log->refresh().value()) << "emptied";
+  ASSERT_TRUE(write_all(out.get(), said("other") + "\n" + std::string(2000, ' ') + "\n", file_));
+  EXPECT_FALSE(log->refresh().value()) << "written anew, and longer";
+}
+
+TEST_F(MessageLogTest, RangesAndDirections) {
+  Texts all;
+  std::vector<Texts> batches;
+  for (int i = 0; i < 3000; ++i) {
+    all.push_back(cat("message-", i));
+    batches.push_back({all.back()});
+  }
+  auto log = open(ours(batches));
+  EXPECT_EQ(load(*log).texts, all);
+  EXPECT_EQ(load(*log, {.newest_first = true}).texts, Texts(all.rbegin(), all.rend()));
+  EXPECT_EQ(load(*log, {.from = {5}, .to = {7}}).texts, (Texts{all[5], all[6]}));
+  EXPECT_EQ(load(*log, {.from = {5}, .to = {7}, .newest_first = true}).texts,
+            (Texts{all[6], all[5]}));
+}
+
+TEST_F(MessageLogTest, OnlyAFileIsRead) {
+  fs::create_directory(file_);
+  EXPECT_EQ(MessageLog::open(file_).error().code, Code::corrupt);
+  fs::remove(file_);
+  EXPECT_EQ(MessageLog::open(file_).error().code, Code::not_found);
+  fs::create_symlink(folder_ / "nowhere", file_);
+  EXPECT_EQ(MessageLog::open(file_).error().code, Code::not_found);
+}
+
+}  // namespace
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,159 @@
+#include "store/chatdir/splitter.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "store/chatdir/file_window.h"
+#include "store/chatdir/line.h"
+#include "store/chatdir/mark.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+// Brackets and commas are what an array around the messages leaves between them.
+constexpr std::string_view kBetween = " \t\r[],";
+constexpr std::string_view kBrokenObject = "not a whole JSON object";
+constexpr std::string_view kLikelyStart = R"({"role":)";
+constexpr std::size_t kBlankBytes = 4096;
+constexpr std::size_t kObjectBytesMin = std::size_t{64} << 10U;
+constexpr std::size_t kObjectBytesMax = std::size_t{16} << 20U;  // of one that goes over lines
+constexpr std::int64_t kPatienceMin = std::int64_t{64} << 20U;
+
+// Where in a damaged line reading can go on: behind NULs, at what looks like the next message.
+std::size_t damage_length(std::string_view text) {
+  if (text.front() == '\0') {
+    return std::min(text.find_first_not_of('\0'), text.size());
+  }
+  return std::min(text.find(kLikelyStart, 1), text.size());
+}
+
+bool is_in_place(const FoundMark& found, std::int64_t start) {
+  return found.mark->line == start &&
+         found.mark->at == start + static_cast<std::int64_t>(found.position);
+}
+
+}  // namespace
+
+Splitter::Splitter(FileWindow& window, std::int64_t offset, std::int64_t line, std::int64_t end,
+                   Words words)
+    : window_(window),
+      at_(offset),
+      line_(line),
+      end_(end),
+      words_(words),
+      patience_(std::max(kPatienceMin, 2 * (end - offset))) {}
+
+Result<> Splitter::skip_blanks() {
+  if (at_ == 0) {
+    REPRISE_ASSIGN(const std::string_view first, window_.view(0, kByteOrderMark.size()));
+    at_ += first == kByteOrderMark ? static_cast<std::int64_t>(first.size()) : 0;
+  }
+  while (at_ < end_) {
+    const auto left = static_cast<std::size_t>(end_ - at_);
+    REPRISE_ASSIGN(const std::string_view text, window_.view(at_, std::min(left, kBlankBytes)));
+    if (text.empty()) {
+      end_ = at_;  // the file has become shorter
+    }
+    for (const char c : text) {
+      if (c != '\n' && kBetween.find(c) == std::string_view::npos) {
+        return {};
+      }
+      line_ += c == '\n' ? 1 : 0;
+      ++at_;
+    }
+  }
+  return {};
+}
+
+Piece Splitter::take(std::size_t length, std::string_view damage) {
+  Piece piece{.offset = at_, .length = static_cast<std::int64_t>(length), .line = line_};
+  piece.damage = damage;
+  at_ += piece.length;
+  return piece;
+}
+
+Result<std::optional<Piece>> Splitter::next() {
+  REPRISE_TRY(skip_blanks());
+  if (at_ >= end_) {
+    return std::nullopt;
+  }
+  const std::int64_t start = at_;
+  REPRISE_ASSIGN(const FileWindow::LineView line, window_.line(at_, end_));
+  const auto line_end = start + static_cast<std::int64_t>(line.text.size());
+  auto found = find_mark(line.text);
+  if (found && is_in_place(*found, start)) {
+    Piece piece = take(line.text.size(), "");
+    if (words_ == Words::wanted && found->mark->of == 1) {
+      piece.read = read_plain_line(line.text, &*found);
+    }
+    piece.mark = std::move(found->mark);
+    piece.in_place = true;
+    piece.ends_line = line.has_end;
+    return piece;
+  }
+  REPRISE_ASSIGN(Piece piece, value(line.text, found ? std::move(found->mark) : nullptr));
+  piece.ends_line = at_ != line_end || line.has_end;
+  return piece;
+}
+
+// What stands at the beginning of the rest of a line. The view of the line is gone afterwards.
+// `mark` is the one at the line's end.
+Result<Piece> Splitter::value(std::string_view text, std::shared_ptr<const Mark> mark) {
+  if (words_ == Words::wanted) {
+    if (auto line = read_plain_line(text); line) {
+      Piece piece = take(text.size(), "");
+      piece.mark = std::move(mark);
+      piece.read = std::move(line);
+      return piece;
+    }
+  }
+  json::Scanner scanner(text, json::Controls::accepted);
+  const json::Kind kind = scanner.kind();
+  const bool whole = scanner.skip();
+  if (kind != json::Kind::object) {
+    return whole ? take(scanner.position(), "JSON that is no message")
+                 : take(damage_length(text), "not JSON");
+  }
+  if (whole) {
+    const bool ends_line = trimmed(scanner.rest()).empty();
+    Piece piece = take(scanner.position(), "");
+    piece.mark = ends_line ? std::move(mark) : nullptr;
+    return piece;
+  }
+  return scanner.position() < text.size() ? take(damage_length(text), kBrokenObject)
+                                          : object_over_lines(damage_length(text));
+}
+
+// An object that does not end in its line; damage of this length when it ends nowhere near.
+Result<Piece> Splitter::object_over_lines(std::size_t damaged) {
+  for (std::size_t bytes = kObjectBytesMin; bytes <= kObjectBytesMax; bytes *= 16) {
+    const auto wanted = std::min(bytes, static_cast<std::size_t>(end_ - at_));
+    patience_ -= static_cast<std::int64_t>(wanted);
+    if (patience_ < 0) {
+      break;
+    }
+    REPRISE_ASSIGN(const std::string_view text, window_.view(at_, wanted));
+    json::Scanner scanner(text, json::Controls::accepted);
+    if (scanner.skip()) {
+      const auto lines = std::ranges::count(text.substr(0, scanner.position()), '\n');
+      Piece piece = take(scanner.position(), "");
+      line_ += lines;
+      return piece;
+    }
+    if (scanner.position() < text.size() || wanted < bytes) {
+      break;
+    }
+  }
+  return take(damaged, kBrokenObject);
+}
+
+}  // namespace reprise::store::chatdir
