@@ -38,6 +38,10 @@ Result<std::string> recognise_store(const std::filesystem::path& place);
 // Everything, in memory, gone with the object. The reference for the contract.
 std::unique_ptr<Store> open_memory_store();
 
+// A folder of session files (docs/formats/sessions.md).
+Result<std::unique_ptr<Store>> open_sessions_store(const std::filesystem::path& folder,
+                                                   StoreOptions options = {});
+
 // One SQLite database (docs/formats/sqlite.md).
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& file,
                                                  const StoreOptions& options = {});

@@ -4,6 +4,7 @@
 // is nothing to cast and no function that only says no. Threads, errors and durability are as
 // for Store: durable on disk unless said otherwise.
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -139,6 +140,25 @@ class Backup {
   virtual Result<> backup(const std::filesystem::path& target) = 0;
 };
 
+// Proof that nobody but the owner's programs wrote a session.
+enum class Signature : std::uint8_t {
+  verified,
+  unverifiable,  // signed, but what would prove it is not here
+  not_signed,
+  failed,  // changed since it was signed
+};
+std::string_view to_string(
+    Signature signature);  // "verified", "unverifiable", "unsigned", "failed"
+
+// A session whose signature failed can be read, but every change is refused with corrupt.
+class Signatures {
+ public:
+  virtual ~Signatures() = default;
+  virtual Result<Signature> signature(const SessionId& id) = 0;
+  // Takes the session as it is: it can be changed again, and is signed where that is possible.
+  virtual Result<> accept(const SessionId& id) = 0;
+};
+
 // Null: not offered. What is offered lives as long as the store.
 struct StoreOffers {
   Rewriting* rewriting = nullptr;
@@ -148,6 +168,7 @@ struct StoreOffers {
   Artefacts* artefacts = nullptr;
   Blobs* blobs = nullptr;
   Trash* trash = nullptr;
+  Signatures* signatures = nullptr;
   Repair* repair = nullptr;
   Backup* backup = nullptr;
 };

@@ -3,9 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -153,8 +153,7 @@ Result<BlobHash> sha256(std::string_view bytes) {
   return BlobHash::parse(hex_encode(text_of(digest)));
 }
 
-Result<std::string> hmac_sha256(std::string_view key,
-                                std::initializer_list<std::string_view> pieces) {
+Result<std::string> hmac_sha256(std::string_view key, std::span<const std::string_view> pieces) {
   const Result<Crypto>& crypto = loaded_crypto();
   REPRISE_TRY(crypto);
   constexpr std::size_t kBlockBytes = 64;

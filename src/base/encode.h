@@ -3,8 +3,8 @@
 // Bytes as text: base64 (RFC 4648, with padding), hex. And what bytes are proven with: SHA-256, and
 // the HMAC and PBKDF2 made of it, all by OpenSSL's libcrypto, which is loaded at the first call.
 
-#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,8 +22,7 @@ std::string hex_encode(std::string_view bytes);
 Result<BlobHash> sha256(std::string_view bytes);
 
 // 32 raw bytes (RFC 2104). The bytes are those of the pieces, one after the other.
-Result<std::string> hmac_sha256(std::string_view key,
-                                std::initializer_list<std::string_view> pieces);
+Result<std::string> hmac_sha256(std::string_view key, std::span<const std::string_view> pieces);
 
 // 32 raw bytes (RFC 8018, section 5.2). Slow on purpose: 100,000 rounds cost tens of milliseconds.
 Result<std::string> pbkdf2_sha256(std::string_view password, std::string_view salt, int rounds);

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
+#include <string_view>
 
 namespace reprise {
 namespace {
@@ -35,11 +37,13 @@ TEST(Sha256, KnownValue) {  // FIPS 180-2, appendix B.1
 
 TEST(Hmac, KnownValues) {
   // RFC 4231, test cases 2 and 6 (a key longer than a block), the data in several pieces.
-  const auto small = hmac_sha256("Jefe", {"what do ya want ", "", "for nothing?"});
+  const auto small =
+      hmac_sha256("Jefe", std::array<std::string_view, 3>{"what do ya want ", "", "for nothing?"});
   ASSERT_TRUE(small) << small.error().message;
   EXPECT_EQ(hex_encode(*small), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
-  const auto large = hmac_sha256(std::string(131, '\xaa'),
-                                 {"Test Using Larger Than Block-Size Key - Hash Key First"});
+  const auto large = hmac_sha256(
+      std::string(131, '\xaa'),
+      std::array<std::string_view, 1>{"Test Using Larger Than Block-Size Key - Hash Key First"});
   ASSERT_TRUE(large) << large.error().message;
   EXPECT_EQ(hex_encode(*large), "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }

@@ -164,27 +164,37 @@ Result<fs::path> follow_links(const fs::path& path) {
   return target;
 }
 
-Result<> replace_file(const fs::path& path, std::string_view bytes,
-                      const std::function<Result<>(const fs::path&)>& before_rename) {
-  REPRISE_ASSIGN(const fs::path target, follow_links(path));
+Result<PreparedFile> PreparedFile::write(const fs::path& target, std::string_view bytes) {
   struct stat status{};
   const bool exists = ::stat(target.c_str(), &status) == 0;
   const mode_t mode = exists ? status.st_mode & 0777U : 0600U;
-  const fs::path temporary = temporary_beside(target);
-  auto written = write_and_sync(temporary, bytes, mode);
-  if (written && before_rename) {
-    written = before_rename(temporary);
+  PreparedFile prepared(temporary_beside(target));
+  REPRISE_TRY(write_and_sync(prepared.name_, bytes, mode));
+  return prepared;
+}
+
+PreparedFile::~PreparedFile() {
+  if (!name_.empty()) {
+    ::unlink(name_.c_str());
   }
-  if (!written) {
-    ::unlink(temporary.c_str());
-    return written;
+}
+
+Result<> PreparedFile::replace(const fs::path& target) {
+  if (::rename(name_.c_str(), target.c_str()) != 0) {
+    return std::unexpected(os_error("replace", target, errno));
   }
-  if (::rename(temporary.c_str(), target.c_str()) != 0) {
-    const int os_errno = errno;
-    ::unlink(temporary.c_str());
-    return std::unexpected(os_error("replace", target, os_errno));
-  }
+  name_.clear();
   return sync_folder(folder_of(target));
+}
+
+Result<> replace_file(const fs::path& path, std::string_view bytes,
+                      const std::function<Result<>(const fs::path&)>& before_rename) {
+  REPRISE_ASSIGN(const fs::path target, follow_links(path));
+  REPRISE_ASSIGN(PreparedFile prepared, PreparedFile::write(target, bytes));
+  if (before_rename) {
+    REPRISE_TRY(before_rename(prepared.name()));
+  }
+  return prepared.replace(target);
 }
 
 Result<> move_file(const fs::path& from, const fs::path& to) {

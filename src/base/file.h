@@ -54,6 +54,27 @@ Result<> sync_folder(const std::filesystem::path& folder);
 // What a chain of symbolic links at `path` leads to, there or not; `path` when it is no link.
 Result<std::filesystem::path> follow_links(const std::filesystem::path& path);
 
+// A file's new content, written and synced under a temporary name, so that giving it its name is
+// all that is left to fail. Removed when it never gets one.
+class PreparedFile {
+ public:
+  // Beside the file it will replace, whose mode it takes; 0600 where there is none.
+  static Result<PreparedFile> write(const std::filesystem::path& target, std::string_view bytes);
+  PreparedFile(PreparedFile&& other) noexcept : name_(std::exchange(other.name_, {})) {}
+  PreparedFile& operator=(PreparedFile&&) = delete;
+  PreparedFile(const PreparedFile&) = delete;
+  PreparedFile& operator=(const PreparedFile&) = delete;
+  ~PreparedFile();
+
+  const std::filesystem::path& name() const { return name_; }
+  // Once, for a file on the same disk. The folder is synced.
+  Result<> replace(const std::filesystem::path& target);
+
+ private:
+  explicit PreparedFile(std::filesystem::path name) : name_(std::move(name)) {}
+  std::filesystem::path name_;
+};
+
 // The one way a file is replaced: a temporary file beside it, written, synced, closed, renamed,
 // the folder synced. A reader sees the old or the new file, a power cut leaves one of them. New
 // files are 0600, an existing file keeps its mode, a symbolic link is followed.

@@ -16,7 +16,8 @@ namespace {
 
 class Printer {
  public:
-  Printer(std::string& out, PrettyOptions options) : out_(out), options_(options) {}
+  Printer(std::string& out, PrettyOptions options)
+      : out_(out), options_(options), depth_(options.depth) {}
 
   bool value(Scanner& scanner) {
     switch (scanner.kind()) {
@@ -118,7 +119,7 @@ class Printer {
 
   std::string& out_;
   PrettyOptions options_;
-  int depth_ = 0;
+  int depth_;
   bool first_ = true;
 };
 
@@ -132,6 +133,27 @@ Result<std::string> pretty(std::string_view json, PrettyOptions options) {
   std::string out;
   Scanner scanner(json);
   Printer(out, options).value(scanner);
+  return out;
+}
+
+std::string compact(std::string_view validated) {
+  std::string out;
+  out.reserve(validated.size());
+  bool in_string = false;
+  for (std::size_t at = 0; at < validated.size(); ++at) {
+    const char c = validated[at];
+    if (in_string && c == '\\') {
+      out += c;
+      out += validated[++at];
+      continue;
+    }
+    if (c == '"') {
+      in_string = !in_string;
+    }
+    if (in_string || (c != ' ' && c != '\n' && c != '\r' && c != '\t')) {
+      out += c;
+    }
+  }
   return out;
 }
 

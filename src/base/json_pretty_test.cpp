@@ -32,6 +32,16 @@ TEST(JsonPretty, IsItsOwnFixedPoint) {
   EXPECT_EQ(*pretty(once), once);
 }
 
+TEST(JsonPretty, IndentsFromADepthOn) {
+  EXPECT_EQ(*pretty("[1]", {.depth = 2}), "[\n      1\n    ]");
+}
+
+TEST(JsonCompact, TakesAwayOnlyWhatIsBetween) {
+  EXPECT_EQ(compact(" {\n\t\"a b\" : [ 1.0 , \"\\\" \\\\\" , { } ]\r\n} "),
+            "{\"a b\":[1.0,\"\\\" \\\\\",{}]}");
+  EXPECT_EQ(compact("null"), "null");
+}
+
 TEST(JsonPretty, RefusesWhatIsNoJson) {
   for (const char* text : {"", "{", "[1,]", "1 2"}) {
     const auto out = pretty(text);

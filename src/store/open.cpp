@@ -15,6 +15,7 @@
 #include "reprise/open_store.h"
 #include "reprise/store.h"
 #include "store/context/find.h"
+#include "store/sessions/places.h"
 
 namespace reprise {
 namespace {
@@ -51,6 +52,13 @@ Result<std::unique_ptr<Store>> open_sqlite(std::string_view file, const StoreOpt
   return open_sqlite_store(file, options);
 }
 
+Result<std::unique_ptr<Store>> open_sessions(std::string_view folder, const StoreOptions& options) {
+  if (folder.empty()) {
+    return fail(Code::invalid_argument, "no folder in the store's URL: write sessions:DIR");
+  }
+  return open_sessions_store(folder, options);
+}
+
 Result<std::unique_ptr<Store>> open_memory(std::string_view rest, const StoreOptions& /*options*/) {
   if (!rest.empty()) {
     return fail(Code::invalid_argument, "a store in memory has no place: write memory: alone");
@@ -75,6 +83,7 @@ struct Kind {
 constexpr Kind kKinds[] = {
     {"sqlite", "sqlite:FILE", is_sqlite, open_sqlite},
     {"context", "context:FILE", store::context::is_context_file, open_context},
+    {"sessions", "sessions:DIR", store::sessions::is_sessions_folder, open_sessions},
     {"memory", "memory:", nullptr, open_memory},
 };
 

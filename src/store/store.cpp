@@ -1,6 +1,7 @@
 #include "reprise/store.h"
 
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -8,9 +9,24 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
+#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
+
+std::string_view to_string(Signature signature) {
+  switch (signature) {
+    case Signature::verified:
+      return "verified";
+    case Signature::unverifiable:
+      return "unverifiable";
+    case Signature::not_signed:
+      return "unsigned";
+    case Signature::failed:
+      return "failed";
+  }
+  return "unverifiable";
+}
 
 Result<Session> get(Store& store, const SessionId& id) {
   REPRISE_ASSIGN(std::optional<Session> session, store.find(id));

@@ -20,6 +20,10 @@ std::vector<StoreCase> store_cases() {
          return open_memory_store();
        },
        .is_persistent = false},
+      {.name = "sessions",
+       .open = [](const path& folder, const StoreOptions& options) -> Opened {
+         return open_sessions_store(folder / "sessions", options);
+       }},
       {.name = "sqlite",
        .open = [](const path& folder, const StoreOptions& options) -> Opened {
          return open_sqlite_store(folder / "reprise.db", options);

@@ -79,7 +79,8 @@ Result<> DocumentCare::look_at(const fs::path& file, VerifyReport& report) {
     count(*document->document, report);
     return {};
   }
-  if (document.error().code == Code::not_found) {
+  std::error_code none;
+  if (document.error().code == Code::not_found && !fs::is_symlink(file, none)) {
     return {};  // moved or removed meanwhile
   }
   const auto bytes = read_file(file, static_cast<std::int64_t>(kExcerptMax) * 1'000);

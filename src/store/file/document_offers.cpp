@@ -133,6 +133,27 @@ class DocumentTrash final : public Trash {
   Documents& documents_;
 };
 
+class DocumentSignatures final : public Signatures {
+ public:
+  DocumentSignatures(const SessionFiles& files, Documents& documents)
+      : files_(files), documents_(documents) {}
+
+  Result<Signature> signature(const SessionId& id) override {
+    REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+    return files_.signature(found.file);
+  }
+
+  Result<> accept(const SessionId& id) override {
+    return documents_.edit(
+        id, [](FileSession& /*file*/) -> Result<Outcome> { return Outcome::changed; },
+        Documents::Trust::anyhow);
+  }
+
+ private:
+  const SessionFiles& files_;
+  Documents& documents_;
+};
+
 // A store without words keeps none, and does not lose any in silence either.
 Result<> check_words(const StoreHolds& holds, const std::vector<Message>& messages) {
   const auto has_words = [](const Message& message) { return !message.blocks.empty(); };
@@ -198,11 +219,13 @@ struct DocumentParts::Parts {
         partials(files, documents),
         todos(documents),
         trash(documents),
+        signatures(files, documents),
         care(files, documents),
         offers{.rewriting = can.rewriting ? &rewriting : nullptr,
                .partials = can.partials ? &partials : nullptr,
                .todos = can.todos ? &todos : nullptr,
                .trash = &trash,
+               .signatures = can.signatures ? &signatures : nullptr,
                .repair = &care,
                .backup = &care} {}
 
@@ -210,6 +233,7 @@ struct DocumentParts::Parts {
   DocumentPartials partials;
   DocumentTodos todos;
   DocumentTrash trash;
+  DocumentSignatures signatures;
   DocumentCare care;
   StoreOffers offers;
 };

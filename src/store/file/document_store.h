@@ -16,6 +16,7 @@ struct DocumentOffers {
   bool rewriting = true;
   bool partials = true;
   bool todos = true;
+  bool signatures = false;
 };
 
 // Offers Trash, Repair and Backup besides. Creates nothing until something is written.

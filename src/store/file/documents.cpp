@@ -26,6 +26,7 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
+#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/facts.h"
 #include "store/file/file_session.h"
@@ -79,6 +80,8 @@ void EncodedMessages::cut(std::int64_t messages) {
   count = messages;
   ends.resize(static_cast<std::size_t>(messages));
   text.resize(ends.back());
+  signed_is_known = false;
+  signed_as.clear();
 }
 
 void add_message(StoredSession& stored, Message message) {
@@ -209,12 +212,33 @@ Result<> Documents::retry(const std::function<Result<bool>()>& attempt) {
                               " is being written by another program all the time: try again"));
 }
 
-Result<> Documents::edit(const SessionId& id, const Edit& edit) {
-  return retry([&] { return edit_once(id, edit); });
+// Once for each version of a file that another program has written.
+Result<> Documents::check_signature(const Found& found) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto ours = written_.find(found.file);
+    if (ours != written_.end() && ours->second.identity == found.loaded.identity) {
+      return {};
+    }
+  }
+  REPRISE_ASSIGN(const Signature signature, files_.signature(found.file));
+  if (signature == Signature::failed) {
+    return fail(Code::corrupt, cat("the signature of ", found.file.native(),
+                                   " does not match: it was changed by another program, or signed "
+                                   "on another host"));
+  }
+  return {};
 }
 
-Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit) {
+Result<> Documents::edit(const SessionId& id, const Edit& edit, Trust trust) {
+  return retry([&] { return edit_once(id, edit, trust); });
+}
+
+Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust trust) {
   REPRISE_ASSIGN(const Found found, get(id));
+  if (trust == Trust::signature) {
+    REPRISE_TRY(check_signature(found));
+  }
   const Document& before = *found.loaded.document;
   Document document = before;
   const auto index =
@@ -227,39 +251,12 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit) {
   }
   const Target target{found.file, found.loaded.identity};
   const fs::path place = files_.place(session.stored.session);
-  return place == found.file ? write(target, std::move(document))
-                             : move(target, place, std::move(document), index);
-}
-
-// Until the rename the old place holds all of it, afterwards the new one. Between two files that
-// hold many, the session is in both for a moment; the one that find_file() names counts.
-Result<bool> Documents::move(const Target& from, const fs::path& to, Document document,
-                             std::size_t place) {
-  REPRISE_TRY(make_private_folders(folder_of(to)));
-  if (is_folder()) {
-    REPRISE_ASSIGN(const bool written, write(from, std::move(document)));
-    if (!written) {
-      return false;
-    }
-    REPRISE_TRY(move_file(from.file, to));
-    return true;
+  if (place == found.file) {
+    return write(target, std::move(document));
   }
-  Document there;
-  Target target{to, std::nullopt};
-  if (auto loaded = load(to); loaded) {
-    there = *loaded->document;
-    target.identity = loaded->identity;
-  } else if (loaded.error().code != Code::not_found) {
-    return std::unexpected(std::move(loaded).error());
-  }
-  const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(place);
-  const SessionId id = moved->stored.session.info.id;
-  std::erase_if(there.sessions,
-                [&id](const FileSession& session) { return session.stored.session.info.id == id; });
-  there.sessions.push_back(std::move(*moved));
-  document.sessions.erase(moved);
-  REPRISE_ASSIGN(const bool written, write(target, std::move(there)));
-  return written ? write(from, std::move(document)) : Result<bool>(false);
+  REPRISE_TRY(make_private_folders(folder_of(place)));
+  return is_folder() ? move_file_of(found, place, std::move(document))
+                     : move(target, place, std::move(document), index);
 }
 
 Result<> Documents::add(FileSession session) {
@@ -324,18 +321,23 @@ Result<bool> Documents::write(const Target& target, Document document) {
     REPRISE_ASSIGN(written, identify(temporary));
     return {};
   };
-  REPRISE_ASSIGN(const std::string bytes, files_.encode(document));
-  if (static_cast<std::int64_t>(bytes.size()) > files_.file_bytes_max()) {
-    return fail(Code::unsupported,
-                cat("cannot write ", file.native(), ": it would have ", bytes.size(),
-                    " bytes, and the format allows ", files_.file_bytes_max()));
-  }
+  REPRISE_ASSIGN(const std::string bytes, encoded(file, document));
   REPRISE_TRY(keep_bytes_aside(file, document));
   if (auto replaced = replace_file(file, bytes, look); !replaced) {
     return is_target ? Result<bool>(std::unexpected(std::move(replaced).error())) : false;
   }
   wrote(file, written, std::move(document));
   return true;
+}
+
+Result<std::string> Documents::encoded(const fs::path& file, Document& document) const {
+  REPRISE_ASSIGN(std::string bytes, files_.encode(document));
+  if (static_cast<std::int64_t>(bytes.size()) > files_.file_bytes_max()) {
+    return fail(Code::unsupported,
+                cat("cannot write ", file.native(), ": it would have ", bytes.size(),
+                    " bytes, and the format allows ", files_.file_bytes_max()));
+  }
+  return bytes;
 }
 
 Result<> Documents::keep_bytes_aside(const fs::path& file, Document& document) {
@@ -355,11 +357,12 @@ Result<> Documents::keep_bytes_aside(const fs::path& file, Document& document) {
 // What another program has put there since is not taken for ours.
 void Documents::wrote(const fs::path& file, const FileIdentity& written, Document document) {
   const auto now = identify(file);
-  Loaded loaded{std::make_shared<const Document>(std::move(document)), now ? *now : written};
+  const bool is_ours = now && now->inode == written.inode && now->size == written.size &&
+                       now->modified_ns == written.modified_ns;
+  Loaded loaded{std::make_shared<const Document>(std::move(document)), is_ours ? *now : written};
   const std::lock_guard lock(mutex_);
   keep(written_, file, loaded);
-  if (now && now->inode == written.inode && now->size == written.size &&
-      now->modified_ns == written.modified_ns) {
+  if (is_ours) {
     keep(cache_, file, std::move(loaded));
   } else {
     cache_.erase(file);

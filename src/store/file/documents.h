@@ -72,8 +72,10 @@ class Documents {
 
   enum class Outcome : std::uint8_t { changed, unchanged };
   using Edit = std::function<Result<Outcome>(FileSession& session)>;
-  // Changes one session and moves it where it belongs then. Durable on disk.
-  Result<> edit(const SessionId& id, const Edit& edit);
+  enum class Trust : std::uint8_t { signature, anyhow };
+  // Changes one session and moves it where it belongs then. Durable on disk. corrupt for a file
+  // whose signature failed.
+  Result<> edit(const SessionId& id, const Edit& edit, Trust trust = Trust::signature);
   // conflict when the id exists.
   Result<> add(FileSession session);
   Result<> remove(const SessionId& id);
@@ -94,12 +96,15 @@ class Documents {
   static void keep(Known& among, const std::filesystem::path& file, Loaded loaded);
   void wrote(const std::filesystem::path& file, const FileIdentity& written, Document document);
   Result<> retry(const std::function<Result<bool>()>& attempt);
-  Result<bool> edit_once(const SessionId& id, const Edit& edit);
+  Result<bool> edit_once(const SessionId& id, const Edit& edit, Trust trust);
+  Result<> check_signature(const Found& found);
   // false: the file is not the target any more, and nothing has changed.
   Result<bool> write(const Target& target, Document document);
+  Result<std::string> encoded(const std::filesystem::path& file, Document& document) const;
   Result<> keep_bytes_aside(const std::filesystem::path& file, Document& document);
   Result<bool> move(const Target& from, const std::filesystem::path& to, Document document,
                     std::size_t place);
+  Result<bool> move_file_of(const Found& from, const std::filesystem::path& to, Document document);
   bool is_folder() const;
   bool is_spent(const std::filesystem::path& file, const Document& document) const;
 

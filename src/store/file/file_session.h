@@ -28,6 +28,9 @@ struct EncodedMessages {
   // Where the text of each message ends; a format that does not say it has all encoded again when
   // messages give way.
   std::vector<std::size_t> ends = {};
+  // The same as it is signed, where somebody has looked: "" when that is `text` itself.
+  bool signed_is_known = false;
+  std::string signed_as = {};
 
   // Keeps at most the first `messages`.
   void cut(std::int64_t messages);
@@ -35,8 +38,9 @@ struct EncodedMessages {
 
 struct FileSession {
   StoredSession stored;
-  std::vector<KeptEntry> kept = {};  // by place
-  std::vector<Damage> damage = {};   // what the file has and could not be read
+  std::vector<KeptEntry> kept = {};        // by place
+  std::vector<KeptEntry> kept_todos = {};  // the same among the todos
+  std::vector<Damage> damage = {};         // what the file has and could not be read
   EncodedMessages encoded = {};
 };
 

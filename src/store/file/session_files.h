@@ -14,6 +14,7 @@
 #include "reprise/json.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/file/file_session.h"
 
@@ -66,6 +67,11 @@ class SessionFiles {
   // The file was replaced by a program that does not know the lock, so that what was `written`
   // may be missing in what was `found`. Both together.
   virtual Document merge(const Document& /*written*/, Document found) const { return found; }
+
+  // Of the file as it is now. Failed: the store refuses to change it.
+  virtual Result<Signature> signature(const std::filesystem::path& /*file*/) const {
+    return Signature::not_signed;
+  }
 
   // Lists may look at less than whole files. In any order; nothing is left out but with damage.
   virtual Result<std::vector<SessionInfo>> infos(std::vector<Damage>& damage) const = 0;

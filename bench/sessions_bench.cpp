@@ -1,0 +1,158 @@
+// What session files cost beside bare files: an append to a session of 1 MB, a list of 10,000.
+//
+// usage: sessions_bench FOLDER [--smoke|--full]
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "measure.h"
+#include "reprise/environment.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+using reprise::Message;
+
+struct Scale {
+  int rounds = 100;
+  int sessions = 10'000;
+  int lists = 15;
+};
+
+Message message_of(std::string_view role, std::size_t bytes) {
+  std::string text =
+      "It is the text of an ordinary answer, with a \"quoted\" word here and there and a new line "
+      "after a sentence, as they come from models: most of it needs no escaping at all.\n";
+  while (text.size() < bytes) {
+    text += text;
+  }
+  text.resize(bytes);
+  Message message;
+  message.role = role;
+  message.blocks.emplace_back(reprise::TextBlock{.text = std::move(text), .extra = {}});
+  message.created_at = reprise::system_clock().now();
+  return message;
+}
+
+template <class T>
+T must(reprise::Result<T> result) {
+  require(result.has_value(), result ? "" : result.error().message);
+  return *std::move(result);
+}
+
+reprise::SessionId add_session(reprise::Store& store, int number, std::size_t bytes) {
+  const std::string name = "session-" + std::to_string(100'000 + number);
+  const auto id = must(reprise::SessionId::parse(name));
+  reprise::Session session{.info = {.id = id, .title = "A session like others"}};
+  session.info.working_dir = "/home/somebody/project";
+  session.info.provider = "anthropic";
+  session.info.model = "claude";
+  require(store.create(session).has_value(), "no session");
+  std::vector<Message> messages;
+  for (std::size_t done = 0; done < bytes; done += 2'000) {
+    messages.push_back(message_of(done % 4'000 == 0 ? "user" : "assistant", 2'000));
+  }
+  must(store.append(id, std::move(messages), {}));
+  return id;
+}
+
+void write_bare(const fs::path& file, const std::string& bytes) {
+  const fs::path temporary = file.native() + ".tmp";
+  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  require(fd >= 0, "cannot write");
+  require(::write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()), "short");
+  require(::fsync(fd) == 0 && ::close(fd) == 0, "not synced");
+  require(::rename(temporary.c_str(), file.c_str()) == 0, "not renamed");
+  const int folder = ::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  require(folder >= 0 && ::fsync(folder) == 0 && ::close(folder) == 0, "folder not synced");
+}
+
+// One message more in a session of 1 MB, beside writing a file of that size in its place.
+void append(const fs::path& folder, const Scale& scale, bool is_signed) {
+  const fs::path place = folder / (is_signed ? "signed" : "unsigned");
+  fs::create_directories(place);
+  if (is_signed) {
+    std::ofstream(place / "machine_secret") << std::string(64, '7');
+  }
+  const auto store = must(reprise::open_sessions_store(place / "sessions"));
+  const auto id = add_session(*store, 0, 1'000'000);
+  const fs::path file = place / "sessions" / "active" / (id.str() + ".json");
+  const std::string bytes(static_cast<std::size_t>(fs::file_size(file)), 'x');
+  Samples ours;
+  Samples limit;
+  for (int round = 0; round < scale.rounds; ++round) {
+    limit.add(time_us([&] { write_bare(place / "bare", bytes); }) / 1000);
+    Message message = message_of("user", 500);
+    ours.add(time_us([&] { must(store->append(id, {std::move(message)}, {})); }) / 1000);
+  }
+  print(row_of("sessions",
+               is_signed ? "append to a signed session of 1 MB" : "append to a session of 1 MB",
+               ours, limit, "ms", at_most(2)));
+}
+
+void read_ends(const fs::path& file) {
+  char buffer[4096];
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  require(fd >= 0, "cannot open");
+  require(::pread(fd, buffer, sizeof buffer, 0) > 0, "cannot read");
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  require(::pread(fd, buffer, sizeof buffer, std::max<off_t>(0, size - 4096)) > 0, "cannot read");
+  ::close(fd);
+}
+
+// Each file has a conversation of 20 KB.
+void list(const fs::path& folder, const Scale& scale) {
+  const auto store = must(reprise::open_sessions_store(folder / "many"));
+  for (int number = 0; number < scale.sessions; ++number) {
+    add_session(*store, number, 20'000);
+  }
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder / "many" / "active")) {
+    files.push_back(entry.path());
+  }
+  Samples ours;
+  Samples limit;
+  for (int round = 0; round < scale.lists; ++round) {
+    limit.add(time_us([&] { std::ranges::for_each(files, read_ends); }) / 1000);
+    ours.add(time_us([&] {
+               const auto page = must(store->list({.limit = 20}));
+               require(page.sessions.size() == 20 && page.damage.empty(), "a short page");
+             }) /
+             1000);
+  }
+  print(row_of("sessions", "list " + std::to_string(scale.sessions) + " sessions", ours, limit,
+               "ms", at_most(3)));
+}
+
+int run(const std::vector<std::string>& words) {
+  require(words.size() >= 2, "usage: sessions_bench FOLDER [--smoke|--full]");
+  Scale scale;
+  if (std::ranges::count(words, "--smoke") > 0) {
+    scale = {.rounds = 5, .sessions = 100, .lists = 3};
+  }
+  append(words[1], scale, false);
+  append(words[1], scale, true);
+  list(words[1], scale);
+  return 0;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  return bench::run({argv, argv + argc});
+}

@@ -1,0 +1,81 @@
+// Moving a session to the place that its state has.
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/file/documents.h"
+#include "store/file/file_session.h"
+#include "store/file/session_files.h"
+
+namespace reprise::store {
+
+namespace fs = std::filesystem;
+
+// The session is in one place at any time. When it goes out of use it is written first and moved
+// then: until then it is where it was. When it comes back into use it is moved first, with all that
+// could fail done before, so that until then its file is as it was, byte for byte.
+Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Document document) {
+  if (fs::is_symlink(from.file)) {
+    return fail(Code::unsupported, cat(from.file.native(), " is a link, which cannot be moved to ",
+                                       to.native(), ": put the file itself there"));
+  }
+  const SessionState before = from.session->stored.session.info.state;
+  const SessionState after = document.sessions.front().stored.session.info.state;
+  const bool comes_back = after != SessionState::trashed &&
+                          (after == SessionState::active || before == SessionState::trashed);
+  if (!comes_back) {
+    REPRISE_ASSIGN(const bool written,
+                   write({from.file, from.loaded.identity}, std::move(document)));
+    if (written) {
+      REPRISE_TRY(move_file(from.file, to));
+    }
+    return written;
+  }
+  REPRISE_ASSIGN(const std::string bytes, encoded(to, document));
+  REPRISE_ASSIGN(PreparedFile content, PreparedFile::write(from.file, bytes));
+  REPRISE_ASSIGN(const FileIdentity written, identify(content.name()));
+  if (const auto now = identify(from.file); !now || *now != from.loaded.identity) {
+    return false;
+  }
+  REPRISE_TRY(move_file(from.file, to));
+  if (auto replaced = content.replace(to); !replaced) {
+    // If not even that can be done, the first error says why.
+    (void)move_file(to, from.file);
+    return std::unexpected(std::move(replaced).error());
+  }
+  wrote(to, written, std::move(document));
+  return true;
+}
+
+// Between two files that hold many, the session is in both for a moment; the one that find_file()
+// names counts.
+Result<bool> Documents::move(const Target& from, const fs::path& to, Document document,
+                             std::size_t place) {
+  Document there;
+  Target target{to, std::nullopt};
+  if (auto loaded = load(to); loaded) {
+    there = *loaded->document;
+    target.identity = loaded->identity;
+  } else if (loaded.error().code != Code::not_found) {
+    return std::unexpected(std::move(loaded).error());
+  }
+  const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(place);
+  const SessionId id = moved->stored.session.info.id;
+  std::erase_if(there.sessions,
+                [&id](const FileSession& session) { return session.stored.session.info.id == id; });
+  there.sessions.push_back(std::move(*moved));
+  document.sessions.erase(moved);
+  REPRISE_ASSIGN(const bool written, write(target, std::move(there)));
+  return written ? write(from, std::move(document)) : Result<bool>(false);
+}
+
+}  // namespace reprise::store

@@ -1,0 +1,48 @@
+#pragma once
+
+// The members of an object on their way into a file: in byte order, each on its line.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/json.h"
+
+namespace reprise::store::sessions {
+
+class Members {
+ public:
+  // The object's members stand `depth` levels deep.
+  explicit Members(int depth) : depth_(depth) {}
+
+  // `json` is spelled for that depth already.
+  void raw(std::string_view name, std::string json);
+  void text(std::string_view name, std::string_view text);
+  // Pretty, its own spelling and order kept.
+  void extra(const ExtraField& field);
+
+  bool has(std::string_view name) const;
+  struct Member {
+    std::string name;
+    std::string json;
+  };
+  // In byte order.
+  const std::vector<Member>& sorted();
+
+  // The whole object.
+  std::string object();
+
+ private:
+  int depth_;
+  std::vector<Member> members_;
+};
+
+// Those of the fields which can stand as members of their own: the others have a name that is
+// taken, or that an earlier one has. As they are read back.
+Extra extra_members(const Extra& fields, std::span<const std::string_view> taken);
+
+// "\n" and two blanks for each level.
+void append_line(std::string& out, int depth);
+
+}  // namespace reprise::store::sessions

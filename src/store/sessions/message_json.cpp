@@ -1,0 +1,226 @@
+#include "store/sessions/message_json.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_pretty.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+#include "store/file/rest.h"
+#include "store/sessions/members.h"
+#include "store/sessions/spelling.h"
+
+namespace reprise::store::sessions {
+namespace {
+
+constexpr int kMemberDepth = 3;  // the object's members: root, conversation, message
+
+// What the format's own members say of a text.
+std::vector<Block> blocks_of(std::string text) {
+  if (text.empty()) {
+    return {};
+  }
+  return {TextBlock{std::move(text), {}}};
+}
+
+// The members of one entry.
+class EntryReader {
+ public:
+  explicit EntryReader(std::string_view raw) : scanner_(raw) {}
+
+  Entry run() {
+    if (scanner_.kind() != json::Kind::object) {
+      entry_.reasons.emplace_back("no object");
+      return std::move(entry_);
+    }
+    scanner_.object([this](std::string_view name) { return member(name); });
+    if (!role_ || !content_) {
+      entry_.reasons.emplace_back(role_ ? "no text in it" : "no role in it");
+      return std::move(entry_);
+    }
+    if (!entry_.at) {
+      entry_.reasons.emplace_back("no time in it that can be read: its neighbour's is taken");
+    }
+    message_.role = *std::move(role_);
+    message_.blocks = blocks_of(*std::move(content_));
+    entry_.native = std::move(message_);
+    return std::move(entry_);
+  }
+
+ private:
+  bool member(std::string_view name) {
+    if (scanner_.kind() == json::Kind::string) {
+      if (name == "role") {
+        return scanner_.string(role_.emplace());
+      }
+      if (name == "content") {
+        return scanner_.string(content_.emplace());
+      }
+      if (name == kRest) {
+        return scanner_.string(entry_.rest);
+      }
+    }
+    std::string_view raw;
+    if (!scanner_.raw(raw)) {
+      return false;
+    }
+    if (name == "timestamp" && raw.starts_with('"')) {
+      entry_.at = parse_time(raw.substr(1, raw.size() - 2));
+      if (entry_.at) {
+        return true;
+      }
+    }
+    if (name == "usage") {
+      message_.usage = read_usage(raw);
+      if (message_.usage) {
+        return true;
+      }
+    }
+    message_.extra.push_back({std::string(name), json::take(json::compact(raw))});
+    return true;
+  }
+
+  json::Scanner scanner_;
+  Entry entry_;
+  Message message_;
+  std::optional<std::string> role_;
+  std::optional<std::string> content_;
+};
+
+// The id of a message that came without one: it says where the message stands.
+std::string id_at(Seq seq) {
+  return cat("reprise-", seq.value);
+}
+
+// The id that the message came with; "" when it has none.
+std::string own_id(const Message& message) {
+  for (const ExtraField& field : message.extra) {
+    if (field.name == "id" && field.value.text().starts_with('"')) {
+      std::string id;
+      json::Scanner(field.value.text()).string(id);
+      return id;
+    }
+  }
+  return "";
+}
+
+constexpr std::array<std::string_view, 3> kUsageMembers = {"input_tokens", "output_tokens",
+                                                           "total_cost"};
+
+std::string cost_text(const Usage& usage) {
+  constexpr double kNanos = 1e9;
+  return float_text(static_cast<double>(usage.cost.value_or(Money()).nanos) / kNanos);
+}
+
+bool read_count(std::string_view raw, TokenCount& out) {
+  json::Scanner scanner(raw);
+  return scanner.integer(out.value) && scanner.end();
+}
+
+}  // namespace
+
+Entry read_entry(std::string_view raw) {
+  return EntryReader(raw).run();
+}
+
+Message finish_message(Message native, Entry& entry, Seq seq) {
+  Message message = std::move(native);
+  message.created_at = entry.at.value_or(Time());
+  if (own_id(message) == id_at(seq)) {
+    std::erase_if(message.extra, [](const ExtraField& field) { return field.name == "id"; });
+  }
+  if (!entry.rest.empty()) {
+    if (const auto added = add_message_rest(message, entry.rest); !added) {
+      entry.reasons.push_back(cat("its member ", kRest, ": ", added.error().message));
+    }
+  }
+  return message;
+}
+
+std::string write_message(const Message& message) {
+  const std::string content = plain_text(message);
+  const std::string id = own_id(message);
+  const bool has_id = !id.empty() && id != id_at(message.seq);
+  Members members(kMemberDepth);
+  members.text("content", content);
+  members.text("id", has_id ? id : id_at(message.seq));
+  members.text("role", message.role);
+  members.text("timestamp", format_time(message.created_at));
+  std::vector<std::string_view> taken = {"content", "role", "timestamp", kRest};
+  if (!has_id) {
+    taken.emplace_back("id");
+  }
+  // What is read back from these members alone.
+  Message native{
+      .role = message.role, .blocks = blocks_of(content), .created_at = message.created_at};
+  if (message.usage) {
+    members.raw("usage", write_usage(*message.usage, kMemberDepth));
+    taken.emplace_back("usage");
+    native.usage = native_usage(*message.usage);
+  }
+  native.extra = extra_members(message.extra, taken);
+  for (const ExtraField& field : native.extra) {
+    if (field.name != "id") {
+      members.extra(field);
+    }
+  }
+  if (const std::string rest = message_rest(message, native); !rest.empty()) {
+    members.text(kRest, rest);
+  }
+  return members.object();
+}
+
+std::string write_usage(const Usage& usage, int depth) {
+  Members members(depth + 1);
+  members.raw("input_tokens", std::to_string(usage.input.value));
+  members.raw("output_tokens", std::to_string(usage.output.value));
+  members.raw("total_cost", cost_text(usage));
+  for (const ExtraField& field : extra_members(usage.extra, kUsageMembers)) {
+    members.extra(field);
+  }
+  return members.object();
+}
+
+Usage native_usage(const Usage& usage) {
+  return {.input = usage.input,
+          .output = usage.output,
+          .cost = Money::parse(cost_text(usage)),
+          .extra = extra_members(usage.extra, kUsageMembers)};
+}
+
+std::optional<Usage> read_usage(std::string_view raw) {
+  Usage usage;
+  json::Scanner scanner(raw);
+  const auto member = [&](std::string_view name) {
+    std::string_view value;
+    if (!scanner.raw(value)) {
+      return false;
+    }
+    if (name == "input_tokens") {
+      return read_count(value, usage.input);
+    }
+    if (name == "output_tokens") {
+      return read_count(value, usage.output);
+    }
+    if (name == "total_cost") {
+      usage.cost = Money::parse(value);
+      return usage.cost.has_value();
+    }
+    usage.extra.push_back({std::string(name), json::take(json::compact(value))});
+    return true;
+  };
+  if (scanner.kind() != json::Kind::object || !scanner.object(member)) {
+    return std::nullopt;
+  }
+  return usage;
+}
+
+}  // namespace reprise::store::sessions

@@ -1,0 +1,243 @@
+#include "store/sessions/parts_json.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_pretty.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "reprise/json.h"
+#include "reprise/session.h"
+#include "store/file/file_session.h"
+#include "store/file/rest.h"
+#include "store/sessions/members.h"
+#include "store/sessions/spelling.h"
+#include "store/stored_json.h"
+
+namespace reprise::store::sessions {
+namespace {
+
+constexpr int kMemberDepth = 2;  // of config
+constexpr int kEntryDepth = 2;   // of arrays
+constexpr std::size_t kExcerptMax = 10'000;
+
+constexpr std::array<std::string_view, 5> kTodoMembers = {"active_form", "activeForm", "content",
+                                                          "status", kRest};
+
+// The members of an object, their values compact.
+Extra members_of(std::string_view raw) {
+  Extra members;
+  json::Scanner scanner(raw);
+  scanner.object([&](std::string_view name) {
+    std::string_view value;
+    if (!scanner.raw(value)) {
+      return false;
+    }
+    members.push_back({std::string(name), json::take(json::compact(value))});
+    return true;
+  });
+  return members;
+}
+
+bool is_object(std::string_view raw) {
+  return raw.starts_with('{');
+}
+
+// nullopt: a todo without its words, or in no state there is.
+std::optional<Todo> read_todo(std::string_view raw) {
+  Todo todo;
+  std::optional<std::string> content;
+  std::optional<TodoStatus> status;
+  json::Scanner scanner(raw);
+  const auto member = [&](std::string_view name) {
+    std::string text;
+    if (scanner.kind() == json::Kind::string) {
+      if (name == "content") {
+        return scanner.string(content.emplace());
+      }
+      if (name == "active_form" || name == "activeForm") {
+        return scanner.string(todo.active_form);
+      }
+      if (name == "status") {
+        const bool good = scanner.string(text);
+        status = parse_todo_status(text);
+        return good;
+      }
+      if (name == kRest) {
+        const bool good = scanner.string(text);
+        todo.extra = extra_from_json(text);
+        return good;
+      }
+    }
+    std::string_view value;
+    const bool good = scanner.raw(value);
+    todo.extra.push_back({std::string(name), json::take(json::compact(value))});
+    return good;
+  };
+  if (!is_object(raw) || !scanner.object(member) || !content || !status) {
+    return std::nullopt;
+  }
+  todo.content = *std::move(content);
+  todo.status = *status;
+  if (todo.active_form == todo.content) {
+    todo.active_form.clear();  // what is written for one that has none
+  }
+  return todo;
+}
+
+std::string write_todo(const Todo& todo) {
+  Members members(kEntryDepth + 1);
+  members.text("active_form", todo.active_form.empty() ? todo.content : todo.active_form);
+  members.text("content", todo.content);
+  members.text("status", to_string(todo.status));
+  const Extra own = extra_members(todo.extra, kTodoMembers);
+  if (own == todo.extra) {
+    for (const ExtraField& field : own) {
+      members.extra(field);
+    }
+  } else {
+    members.text(kRest, extra_to_json(todo.extra));
+  }
+  return members.object();
+}
+
+}  // namespace
+
+Config read_config(std::string_view raw) {
+  Config config;
+  if (!is_object(raw)) {
+    config.settings = json::take(json::compact(raw));
+    return config;
+  }
+  std::string settings;
+  json::ObjectWriter object(settings);
+  for (const ExtraField& member : members_of(raw)) {
+    std::string text;
+    json::Scanner scanner(member.value.text());
+    const bool is_text = scanner.kind() == json::Kind::string && scanner.string(text);
+    // "" stays with the settings: there it says that somebody wrote it.
+    if (is_text && !text.empty() && (member.name == "provider" || member.name == "model")) {
+      (member.name == "model" ? config.model : config.provider) = std::move(text);
+    } else {
+      object.raw(member.name, member.value.text());
+    }
+  }
+  object.close();
+  if (settings != "{}") {
+    config.settings = json::take(settings);
+  }
+  return config;
+}
+
+std::string write_config(const Config& config) {
+  const bool has_settings = is_object(config.settings.text());
+  if (!has_settings && !config.settings.is_null() && config.provider.empty() &&
+      config.model.empty()) {
+    return json::pretty(config.settings.text(), {.depth = kMemberDepth - 1}).value_or("null");
+  }
+  Members members(kMemberDepth);
+  std::vector<std::string_view> taken;
+  if (!config.provider.empty()) {
+    members.text("provider", config.provider);
+    taken.emplace_back("provider");
+  }
+  if (!config.model.empty()) {
+    members.text("model", config.model);
+    taken.emplace_back("model");
+  }
+  if (has_settings) {
+    for (const ExtraField& field : extra_members(members_of(config.settings.text()), taken)) {
+      members.extra(field);
+    }
+  }
+  return members.object();
+}
+
+TodoList read_todos(std::string_view raw) {
+  TodoList list;
+  json::Scanner scanner(raw);
+  std::int64_t index = 0;
+  scanner.array([&] {
+    std::string_view entry;
+    if (!scanner.raw(entry)) {
+      return false;
+    }
+    if (auto todo = read_todo(entry); todo) {
+      list.todos.push_back(*std::move(todo));
+    } else {
+      list.kept.push_back({static_cast<std::int64_t>(list.todos.size()), json::take(entry)});
+      list.damage.push_back(
+          {cat("todos[", index, "]"), "no todo", std::string(entry.substr(0, kExcerptMax))});
+    }
+    ++index;
+    return true;
+  });
+  return list;
+}
+
+std::string write_todos(const std::vector<Todo>& todos, const std::vector<KeptEntry>& kept) {
+  ArrayText array;
+  auto next = kept.begin();
+  for (std::size_t i = 0; i <= todos.size(); ++i) {
+    const bool is_last = i == todos.size();
+    for (; next != kept.end() && (is_last || std::cmp_less_equal(next->before, i)); ++next) {
+      array.add(write_kept(next->json));
+    }
+    if (!is_last) {
+      array.add(write_todo(todos[i]));
+    }
+  }
+  return array.array();
+}
+
+bool read_strings(std::string_view raw, std::vector<std::string>& out) {
+  out.clear();
+  json::Scanner scanner(raw);
+  return scanner.array([&] {
+    std::string text;
+    if (!scanner.string(text)) {
+      return false;
+    }
+    out.push_back(std::move(text));
+    return true;
+  });
+}
+
+std::string write_strings(const std::vector<std::string>& strings) {
+  ArrayText array;
+  for (const std::string& text : strings) {
+    std::string json;
+    append_string(json, text);
+    array.add(json);
+  }
+  return array.array();
+}
+
+std::string write_kept(const RawJson& entry) {
+  // RawJson is JSON: there is nothing that could be refused.
+  return json::pretty(entry.text(), {.depth = kEntryDepth}).value_or(entry.text());
+}
+
+void ArrayText::add(std::string_view json) {
+  entries_ += entries_.empty() ? "" : ",";
+  append_line(entries_, kEntryDepth);
+  entries_ += json;
+}
+
+std::string ArrayText::array() const {
+  std::string out = "[" + entries_;
+  if (!entries_.empty()) {
+    append_line(out, kEntryDepth - 1);
+  }
+  out += ']';
+  return out;
+}
+
+}  // namespace reprise::store::sessions

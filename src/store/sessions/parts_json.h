@@ -1,0 +1,53 @@
+#pragma once
+
+// The smaller parts of a session file, each both ways: the config, the todos, the prompt history.
+// What is written stands one level deep in the file.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/json.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "store/file/file_session.h"
+
+namespace reprise::store::sessions {
+
+// `config` names provider and model beside the settings. Values that are strings where something
+// else is meant ("true") stay strings.
+struct Config {
+  std::string provider;
+  std::string model;
+  RawJson settings;  // null when there are no others
+  friend bool operator==(const Config&, const Config&) = default;
+};
+Config read_config(std::string_view raw);
+std::string write_config(const Config& config);
+
+struct TodoList {
+  std::vector<Todo> todos;
+  std::vector<KeptEntry> kept;  // entries that are none
+  std::vector<Damage> damage;   // `where` is "todos[2]"
+};
+TodoList read_todos(std::string_view raw);
+std::string write_todos(const std::vector<Todo>& todos, const std::vector<KeptEntry>& kept);
+
+// false: it is no list of texts alone; the first ones are read.
+bool read_strings(std::string_view raw, std::vector<std::string>& out);
+std::string write_strings(const std::vector<std::string>& strings);
+
+// An entry that is kept as it is.
+std::string write_kept(const RawJson& entry);
+
+// "[…]" around entries that stand one level deeper, each with its line end.
+class ArrayText {
+ public:
+  void add(std::string_view json);
+  std::string array() const;
+
+ private:
+  std::string entries_;
+};
+
+}  // namespace reprise::store::sessions

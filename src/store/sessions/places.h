@@ -1,0 +1,51 @@
+#pragma once
+
+// Where the files are: an open session in `active/`, a closed one in the folder itself, where the
+// original finds it, one in the trash in `trash/`.
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/sessions/session_json.h"
+
+namespace reprise::store::sessions {
+
+struct PlacedFile {
+  std::filesystem::path file;
+  Placed placed;
+};
+
+// Keeps nothing; all functions look at the disk.
+class Places {
+ public:
+  explicit Places(std::filesystem::path root) : root_(std::move(root)) {}
+
+  const std::filesystem::path& root() const { return root_; }
+  std::filesystem::path place(const SessionId& id, SessionState state) const;
+  // The first place that has it, should a copy by hand have put it into several.
+  std::optional<std::filesystem::path> find(const SessionId& id) const;
+  // What the path of a session file says; invalid_argument for a name that is no id.
+  Result<Placed> placed(const std::filesystem::path& file) const;
+
+  // All that are named like session files. Others (temporary files, copies kept aside) are passed
+  // over.
+  Result<std::vector<std::filesystem::path>> files() const;
+  // Those that are listed: each id once, what cannot be one is reported.
+  Result<std::vector<PlacedFile>> sessions(std::vector<Damage>& damage) const;
+
+ private:
+  std::filesystem::path folder(SessionState state) const;
+
+  std::filesystem::path root_;
+};
+
+// Whether a session file is among the first that are looked at.
+Result<bool> is_sessions_folder(const std::filesystem::path& path);
+
+}  // namespace reprise::store::sessions

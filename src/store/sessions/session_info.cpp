@@ -1,0 +1,135 @@
+#include "store/sessions/session_info.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/file.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/file/file_session.h"
+#include "store/file/rest.h"
+#include "store/sessions/session_json.h"
+
+namespace reprise::store::sessions {
+namespace {
+
+namespace fs = std::filesystem;
+
+// How much of each end is read: at first, and of files whose prompts or todos are many.
+constexpr std::size_t kEndBytes = 4096;
+constexpr std::size_t kLongEndBytes = 65'536;
+// The first line after the conversation; unknown members may stand before it.
+constexpr std::string_view kTailLine = "\n  \"created_at\": ";
+
+Result<std::string> read_at(int fd, std::size_t bytes, off_t offset, const fs::path& file) {
+  std::string out(bytes, '\0');
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got =
+        ::pread(fd, out.data() + done, bytes - done, offset + static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      return std::unexpected(os_error("read", file, errno));
+    }
+    if (got == 0) {
+      break;
+    }
+    done += static_cast<std::size_t>(got);
+  }
+  out.resize(done);
+  return out;
+}
+
+// The members before the conversation, as they stand, up to its colon; "" when it does not come.
+std::string_view before_conversation(std::string_view head) {
+  json::Scanner scanner(head);
+  std::string_view found;
+  scanner.object([&](std::string_view name) {
+    if (name == "conversation") {
+      found = head.substr(0, scanner.position());
+      return false;
+    }
+    return scanner.skip();
+  });
+  return found;
+}
+
+Result<SessionInfo> whole_info(const Placed& placed, std::string_view json) {
+  REPRISE_ASSIGN(const FileSession session, read_session(placed, json));
+  return session.stored.session.info;
+}
+
+}  // namespace
+
+std::optional<SessionInfo> info_from_ends(const Placed& placed, std::string_view head,
+                                          std::string_view tail) {
+  const std::string_view before = before_conversation(head);
+  const std::size_t after = tail.find(kTailLine);
+  if (before.empty() || after == std::string_view::npos) {
+    return std::nullopt;
+  }
+  // That the braces close at the very end proves that the tail began among the root's members.
+  const std::string json = cat(before, "[],", tail.substr(after));
+  const auto session = read_session(placed, json);
+  if (!session) {
+    return std::nullopt;
+  }
+  std::string rest;
+  json::Scanner(json::find_member(json, kRest)).string(rest);
+  const auto messages = said_messages(rest);
+  if (!messages) {
+    return std::nullopt;
+  }
+  SessionInfo info = session->stored.session.info;
+  info.head = {*messages};
+  return info;
+}
+
+Result<SessionInfo> read_info(const fs::path& file, const Placed& placed) {
+  REPRISE_ASSIGN(const Fd fd, open_file(file, O_RDONLY | O_NONBLOCK));
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return fail(Code::invalid_argument, "it is not a file");
+  }
+  if (status.st_size > kFileBytesMax) {
+    return fail(Code::invalid_argument, cat("it is larger than ", kFileBytesMax, " bytes"));
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  for (const std::size_t end : {kEndBytes, kLongEndBytes}) {
+    const std::size_t part = size <= 2 * end ? size : end;
+    REPRISE_ASSIGN(const std::string head, read_at(fd.get(), part, 0, file));
+    if (part == size) {
+      if (auto info = info_from_ends(placed, head, head); info) {
+        return *std::move(info);
+      }
+      return whole_info(placed, head);
+    }
+    REPRISE_ASSIGN(const std::string tail,
+                   read_at(fd.get(), part, static_cast<off_t>(size - part), file));
+    if (auto info = info_from_ends(placed, head, tail); info) {
+      return *std::move(info);
+    }
+  }
+  REPRISE_ASSIGN(const std::string whole, read_at(fd.get(), size, 0, file));
+  return whole_info(placed, whole);
+}
+
+}  // namespace reprise::store::sessions

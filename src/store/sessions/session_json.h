@@ -1,0 +1,52 @@
+#pragma once
+
+// A session file, both ways. docs/formats/sessions.md says what is in one.
+//
+//  (1) What was read is written back as it was: messages that nobody changed keep their bytes,
+//      unknown members their value and its spelling.
+//  (2) A file of ours says in its member `reprise` how many messages it has, and then they are in
+//      their order. In all others the time decides: the original writes the newest first, and mixes
+//      them when it resumes a session.
+//  (3) Where the file is says what state the session has; its content only tells apart what the
+//      places do not.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/file/file_session.h"
+#include "store/sessions/signature.h"
+
+namespace reprise::store::sessions {
+
+// What the file's place says.
+struct Placed {
+  SessionId id;
+  SessionState state;
+};
+
+// corrupt for what is no session file, unsupported for one of a later version. All else that cannot
+// be read is in the session's `damage`.
+Result<FileSession> read_session(const Placed& placed, std::string_view json);
+
+// Signed with `key`, or not at all when it is null. Brings `encoded` up to date.
+Result<std::string> write_session(FileSession& file, const SigningKey* key);
+
+// The members that are understood; all others are the session's `extra`.
+inline constexpr std::array<std::string_view, 14> kMembers = {
+    "closed_at", "config", "conversation", "created_at",     "cumulative_usage",
+    "id",        "name",   "project_path", "prompt_history", "reprise",
+    "signature", "todos",  "updated_at",   "version"};
+
+// What `closed_at` says to a program that only knows closed sessions.
+Time closed_or_updated(const SessionInfo& info);
+
+// The number of messages that a file of ours says it has; nullopt for other files.
+std::optional<std::int64_t> said_messages(std::string_view rest);
+
+}  // namespace reprise::store::sessions

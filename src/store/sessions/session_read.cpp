@@ -1,0 +1,300 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_pretty.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/file/file_session.h"
+#include "store/file/rest.h"
+#include "store/sessions/members.h"
+#include "store/sessions/message_json.h"
+#include "store/sessions/parts_json.h"
+#include "store/sessions/session_json.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::sessions {
+namespace {
+
+constexpr std::int64_t kVersion = 1;
+constexpr std::size_t kExcerptMax = 10'000;
+constexpr int kEntryDepth = 2;
+
+// Reads one file's members into a session.
+class Reader {
+ public:
+  Reader(const Placed& placed, std::string_view json)
+      : scanner_(json),
+        placed_(placed),
+        file_{.stored = {.session = {.info = {.id = placed.id, .state = placed.state}}}} {}
+
+  Result<FileSession> run() {
+    if (scanner_.kind() != json::Kind::object) {
+      return fail(Code::corrupt, "it holds no JSON object");
+    }
+    if (!scanner_.object([this](std::string_view name) { return member(name); }) ||
+        !scanner_.end()) {
+      return std::unexpected(scanner_.fault());
+    }
+    if (version_ > kVersion) {
+      return fail(Code::unsupported,
+                  cat("it is of version ", version_, ", which is not known here"));
+    }
+    if (!conversation_.starts_with('[')) {
+      return fail(Code::corrupt, "it holds no session: there is no conversation in it");
+    }
+    read_conversation();
+    finish_session();
+    return std::move(file_);
+  }
+
+ private:
+  // One element of the conversation.
+  struct Element {
+    std::string_view raw;
+    Entry entry;
+    std::int64_t index;  // in the file
+    Time time;
+  };
+
+  Session& session() { return file_.stored.session; }
+  SessionInfo& info() { return file_.stored.session.info; }
+
+  void report(std::string_view where, std::string reason, std::string_view excerpt) {
+    file_.damage.push_back({cat(placed_.id.str(), ".json: ", where), std::move(reason),
+                            std::string(excerpt.substr(0, kExcerptMax))});
+  }
+
+  // Reported, and kept among the fields nobody knows.
+  bool keep(std::string_view name, std::string_view raw, std::string reason) {
+    report(name, std::move(reason), raw);
+    session().extra.push_back({std::string(name), json::take(json::compact(raw))});
+    return true;
+  }
+
+  bool member(std::string_view name) {
+    std::string_view raw;
+    if (!scanner_.raw(raw)) {
+      return false;
+    }
+    if (name == "conversation") {
+      conversation_ = raw;
+    } else if (name == "config") {
+      Config config = read_config(raw);
+      info().provider = std::move(config.provider);
+      info().model = std::move(config.model);
+      session().config = std::move(config.settings);
+    } else if (name == "version") {
+      return version(raw);
+    } else if (!text_member(name, raw) && !list_member(name, raw)) {
+      session().extra.push_back({std::string(name), json::take(json::compact(raw))});
+    }
+    return true;
+  }
+
+  bool version(std::string_view raw) {
+    json::Scanner scanner(raw);
+    return scanner.integer(version_) || keep("version", raw, "no number");
+  }
+
+  // false: it is none of these.
+  bool text_member(std::string_view name, std::string_view raw) {
+    std::string text;
+    const bool is_text = raw.starts_with('"') && json::Scanner(raw).string(text);
+    if (name == "name" || name == "project_path") {
+      if (!is_text) {
+        return keep(name, raw, "no text");
+      }
+      (name == "name" ? info().title : info().working_dir) = std::move(text);
+      return true;
+    }
+    if (name == "created_at") {
+      return time(name, raw, created_at_);
+    }
+    if (name == "updated_at") {
+      return time(name, raw, updated_at_);
+    }
+    if (name == "closed_at") {
+      return raw == "null" || time(name, raw, closed_at_);
+    }
+    if (name == "id") {
+      // The file is what was shown, whatever name stands in it.
+      return is_text && text == placed_.id.str();
+    }
+    if (name == kRest && is_text) {
+      rest_ = std::move(text);
+      return true;
+    }
+    return name == "signature";
+  }
+
+  bool time(std::string_view name, std::string_view raw, std::optional<Time>& out) {
+    std::string text;
+    const bool is_text = raw.starts_with('"') && json::Scanner(raw).string(text);
+    out = is_text ? parse_time(text) : std::nullopt;
+    return out.has_value() || keep(name, raw, "no time that can be read");
+  }
+
+  bool list_member(std::string_view name, std::string_view raw) {
+    if (name == "todos") {
+      if (!raw.starts_with('[')) {
+        return keep(name, raw, "no list");
+      }
+      TodoList list = read_todos(raw);
+      file_.stored.todos = std::move(list.todos);
+      file_.kept_todos = std::move(list.kept);
+      for (Damage& damage : list.damage) {
+        report(damage.where, std::move(damage.reason), damage.excerpt);
+      }
+      return true;
+    }
+    if (name == "prompt_history") {
+      return read_strings(raw, session().prompt_history) || keep(name, raw, "no list of texts");
+    }
+    if (name == "cumulative_usage") {
+      usage_ = read_usage(raw);
+      return usage_.has_value() || keep(name, raw, "no sums that can be read");
+    }
+    return false;
+  }
+
+  void read_conversation() {
+    std::vector<Element> elements = split_conversation();
+    std::int64_t messages = 0;
+    Time time = first_time(elements);
+    for (Element& element : elements) {
+      messages += element.entry.native ? 1 : 0;
+      time = element.entry.at.value_or(time);
+      element.time = time;
+      element.entry.at = time;
+    }
+    if (said_messages(rest_) != messages) {
+      std::ranges::stable_sort(elements, {}, &Element::time);
+    }
+    for (Element& element : elements) {
+      take(element);
+    }
+    // What follows the last message is written anew, after the messages to come.
+    EncodedMessages& encoded = file_.encoded;
+    encoded.text.resize(encoded.ends.empty() ? 0 : encoded.ends.back());
+    encoded.count = info().head.value;
+  }
+
+  std::vector<Element> split_conversation() {
+    std::vector<Element> elements;
+    json::Scanner scanner(conversation_);
+    scanner.array([&] {
+      std::string_view raw;
+      if (!scanner.raw(raw)) {
+        return false;
+      }
+      const auto index = static_cast<std::int64_t>(elements.size());
+      elements.push_back({raw, read_entry(raw), index, {}});
+      return true;
+    });
+    return elements;
+  }
+
+  static Time first_time(const std::vector<Element>& elements) {
+    for (const Element& element : elements) {
+      if (element.entry.at) {
+        return *element.entry.at;
+      }
+    }
+    return {};
+  }
+
+  void take(Element& element) {
+    const bool is_message = element.entry.native.has_value();
+    if (element.entry.native) {
+      add_message(file_.stored,
+                  finish_message(*std::move(element.entry.native), element.entry, info().head));
+    } else {
+      file_.kept.push_back({info().head.value, json::take(element.raw)});
+    }
+    for (const std::string& reason : element.entry.reasons) {
+      report(cat("conversation[", element.index, "]"), reason, element.raw);
+    }
+    std::string& text = file_.encoded.text;
+    text += text.empty() ? "" : ",";
+    append_line(text, kEntryDepth);
+    // Other programs may have put it on one line, or indented it otherwise.
+    constexpr std::string_view kPretty = "{\n      \"";
+    text += element.raw.starts_with(kPretty) ? std::string(element.raw)
+                                             : write_kept(json::take(element.raw));
+    if (is_message) {
+      file_.encoded.ends.push_back(text.size());
+    }
+  }
+
+  void finish_session() {
+    info().created_at = created_at_.value_or(updated_at_.value_or(closed_at_.value_or(Time())));
+    info().updated_at = updated_at_.value_or(closed_at_.value_or(info().created_at));
+    if (placed_.state != SessionState::active) {
+      info().closed_at = closed_at_;
+    }
+    if (usage_ || said_messages(rest_)) {
+      session().usage = usage_.value_or(Usage());
+    }
+    if (!rest_.empty()) {
+      if (const auto added = add_session_rest(file_.stored, rest_); !added) {
+        keep(kRest, RawJson::string(rest_).text(), added.error().message);
+      }
+    }
+    const bool is_archived =
+        placed_.state == SessionState::closed && info().state == SessionState::archived;
+    info().state = is_archived ? SessionState::archived : placed_.state;
+    report_missing_turns();
+  }
+
+  // The original may have kept the answers alone.
+  void report_missing_turns() {
+    const Log& log = *file_.stored.log;
+    const auto has = [&log](std::string_view role) {
+      return std::ranges::any_of(log.own,
+                                 [role](const SharedMessage& one) { return one->role == role; });
+    };
+    if (has(role::kAssistant) && !has(role::kUser)) {
+      report("conversation",
+             cat("the answers stand without their questions",
+                 session().prompt_history.empty() ? "" : ": those are in the prompt history"),
+             "");
+    }
+  }
+
+  json::Scanner scanner_;
+  const Placed& placed_;
+  FileSession file_;
+  std::string_view conversation_;
+  std::string rest_;
+  std::int64_t version_ = kVersion;
+  std::optional<Usage> usage_;
+  std::optional<Time> created_at_;
+  std::optional<Time> updated_at_;
+  std::optional<Time> closed_at_;
+};
+
+}  // namespace
+
+std::optional<std::int64_t> said_messages(std::string_view rest) {
+  std::int64_t messages = 0;
+  json::Scanner scanner(json::find_member(rest, "messages"));
+  return scanner.integer(messages) ? std::optional(messages) : std::nullopt;
+}
+
+Result<FileSession> read_session(const Placed& placed, std::string_view json) {
+  return Reader(placed, json).run();
+}
+
+}  // namespace reprise::store::sessions

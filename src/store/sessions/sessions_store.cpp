@@ -1,0 +1,189 @@
+// sessions: one file a session, in the folder of the program that the format comes from.
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/encode.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/file/document_store.h"
+#include "store/file/file_session.h"
+#include "store/file/session_files.h"
+#include "store/sessions/places.h"
+#include "store/sessions/session_info.h"
+#include "store/sessions/session_json.h"
+#include "store/sessions/signature.h"
+
+namespace reprise {
+namespace store::sessions {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Absolute, and without a slash at the end, so that what stands above it can be named.
+fs::path whole_path(const fs::path& folder) {
+  const fs::path path = fs::absolute(folder).lexically_normal();
+  return path.has_filename() ? path : path.parent_path();
+}
+
+class SessionsFiles final : public SessionFiles {
+ public:
+  explicit SessionsFiles(const fs::path& root) : places_(whole_path(root)) {}
+
+  StoreHolds holds() const override { return {}; }
+  std::int64_t file_bytes_max() const override { return kFileBytesMax; }
+  const fs::path& root() const override { return places_.root(); }
+  fs::path lock_file() const override { return root() / ".lock"; }
+  fs::path partial_file(const SessionId& id) const override {
+    return root() / "active" / cat(id.str(), ".partial");
+  }
+
+  Result<std::optional<fs::path>> find_file(const SessionId& id) const override {
+    return places_.find(id);
+  }
+  Result<std::vector<fs::path>> files() const override { return places_.files(); }
+  fs::path place(const Session& session) const override {
+    return places_.place(session.info.id, session.info.state);
+  }
+
+  Result<Document> decode(const fs::path& file, std::string_view bytes) const override;
+  Result<std::string> encode(Document& document) const override;
+  Result<Signature> signature(const fs::path& file) const override;
+  Result<std::vector<SessionInfo>> infos(std::vector<Damage>& damage) const override;
+
+ private:
+  std::optional<std::string> secret() const {
+    return read_secret(root().parent_path() / "machine_secret");
+  }
+  Result<bool> all_fail(const fs::path& but, std::string_view secret) const;
+
+  Places places_;
+};
+
+Result<Document> SessionsFiles::decode(const fs::path& file, std::string_view bytes) const {
+  REPRISE_ASSIGN(const Placed placed, places_.placed(file));
+  REPRISE_ASSIGN(FileSession session, read_session(placed, bytes));
+  Document document;
+  document.sessions.push_back(std::move(session));
+  return document;
+}
+
+Result<std::string> SessionsFiles::encode(Document& document) const {
+  std::optional<SigningKey> key;
+  if (const auto secret = this->secret(); secret) {
+    // Without OpenSSL there is no key, and the file is written unsigned.
+    if (auto derived = SigningKey::derive(*secret, host_name()); derived) {
+      key = *std::move(derived);
+    }
+  }
+  return write_session(document.sessions.front(), key ? &*key : nullptr);
+}
+
+// Of one file, as far as it can be told from it and the secret.
+Result<Signature> check(const SignedText& text, std::string_view secret) {
+  if (!text.signature) {
+    return Signature::not_signed;
+  }
+  const auto key = SigningKey::derive(secret, text.host.empty() ? host_name() : text.host);
+  if (!key) {
+    return Signature::unverifiable;
+  }
+  const std::array<std::string_view, 1> pieces = {text.payload};
+  REPRISE_ASSIGN(const std::string expected, key->sign(pieces));
+  return equal_in_constant_time(expected, *text.signature) ? Signature::verified
+                                                           : Signature::failed;
+}
+
+Result<Signature> SessionsFiles::signature(const fs::path& file) const {
+  REPRISE_ASSIGN(const std::string bytes, read_file(file, kFileBytesMax));
+  REPRISE_ASSIGN(const SignedText text, read_signed(bytes));
+  const auto secret = this->secret();
+  if (!text.signature || !secret) {
+    return text.signature ? Signature::unverifiable : Signature::not_signed;
+  }
+  REPRISE_ASSIGN(const Signature signature, check(text, *secret));
+  if (signature != Signature::failed || !text.host.empty()) {
+    return signature;
+  }
+  // The file does not tell the host that signed it. Where all others fail as well, it is the host's
+  // name that has changed, not the files.
+  REPRISE_ASSIGN(const bool is_other_host, all_fail(file, *secret));
+  return is_other_host ? Signature::unverifiable : Signature::failed;
+}
+
+// Whether other files were signed as if on this host, and the signatures of all that are looked at
+// fail.
+Result<bool> SessionsFiles::all_fail(const fs::path& but, std::string_view secret) const {
+  constexpr int kLookedAtMax = 8;
+  REPRISE_ASSIGN(const std::vector<fs::path> files, places_.files());
+  int failed = 0;
+  for (const fs::path& file : files) {
+    const auto bytes = file == but ? std::string() : read_file(file, kFileBytesMax).value_or("");
+    const auto text = read_signed(bytes);
+    if (!text || !text->signature || (!text->host.empty() && text->host != host_name())) {
+      continue;
+    }
+    REPRISE_ASSIGN(const Signature signature, check(*text, secret));
+    if (signature != Signature::failed) {
+      return false;
+    }
+    if (++failed == kLookedAtMax) {
+      break;
+    }
+  }
+  return failed > 0;
+}
+
+Result<std::vector<SessionInfo>> SessionsFiles::infos(std::vector<Damage>& damage) const {
+  REPRISE_ASSIGN(const std::vector<PlacedFile> files, places_.sessions(damage));
+  std::vector<SessionInfo> infos;
+  infos.reserve(files.size());
+  for (const PlacedFile& one : files) {
+    auto info = read_info(one.file, one.placed);
+    if (!info && info.error().code == Code::not_found) {
+      // It has just been moved, or removed.
+      const auto moved = places_.find(one.placed.id);
+      const auto placed = moved ? places_.placed(*moved) : Result<Placed>(one.placed);
+      info = read_info(moved.value_or(one.file), *placed);
+    }
+    if (info) {
+      infos.push_back(*std::move(info));
+    } else if (info.error().code != Code::not_found || fs::is_symlink(one.file)) {
+      damage.push_back({one.file.native(), std::move(info.error().message), ""});
+    }
+  }
+  return infos;
+}
+
+}  // namespace
+}  // namespace store::sessions
+
+Result<std::unique_ptr<Store>> open_sessions_store(const std::filesystem::path& folder,
+                                                   StoreOptions options) {
+  std::error_code none;
+  const auto status = std::filesystem::status(folder, none);
+  if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
+    return fail(Code::invalid_argument, cat(folder.native(), " is not a folder"));
+  }
+  if (options.access == Access::read && !std::filesystem::exists(status)) {
+    return fail(Code::not_found, cat("no sessions at ", folder.native()));
+  }
+  return store::make_document_store(std::make_unique<store::sessions::SessionsFiles>(folder),
+                                    options, {.signatures = true});
+}
+
+}  // namespace reprise

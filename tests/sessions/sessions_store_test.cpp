@@ -1,0 +1,337 @@
+// The folder of session files: its places, files of others, files that are none.
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "sessions/fixture.h"
+#include "store/sessions/places.h"
+#include "store/sessions/session_info.h"
+#include "store/sessions/session_json.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/print.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+using store::sessions::read_info;
+
+class SessionsStore : public testing::Test {
+ protected:
+  SessionsStore() : store_(must(open_sessions_store(root()))) {}
+
+  fs::path root() const { return folder_.path() / "sessions"; }
+  fs::path closed(std::string_view id) const { return root() / cat(id, ".json"); }
+  fs::path active(std::string_view id) const { return root() / "active" / cat(id, ".json"); }
+  fs::path trashed(std::string_view id) const { return root() / "trash" / cat(id, ".json"); }
+  // All files below the root, the lock file apart.
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(root())) {
+      const std::string name = entry.path().lexically_relative(root()).native();
+      if (entry.is_regular_file() && name != ".lock") {
+        names.push_back(name);
+      }
+    }
+    std::ranges::sort(names);
+    return names;
+  }
+  void put(const fs::path& file, std::string_view bytes) {
+    must(make_private_folders(file.parent_path()));
+    must(replace_file(file, bytes));
+  }
+  std::vector<std::string> damaged() {
+    std::vector<std::string> places;
+    for (const Damage& damage : must(store_->list({})).damage) {
+      EXPECT_FALSE(damage.reason.empty());
+      places.push_back(fs::path(damage.where).lexically_relative(root()).native());
+    }
+    std::ranges::sort(places);
+    return places;
+  }
+  std::vector<std::string> listed() {
+    std::vector<std::string> ids;
+    for (const SessionInfo& info : must(store_->list({})).sessions) {
+      ids.push_back(info.id.str());
+    }
+    return ids;
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<Store> store_;
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(SessionsStore, ASessionIsWhereItsStateSays) {
+  const SessionId id = session_id("s");
+  must(store_->create(session("s")));
+  must(store_->append(id, messages(2), {}));
+  EXPECT_EQ(files(), Names{"active/s.json"});
+  must(store_->update(id, {.state = SessionState::closed, .closed_at = at(9)}));
+  EXPECT_EQ(files(), Names{"s.json"});
+  EXPECT_NE(must(read_file(closed("s"))).find(format_time(at(9))), std::string::npos);
+  must(store_->offers().trash->trash(id, at(10)));
+  EXPECT_EQ(files(), Names{"trash/s.json"});
+  must(store_->offers().trash->restore(id));
+  EXPECT_EQ(files(), Names{"s.json"});
+  must(store_->update(id, {.state = SessionState::active, .closed_at = std::optional<Time>()}));
+  EXPECT_EQ(files(), Names{"active/s.json"});
+  must(store_->offers().trash->trash(id, at(11)));
+  must(store_->offers().trash->restore(id));
+  EXPECT_EQ(files(), Names{"active/s.json"});
+  must(store_->offers().trash->purge(id));
+  EXPECT_EQ(files(), Names{});
+}
+
+TEST_F(SessionsStore, IsPrivate) {
+  must(store_->create(session("s")));
+  for (const auto& entry : fs::recursive_directory_iterator(root())) {
+    struct stat status{};
+    ASSERT_EQ(::stat(entry.path().c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777U, entry.is_directory() ? 0700U : 0600U) << entry.path();
+  }
+}
+
+TEST_F(SessionsStore, WhatCannotBeReadIsReportedAndTheListGoesOn) {
+  put(closed("good"), file_with(entry("user", "a", "2025-12-16T15:00:01Z")));
+  must(store_->create(session("ours")));
+  fs::create_directory(closed("folder"));
+  fs::create_symlink("nowhere", closed("dangling"));
+  fs::create_symlink("loop.json", closed("loop"));
+  put(closed("array"), "[]");
+  put(closed("empty"), "");
+  put(closed("torn"), fixture().substr(0, 700));
+  put(closed("other"), R"({"name":"app","version":"1.0.0"})");
+  put(closed("later"), file_with("", R"(,"version":2)"));
+  put(closed("binary"), std::string("\0\xFF\xFE", 3));
+  put(closed("large"), cat(R"({"x":")", std::string(11 << 20, 'x'), "\"}"));
+  put(root() / "not an id.json", fixture());
+  put(active("good"), file_with(""));
+  put(root() / "x.json.tmp", "{");
+  put(root() / "notes.txt", "{");
+  EXPECT_EQ(listed(), (Names{"ours", "good"}));
+  EXPECT_EQ(damaged(), (Names{"array.json", "binary.json", "dangling.json", "empty.json",
+                              "folder.json", "good.json", "large.json", "later.json", "loop.json",
+                              "not an id.json", "other.json", "torn.json"}));
+  const VerifyReport report = must(store_->offers().repair->verify());
+  EXPECT_EQ(report.sessions, 3) << "good.json, too, though another one hides it";
+  EXPECT_EQ(report.damage.size(), 11U);
+  EXPECT_EQ(must(read_file(closed("array"))), "[]") << "nothing is mended or removed by looking";
+}
+
+TEST_F(SessionsStore, WhatMayNotBeReadIsReported) {
+  if (::geteuid() == 0) {
+    GTEST_SKIP() << "root may read everything";
+  }
+  put(closed("good"), file_with(""));
+  put(closed("secret"), file_with(""));
+  fs::permissions(closed("secret"), fs::perms::none);
+  EXPECT_EQ(listed(), Names{"good"});
+  EXPECT_EQ(damaged(), Names{"secret.json"});
+}
+
+TEST_F(SessionsStore, DamagedFilesAreNotTouched) {
+  put(closed("torn"), fixture().substr(0, 700));
+  const SessionId id = session_id("torn");
+  EXPECT_TRUE(fails(store_->find(id), Code::corrupt));
+  EXPECT_TRUE(fails(store_->append(id, messages(1), {}), Code::corrupt));
+  EXPECT_TRUE(fails(store_->create(session("torn")), Code::corrupt)) << "its place is taken";
+  EXPECT_EQ(must(read_file(closed("torn"))), fixture().substr(0, 700));
+}
+
+TEST_F(SessionsStore, ReadingChangesNothing) {
+  put(closed(kFixtureId), fixture());
+  const auto before = fs::last_write_time(closed(kFixtureId));
+  const auto reader = must(open_sessions_store(root(), {.access = Access::read}));
+  const SessionId id = session_id(kFixtureId);
+  EXPECT_EQ(must(read_all(*reader, id)).size(), 2U);
+  EXPECT_EQ(must(reader->list({})).sessions.size(), 1U);
+  must(reader->offers().repair->verify());
+  EXPECT_TRUE(fails(reader->append(id, messages(1), {}), Code::unsupported));
+  EXPECT_EQ(files(), Names{cat(kFixtureId, ".json")});
+  EXPECT_FALSE(fs::exists(root() / ".lock"));
+  EXPECT_EQ(fs::last_write_time(closed(kFixtureId)), before);
+  EXPECT_TRUE(
+      fails(open_sessions_store(root() / "none", {.access = Access::read}), Code::not_found));
+}
+
+TEST_F(SessionsStore, TakesTheFileThatWasShown) {
+  put(closed("shown"), fixture());
+  const SessionId id = session_id("shown");
+  EXPECT_EQ(listed(), Names{"shown"});
+  must(store_->update(id, {.state = SessionState::active}));
+  EXPECT_EQ(files(), Names{"active/shown.json"});
+  EXPECT_NE(must(read_file(active("shown"))).find(cat("\"id\": \"", kFixtureId)),
+            std::string::npos);
+}
+
+TEST_F(SessionsStore, SeesWhatAnotherProgramPutThere) {
+  const SessionId id = session_id(kFixtureId);
+  put(closed(kFixtureId), fixture());
+  must(store_->append(id, {user("ours")}, {}));
+  put(closed(kFixtureId), fixture());
+  EXPECT_EQ(must(read_all(*store_, id)).size(), 2U);
+  must(store_->append(id, {user("again", at(100))}, {}));
+  EXPECT_EQ(texts(must(read_all(*store_, id))).back(), "again");
+  fs::remove(closed(kFixtureId));
+  EXPECT_EQ(must(store_->find(id)), std::nullopt);
+  EXPECT_TRUE(fails(store_->append(id, {user("gone")}, {}), Code::not_found));
+}
+
+TEST_F(SessionsStore, AFailedResumeLeavesTheFileAsItWas) {
+  put(closed(kFixtureId), fixture());
+  put(root() / "active", "no folder");
+  const SessionId id = session_id(kFixtureId);
+  EXPECT_FALSE(store_->update(id, {.state = SessionState::active}));
+  EXPECT_EQ(must(read_file(closed(kFixtureId))), fixture());
+  EXPECT_EQ(files(), (Names{cat(kFixtureId, ".json"), "active"}));
+}
+
+TEST_F(SessionsStore, NothingIsMovedOverAnotherFile) {
+  put(closed(kFixtureId), fixture());
+  must(store_->create(session("s")));
+  put(trashed("s"), "{}");
+  EXPECT_TRUE(fails(store_->offers().trash->trash(session_id("s"), at(1)), Code::conflict));
+  EXPECT_EQ(must(read_file(trashed("s"))), "{}");
+  EXPECT_EQ(must(get(*store_, session_id("s"))).info.state, SessionState::active);
+}
+
+TEST_F(SessionsStore, RefusesToGrowBeyondWhatItReads) {
+  const SessionId id = session_id("s");
+  must(store_->create(session("s")));
+  must(store_->append(id, {user(std::string(9 << 20, 'x'))}, {}));
+  const auto refused = store_->append(id, {user(std::string(2 << 20, 'y'))}, {});
+  EXPECT_TRUE(fails(refused, Code::unsupported));
+  EXPECT_NE(refused.error().message.find("10485760"), std::string::npos);
+  EXPECT_EQ(must(read_all(*store_, id)).size(), 1U);
+  EXPECT_TRUE(works(store_->append(id, {user("small")}, {})));
+}
+
+TEST_F(SessionsStore, FilesCutAnywhereLoseOnlyThemselves) {
+  put(closed("whole"), fixture());
+  for (std::size_t cut = 0; cut < fixture().size(); cut += 13) {
+    put(closed("cut"), fixture().substr(0, cut));
+    EXPECT_EQ(listed(), Names{"whole"}) << cut;
+    EXPECT_EQ(damaged(), Names{"cut.json"}) << cut;
+  }
+}
+
+TEST_F(SessionsStore, IsKnownByItsContent) {
+  const auto is_here = [this] { return must(store::sessions::is_sessions_folder(root())); };
+  EXPECT_FALSE(is_here());
+  put(root() / "package.json", R"({"name":"app"})");
+  EXPECT_FALSE(is_here());
+  must(store_->create(session("s")));
+  EXPECT_TRUE(is_here());
+  must(store_->update(session_id("s"), {.state = SessionState::closed}));
+  EXPECT_TRUE(is_here());
+  EXPECT_EQ(must(must(open_store(root().native()))->list({})).sessions.size(), 1U);
+}
+
+TEST_F(SessionsStore, ASecondStoreBesideItSeesEveryStep) {
+  const auto other = must(open_sessions_store(root()));
+  const SessionId id = session_id("s");
+  must(store_->create(session("s")));
+  for (int i = 0; i < 5; ++i) {
+    must((i % 2 == 0 ? other : store_)->append(id, {user(cat("message ", i))}, {}));
+  }
+  must(other->update(id, {.state = SessionState::closed}));
+  EXPECT_EQ(must(read_all(*store_, id)).size(), 5U);
+  must(store_->update(id, {.state = SessionState::active}));
+  EXPECT_EQ(must(get(*other, id)).info.state, SessionState::active);
+}
+
+// A list reads the two ends of a file; what it shows is what the whole file says.
+class Listing : public SessionsStore {
+ protected:
+  SessionInfo from_ends(const fs::path& file) {
+    const store::sessions::Placed placed = must(store::sessions::Places(root()).placed(file));
+    return must(read_info(file, placed));
+  }
+  void expect_same(const SessionId& id, const fs::path& file) {
+    const SessionInfo whole = must(get(*store_, id)).info;
+    EXPECT_EQ(from_ends(file), whole);
+    const std::string json = must(read_file(file));
+    const store::sessions::Placed placed{id, whole.state};
+    EXPECT_EQ(store::sessions::info_from_ends(placed, json, json), whole)
+        << "the ends of a file of ours say all";
+  }
+};
+
+TEST_F(Listing, OfOurFilesNeedsTheEndsOnly) {
+  Session whole = full_session("whole");
+  must(store_->create(whole));
+  must(store_->append(whole.info.id, messages(500), {}));
+  must(store_->append(
+      whole.info.id, {full_message()},
+      {.begin_partial = PartialStart{operation_id("answer"), this_process(), "p", "m", at(7)}}));
+  expect_same(whole.info.id,
+              must(store::sessions::Places(root()).find(whole.info.id)
+                       ? Result<fs::path>(*store::sessions::Places(root()).find(whole.info.id))
+                       : fail(Code::not_found, "gone")));
+}
+
+TEST_F(Listing, OfALongHistoryOfPromptsReadsMore) {
+  Session chatty = session("chatty");
+  for (int i = 0; i < 100; ++i) {
+    chatty.prompt_history.push_back(std::string(300, 'p'));
+  }
+  must(store_->create(chatty));
+  for (int i = 0; i < 120; ++i) {
+    must(store_->append(chatty.info.id, messages(2), {.operation = operation_id(cat("op-", i))}));
+  }
+  expect_same(chatty.info.id, active("chatty"));
+}
+
+TEST_F(Listing, OfFilesOfTheOriginalCountsTheirMessages) {
+  put(closed("theirs"), fixture());
+  EXPECT_EQ(from_ends(closed("theirs")), must(get(*store_, session_id("theirs"))).info);
+  EXPECT_EQ(from_ends(closed("theirs")).head, Seq{2});
+}
+
+// Texts and other programs' line ends that look like the end of a conversation.
+TEST_F(Listing, IsNotDeceived) {
+  const std::string created = "\n  \"created_at\": \"1999-01-01T00:00:00Z\"";
+  const std::string lines = created + ",\n  \"name\": \"false\"\n}";
+  Session tricky = session("tricky");
+  tricky.info.title = lines;
+  must(store_->create(tricky));
+  must(
+      store_->append(tricky.info.id, {user(lines), assistant(std::string(9000, 'x') + lines)}, {}));
+  expect_same(tricky.info.id, active("tricky"));
+
+  const std::string inner = R"({"reprise": "{\"messages\":7}",)" + created +
+                            ",\n  \"id\": \"m\", \"name\": \"false\", \"updated_at\": \"x\"\n}";
+  put(closed("foreign"), file_with(inner + "," + entry("user", std::string(9000, 'x'), "x")));
+  EXPECT_EQ(from_ends(closed("foreign")), must(get(*store_, session_id("foreign"))).info);
+  // The same at the very end, as the last thing before the root closes.
+  std::string last = file_with("");
+  last.pop_back();
+  put(closed("last"), last + R"(,"zzz":)" + inner + "}");
+  EXPECT_EQ(from_ends(closed("last")), must(get(*store_, session_id("last"))).info);
+}
+
+}  // namespace
+}  // namespace reprise::test
