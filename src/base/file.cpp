@@ -209,6 +209,13 @@ Result<> move_file(const fs::path& from, const fs::path& to) {
   return sync_folder(folder_of(from));
 }
 
+Result<> remove_file(const fs::path& file) {
+  if (::unlink(file.c_str()) != 0) {
+    return std::unexpected(os_error("remove", file, errno));
+  }
+  return sync_folder(folder_of(file));
+}
+
 fs::path folder_of(const fs::path& path) {
   const fs::path parent = path.parent_path();
   return parent.empty() ? fs::path(".") : parent;

@@ -88,6 +88,9 @@ Result<> replace_file(
 // exists.
 Result<> move_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
+// The folder is synced.
+Result<> remove_file(const std::filesystem::path& file);
+
 // The folder that the file is in.
 std::filesystem::path folder_of(const std::filesystem::path& path);
 

@@ -53,13 +53,6 @@ auto place_of(const Document& document, const SessionId& id) {
   });
 }
 
-Result<> remove_file(const fs::path& file) {
-  if (::unlink(file.c_str()) != 0) {
-    return std::unexpected(os_error("remove", file, errno));
-  }
-  return sync_folder(folder_of(file));
-}
-
 // A copy to be changed: a log that readers may hold is not shared with it.
 FileSession editable(const FileSession& session) {
   FileSession copy = session;
@@ -295,78 +288,6 @@ Result<> Documents::remove(const SessionId& id) {
     });
     return write({found.file, found.loaded.identity}, std::move(document));
   });
-}
-
-// A file beside the root in which nothing is left.
-bool Documents::is_spent(const fs::path& file, const Document& document) const {
-  return !is_folder() && file != files_.root() && document.sessions.empty() &&
-         document.kept.empty() && !document.aside;
-}
-
-Result<bool> Documents::write(const Target& target, Document document) {
-  const fs::path& file = target.file;
-  if (is_spent(file, document)) {
-    REPRISE_TRY(remove_file(file));
-    return true;
-  }
-  bool is_target = true;
-  FileIdentity written;
-  const auto look = [&](const fs::path& temporary) -> Result<> {
-    const auto now = identify(file);
-    is_target = target.identity ? now && *now == *target.identity
-                                : !now && now.error().code == Code::not_found;
-    if (!is_target) {
-      return fail(Code::conflict, cat(file.native(), " was replaced by another program"));
-    }
-    REPRISE_ASSIGN(written, identify(temporary));
-    return {};
-  };
-  REPRISE_ASSIGN(const std::string bytes, encoded(file, document));
-  REPRISE_TRY(keep_bytes_aside(file, document));
-  if (auto replaced = replace_file(file, bytes, look); !replaced) {
-    return is_target ? Result<bool>(std::unexpected(std::move(replaced).error())) : false;
-  }
-  wrote(file, written, std::move(document));
-  return true;
-}
-
-Result<std::string> Documents::encoded(const fs::path& file, Document& document) const {
-  REPRISE_ASSIGN(std::string bytes, files_.encode(document));
-  if (static_cast<std::int64_t>(bytes.size()) > files_.file_bytes_max()) {
-    return fail(Code::unsupported,
-                cat("cannot write ", file.native(), ": it would have ", bytes.size(),
-                    " bytes, and the format allows ", files_.file_bytes_max()));
-  }
-  return bytes;
-}
-
-Result<> Documents::keep_bytes_aside(const fs::path& file, Document& document) {
-  if (!document.aside) {
-    return {};
-  }
-  REPRISE_ASSIGN(const std::string bytes, read_file(file, files_.file_bytes_max()));
-  REPRISE_ASSIGN(const fs::path name, keep_aside(file, bytes, files_.aside_suffix()));
-  if (options_.on_notice) {
-    options_.on_notice(
-        cat(file.native(), ": ", document.aside->reason, "; it is kept as ", name.native()));
-  }
-  document.aside.reset();
-  return {};
-}
-
-// What another program has put there since is not taken for ours.
-void Documents::wrote(const fs::path& file, const FileIdentity& written, Document document) {
-  const auto now = identify(file);
-  const bool is_ours = now && now->inode == written.inode && now->size == written.size &&
-                       now->modified_ns == written.modified_ns;
-  Loaded loaded{std::make_shared<const Document>(std::move(document)), is_ours ? *now : written};
-  const std::lock_guard lock(mutex_);
-  keep(written_, file, loaded);
-  if (is_ours) {
-    keep(cache_, file, std::move(loaded));
-  } else {
-    cache_.erase(file);
-  }
 }
 
 }  // namespace reprise::store

@@ -20,9 +20,10 @@ namespace reprise::store {
 
 namespace fs = std::filesystem;
 
-// The session is in one place at any time. When it goes out of use it is written first and moved
-// then: until then it is where it was. When it comes back into use it is moved first, with all that
-// could fail done before, so that until then its file is as it was, byte for byte.
+// The session is in one place at any time; what is likely to fail is done before anything is seen
+// of it. When it goes out of use it is written first and moved then, so that a crash in between
+// leaves it in use. When it comes back into use it is moved first, so that until then its file is
+// as it was, byte for byte.
 Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Document document) {
   if (fs::is_symlink(from.file)) {
     return fail(Code::unsupported, cat(from.file.native(), " is a link, which cannot be moved to ",
@@ -32,25 +33,22 @@ Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Docu
   const SessionState after = document.sessions.front().stored.session.info.state;
   const bool comes_back = after != SessionState::trashed &&
                           (after == SessionState::active || before == SessionState::trashed);
-  if (!comes_back) {
-    REPRISE_ASSIGN(const bool written,
-                   write({from.file, from.loaded.identity}, std::move(document)));
-    if (written) {
-      REPRISE_TRY(move_file(from.file, to));
-    }
-    return written;
-  }
   REPRISE_ASSIGN(const std::string bytes, encoded(to, document));
   REPRISE_ASSIGN(PreparedFile content, PreparedFile::write(from.file, bytes));
   REPRISE_ASSIGN(const FileIdentity written, identify(content.name()));
   if (const auto now = identify(from.file); !now || *now != from.loaded.identity) {
     return false;
   }
-  REPRISE_TRY(move_file(from.file, to));
-  if (auto replaced = content.replace(to); !replaced) {
-    // If not even that can be done, the first error says why.
-    (void)move_file(to, from.file);
-    return std::unexpected(std::move(replaced).error());
+  if (!comes_back) {
+    REPRISE_TRY(content.replace(from.file));
+    REPRISE_TRY(move_file(from.file, to));
+  } else {
+    REPRISE_TRY(move_file(from.file, to));
+    if (auto replaced = content.replace(to); !replaced) {
+      // If not even that can be done, the first error says why.
+      (void)move_file(to, from.file);
+      return std::unexpected(std::move(replaced).error());
+    }
   }
   wrote(to, written, std::move(document));
   return true;
