@@ -40,7 +40,7 @@ std::unique_ptr<Store> open_memory_store();
 
 // A folder of session files (docs/formats/sessions.md).
 Result<std::unique_ptr<Store>> open_sessions_store(const std::filesystem::path& folder,
-                                                   StoreOptions options = {});
+                                                   const StoreOptions& options = {});
 
 // One SQLite database (docs/formats/sqlite.md).
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& file,

@@ -173,7 +173,7 @@ Result<std::vector<SessionInfo>> SessionsFiles::infos(std::vector<Damage>& damag
 }  // namespace store::sessions
 
 Result<std::unique_ptr<Store>> open_sessions_store(const std::filesystem::path& folder,
-                                                   StoreOptions options) {
+                                                   const StoreOptions& options) {
   std::error_code none;
   const auto status = std::filesystem::status(folder, none);
   if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
