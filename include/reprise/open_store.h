@@ -46,6 +46,10 @@ Result<std::unique_ptr<Store>> open_sessions_store(const std::filesystem::path& 
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& file,
                                                  const StoreOptions& options = {});
 
+// One index of conversations whose words their provider keeps (docs/formats/chain.md).
+Result<std::unique_ptr<Store>> open_chain_store(const std::filesystem::path& file,
+                                                const StoreOptions& options = {});
+
 // One context file with one conversation (docs/formats/context.md).
 Result<std::unique_ptr<Store>> open_context_store(const std::filesystem::path& file,
                                                   const StoreOptions& options = {});

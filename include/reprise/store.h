@@ -130,7 +130,11 @@ struct ReadReport {
 // losses when copying), never dropped in silence.
 struct StoreHolds {
   bool many_sessions = true;
-  bool words = true;            // the messages' text; without it, titles and response ids only
+  // The messages. A store without words keeps titles and response ids only: append() takes messages
+  // without blocks, whose response ids go to the end of the response chain, each once; there is
+  // nothing to read, and the head stays 0. Messages with blocks are unsupported.
+  bool words = true;
+  bool open_questions = true;   // questions that got no answer, in a session's record
   bool blocks = true;           // all block types, not only text
   bool message_details = true;  // model, usage, response id and state of each message
   bool config = true;

@@ -14,6 +14,7 @@
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
+#include "store/chain/files.h"
 #include "store/context/find.h"
 #include "store/sessions/places.h"
 
@@ -66,6 +67,13 @@ Result<std::unique_ptr<Store>> open_memory(std::string_view rest, const StoreOpt
   return open_memory_store();
 }
 
+Result<std::unique_ptr<Store>> open_chain(std::string_view file, const StoreOptions& options) {
+  if (file.empty()) {
+    return fail(Code::invalid_argument, "no file in the store's URL: write chain:FILE");
+  }
+  return open_chain_store(file, options);
+}
+
 Result<std::unique_ptr<Store>> open_context(std::string_view file, const StoreOptions& options) {
   std::error_code gone;
   const path place =
@@ -82,6 +90,7 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {
     {"sqlite", "sqlite:FILE", is_sqlite, open_sqlite},
+    {"chain", "chain:FILE", store::chain::is_chain_file, open_chain},
     {"context", "context:FILE", store::context::is_context_file, open_context},
     {"sessions", "sessions:DIR", store::sessions::is_sessions_folder, open_sessions},
     {"memory", "memory:", nullptr, open_memory},

@@ -55,7 +55,7 @@ TEST_P(StoreContract, AnIdIsCreatedOnce) {
   second.info.title = "another";
   EXPECT_TRUE(fails(store().create(second), Code::conflict));
   EXPECT_EQ(found(id).info.title, "Title of once");
-  EXPECT_EQ(stored(id).size(), 1U);
+  EXPECT_EQ(stored(id), readable(messages(1)));
 }
 
 TEST_P(StoreContract, NobodyIsCreatedInTheTrash) {

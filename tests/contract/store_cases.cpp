@@ -28,6 +28,10 @@ std::vector<StoreCase> store_cases() {
        .open = [](const path& folder, const StoreOptions& options) -> Opened {
          return open_sqlite_store(folder / "reprise.db", options);
        }},
+      {.name = "chain",
+       .open = [](const path& folder, const StoreOptions& options) -> Opened {
+         return open_chain_store(folder / "conversations.json", options);
+       }},
       {.name = "context",
        .open = [](const path& folder, const StoreOptions& options) -> Opened {
          return open_context_store(folder / "openai.json", options);

@@ -79,6 +79,19 @@ Message StoreContract::holdable(Message message) {
   return message;
 }
 
+std::vector<Message> StoreContract::appendable(std::vector<Message> messages) {
+  if (!holds().words) {
+    for (Message& message : messages) {
+      message.blocks.clear();
+    }
+  }
+  return messages;
+}
+
+std::vector<Message> StoreContract::readable(std::vector<Message> messages) {
+  return holds().words ? numbered(std::move(messages)) : std::vector<Message>();
+}
+
 std::vector<std::string> StoreContract::listed_ids(const SessionQuery& query) {
   return ids_of(listed(query));
 }

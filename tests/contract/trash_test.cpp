@@ -35,7 +35,7 @@ TEST_P(StoreContract, TrashHidesAndRestoreBringsBack) {
     Session hidden = before;
     hidden.info.state = SessionState::trashed;
     EXPECT_EQ(found(id), hidden) << "nothing else changes";
-    EXPECT_EQ(stored(id), numbered(messages(2)));
+    EXPECT_EQ(stored(id), readable(messages(2)));
     EXPECT_EQ(listed_ids(), Ids{});
     EXPECT_EQ(listed({.states = {SessionState::trashed}}), std::vector{hidden.info});
     ASSERT_TRUE(works(offers().trash->restore(id)));
@@ -130,8 +130,8 @@ TEST_P(StoreContract, PurgingOneLeavesTheOthers) {
   const SessionId two = create("two", messages(3, "two"));
   must(offers().trash->purge(one));
   reopen();
-  EXPECT_EQ(stored(two), numbered(messages(3, "two")));
-  EXPECT_EQ(append(two, messages(1)).first, Seq{3});
+  EXPECT_EQ(stored(two), readable(messages(3, "two")));
+  EXPECT_EQ(append(two, messages(1)).first, holds().words ? Seq{3} : Seq{0});
 }
 
 TEST_P(StoreContract, WhatForksShareIsNotPurged) {

@@ -20,6 +20,7 @@
 #include "store/context/entry.h"
 #include "store/context/members.h"
 #include "store/file/file_session.h"
+#include "store/file/milliseconds.h"
 #include "store/file/rest.h"
 #include "store/file/session_files.h"
 #include "store/stored_session.h"

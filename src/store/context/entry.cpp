@@ -1,7 +1,6 @@
 #include "store/context/entry.h"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,41 +8,18 @@
 #include <variant>
 
 #include "base/json_scan.h"
-#include "base/json_write.h"
 #include "model/fields.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/types.h"
+#include "store/file/member_lines.h"
+#include "store/file/milliseconds.h"
 #include "store/file/rest.h"
 
 namespace reprise::store::context {
 namespace {
 
-constexpr std::string_view kMemberLine = "\n      ";
-constexpr std::string_view kUsageLine = "\n        ";
-
-class EntryWriter {
- public:
-  explicit EntryWriter(std::string_view line) : line_(line) {}
-
-  void raw(std::string_view name, std::string_view json) {
-    out_ += first_ ? "" : ",";
-    first_ = false;
-    out_ += line_;
-    json::append_string(out_, name);
-    out_.append(": ").append(json);
-  }
-  void text(std::string_view name, std::string_view text) { raw(name, json::quoted(text)); }
-
-  std::string object(std::string_view last_line) {
-    return first_ ? "{}" : "{" + out_ + std::string(last_line) + "}";
-  }
-
- private:
-  std::string_view line_;
-  std::string out_;
-  bool first_ = true;
-};
+constexpr int kEntryDepth = 3;
 
 bool read_usage(json::Scanner& scanner, Message& message) {
   Usage usage;
@@ -146,7 +122,7 @@ bool has(const Extra& extra, std::string_view name) {
 }
 
 std::string usage_text(const Usage& usage, const std::string& model) {
-  EntryWriter writer(kUsageLine);
+  MemberLines writer(kEntryDepth + 1);
   writer.raw("prompt_tokens", std::to_string(usage.input.value));
   writer.raw("completion_tokens", std::to_string(usage.output.value));
   if (usage.cost) {
@@ -155,10 +131,10 @@ std::string usage_text(const Usage& usage, const std::string& model) {
   if (!model.empty()) {
     writer.text("model", model);
   }
-  return writer.object(kMemberLine);
+  return writer.object();
 }
 
-void write_native(EntryWriter& writer, const Message& message) {
+void write_native(MemberLines& writer, const Message& message) {
   writer.text("role", message.role);
   writer.text("content", plain_text(message));
   if (message.created_at != Time{} && !has(message.extra, "timestamp")) {
@@ -197,35 +173,21 @@ std::optional<Message> decode_entry(std::string_view json) {
 }
 
 std::string encode_entry(const Message& message) {
-  constexpr std::string_view kEntryLine = "\n    ";
-  EntryWriter writer(kMemberLine);
+  MemberLines writer(kEntryDepth);
   write_native(writer, message);
-  std::string text = writer.object(kEntryLine);
+  std::string text = writer.object();
   // What a reader of these members alone would see.
   if (const auto native = decode_entry(text); native) {
     if (const std::string rest = message_rest(message, *native); !rest.empty()) {
       writer.raw(kRest, rest);
-      text = writer.object(kEntryLine);
+      text = writer.object();
     }
   }
   return text;
 }
 
 std::string respell_entry(std::string_view json) {
-  json::Scanner scanner(json);
-  if (scanner.kind() != json::Kind::object) {
-    return std::string(json);
-  }
-  EntryWriter writer(kMemberLine);
-  const bool whole = scanner.object([&](std::string_view name) {
-    std::string_view raw;
-    if (!scanner.raw(raw)) {
-      return false;
-    }
-    writer.raw(name, raw);
-    return true;
-  });
-  return whole ? writer.object("\n    ") : std::string(json);
+  return respelled(json, kEntryDepth);
 }
 
 bool is_answer(const Message& message) {
@@ -233,18 +195,6 @@ bool is_answer(const Message& message) {
          std::ranges::none_of(message.blocks, [](const Block& block) {
            return std::holds_alternative<ToolUseBlock>(block);
          });
-}
-
-Time cut_to_milliseconds(Time time) {
-  return std::chrono::floor<std::chrono::milliseconds>(time);
-}
-
-std::string format_milliseconds(Time time) {
-  std::string text = format_time(cut_to_milliseconds(time));
-  if (text.find('.') == std::string::npos) {
-    text.insert(text.size() - 1, ".000");
-  }
-  return text;
 }
 
 }  // namespace reprise::store::context

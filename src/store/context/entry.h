@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise::store::context {
 
@@ -25,9 +24,5 @@ std::string respell_entry(std::string_view json);
 
 // Ends a turn: a whole answer that calls no tool.
 bool is_answer(const Message& message);
-
-// "2025-10-20T18:27:48.503Z": always three digits, what lies beyond is cut off.
-std::string format_milliseconds(Time time);
-Time cut_to_milliseconds(Time time);
 
 }  // namespace reprise::store::context

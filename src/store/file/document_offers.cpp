@@ -183,9 +183,9 @@ void keep_responses(StoredSession& stored, const AppendOptions& options) {
 
 Result<Appended> write_document(const SessionFiles& files, Documents& documents,
                                 const SessionId& id, DocumentWrite write) {
-  REPRISE_TRY(check_words(files.holds(), write.messages));
   Appended appended{};
   const auto change = [&](FileSession& file) -> Result<Outcome> {
+    REPRISE_TRY(check_words(files.holds(), write.messages));
     const Seq head = file.stored.session.info.head;
     const Seq from = write.from.value_or(head);
     REPRISE_ASSIGN(appended, write_messages(file.stored, from, write.messages, write.options));

@@ -223,7 +223,13 @@ Result<> Documents::check_signature(const Found& found) {
   return {};
 }
 
+void Documents::will_change(const SessionId& id) {
+  const std::lock_guard lock(mutex_);
+  changed_.insert(id);
+}
+
 Result<> Documents::edit(const SessionId& id, const Edit& edit, Trust trust) {
+  will_change(id);
   return retry([&] { return edit_once(id, edit, trust); });
 }
 
@@ -255,6 +261,7 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
 Result<> Documents::add(FileSession session) {
   const SessionId id = session.stored.session.info.id;
   const fs::path file = files_.place(session.stored.session);
+  will_change(id);
   return retry([&]() -> Result<bool> {
     REPRISE_ASSIGN(const auto there, find(id));
     if (there) {

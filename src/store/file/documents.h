@@ -22,6 +22,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/lock_file.h"
@@ -95,6 +96,7 @@ class Documents {
   std::shared_ptr<const Document> last_written(const std::filesystem::path& file);
   static void keep(Known& among, const std::filesystem::path& file, Loaded loaded);
   void wrote(const std::filesystem::path& file, const FileIdentity& written, Document document);
+  void will_change(const SessionId& id);
   Result<> retry(const std::function<Result<bool>()>& attempt);
   Result<bool> edit_once(const SessionId& id, const Edit& edit, Trust trust);
   Result<> check_signature(const Found& found);
@@ -113,7 +115,8 @@ class Documents {
   std::mutex mutex_;  // guards all below
   std::unique_ptr<LockFile> lock_;
   Known cache_;
-  Known written_;  // the last thing that this object wrote
+  Known written_;  // the last thing that this object wrote, of the sessions that it changed
+  std::set<SessionId> changed_;
 };
 
 }  // namespace reprise::store

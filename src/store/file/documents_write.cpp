@@ -81,9 +81,13 @@ void Documents::wrote(const fs::path& file, const FileIdentity& written, Documen
   const auto now = identify(file);
   const bool is_ours = now && now->inode == written.inode && now->size == written.size &&
                        now->modified_ns == written.modified_ns;
+  Document ours = document;
   Loaded loaded{std::make_shared<const Document>(std::move(document)), is_ours ? *now : written};
   const std::lock_guard lock(mutex_);
-  keep(written_, file, loaded);
+  std::erase_if(ours.sessions, [this](const FileSession& session) {
+    return !changed_.contains(session.stored.session.info.id);
+  });
+  keep(written_, file, {std::make_shared<const Document>(std::move(ours)), loaded.identity});
   if (is_ours) {
     keep(cache_, file, std::move(loaded));
   } else {

@@ -1,0 +1,168 @@
+#include "store/chain/codec.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/chain/row.h"
+#include "store/file/file_session.h"
+#include "store/file/member_lines.h"
+#include "store/file/session_files.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::chain {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kConversations = "conversations";
+constexpr std::string_view kBetweenRows = ",\n    ";
+constexpr std::size_t kExcerptMax = 10'000;
+
+class Reader {
+ public:
+  Reader(const fs::path& file, std::string_view bytes) : file_(file), bytes_(bytes) {}
+
+  Document run() {
+    json::Scanner scanner(bytes_);
+    const bool whole = scanner.kind() == json::Kind::object &&
+                       scanner.object([&](std::string_view name) { return member(scanner, name); });
+    if (!whole || !scanner.end() || rows_.empty()) {
+      Document none;
+      none.aside =
+          damage(scanner.failed() ? scanner.fault().message : "it holds no list of conversations");
+      return none;
+    }
+    if (!utf8::is_valid(bytes_)) {
+      set_aside("not valid UTF-8");
+    }
+    read_rows();
+    return std::move(document_);
+  }
+
+ private:
+  Damage damage(std::string_view reason) const {
+    return {file_.native(), std::string(reason), std::string(bytes_.substr(0, kExcerptMax))};
+  }
+
+  void set_aside(std::string_view reason) {
+    if (!document_.aside) {
+      document_.aside = damage(reason);
+    }
+  }
+
+  bool member(json::Scanner& scanner, std::string_view name) {
+    const bool is_list = scanner.kind() == json::Kind::array;
+    std::string_view raw;
+    if (!scanner.raw(raw)) {
+      return false;
+    }
+    if (name != kConversations) {
+      document_.extra.push_back({std::string(name), json::take(raw)});
+      return true;
+    }
+    if (!rows_.empty()) {
+      set_aside("it has two lists of conversations");
+    }
+    rows_ = is_list ? raw : "";
+    return true;
+  }
+
+  void read_rows() {
+    json::Scanner scanner(rows_);
+    // All of it was found to be valid before.
+    (void)scanner.array([&] {
+      std::string_view raw;
+      if (!scanner.raw(raw)) {
+        return false;
+      }
+      row(raw);
+      return true;
+    });
+  }
+
+  void row(std::string_view raw) {
+    auto stored = decode_row(raw);
+    if (stored && ids_.insert(stored->session.info.id).second) {
+      FileSession& session = document_.sessions.emplace_back(FileSession{*std::move(stored)});
+      session.encoded.text = respell_row(raw);
+      return;
+    }
+    const auto number = document_.sessions.size() + document_.kept.size() + 1;
+    document_.damage.push_back({cat(file_.native(), ": row ", number),
+                                stored ? "another row has its id" : stored.error().message,
+                                std::string(raw.substr(0, kExcerptMax))});
+    document_.kept.push_back(
+        {static_cast<std::int64_t>(document_.sessions.size()), json::take(raw)});
+  }
+
+  const fs::path& file_;
+  std::string_view bytes_;
+  std::string_view rows_;
+  std::set<SessionId> ids_;
+  Document document_;
+};
+
+bool is_as_read(const StoredSession& stored, std::string_view text) {
+  const auto read =
+      text.empty() ? Result<StoredSession>(fail(Code::corrupt, "")) : decode_row(text);
+  return read && read->session == stored.session &&
+         read->state_before_trash == stored.state_before_trash &&
+         std::ranges::equal(
+             read->operations, stored.operations, {}, [](const auto& one) { return one.first; },
+             [](const auto& one) { return one.first; });
+}
+
+std::string rows_text(Document& document) {
+  std::string out;
+  auto kept = document.kept.begin();
+  std::int64_t place = 0;
+  const auto add = [&out](std::string_view row) {
+    out += out.empty() ? kBetweenRows.substr(1) : kBetweenRows;
+    out += row;
+  };
+  const auto add_kept = [&](std::int64_t until) {
+    for (; kept != document.kept.end() && kept->before <= until; ++kept) {
+      add(respell_row(kept->json.text()));
+    }
+  };
+  for (FileSession& session : document.sessions) {
+    add_kept(place++);
+    if (!is_as_read(session.stored, session.encoded.text)) {
+      session.encoded.text = encode_row(session.stored);
+    }
+    add(session.encoded.text);
+  }
+  add_kept(std::numeric_limits<std::int64_t>::max());
+  return out.empty() ? "[]" : cat("[", out, "\n  ]");
+}
+
+}  // namespace
+
+Document decode(const fs::path& file, std::string_view bytes) {
+  return Reader(file, bytes).run();
+}
+
+std::string encode(Document& document) {
+  MemberLines lines(1);
+  lines.raw(kConversations, rows_text(document));
+  for (const ExtraField& field : document.extra) {
+    lines.raw(field.name, field.value.text());
+  }
+  return lines.object();
+}
+
+}  // namespace reprise::store::chain

@@ -1,0 +1,207 @@
+#include "store/chain/files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/chain/codec.h"
+#include "store/file/document_store.h"
+#include "store/file/file_session.h"
+#include "store/file/session_files.h"
+#include "store/stored_session.h"
+
+namespace reprise {
+namespace store::chain {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path beside(const fs::path& file, std::string_view suffix) {
+  fs::path name = file;
+  name += suffix;
+  return name;
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code none;
+  return fs::exists(path, none);
+}
+
+auto find_row(auto& document, const SessionId& id) {
+  return std::ranges::find_if(document.sessions, [&id](const FileSession& session) {
+    return session.stored.session.info.id == id;
+  });
+}
+
+// Nothing in a file that is not there, or cannot be read at all.
+Result<bool> has_row(const fs::path& file, const SessionId& id) {
+  if (!is_there(file)) {
+    return false;
+  }
+  REPRISE_ASSIGN(const std::string bytes, read_file(file));
+  const Document document = chain::decode(file, bytes);
+  return find_row(document, id) != document.sessions.end();
+}
+
+bool has_all_operations_of(const StoredSession& stored, const StoredSession& other) {
+  return std::ranges::all_of(other.operations, [&stored](const auto& operation) {
+    return stored.operations.contains(operation.first);
+  });
+}
+
+// Both rows' ids, in order, each once; for all else the newer row.
+StoredSession together(const StoredSession& ours, const StoredSession& found) {
+  const bool is_newer = ours.session.info.updated_at > found.session.info.updated_at;
+  StoredSession all = is_newer ? ours : found;
+  std::vector<ResponseLink> chain = found.session.response_chain;
+  for (const ResponseLink& link : ours.session.response_chain) {
+    if (std::ranges::find(chain, link.response_id, &ResponseLink::response_id) == chain.end()) {
+      chain.push_back(link);
+    }
+  }
+  all.session.response_chain = std::move(chain);
+  for (const StoredSession* const one : {&ours, &found}) {
+    all.operations.insert(one->operations.begin(), one->operations.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+fs::path ChainFiles::trash() const {
+  return beside(file_, ".trash");
+}
+
+fs::path ChainFiles::lock_file() const {
+  return beside(file_, ".lock");
+}
+
+// Never written: this store keeps no words.
+fs::path ChainFiles::partial_file(const SessionId& /*id*/) const {
+  return beside(file_, ".answer");
+}
+
+// A row that is in both files was being moved when its process died: it is where it was.
+Result<std::optional<fs::path>> ChainFiles::find_file(const SessionId& id) const {
+  const bool has_trash = is_there(trash());
+  if (!is_there(file_)) {
+    return has_trash ? std::optional(trash()) : std::nullopt;
+  }
+  if (!has_trash) {
+    return file_;
+  }
+  REPRISE_ASSIGN(const bool is_here, has_row(file_, id));
+  return is_here ? file_ : trash();
+}
+
+Result<std::vector<fs::path>> ChainFiles::files() const {
+  std::vector<fs::path> all;
+  for (const fs::path& file : {file_, trash()}) {
+    if (is_there(file)) {
+      all.push_back(file);
+    }
+  }
+  return all;
+}
+
+fs::path ChainFiles::place(const Session& session) const {
+  return session.info.state == SessionState::trashed ? trash() : file_;
+}
+
+Result<Document> ChainFiles::decode(const fs::path& file, std::string_view bytes) const {
+  return chain::decode(file, bytes);
+}
+
+Result<std::string> ChainFiles::encode(Document& document) const {
+  return chain::encode(document);
+}
+
+Document ChainFiles::merge(const Document& written, Document found) const {
+  for (const FileSession& ours : written.sessions) {
+    const SessionId& id = ours.stored.session.info.id;
+    const auto there = find_row(found, id);
+    if (there != found.sessions.end()) {
+      if (!has_all_operations_of(there->stored, ours.stored)) {
+        there->stored = together(ours.stored, there->stored);
+      }
+      continue;
+    }
+    // Gone: overwritten by a program that had not seen it, unless somebody has trashed it.
+    if (const auto trashed = has_row(trash(), id); trashed && !*trashed) {
+      found.sessions.push_back(ours);
+    }
+  }
+  return found;
+}
+
+Result<std::vector<SessionInfo>> ChainFiles::infos(std::vector<Damage>& damage) const {
+  std::vector<SessionInfo> all;
+  std::set<SessionId> seen;
+  REPRISE_ASSIGN(const std::vector<fs::path> files, this->files());
+  for (const fs::path& file : files) {
+    REPRISE_ASSIGN(const std::string bytes, read_file(file));
+    Document document = chain::decode(file, bytes);
+    for (FileSession& session : document.sessions) {
+      if (seen.insert(session.stored.session.info.id).second) {
+        all.push_back(std::move(session.stored.session.info));
+      }
+    }
+    std::ranges::move(document.damage, std::back_inserter(damage));
+    if (document.aside) {
+      damage.push_back(*std::move(document.aside));
+    }
+  }
+  return all;
+}
+
+Result<bool> is_chain_file(const fs::path& file) {
+  std::error_code no_such_file;
+  if (!fs::is_regular_file(file, no_such_file)) {
+    return false;
+  }
+  REPRISE_ASSIGN(const std::string bytes, read_file(file));
+  json::Scanner scanner(bytes);
+  bool has_list = false;
+  const bool whole =
+      scanner.kind() == json::Kind::object && scanner.object([&](std::string_view name) {
+        has_list |= name == "conversations" && scanner.kind() == json::Kind::array;
+        return scanner.skip();
+      });
+  return whole && scanner.end() && has_list;
+}
+
+}  // namespace store::chain
+
+Result<std::unique_ptr<Store>> open_chain_store(const std::filesystem::path& file,
+                                                const StoreOptions& options) {
+  std::error_code error;
+  REPRISE_ASSIGN(std::filesystem::path target,
+                 follow_links(std::filesystem::absolute(file, error)));
+  if (const auto canonical = std::filesystem::weakly_canonical(target, error); !error) {
+    target = canonical;
+  }
+  if (options.access == Access::read && !store::chain::is_there(target)) {
+    return fail(Code::not_found, cat("there is no file ", file.native()));
+  }
+  return store::make_document_store(std::make_unique<store::chain::ChainFiles>(std::move(target)),
+                                    options,
+                                    {.rewriting = false, .partials = false, .todos = false});
+}
+
+}  // namespace reprise

@@ -1,0 +1,231 @@
+#include "store/chain/row.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "model/fields.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/chain/codec.h"
+#include "store/file/member_lines.h"
+#include "store/file/milliseconds.h"
+#include "store/file/rest.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::chain {
+namespace {
+
+constexpr int kRowDepth = 3;
+
+Result<SessionId> id_of(std::string_view row) {
+  json::Scanner scanner(json::find_member(row, "id"));
+  std::string text;
+  if (scanner.kind() != json::Kind::string || !scanner.string(text)) {
+    return fail(Code::corrupt, "it has no id");
+  }
+  auto id = SessionId::parse(text);
+  return id ? std::move(id) : Result<SessionId>(fail(Code::corrupt, "its id is none"));
+}
+
+// nullopt for a value that is no string; nothing is consumed.
+std::optional<std::string> look_at_text(const json::Scanner& at) {
+  json::Scanner look(at.rest());
+  std::string text;
+  return look.kind() == json::Kind::string && look.string(text) ? std::optional(std::move(text))
+                                                                : std::nullopt;
+}
+
+// Reads a row's own members into a session.
+class Reader {
+ public:
+  Reader(json::Scanner& scanner, Session& session) : scanner_(scanner), session_(session) {}
+
+  bool member(std::string_view name) {
+    const json::Kind kind = scanner_.kind();
+    SessionInfo& info = session_.info;
+    if (name == "id") {
+      return scanner_.skip();
+    }
+    if (name == "responseIds") {
+      return ids();
+    }
+    if (name == "title") {
+      return model::read_or_keep(scanner_, name, info.title, session_.extra);
+    }
+    if (name == "mode") {
+      return model::read_or_keep(scanner_, name, info.mode, session_.extra);
+    }
+    if (name == "draftPath") {
+      return folder(name);
+    }
+    if (name == "createdAt") {
+      return time(name, info.created_at, created_);
+    }
+    if (name == "updatedAt") {
+      return time(name, info.updated_at, updated_);
+    }
+    if (name == kRest && kind == json::Kind::object) {
+      return scanner_.raw(rest_);
+    }
+    return model::keep(scanner_, name, session_.extra);
+  }
+
+  std::string_view rest() const { return rest_; }
+  // nullopt where the row says nothing that can be read.
+  std::optional<Time> created() const { return created_; }
+  std::optional<Time> updated() const { return updated_; }
+
+ private:
+  bool ids() {
+    session_.response_chain.clear();
+    return scanner_.kind() == json::Kind::array && scanner_.array([this] {
+      ResponseLink& link = session_.response_chain.emplace_back();
+      link.provider = kProvider;
+      return scanner_.kind() == json::Kind::string && scanner_.string(link.response_id);
+    });
+  }
+
+  bool folder(std::string_view name) {
+    auto text = look_at_text(scanner_);
+    if (!text || !text->starts_with('/')) {
+      return model::keep(scanner_, name, session_.extra);
+    }
+    session_.info.working_dir = *std::move(text);
+    return scanner_.skip();
+  }
+
+  bool time(std::string_view name, Time& out, std::optional<Time>& read) {
+    const auto text = look_at_text(scanner_);
+    read = text ? parse_time(*text) : std::nullopt;
+    if (!read) {
+      return model::keep(scanner_, name, session_.extra);
+    }
+    out = *read;
+    return scanner_.skip();
+  }
+
+  json::Scanner& scanner_;
+  Session& session_;
+  std::string_view rest_;
+  std::optional<Time> created_;
+  std::optional<Time> updated_;
+};
+
+// What the row's own members say now, with what was noted of them where it still fits.
+void correct(Session& session, const Session& native, const Reader& reader) {
+  const auto newer = [](Time& noted, const std::optional<Time>& written) {
+    if (written && cut_to_milliseconds(noted) != *written) {
+      noted = *written;
+    }
+  };
+  newer(session.info.created_at, reader.created());
+  newer(session.info.updated_at, reader.updated());
+  std::vector<ResponseLink> chain = native.response_chain;
+  for (ResponseLink& link : chain) {
+    const auto noted =
+        std::ranges::find(session.response_chain, link.response_id, &ResponseLink::response_id);
+    if (noted != session.response_chain.end()) {
+      link.provider = noted->provider;
+    }
+  }
+  if (!std::ranges::equal(session.response_chain, chain, {}, &ResponseLink::response_id,
+                          &ResponseLink::response_id)) {
+    session.response_chain = std::move(chain);
+  }
+}
+
+bool has(const Extra& extra, std::string_view name) {
+  return std::ranges::find(extra, name, &ExtraField::name) != extra.end();
+}
+
+std::string ids_text(const std::vector<ResponseLink>& chain) {
+  std::string out;
+  for (const ResponseLink& link : chain) {
+    out += cat(out.empty() ? "" : ",", "\n        ", json::quoted(link.response_id));
+  }
+  return out.empty() ? "[]" : cat("[", out, "\n      ]");
+}
+
+void write_native(MemberLines& lines, const Session& session) {
+  const SessionInfo& info = session.info;
+  const auto is_ours = [&session](std::string_view name) { return !has(session.extra, name); };
+  lines.text("id", info.id.str());
+  if (is_ours("title")) {
+    lines.text("title", info.title);
+  }
+  if (is_ours("mode")) {
+    lines.text("mode", info.mode);
+  }
+  if (info.working_dir.starts_with('/') && is_ours("draftPath")) {
+    lines.text("draftPath", info.working_dir);
+  }
+  lines.raw("responseIds", ids_text(session.response_chain));
+  if (info.created_at != Time{}) {
+    lines.text("createdAt", format_milliseconds(info.created_at));
+  }
+  if (info.updated_at != Time{}) {
+    lines.text("updatedAt", format_milliseconds(info.updated_at));
+  }
+  for (const ExtraField& field : session.extra) {
+    const bool taken = field.name == "id" || field.name == "responseIds" || field.name == kRest ||
+                       (field.name == "createdAt" && info.created_at != Time{}) ||
+                       (field.name == "updatedAt" && info.updated_at != Time{});
+    if (!taken) {
+      lines.raw(field.name, field.value.text());
+    }
+  }
+}
+
+}  // namespace
+
+Result<StoredSession> decode_row(std::string_view json) {
+  json::Scanner scanner(json);
+  if (scanner.kind() != json::Kind::object) {
+    return fail(Code::corrupt, "it is no object");
+  }
+  REPRISE_ASSIGN(SessionId id, id_of(json));
+  StoredSession stored{
+      .session = {.info = {.id = std::move(id), .provider = std::string(kProvider)}}};
+  Reader reader(scanner, stored.session);
+  if (!scanner.object([&reader](std::string_view name) { return reader.member(name); })) {
+    return fail(Code::corrupt, "its responseIds are no list of texts");
+  }
+  if (!reader.rest().empty()) {
+    const Session native = stored.session;
+    if (!add_session_rest(stored, reader.rest())) {
+      stored.session = native;
+      stored.session.extra.push_back({std::string(kRest), json::take(reader.rest())});
+    }
+    correct(stored.session, native, reader);
+  }
+  return stored;
+}
+
+std::string encode_row(const StoredSession& stored) {
+  MemberLines lines(kRowDepth);
+  write_native(lines, stored.session);
+  std::string text = lines.object();
+  // What a reader of these members alone would see.
+  if (const auto native = decode_row(text); native) {
+    if (const std::string rest = session_rest(stored, native->session); !rest.empty()) {
+      lines.raw(kRest, rest);
+      text = lines.object();
+    }
+  }
+  return text;
+}
+
+std::string respell_row(std::string_view json) {
+  return respelled(json, kRowDepth);
+}
+
+}  // namespace reprise::store::chain
