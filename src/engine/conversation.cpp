@@ -93,6 +93,7 @@ class Conversation::Impl {
   Result<Outcome> ask(std::vector<Block> blocks, TurnObserver& observer, std::stop_token stop) {
     REPRISE_TRY(check_input(blocks));
     const Watched watched(record_, observer, false);
+    REPRISE_TRY(check_prompt());
     RecordEntry entry{.begin_answer = true};
     entry.messages.push_back(question(with_stored_images(record_.store(), std::move(blocks))));
     REPRISE_TRY(record_.begin(std::move(entry), stop));
@@ -135,6 +136,7 @@ class Conversation::Impl {
 
   Result<std::string> dry_run(std::vector<Block> blocks) {
     REPRISE_TRY(check_input(blocks));
+    REPRISE_TRY(check_prompt());
     HistorySlice slice = record_.slice();
     std::vector<Message> memory(slice.memory.begin(), slice.memory.end());
     memory.push_back(question(std::move(blocks)));
@@ -152,6 +154,12 @@ class Conversation::Impl {
   const Session& session() const { return record_.session(); }
 
  private:
+  // A history that cannot be read is left to the turn, which goes on without it.
+  Result<> check_prompt() {
+    auto fits = check_prompt_fits(record_, {.options = options_, .provider = provider_});
+    return fits || fits.error().code == Code::invalid_argument ? std::move(fits) : Result<>();
+  }
+
   Message question(std::vector<Block> blocks) {
     return message_of(role::kUser, std::move(blocks), options_.clock.now());
   }

@@ -166,6 +166,22 @@ TEST_F(ConversationTest, TheBudgetKeepsTheNewestWholeTurns) {
   EXPECT_EQ(provider_.seen.at(3).messages.size(), 6U + 7U);
 }
 
+TEST_F(ConversationTest, APromptOverTheBudgetIsRefusedBeforeAnythingHappens) {
+  provider_.add().text("a").ended();
+  Conversation tight = talk({.system = std::string(400, 'x'), .budget = TokenCount{100}});
+  const auto outcome = tight.ask("q", listener_);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::invalid_argument);
+  EXPECT_EQ(outcome.error().message,
+            "the system prompt alone has about 104 tokens, more than the budget of 100: shorten it "
+            "or raise the budget");
+  EXPECT_EQ(tight.dry_run({text_of("q")}).error().code, Code::invalid_argument);
+  EXPECT_TRUE(provider_.seen.empty());
+  EXPECT_TRUE(stored().empty());
+  EXPECT_TRUE(
+      talk({.system = std::string(400, 'x'), .budget = TokenCount{104}}).ask("q", listener_));
+}
+
 TEST_F(ConversationTest, DryRunChangesNothing) {
   record({user("a"), assistant("b")});
   EXPECT_EQ(*talk({.model = "m"}).dry_run({text_of("q")}), "POST m 3");

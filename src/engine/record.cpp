@@ -59,6 +59,7 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
   observer_ = &observer;
   saved_ = true;
   warned_ = false;
+  question_at_.reset();
   if (!keeps_words_ || !pending_.empty()) {
     return;
   }
@@ -129,7 +130,11 @@ Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
 Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
   flush();
   Batch batch = make_batch(std::move(entry));
-  if (!pending_.empty() || !keeps_words_) {
+  if (!keeps_words_) {
+    remember(batch);
+    return {};
+  }
+  if (!pending_.empty()) {
     remember(batch);
     pending_.push_back(std::move(batch));
     flush();
@@ -149,6 +154,9 @@ Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
     if (appended) {
       done(batch, *appended);
       stored_to_ = appended->first;
+      if (!batch.messages.empty()) {
+        question_at_ = appended->first;
+      }
     } else {
       failed(appended.error());
       pending_.push_back(std::move(batch));
@@ -165,7 +173,7 @@ std::vector<Message> Record::add(RecordEntry entry) {
   remember(batch);
   const auto first = static_cast<std::ptrdiff_t>(batch.memory_at);
   count_usage(batch.messages);
-  if (!is_nothing(batch)) {
+  if (!is_nothing(batch) && keeps_words_) {
     pending_.push_back(std::move(batch));
   }
   flush();
@@ -249,18 +257,16 @@ void Record::done(const Batch& batch, const Appended& appended) {
 }
 
 void Record::flush() {
-  if (!keeps_words_) {
-    pending_.clear();  // memory is where it is kept
-    return;
-  }
   while (!pending_.empty()) {
     const Batch& batch = pending_.front();
-    const auto appended = write(batch);
+    const auto appended = keeps_words_ ? write(batch) : write_response(batch);
     if (!appended) {
       failed(appended.error());
       return;
     }
-    done(batch, *appended);
+    if (keeps_words_) {
+      done(batch, *appended);
+    }
     pending_.pop_front();
   }
 }
@@ -285,27 +291,6 @@ HistorySlice Record::slice() const {
           .from = Seq{0},
           .to = stored_to_,
           .memory = memory_};
-}
-
-void Record::add_response(std::string_view provider, const std::string& response_id) {
-  if (store_ == nullptr || keeps_words_ || response_id.empty()) {
-    return;
-  }
-  session_.response_chain.push_back({std::string(provider), response_id});
-  const auto updated =
-      store_->update(session_.info.id, {.response_chain = session_.response_chain});
-  if (!updated) {
-    failed(updated.error());
-  }
-}
-
-void Record::forget_responses() {
-  session_.response_chain.clear();
-  if (const auto updated =
-          store_->update(session_.info.id, {.response_chain = std::vector<ResponseLink>{}});
-      !updated) {
-    failed(updated.error());
-  }
 }
 
 std::optional<OperationId> Record::answer() const {

@@ -7,6 +7,8 @@
 //  (2) The first failure of a turn is said as a warning; saved() is false from then on while
 //      something is not stored.
 //  (3) One answer runs at a time: begin() waits for another process's, and settles a dead one's.
+//  (4) A store that keeps no words gets the ids of the answers that end turns, and its session with
+//      the first of them: until then nothing could be gone on with.
 
 #include <chrono>
 #include <cstddef>
@@ -66,9 +68,15 @@ class Record {
   HistorySlice slice() const;
   // Whether the words of the record can be read back; false: only response ids are kept.
   bool keeps_words() const { return store_ == nullptr || keeps_words_; }
-  // Ids that stand beside the messages (a store without words).
-  void add_response(std::string_view provider, const std::string& response_id);
-  void forget_responses();
+  // Whether all words of this conversation are at hand: in a store without words those that were
+  // said in this run.
+  bool has_all_words() const;
+  // Where no words are kept: the answer that ended a turn.
+  void add_response(const Message& answer);
+  // Where no words are kept: the session goes to the trash, and another one takes its place.
+  void begin_anew();
+  // The question that begin() stored is taken back, where unanswered ones are not kept.
+  void take_back_question();
 
   bool saved() const { return saved_ && pending_.empty(); }
   bool has_pending() const { return !pending_.empty(); }
@@ -95,6 +103,7 @@ class Record {
   void remember(Batch& batch);
   void forget_last(const Batch& batch);
   Result<Appended> write(const Batch& batch);
+  Result<Appended> write_response(const Batch& batch);
   Result<Appended> write_as(const Batch& batch, bool end, bool replace);
   void done(const Batch& batch, const Appended& appended);
   void flush();
@@ -118,7 +127,7 @@ class Record {
   std::optional<OperationId> answer_;
   bool saved_ = true;
   bool warned_ = false;
-  bool chain_saved_ = true;
+  std::optional<Seq> question_at_;  // of this turn, in the store
 };
 
 }  // namespace reprise

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "base/text.h"
 #include "engine/blobs.h"
 #include "engine/history.h"
+#include "engine/message_of.h"
 #include "engine/record.h"
 #include "engine/request_view.h"
 #include "reprise/conversation.h"
@@ -180,6 +183,26 @@ class Planner {
     plan_.view.slice.last = how_.last;
   }
 
+  Result<> check_prompt() {
+    const auto& budget = how_.options.budget;
+    if (!budget) {
+      return {};
+    }
+    REPRISE_ASSIGN(const Sample sample, take_sample(plan_.view.slice));
+    REPRISE_TRY(choose_prompt(sample));
+    if (plan_.system.empty()) {
+      return {};
+    }
+    const TokenCount prompt =
+        estimate_tokens(message_of(role::kSystem, {TextBlock{std::move(plan_.system), {}}}));
+    if (prompt > *budget) {
+      return fail(Code::invalid_argument, cat("the system prompt alone has about ", prompt.value,
+                                              " tokens, more than the budget of ", budget->value,
+                                              ": shorten it or raise the budget"));
+    }
+    return {};
+  }
+
   RequestPlan plan() {
     if (const auto done = choose(); !done) {
       plan_.fault = done.error();
@@ -238,7 +261,19 @@ class Planner {
       return false;
     }
     plan_.previous_response_id = chain.back().response_id;
+    leave_out_known(chain.back().response_id);
     return true;
+  }
+
+  // What was said in this run up to that answer is at the provider, too.
+  void leave_out_known(std::string_view response_id) {
+    std::span<const Message>& memory = plan_.view.slice.memory;
+    for (std::size_t i = memory.size(); i > 0; --i) {
+      if (memory[i - 1].response_id == response_id) {
+        memory = memory.subspan(i);
+        return;
+      }
+    }
   }
 
   Result<> keep_budget(TokenCount budget) {
@@ -265,6 +300,10 @@ class Planner {
 
 RequestPlan plan_request(const Record& record, PlanOptions how) {
   return Planner(record, std::move(how)).plan();
+}
+
+Result<> check_prompt_fits(const Record& record, PlanOptions how) {
+  return Planner(record, std::move(how)).check_prompt();
 }
 
 Request make_request(const ConversationOptions& options, RequestPlan& plan, RequestView& view) {

@@ -37,6 +37,9 @@ struct PlanOptions {
 
 RequestPlan plan_request(const Record& record, PlanOptions how);
 
+// invalid_argument when the prompt alone is over the budget: no turn would fit.
+Result<> check_prompt_fits(const Record& record, PlanOptions how);
+
 // `view` must outlive the request.
 Request make_request(const ConversationOptions& options, RequestPlan& plan, RequestView& view);
 

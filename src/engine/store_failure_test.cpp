@@ -190,52 +190,5 @@ TEST_F(StoreFailureTest, GoingOnAndRetryingWithAFailingStore) {
   }
 }
 
-// A store that keeps no words, only response ids.
-class NoWordsTest : public StoreFailureTest {
- protected:
-  void SetUp() override {
-    StoreFailureTest::SetUp();
-    store_.holds_for_test().words = false;
-    provider_.keeps = true;
-    provider_.scripts.clear();
-  }
-  std::vector<ResponseLink> chain() { return get(*memory_, session_.info.id)->response_chain; }
-};
-
-TEST_F(NoWordsTest, TheChainGrowsAndIsContinued) {
-  session_.response_chain = {{"fake", "r1"}};
-  provider_.add().started("r2").text("a").ended();
-  provider_.add().started("r3").text("b").ended();
-  Conversation talk(provider_, &store_, session_, {});
-  EXPECT_TRUE(talk.ask("one", listener_)->saved);
-  EXPECT_TRUE(talk.ask("two", listener_)->saved);
-  EXPECT_EQ(provider_.seen.at(0).previous_response_id, "r1");
-  EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: one");
-  EXPECT_EQ(provider_.seen.at(1).previous_response_id, "r2");
-  EXPECT_EQ(spell(provider_.seen.at(1).messages), "user: two");
-  EXPECT_EQ(chain(), (std::vector<ResponseLink>{{"fake", "r1"}, {"fake", "r2"}, {"fake", "r3"}}));
-  EXPECT_EQ(stored(), "");
-  EXPECT_TRUE(listener_.warnings.empty());
-}
-
-TEST_F(NoWordsTest, AnExpiredChainStartsFresh) {
-  session_.response_chain = {{"fake", "r1"}};
-  provider_.add().fails(Code::expired);
-  provider_.add().started("r2").text("a").ended();
-  Conversation talk(provider_, &store_, session_, {});
-  EXPECT_TRUE(talk.ask("one", listener_)->saved);
-  EXPECT_EQ(listener_.warnings, std::vector<std::string>{"Conversation expired. Starting fresh."});
-  EXPECT_EQ(provider_.seen.at(1).previous_response_id, "");
-  EXPECT_EQ(chain(), (std::vector<ResponseLink>{{"fake", "r2"}}));
-}
-
-TEST_F(NoWordsTest, AChainThatCannotBeSavedIsSaid) {
-  provider_.add().started("r2").text("a").ended();
-  store_.fails = [](int) { return true; };
-  Conversation talk(provider_, &store_, session_, {});
-  EXPECT_FALSE(talk.ask("one", listener_)->saved);
-  EXPECT_EQ(listener_.warnings.size(), 1U);
-}
-
 }  // namespace
 }  // namespace reprise

@@ -115,11 +115,11 @@ Result<> Turn::answer_once(Reply& reply) {
       return streamed;
     }
     by_response_id_ = false;
-    if (record_.keeps_words()) {
+    if (record_.has_all_words()) {
       observer_.on_note("the provider no longer has the conversation: sending its text again");
     } else {
       observer_.on_warning("Conversation expired. Starting fresh.");
-      record_.forget_responses();
+      record_.begin_anew();
     }
   }
 }
@@ -223,14 +223,13 @@ Message Turn::joined_with_incomplete(Message answer) {
 }
 
 const Message& Turn::store_answer(Message made, bool goes_on) {
-  const std::string response_id = made.response_id;
   RecordEntry entry{.begin_answer = goes_on,
                     .end_answer = true,
                     .replace_from = std::exchange(start_.replace_from, std::nullopt)};
   entry.messages.push_back(std::move(made));
   const Message& answer = answer_.emplace(record_.add(std::move(entry)).front());
   if (!goes_on && answer.state == MessageState::complete) {
-    record_.add_response(provider_.name(), response_id);
+    record_.add_response(answer);
   }
   observer_.on_message(answer);
   return answer;
@@ -264,6 +263,9 @@ void Turn::run_calls(const std::vector<ToolUseBlock>& calls, bool refuse) {
 }
 
 Result<Outcome> Turn::nothing_came(Error error) {
+  if (!answer_) {
+    record_.take_back_question();
+  }
   record_.add({.end_answer = true});
   if (answer_) {
     return outcome(*answer_, std::move(error));

@@ -30,7 +30,6 @@
 #include "reprise/types.h"
 #include "store/facts.h"
 #include "store/file/file_session.h"
-#include "store/file/keep_aside.h"
 #include "store/file/partial_file.h"
 #include "store/file/session_files.h"
 #include "store/stored_session.h"

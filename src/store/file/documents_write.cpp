@@ -6,12 +6,14 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "store/file/documents.h"
+#include "store/file/file_session.h"
 #include "store/file/keep_aside.h"
 #include "store/file/session_files.h"
 
