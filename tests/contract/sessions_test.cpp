@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,11 +10,13 @@
 #include "contract/store_contract.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
+#include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
+#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {
@@ -174,6 +177,19 @@ TEST_P(StoreContract, UnknownSessionsAreNotFound) {
   EXPECT_TRUE(fails(read_all(store(), nobody), Code::not_found));
   EXPECT_EQ(must(store().find(nobody)), std::nullopt) << "nothing is created by asking";
   EXPECT_EQ(listed_ids(), std::vector<std::string>{"somebody"});
+}
+
+TEST_P(StoreContract, ABackupHoldsWhatWasThere) {
+  REPRISE_NEEDS(offers().backup);
+  const SessionId id = create("s", holds().words ? messages(3) : std::vector<Message>{});
+  const Session before = found(id);
+  const TemporaryFolder folder;
+  const std::filesystem::path target = folder.path() / "copy";
+  must(offers().backup->backup(target));
+  EXPECT_TRUE(fails(offers().backup->backup(target), Code::conflict)) << "it exists by now";
+  const auto copy = must(open_store(target.native(), {.access = Access::read}));
+  EXPECT_EQ(must(get(*copy, id)), before);
+  EXPECT_EQ(must(read_all(*copy, id)), stored(id));
 }
 
 }  // namespace

@@ -10,10 +10,10 @@
 #include <iterator>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
-#include "base/lock_file.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/store_offers.h"
@@ -28,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kExcerptMax = 10'000;
+constexpr int kTries = 20;
 
 void count(const Document& document, VerifyReport& report) {
   for (const FileSession& session : document.sessions) {
@@ -148,16 +149,46 @@ Result<VerifyReport> DocumentCare::repair_into(const fs::path& target) {
   return report;
 }
 
-Result<> DocumentCare::backup(const fs::path& target) {
-  // Nothing moves or changes while it is copied.
-  REPRISE_ASSIGN(const LockFile::Hold hold, documents_.lock());
+Result<DocumentCare::State> DocumentCare::state() const {
+  State state;
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
-  return appear(target, [&](const fs::path& place) -> Result<> {
-    for (const fs::path& file : files) {
-      REPRISE_ASSIGN(const std::string bytes, read_file(file));
-      REPRISE_TRY(write_file(inside(place, file), bytes));
+  for (const fs::path& file : files) {
+    if (const auto identity = identify(file); identity) {
+      state.emplace(file, *identity);
     }
-    return {};
+  }
+  return state;
+}
+
+Result<> DocumentCare::copy_all(const State& state, const fs::path& place) const {
+  for (const auto& [file, identity] : state) {
+    auto bytes = read_file(file);
+    if (!bytes && bytes.error().code == Code::not_found) {
+      continue;  // it has moved: the state is another one by now
+    }
+    if (!bytes) {
+      return std::unexpected(std::move(bytes).error());
+    }
+    REPRISE_TRY(write_file(inside(place, file), *bytes));
+  }
+  return {};
+}
+
+// Takes no lock, for the store may be one that can only be read: what was copied counts when
+// nothing has changed meanwhile.
+Result<> DocumentCare::backup(const fs::path& target) {
+  return appear(target, [&](const fs::path& place) -> Result<> {
+    for (int tries = 0; tries < kTries; ++tries) {
+      REPRISE_ASSIGN(const State before, state());
+      REPRISE_TRY(copy_all(before, place));
+      REPRISE_ASSIGN(const State after, state());
+      if (before == after) {
+        return {};
+      }
+      std::error_code none;
+      fs::remove_all(place, none);
+    }
+    return fail(Code::busy, cat(files_.root().native(), " changes faster than it can be copied"));
   });
 }
 

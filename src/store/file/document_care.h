@@ -3,6 +3,7 @@
 // Checking, repairing and saving a store of whole files.
 
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "reprise/error.h"
@@ -22,6 +23,10 @@ class DocumentCare final : public Repair, public Backup {
   Result<> backup(const std::filesystem::path& target) override;
 
  private:
+  // What the store consists of at one moment.
+  using State = std::map<std::filesystem::path, FileIdentity>;
+  Result<State> state() const;
+  Result<> copy_all(const State& state, const std::filesystem::path& place) const;
   Result<> look_at(const std::filesystem::path& file, VerifyReport& report);
   Result<> repair(const std::filesystem::path& file, const std::filesystem::path& target,
                   VerifyReport& report);
