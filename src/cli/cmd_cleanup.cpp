@@ -47,14 +47,8 @@ class Cleanup final : public Command {
     }
     REPRISE_ASSIGN(Store* const store,
                    dry_run_ ? context.store(Access::read) : context.existing_store());
-    SessionQuery query;
-    query.states = {SessionState::closed};
-    REPRISE_ASSIGN(std::vector<SessionInfo> sessions, find_all(*store, query));
-    // Exactly as old stays; without a time, or with one that is yet to come, it stays, too.
-    const Time before = context.clock().now() - *duration;
-    std::erase_if(sessions, [&](const SessionInfo& info) {
-      return !info.closed_at || *info.closed_at >= before;
-    });
+    REPRISE_ASSIGN(const std::vector<SessionInfo> sessions,
+                   closed_before(*store, context.clock().now() - *duration));
     if (dry_run_) {
       show(context, sessions);
       return Exit::done;

@@ -34,8 +34,14 @@ class Close final : public Command {
     if (info.answering && is_alive(*info.answering)) {
       return fail(Code::busy, cat("cannot close '", info.title, "': it is answering now"));
     }
-    REPRISE_TRY(store->update(info.id, {.state = SessionState::closed,
-                                        .closed_at = std::optional(context.clock().now())}));
+    const auto saved = store->update(info.id, {.state = SessionState::closed,
+                                               .closed_at = std::optional(context.clock().now())});
+    if (!saved && saved.error().code == Code::io) {
+      context.warn(
+          cat("'", info.title, "' stays open, it could not be saved: ", saved.error().message));
+      return Exit::unsaved;
+    }
+    REPRISE_TRY(saved);
     context.remark(cat("closed '", info.title, "'"));
     return show_session(context, *store, info.id);
   }

@@ -104,10 +104,16 @@ class Info final : public Command {
     if (Todos* const list = store->offers().todos; list != nullptr) {
       REPRISE_ASSIGN(todos, list->todos(info.id));
     }
+    std::string signature;
+    if (Signatures* const signatures = store->offers().signatures; signatures != nullptr) {
+      REPRISE_ASSIGN(const Signature answer, signatures->signature(info.id));
+      signature = to_string(answer);
+    }
     if (context.globals().json) {
-      context.print_json(document(session, turns, todos));
+      context.print_json(document(session, turns, todos, signature));
     } else {
       context.out().write(text(context, session, todos));
+      context.out().write(signature.empty() ? "" : cat("signature     ", signature, "\n"));
       context.out().write(usage_table(turns));
     }
     return Exit::done;
@@ -115,7 +121,7 @@ class Info final : public Command {
 
  private:
   static std::string document(const Session& session, const std::vector<Turn>& turns,
-                              const std::vector<Todo>& todos) {
+                              const std::vector<Todo>& todos, const std::string& signature) {
     std::vector<std::string> ids;
     ids.reserve(session.response_chain.size());
     for (const ResponseLink& link : session.response_chain) {
@@ -135,7 +141,11 @@ class Info final : public Command {
       item.close();
     }
     array.close();
-    object.raw("todos", todos_document(todos)).close();
+    object.raw("todos", todos_document(todos));
+    if (!signature.empty()) {
+      object.field("signature", signature);
+    }
+    object.close();
     return out;
   }
 
@@ -167,9 +177,8 @@ class Info final : public Command {
                           : "");
     line("todos", todos.empty() ? "" : std::to_string(todos.size()));
     line("tokens", cat(session.usage.input.value, " in, ", session.usage.output.value, " out"));
-    line("cost", session.usage.cost
-                     ? cat(cost_text(session.usage), " (by ", session.usage.price_source, ")")
-                     : "");
+    const std::string& source = session.usage.price_source;
+    line("cost", cat(cost_text(session.usage), source.empty() ? "" : cat(" (by ", source, ")")));
     return out;
   }
 

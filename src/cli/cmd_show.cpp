@@ -62,7 +62,7 @@ class Show final : public Command {
     REPRISE_ASSIGN(const ReadReport report,
                    json ? print_json(context, *store, session) : print(context, *store, session));
     for (const Damage& part : report.damage) {
-      context.warn(cat("cannot read ", part.where, ": ", part.reason));
+      context.warn(cat(part.where, ": ", part.reason));
     }
     return Exit::done;
   }
@@ -71,10 +71,28 @@ class Show final : public Command {
   Result<ReadReport> print(Context& context, Store& store, const Session& session) const {
     const Detail detail = full_ ? Detail::full : Detail::shortened;
     context.out().write(transcript_head(session));
-    return store.read(session.info.id, {}, [&](const Message& message) {
+    bool has_questions = false;
+    REPRISE_ASSIGN(ReadReport report, store.read(session.info.id, {}, [&](const Message& message) {
+      has_questions = has_questions || message.role == role::kUser;
       context.out().write(transcript_message(message, detail));
       return context.out().failed() ? Flow::stop : Flow::go_on;
-    });
+    }));
+    if (!has_questions) {
+      context.out().write(transcript_prompts(session.prompt_history));
+    }
+    REPRISE_TRY(add_signature(store, session.info.id, report));
+    return report;
+  }
+
+  // A transcript that somebody else changed is shown, and said to be that.
+  static Result<> add_signature(Store& store, const SessionId& id, ReadReport& report) {
+    if (Signatures* const signatures = store.offers().signatures; signatures != nullptr) {
+      REPRISE_ASSIGN(const Signature signature, signatures->signature(id));
+      if (signature == Signature::failed) {
+        report.damage.push_back({id.str(), "its signature does not match", ""});
+      }
+    }
+    return {};
   }
 
   static Result<ReadReport> print_json(Context& context, Store& store, const Session& session) {
@@ -91,6 +109,7 @@ class Show final : public Command {
       first = false;
       return context.out().failed() ? Flow::stop : Flow::go_on;
     }));
+    REPRISE_TRY(add_signature(store, session.info.id, report));
     context.print_json_piece(cat("],\"todos\":", todos_document(todos),
                                  ",\"damage\":", damage_document(report.damage), "}\n"));
     return report;

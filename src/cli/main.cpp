@@ -19,6 +19,8 @@ int main(int argc, char** argv, char** environment) {
   using reprise::cli::Output;
   // A closed pipe is an error of the write that meets it: the answer is stored all the same.
   (void)std::signal(SIGPIPE, SIG_IGN);  // fails only for what is no signal
+  // So is a file that may not grow.
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   Output err(STDERR_FILENO, "standard error");
   try {
     Output out(STDOUT_FILENO, "standard output");

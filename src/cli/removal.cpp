@@ -80,6 +80,16 @@ Result<Exit> remove_sessions(Context& context, Store& store,
   return exit;
 }
 
+Result<std::vector<SessionInfo>> closed_before(Store& store, Time before) {
+  SessionQuery query;
+  query.states = {SessionState::closed};
+  REPRISE_ASSIGN(std::vector<SessionInfo> sessions, find_all(store, query));
+  std::erase_if(sessions, [before](const SessionInfo& info) {
+    return !info.closed_at || *info.closed_at >= before;
+  });
+  return sessions;
+}
+
 Result<std::vector<SessionInfo>> find_all(Store& store, SessionQuery query) {
   query.limit = kPageMax;
   std::vector<SessionInfo> all;

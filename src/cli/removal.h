@@ -23,6 +23,10 @@ Result<Exit> remove_sessions(Context& context, Store& store,
                              const std::vector<SessionInfo>& sessions, std::string_view what,
                              Removal how);
 
+// The sessions, of all folders, that were closed before then. One closed at that very time stays,
+// and so does one without a time, or with one that is yet to come.
+Result<std::vector<SessionInfo>> closed_before(Store& store, Time before);
+
 // Every session the query finds, page by page.
 Result<std::vector<SessionInfo>> find_all(Store& store, SessionQuery query);
 

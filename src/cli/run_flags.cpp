@@ -21,6 +21,7 @@ void add_run_flags(ArgumentTable& table, RunFlags& flags) {
       {"--mode", "NAME", "a mode of the settings", &flags.mode},
       {"--tools", "NAMES", "tools the model may call: names with commas, all or none",
        &flags.tools},
+      {"--force", "", "go on with a session even if its signature failed", &flags.force},
   };
   table.options.insert(table.options.end(), std::begin(options), std::end(options));
 }

@@ -21,6 +21,7 @@ struct RunFlags {
   std::optional<std::int64_t> budget;
   std::optional<std::string> mode;
   std::optional<std::string> tools;  // "all", "none", or names with commas
+  bool force = false;                // a session whose signature failed, too
 };
 
 // Adds their options to a command's table.

@@ -127,6 +127,15 @@ std::string session_document(const Session& session, const std::vector<std::stri
     json::append_string(out, id);
   }
   ids.close();
+  if (!session.prompt_history.empty()) {
+    object.key("prompt_history");
+    json::ArrayWriter prompts(out);
+    for (const std::string& prompt : session.prompt_history) {
+      prompts.item();
+      json::append_string(out, prompt);
+    }
+    prompts.close();
+  }
   object.close();
   return out;
 }

@@ -12,7 +12,9 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/context.h"
+#include "cli/duration.h"
 #include "cli/provider_choice.h"
+#include "cli/removal.h"
 #include "cli/run_flags.h"
 #include "cli/settings.h"
 #include "reprise/conversation.h"
@@ -24,6 +26,7 @@
 #include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "reprise/store_offers.h"
 #include "reprise/tool.h"
 
 namespace reprise::cli {
@@ -91,8 +94,57 @@ RawJson session_config(const ProviderChoice& choice) {
   return RawJson::parse(out).value_or(RawJson());
 }
 
+// What another program changed is gone on with only when that is asked for.
+Result<> check_signature(Store& store, const SessionInfo& info, bool force) {
+  Signatures* const signatures = store.offers().signatures;
+  if (signatures == nullptr) {
+    return {};
+  }
+  REPRISE_ASSIGN(const Signature signature, signatures->signature(info.id));
+  if (signature != Signature::failed) {
+    return {};
+  }
+  if (force) {
+    return signatures->accept(info.id);
+  }
+  return fail(Code::corrupt,
+              cat("the signature of '", info.title,
+                  "' does not match: another program changed it, or signed it on another host; "
+                  "--force goes on with it as it is"));
+}
+
+// With `retention` in the settings, sessions closed longer ago go to the trash.
+void clean_up(Context& context, Store& store, const Settings& settings) {
+  Trash* const trash = store.offers().trash;
+  if (!settings.retention || trash == nullptr) {
+    return;
+  }
+  const auto age = parse_duration(*settings.retention);
+  if (!age) {
+    context.warn(cat("the setting retention needs a number of days such as 30d, not '",
+                     *settings.retention, "'"));
+    return;
+  }
+  const Time now = context.clock().now();
+  const auto old = closed_before(store, now - *age);
+  std::size_t moved = 0;
+  Result<> done = old ? Result<>() : std::unexpected(old.error());
+  for (std::size_t i = 0; done && i < old->size(); ++i) {
+    done = trash->trash((*old)[i].id, now);
+    moved += done ? 1U : 0U;
+  }
+  if (moved > 0) {
+    context.remark(cat("moved to the trash: ", moved, moved == 1 ? " session" : " sessions",
+                       " closed more than ", *settings.retention, " ago"));
+  }
+  if (!done) {
+    context.warn(cat("cannot clean up: ", done.error().message));
+  }
+}
+
 // A session that is found again: what was cut is settled, what was closed is open again.
-Result<Session> resume(Context& context, Talk& talk, const SessionChoice& choice, bool dry_run) {
+Result<Session> resume(Context& context, Talk& talk, const TalkRequest& request) {
+  const SessionChoice& choice = request.session;
   Store& store = *talk.store;
   const std::string sel = choice.sel.value_or("last");
   auto found = context.select(store, sel);
@@ -102,7 +154,8 @@ Result<Session> resume(Context& context, Talk& talk, const SessionChoice& choice
   if (!found) {
     return std::unexpected(std::move(found).error());
   }
-  if (!dry_run) {
+  if (!request.dry_run) {
+    REPRISE_TRY(check_signature(store, *found, request.flags.force));
     REPRISE_ASSIGN(talk.cut, settle_interrupted(store, found->id, context.clock()));
     if (found->state == SessionState::closed) {
       REPRISE_TRY(store.update(
@@ -217,11 +270,15 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
   talk->resumed = request.session.newest || request.session.sel.has_value();
   if (talk->resumed) {
     REPRISE_ASSIGN(talk->store, open_for_resume(context, request));
-    REPRISE_ASSIGN(session, resume(context, *talk, request.session, request.dry_run));
+    REPRISE_ASSIGN(session, resume(context, *talk, request));
   }
   REPRISE_ASSIGN(const ProviderChoice choice,
                  choose_provider(context, request.flags, session ? &*session : nullptr,
                                  mode == nullptr ? "" : mode->model));
+  if (session && session->info.model.empty() && !request.flags.model) {
+    context.remark(
+        cat("the session names no model: ", choice.model, " answers, --model chooses another"));
+  }
   REPRISE_ASSIGN(talk->provider, make_provider(choice.name, choice.options));
   talk->model = choice.model;
   ConversationOptions options = conversation_options(*settings, request, choice, *talk);
@@ -233,6 +290,9 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
   } else if (mode != nullptr && !options.system) {
     REPRISE_ASSIGN(options.system,
                    system_prompt(context, mode, session->info.working_dir, request.stop));
+  }
+  if (talk->store != nullptr && !request.dry_run) {
+    clean_up(context, *talk->store, *settings);
   }
   talk->conversation = std::make_unique<Conversation>(*talk->provider, talk->store,
                                                       *std::move(session), std::move(options));

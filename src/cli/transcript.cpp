@@ -114,6 +114,14 @@ std::string transcript_head(const Session& session) {
   return out;
 }
 
+std::string transcript_prompts(const std::vector<std::string>& newest_first) {
+  std::string out = newest_first.empty() ? "" : "\n## prompts, newest first\n";
+  for (const std::string& prompt : newest_first) {
+    out += cat("\n", as_quote(terminal_text(prompt)));
+  }
+  return out;
+}
+
 std::string transcript_message(const Message& message, Detail detail) {
   std::string out = cat("\n## ", message.seq.value, " ", terminal_line(message.role), " · ",
                         format_time(message.created_at));

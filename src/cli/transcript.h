@@ -13,6 +13,9 @@ namespace reprise::cli {
 // Shortened: tool inputs, tool results and thinking show their beginning only.
 enum class Detail : std::uint8_t { shortened, full };
 
+// What was asked where the messages do not tell; "" when it is not known either.
+std::string transcript_prompts(const std::vector<std::string>& newest_first);
+
 std::string transcript_head(const Session& session);
 std::string transcript_message(const Message& message, Detail detail);
 

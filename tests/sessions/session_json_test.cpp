@@ -159,11 +159,13 @@ TEST(ReadSession, TellsWhenTheQuestionsAreMissing) {
   const FileSession with_prompts =
       read(file_with(answers, R"(,"prompt_history":["newest","older"])"));
   EXPECT_EQ(with_prompts.stored.session.prompt_history, (Texts{"newest", "older"}));
-  ASSERT_EQ(damaged_parts(with_prompts), Texts{"conversation"});
-  EXPECT_EQ(with_prompts.damage[0].reason,
+  EXPECT_EQ(with_prompts.damage, std::vector<Damage>{});
+  ASSERT_EQ(with_prompts.gaps.size(), 1U);
+  EXPECT_EQ(with_prompts.gaps[0].reason,
             "the answers stand without their questions: those are in the prompt history");
-  EXPECT_EQ(damaged_parts(read(file_with(answers))), Texts{"conversation"});
-  EXPECT_EQ(damaged_parts(read(file_with(""))), Texts{});
+  EXPECT_EQ(read(file_with(answers)).gaps.size(), 1U);
+  EXPECT_EQ(read(file_with("")).gaps.size(), 0U);
+  EXPECT_EQ(read(fixture()).gaps.size(), 0U);
 }
 
 TEST(ReadSession, KeepsConfigValuesAsTheyAre) {

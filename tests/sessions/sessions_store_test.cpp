@@ -44,7 +44,9 @@ class SessionsStore : public testing::Test {
   fs::path root() const { return folder_.path() / "sessions"; }
   fs::path closed(std::string_view id) const { return root() / cat(id, ".json"); }
   fs::path active(std::string_view id) const { return root() / "active" / cat(id, ".json"); }
-  fs::path trashed(std::string_view id) const { return root() / "trash" / cat(id, ".json"); }
+  fs::path trashed(std::string_view id) const {
+    return root() / "trash" / "active" / cat(id, ".json");
+  }
   // All files below the root, the lock file apart.
   std::vector<std::string> files() const {
     std::vector<std::string> names;
@@ -99,6 +101,7 @@ TEST_F(SessionsStore, ASessionIsWhereItsStateSays) {
   must(store_->update(id, {.state = SessionState::active, .closed_at = std::optional<Time>()}));
   EXPECT_EQ(files(), Names{"active/s.json"});
   must(store_->offers().trash->trash(id, at(11)));
+  EXPECT_EQ(files(), Names{"trash/active/s.json"});
   must(store_->offers().trash->restore(id));
   EXPECT_EQ(files(), Names{"active/s.json"});
   must(store_->offers().trash->purge(id));
@@ -236,6 +239,42 @@ TEST_F(SessionsStore, FilesCutAnywhereLoseOnlyThemselves) {
     EXPECT_EQ(listed(), Names{"whole"}) << cut;
     EXPECT_EQ(damaged(), Names{"cut.json"}) << cut;
   }
+}
+
+TEST_F(SessionsStore, RepairKeepsTheMessagesBeforeACut) {
+  must(store_->create(session("whole")));
+  must(store_->append(session_id("whole"), messages(20), {}));
+  const std::string whole = must(read_file(active("whole")));
+  must(store_->offers().trash->purge(session_id("whole")));
+  std::size_t most = 0;
+  for (std::size_t cut = 0; cut < whole.size(); cut += 97) {
+    put(closed("cut"), whole.substr(0, cut));
+    const fs::path target = folder_.path() / cat("repaired", cut);
+    const VerifyReport report = must(store_->offers().repair->repair_into(target));
+    ASSERT_EQ(report.damage.size(), 1U) << cut;
+    EXPECT_EQ(must(read_file(target / "cut.json.bak")), whole.substr(0, cut));
+    const auto repaired = must(open_sessions_store(target));
+    const auto found = must(repaired->find(session_id("cut")));
+    const auto there = found ? must(read_all(*repaired, session_id("cut"))) : messages(0);
+    ASSERT_GE(there.size(), most) << "more of the file cannot show less";
+    most = there.size();
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      EXPECT_EQ(plain_text(there[i]), cat("message ", i));
+    }
+  }
+  EXPECT_EQ(most, 20U);
+}
+
+TEST_F(SessionsStore, ABackupHasEveryFile) {
+  must(store_->create(session("open")));
+  put(closed(kFixtureId), fixture());
+  put(closed("torn"), "{");
+  fs::create_directory(closed("folder"));
+  const fs::path target = folder_.path() / "backup";
+  must(store_->offers().backup->backup(target));
+  EXPECT_EQ(must(read_file(target / cat(kFixtureId, ".json"))), fixture());
+  EXPECT_EQ(must(read_file(target / "torn.json")), "{");
+  EXPECT_TRUE(fs::exists(target / "active" / "open.json"));
 }
 
 TEST_F(SessionsStore, IsKnownByItsContent) {

@@ -189,8 +189,10 @@ TEST_F(SignedStore, RefusesToChangeWhatFailedUntilItIsAccepted) {
   const auto store = open();
   EXPECT_TRUE(fails(store->append(id, messages(1), {}), Code::corrupt));
   EXPECT_TRUE(fails(store->update(id, {.state = SessionState::active}), Code::corrupt));
-  EXPECT_TRUE(fails(store->offers().trash->trash(id, at(0)), Code::corrupt));
   EXPECT_EQ(must(read_file(file())), before) << "byte for byte";
+  must(store->offers().trash->trash(id, at(0)));
+  must(store->offers().trash->restore(id));
+  EXPECT_EQ(must(read_file(file())), before) << "to the trash and back, too";
   EXPECT_EQ(must(read_all(*store, id)).size(), 1U) << "it can be read";
   must(store->offers().signatures->accept(id));
   EXPECT_EQ(signature(), Signature::verified);

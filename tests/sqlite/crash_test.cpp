@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +29,9 @@
 #include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
+#include "support/child.h"
 #include "support/must.h"
+#include "support/small_disk.h"
 #include "support/temporary_folder.h"
 
 namespace reprise::test {
@@ -228,36 +229,6 @@ TEST(FileSizeLimit, FailsTheWriteAndKeepsTheRest) {
   EXPECT_TRUE(works(store->append(kSession, {user("x")}, {})));
 }
 
-// A small file system of its own; unmounted at the end.
-class SmallDisk {
- public:
-  explicit SmallDisk(const fs::path& folder) : folder_(folder) {
-    mounted_ = ::mount("none", folder.c_str(), "tmpfs", 0, "size=2m") == 0;
-  }
-  ~SmallDisk() {
-    if (mounted_) {
-      ::umount2(folder_.c_str(), MNT_DETACH);
-    }
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-  bool is_mounted() const { return mounted_; }
-  bool make_read_only() const {
-    return ::mount("none", folder_.c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr) == 0;
-  }
-  // Every byte that is left.
-  void fill() const {
-    const Fd fd = must(open_file(folder_ / "filler", O_WRONLY | O_CREAT | O_APPEND));
-    const std::string block(4096, 'x');
-    while (::write(fd.get(), block.data(), block.size()) > 0) {
-    }
-  }
-
- private:
-  fs::path folder_;
-  bool mounted_ = false;
-};
-
 TEST(FullDisk, FailsTheWriteAndCanBeRead) {
   const TemporaryFolder folder;
   const SmallDisk disk(folder.path());
@@ -306,7 +277,7 @@ TEST(ReadOnlyFolder, CanBeReadWithTheLogThatIsThere) {
   }
   for (const bool with_shared_memory : {true, false}) {
     if (!with_shared_memory) {
-      ASSERT_EQ(::mount("none", folder.path().c_str(), "tmpfs", MS_REMOUNT, nullptr), 0);
+      ASSERT_TRUE(disk.make_writable());
       fs::remove(file.string() + "-shm");
     }
     ASSERT_TRUE(disk.make_read_only());

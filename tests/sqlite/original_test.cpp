@@ -20,6 +20,7 @@
 #include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
+#include "support/child.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"
 

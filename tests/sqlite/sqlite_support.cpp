@@ -2,12 +2,8 @@
 
 #include <sqlite3.h>
 #include <sys/stat.h>
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -115,28 +111,6 @@ std::string bytes_of(const std::filesystem::path& file) {
 unsigned mode_of(const std::filesystem::path& file) {
   struct stat status{};
   return ::stat(file.c_str(), &status) == 0 ? status.st_mode & 0777U : 0U;
-}
-
-pid_t in_child(const std::function<int()>& work) {
-  const pid_t child = ::fork();
-  if (child != 0) {
-    return child;
-  }
-  int code = 99;
-  try {
-    code = work();
-  } catch (...) {
-    code = 98;
-  }
-  ::_exit(code);
-}
-
-int exit_code_of(pid_t child) {
-  int status = 0;
-  if (::waitpid(child, &status, 0) != child) {
-    return -1;
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace reprise::test

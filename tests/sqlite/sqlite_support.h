@@ -2,11 +2,8 @@
 
 // What the SQLite store's tests share: databases made by hand, child processes, sizes.
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,9 +39,5 @@ extern const std::string_view kLaterForm;
 std::unique_ptr<Store> open_at(const std::filesystem::path& file, const StoreOptions& options = {});
 std::string bytes_of(const std::filesystem::path& file);
 unsigned mode_of(const std::filesystem::path& file);
-
-// Runs `work` in a child process, which ends without the parent's tests and exit handlers.
-pid_t in_child(const std::function<int()>& work);
-int exit_code_of(pid_t child);
 
 }  // namespace reprise::test

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -29,6 +30,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kExcerptMax = 10'000;
 constexpr int kTries = 20;
+constexpr std::string_view kSignatureFailed =
+    "its signature does not match: another program changed it, or signed it on another host";
 
 void count(const Document& document, VerifyReport& report) {
   for (const FileSession& session : document.sessions) {
@@ -78,6 +81,9 @@ Result<> DocumentCare::look_at(const fs::path& file, VerifyReport& report) {
   const auto document = documents_.load(file);
   if (document) {
     count(*document->document, report);
+    if (const auto signature = files_.signature(file); signature == Signature::failed) {
+      report.damage.push_back({file.native(), std::string(kSignatureFailed), ""});
+    }
     return {};
   }
   std::error_code none;
@@ -127,9 +133,10 @@ Result<> DocumentCare::repair(const fs::path& file, const fs::path& target, Veri
     return write_file(target, *bytes);
   }
   REPRISE_TRY(make_private_folders(folder_of(target)));
-  if (document) {
-    Document mended = *document->document;
-    REPRISE_ASSIGN(const std::string text, files_.encode(mended));
+  std::optional<Document> mended =
+      document ? std::optional(*document->document) : files_.salvage(file, *bytes);
+  if (mended) {
+    REPRISE_ASSIGN(const std::string text, files_.encode(*mended));
     REPRISE_TRY(write_file(target, text));
   }
   REPRISE_TRY(keep_aside(target, *bytes));
@@ -153,7 +160,10 @@ Result<DocumentCare::State> DocumentCare::state() const {
   State state;
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
   for (const fs::path& file : files) {
-    if (const auto identity = identify(file); identity) {
+    // Of a folder or a link to nowhere there are no bytes to save.
+    std::error_code none;
+    const auto identity = identify(file);
+    if (identity && fs::is_regular_file(file, none)) {
       state.emplace(file, *identity);
     }
   }

@@ -113,7 +113,7 @@ class DocumentTrash final : public Trash {
         return Outcome::unchanged;
       }
       file.stored.state_before_trash = std::exchange(state, SessionState::trashed);
-      return Outcome::changed;
+      return Outcome::moved;
     });
   }
 
@@ -123,7 +123,7 @@ class DocumentTrash final : public Trash {
         return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
       }
       file.stored.session.info.state = file.stored.state_before_trash;
-      return Outcome::changed;
+      return Outcome::moved;
     });
   }
 
@@ -135,12 +135,11 @@ class DocumentTrash final : public Trash {
 
 class DocumentSignatures final : public Signatures {
  public:
-  DocumentSignatures(const SessionFiles& files, Documents& documents)
-      : files_(files), documents_(documents) {}
+  explicit DocumentSignatures(Documents& documents) : documents_(documents) {}
 
   Result<Signature> signature(const SessionId& id) override {
     REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
-    return files_.signature(found.file);
+    return documents_.signature(found);
   }
 
   Result<> accept(const SessionId& id) override {
@@ -150,7 +149,6 @@ class DocumentSignatures final : public Signatures {
   }
 
  private:
-  const SessionFiles& files_;
   Documents& documents_;
 };
 
@@ -219,7 +217,7 @@ struct DocumentParts::Parts {
         partials(files, documents),
         todos(documents),
         trash(documents),
-        signatures(files, documents),
+        signatures(documents),
         care(files, documents),
         offers{.rewriting = can.rewriting ? &rewriting : nullptr,
                .partials = can.partials ? &partials : nullptr,

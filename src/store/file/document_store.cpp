@@ -1,6 +1,8 @@
 #include "store/file/document_store.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -99,8 +101,10 @@ Result<ReadReport> DocumentStore::read(const SessionId& id, ReadRange range,
       break;
     }
   }
-  return ReadReport{.damage = found.session->damage,
-                    .damaged = static_cast<std::int64_t>(found.session->damage.size())};
+  ReadReport report{.damage = found.session->damage};
+  std::ranges::copy(found.session->gaps, std::back_inserter(report.damage));
+  report.damaged = static_cast<std::int64_t>(report.damage.size());
+  return report;
 }
 
 }  // namespace

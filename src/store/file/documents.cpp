@@ -1,7 +1,6 @@
 #include "store/file/documents.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -152,7 +151,10 @@ Result<std::optional<Documents::Found>> Documents::find(const SessionId& id) {
       continue;  // it has just been moved
     }
     if (!document) {
-      return std::unexpected(std::move(document).error());
+      Error& error = document.error();
+      const bool names_file = error.message.find(file->native()) != std::string::npos;
+      return names_file ? std::unexpected(std::move(error))
+                        : fail_with_context(cat("cannot read ", file->native()), std::move(error));
     }
     const auto place = place_of(*document->document, id);
     if (place == document->document->sessions.end()) {
@@ -179,6 +181,9 @@ Result<LockFile::Hold> Documents::lock() {
     const std::lock_guard lock(mutex_);
     if (lock_ == nullptr) {
       REPRISE_TRY(make_private_folders(folder_of(files_.lock_file())));
+      for (const fs::path& folder : files_.folders()) {
+        REPRISE_TRY(make_private_folders(folder));
+      }
       REPRISE_ASSIGN(lock_, LockFile::open(files_.lock_file()));
     }
     file = lock_.get();
@@ -204,24 +209,6 @@ Result<> Documents::retry(const std::function<Result<bool>()>& attempt) {
                               " is being written by another program all the time: try again"));
 }
 
-// Once for each version of a file that another program has written.
-Result<> Documents::check_signature(const Found& found) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto ours = written_.find(found.file);
-    if (ours != written_.end() && ours->second.identity == found.loaded.identity) {
-      return {};
-    }
-  }
-  REPRISE_ASSIGN(const Signature signature, files_.signature(found.file));
-  if (signature == Signature::failed) {
-    return fail(Code::corrupt, cat("the signature of ", found.file.native(),
-                                   " does not match: it was changed by another program, or signed "
-                                   "on another host"));
-  }
-  return {};
-}
-
 void Documents::will_change(const SessionId& id) {
   const std::lock_guard lock(mutex_);
   changed_.insert(id);
@@ -234,9 +221,6 @@ Result<> Documents::edit(const SessionId& id, const Edit& edit, Trust trust) {
 
 Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust trust) {
   REPRISE_ASSIGN(const Found found, get(id));
-  if (trust == Trust::signature) {
-    REPRISE_TRY(check_signature(found));
-  }
   const Document& before = *found.loaded.document;
   Document document = before;
   const auto index =
@@ -247,19 +231,25 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
   if (outcome == Outcome::unchanged) {
     return true;
   }
+  const fs::path place = home_of(session.stored);
+  if (outcome == Outcome::moved && is_folder() && place != found.file) {
+    REPRISE_TRY(move_untouched(found.file, place));
+    return true;
+  }
+  if (trust == Trust::signature) {
+    REPRISE_TRY(check_signature(found));
+  }
   const Target target{found.file, found.loaded.identity};
-  const fs::path place = files_.place(session.stored.session);
   if (place == found.file) {
     return write(target, std::move(document));
   }
-  REPRISE_TRY(make_private_folders(folder_of(place)));
   return is_folder() ? move_file_of(found, place, std::move(document))
                      : move(target, place, std::move(document), index);
 }
 
 Result<> Documents::add(FileSession session) {
   const SessionId id = session.stored.session.info.id;
-  const fs::path file = files_.place(session.stored.session);
+  const fs::path file = home_of(session.stored);
   will_change(id);
   return retry([&]() -> Result<bool> {
     REPRISE_ASSIGN(const auto there, find(id));

@@ -28,6 +28,7 @@
 #include "base/lock_file.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
+#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/file/file_session.h"
 #include "store/file/session_files.h"
@@ -67,11 +68,14 @@ class Documents {
   // not_found for an unknown session.
   Result<Found> get(const SessionId& id);
   Result<Loaded> load(const std::filesystem::path& file);
+  // Looked at once for each version of a file.
+  Result<Signature> signature(const Found& found);
 
   // Under the lock for all of its life.
   Result<LockFile::Hold> lock();
 
-  enum class Outcome : std::uint8_t { changed, unchanged };
+  // moved: nothing but the state has changed, which the place of the file may tell.
+  enum class Outcome : std::uint8_t { changed, moved, unchanged };
   using Edit = std::function<Result<Outcome>(FileSession& session)>;
   enum class Trust : std::uint8_t { signature, anyhow };
   // Changes one session and moves it where it belongs then. Durable on disk. corrupt for a file
@@ -106,6 +110,9 @@ class Documents {
   Result<> keep_bytes_aside(const std::filesystem::path& file, Document& document);
   Result<bool> move(const Target& from, const std::filesystem::path& to, Document document,
                     std::size_t place);
+  std::filesystem::path home_of(const StoredSession& stored) const;
+  static Result<> move_untouched(const std::filesystem::path& from,
+                                 const std::filesystem::path& to);
   Result<bool> move_file_of(const Found& from, const std::filesystem::path& to, Document document);
   bool is_folder() const;
   bool is_spent(const std::filesystem::path& file, const Document& document) const;
@@ -117,6 +124,7 @@ class Documents {
   Known cache_;
   Known written_;  // the last thing that this object wrote, of the sessions that it changed
   std::set<SessionId> changed_;
+  std::map<std::filesystem::path, FileIdentity> proven_;  // whose signatures did not fail
 };
 
 }  // namespace reprise::store

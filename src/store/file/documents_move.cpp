@@ -1,11 +1,11 @@
 // Moving a session to the place that its state has.
 
-#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -15,20 +15,42 @@
 #include "store/file/documents.h"
 #include "store/file/file_session.h"
 #include "store/file/session_files.h"
+#include "store/stored_session.h"
 
 namespace reprise::store {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+Result<> prepare_move(const fs::path& from, const fs::path& to) {
+  if (fs::is_symlink(from)) {
+    return fail(Code::unsupported, cat(from.native(), " is a link, which cannot be moved to ",
+                                       to.native(), ": put the file itself there"));
+  }
+  return make_private_folders(folder_of(to));
+}
+
+}  // namespace
+
+fs::path Documents::home_of(const StoredSession& stored) const {
+  return stored.session.info.state == SessionState::trashed
+             ? files_.trash_place(stored.session, stored.state_before_trash)
+             : files_.place(stored.session);
+}
+
+// Neither a full disk nor a signature that failed is in the way: the bytes stay what they are.
+Result<> Documents::move_untouched(const fs::path& from, const fs::path& to) {
+  REPRISE_TRY(prepare_move(from, to));
+  return move_file(from, to);
+}
 
 // The session is in one place at any time; what is likely to fail is done before anything is seen
 // of it. When it goes out of use it is written first and moved then, so that a crash in between
 // leaves it in use. When it comes back into use it is moved first, so that until then its file is
 // as it was, byte for byte.
 Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Document document) {
-  if (fs::is_symlink(from.file)) {
-    return fail(Code::unsupported, cat(from.file.native(), " is a link, which cannot be moved to ",
-                                       to.native(), ": put the file itself there"));
-  }
+  REPRISE_TRY(prepare_move(from.file, to));
   const SessionState before = from.session->stored.session.info.state;
   const SessionState after = document.sessions.front().stored.session.info.state;
   const bool comes_back = after != SessionState::trashed &&
@@ -58,6 +80,7 @@ Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Docu
 // names counts.
 Result<bool> Documents::move(const Target& from, const fs::path& to, Document document,
                              std::size_t place) {
+  REPRISE_TRY(make_private_folders(folder_of(to)));
   Document there;
   Target target{to, std::nullopt};
   if (auto loaded = load(to); loaded) {

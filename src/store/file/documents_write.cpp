@@ -1,5 +1,6 @@
-// Replacing a file by what a document has become.
+// Replacing a file by what a document has become, where that may be done.
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
+#include "reprise/store_offers.h"
 #include "store/file/documents.h"
 #include "store/file/file_session.h"
 #include "store/file/keep_aside.h"
@@ -20,6 +22,39 @@
 namespace reprise::store {
 
 namespace fs = std::filesystem;
+
+Result<Signature> Documents::signature(const Found& found) {
+  REPRISE_ASSIGN(const Signature signature, files_.signature(found.file));
+  if (signature != Signature::failed) {
+    const std::lock_guard lock(mutex_);
+    if (proven_.size() >= kCachedMax) {
+      proven_.clear();
+    }
+    proven_[found.file] = found.loaded.identity;
+  }
+  return signature;
+}
+
+// Of what another program has written since we looked.
+Result<> Documents::check_signature(const Found& found) {
+  const FileIdentity& identity = found.loaded.identity;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto ours = written_.find(found.file);
+    const auto proven = proven_.find(found.file);
+    if ((ours != written_.end() && ours->second.identity == identity) ||
+        (proven != proven_.end() && proven->second == identity)) {
+      return {};
+    }
+  }
+  REPRISE_ASSIGN(const Signature signature, this->signature(found));
+  if (signature == Signature::failed) {
+    return fail(Code::corrupt, cat("the signature of ", found.file.native(),
+                                   " does not match: another program changed it, or signed it on "
+                                   "another host"));
+  }
+  return {};
+}
 
 // A file beside the root in which nothing is left.
 bool Documents::is_spent(const fs::path& file, const Document& document) const {

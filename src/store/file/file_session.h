@@ -41,6 +41,7 @@ struct FileSession {
   std::vector<KeptEntry> kept = {};        // by place
   std::vector<KeptEntry> kept_todos = {};  // the same among the todos
   std::vector<Damage> damage = {};         // what the file has and could not be read
+  std::vector<Damage> gaps = {};  // what was never there: readers are told, nothing is damaged
   EncodedMessages encoded = {};
 };
 

@@ -55,11 +55,23 @@ class SessionFiles {
   // The file that a session in this state belongs into. Another one than where it is now: it is
   // moved there.
   virtual std::filesystem::path place(const Session& session) const = 0;
+  // The same for one in the trash, where the place may tell which state it had.
+  virtual std::filesystem::path trash_place(const Session& session, SessionState /*before*/) const {
+    return place(session);
+  }
+  // Those that the store writes into, made when it is first written to: on a full disk none could
+  // be made.
+  virtual std::vector<std::filesystem::path> folders() const { return {}; }
 
   // corrupt for what cannot be this format at all; damage in parts is in the sessions. `file` says
   // what the bytes do not (the id, the state).
   virtual Result<Document> decode(const std::filesystem::path& file,
                                   std::string_view bytes) const = 0;
+  // What can still be read of a file that decode() refuses, for repairs; nullopt: nothing.
+  virtual std::optional<Document> salvage(const std::filesystem::path& /*file*/,
+                                          std::string_view /*bytes*/) const {
+    return std::nullopt;
+  }
   // May bring the sessions' `encoded` up to date. unsupported for what the format cannot hold,
   // naming it.
   virtual Result<std::string> encode(Document& document) const = 0;

@@ -28,8 +28,22 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".json";
+struct Kind {
+  SessionState state;
+  SessionState before;  // of one in the trash
+  std::string_view folder;
+};
 // In the order in which they are looked at.
-constexpr std::array kStates = {SessionState::active, SessionState::closed, SessionState::trashed};
+constexpr std::array<Kind, 4> kKinds = {{
+    {SessionState::active, SessionState::active, "active"},
+    {SessionState::closed, SessionState::closed, ""},
+    {SessionState::trashed, SessionState::active, "trash/active"},
+    {SessionState::trashed, SessionState::closed, "trash"},
+}};
+
+fs::path folder_in(const fs::path& root, const Kind& kind) {
+  return kind.folder.empty() ? root : root / kind.folder;
+}
 
 // The names in a folder, in order; none where there is no folder.
 Result<std::vector<std::string>> names_in(const fs::path& folder) {
@@ -48,24 +62,29 @@ Result<std::vector<std::string>> names_in(const fs::path& folder) {
 
 }  // namespace
 
-fs::path Places::folder(SessionState state) const {
-  switch (state) {
-    case SessionState::active:
-      return root_ / "active";
-    case SessionState::trashed:
-      return root_ / "trash";
-    default:
-      return root_;
+fs::path Places::place(const Placed& placed) const {
+  const bool is_open = placed.is_open();
+  const bool is_trashed = placed.state == SessionState::trashed;
+  for (const Kind& kind : kKinds) {
+    const Placed one{placed.id, kind.state, kind.before};
+    if (one.is_open() == is_open && (kind.state == SessionState::trashed) == is_trashed) {
+      return folder_in(root_, kind) / cat(placed.id.str(), kSuffix);
+    }
   }
+  return root_ / cat(placed.id.str(), kSuffix);
 }
 
-fs::path Places::place(const SessionId& id, SessionState state) const {
-  return folder(state) / cat(id.str(), kSuffix);
+std::vector<fs::path> Places::folders() const {
+  std::vector<fs::path> folders;
+  for (const Kind& kind : kKinds) {
+    folders.push_back(folder_in(root_, kind));
+  }
+  return folders;
 }
 
 std::optional<fs::path> Places::find(const SessionId& id) const {
-  for (const SessionState state : kStates) {
-    fs::path file = place(id, state);
+  for (const Kind& kind : kKinds) {
+    fs::path file = folder_in(root_, kind) / cat(id.str(), kSuffix);
     std::error_code none;
     if (fs::exists(fs::symlink_status(file, none))) {
       return file;
@@ -78,9 +97,9 @@ Result<Placed> Places::placed(const fs::path& file) const {
   const std::string name = file.filename().native();
   REPRISE_ASSIGN(SessionId id, SessionId::parse(name.substr(0, name.size() - kSuffix.size())));
   const fs::path parent = file.parent_path();
-  for (const SessionState state : kStates) {
-    if (parent == folder(state)) {
-      return Placed{std::move(id), state};
+  for (const Kind& kind : kKinds) {
+    if (parent == folder_in(root_, kind)) {
+      return Placed{std::move(id), kind.state, kind.before};
     }
   }
   return fail(Code::invalid_argument, cat(file.native(), " is in no folder of ", root_.native()));
@@ -88,11 +107,11 @@ Result<Placed> Places::placed(const fs::path& file) const {
 
 Result<std::vector<fs::path>> Places::files() const {
   std::vector<fs::path> files;
-  for (const SessionState state : kStates) {
-    REPRISE_ASSIGN(const std::vector<std::string> names, names_in(folder(state)));
+  for (const Kind& kind : kKinds) {
+    REPRISE_ASSIGN(const std::vector<std::string> names, names_in(folder_in(root_, kind)));
     for (const std::string& name : names) {
       if (name.ends_with(kSuffix) && name != kSuffix) {
-        files.push_back(folder(state) / name);
+        files.push_back(folder_in(root_, kind) / name);
       }
     }
   }

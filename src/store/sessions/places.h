@@ -1,11 +1,12 @@
 #pragma once
 
 // Where the files are: an open session in `active/`, a closed one in the folder itself, where the
-// original finds it, one in the trash in `trash/`.
+// original finds it; one in the trash in `trash/active/` or `trash/`, after what it was. So a
+// session goes to the trash and comes back without a byte being changed.
 
-#include <array>
 #include <filesystem>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "reprise/error.h"
@@ -27,7 +28,8 @@ class Places {
   explicit Places(std::filesystem::path root) : root_(std::move(root)) {}
 
   const std::filesystem::path& root() const { return root_; }
-  std::filesystem::path place(const SessionId& id, SessionState state) const;
+  std::filesystem::path place(const Placed& placed) const;
+  std::vector<std::filesystem::path> folders() const;
   // The first place that has it, should a copy by hand have put it into several.
   std::optional<std::filesystem::path> find(const SessionId& id) const;
   // What the path of a session file says; invalid_argument for a name that is no id.
@@ -40,8 +42,6 @@ class Places {
   Result<std::vector<PlacedFile>> sessions(std::vector<Damage>& damage) const;
 
  private:
-  std::filesystem::path folder(SessionState state) const;
-
   std::filesystem::path root_;
 };
 

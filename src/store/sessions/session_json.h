@@ -28,11 +28,20 @@ namespace reprise::store::sessions {
 struct Placed {
   SessionId id;
   SessionState state;
+  SessionState before = SessionState::active;  // of one in the trash
+
+  // In use when the trash does not count.
+  bool is_open() const {
+    return (state == SessionState::trashed ? before : state) == SessionState::active;
+  }
 };
 
 // corrupt for what is no session file, unsupported for one of a later version. All else that cannot
 // be read is in the session's `damage`.
 Result<FileSession> read_session(const Placed& placed, std::string_view json);
+
+// The members and messages of a file that was cut, as a file of their own; "" when there are none.
+std::string before_cut(std::string_view json);
 
 // Signed with `key`, or not at all when it is null. Brings `encoded` up to date.
 Result<std::string> write_session(FileSession& file, const SigningKey* key);

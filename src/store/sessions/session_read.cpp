@@ -241,7 +241,7 @@ class Reader {
   void finish_session() {
     info().created_at = created_at_.value_or(updated_at_.value_or(closed_at_.value_or(Time())));
     info().updated_at = updated_at_.value_or(closed_at_.value_or(info().created_at));
-    if (placed_.state != SessionState::active) {
+    if (!placed_.is_open()) {
       info().closed_at = closed_at_;
     }
     if (usage_ || said_messages(rest_)) {
@@ -252,9 +252,12 @@ class Reader {
         keep(kRest, RawJson::string(rest_).text(), added.error().message);
       }
     }
-    const bool is_archived =
-        placed_.state == SessionState::closed && info().state == SessionState::archived;
-    info().state = is_archived ? SessionState::archived : placed_.state;
+    const bool is_archived = !placed_.is_open() && info().state == SessionState::archived;
+    const auto unless_archived = [is_archived](SessionState state) {
+      return is_archived && state == SessionState::closed ? SessionState::archived : state;
+    };
+    info().state = unless_archived(placed_.state);
+    file_.stored.state_before_trash = unless_archived(placed_.before);
     report_missing_turns();
   }
 
@@ -266,10 +269,11 @@ class Reader {
                                  [role](const SharedMessage& one) { return one->role == role; });
     };
     if (has(role::kAssistant) && !has(role::kUser)) {
-      report("conversation",
-             cat("the answers stand without their questions",
-                 session().prompt_history.empty() ? "" : ": those are in the prompt history"),
-             "");
+      file_.gaps.push_back(
+          {cat(placed_.id.str(), ".json: conversation"),
+           cat("the answers stand without their questions",
+               session().prompt_history.empty() ? "" : ": those are in the prompt history"),
+           ""});
     }
   }
 

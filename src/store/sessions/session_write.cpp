@@ -56,7 +56,8 @@ SessionState state_of_place(SessionState state) {
 }
 
 // What is read back without the member `reprise`.
-Session native_of(const Session& session, const std::string& config) {
+Session native_of(const StoredSession& stored, const std::string& config) {
+  const Session& session = stored.session;
   const SessionInfo& info = session.info;
   Config settings = read_config(config);
   Session native{.info = {.id = info.id,
@@ -70,7 +71,8 @@ Session native_of(const Session& session, const std::string& config) {
                           .updated_at = info.updated_at},
                  .config = std::move(settings.settings),
                  .prompt_history = session.prompt_history};
-  if (info.state != SessionState::active) {
+  const bool is_trashed = info.state == SessionState::trashed;
+  if ((is_trashed ? stored.state_before_trash : info.state) != SessionState::active) {
     native.info.closed_at = closed_or_updated(info);
   }
   if (!is_nothing(session.usage)) {
@@ -100,7 +102,7 @@ Members members_of(const FileSession& file, const SigningKey* key) {
   const Session& session = file.stored.session;
   const SessionInfo& info = session.info;
   const std::string config = write_config({info.provider, info.model, session.config});
-  Session native = native_of(session, config);
+  Session native = native_of(file.stored, config);
   Members members(1);
   members.text("closed_at", format_time(closed_or_updated(info)));
   members.raw("config", config);

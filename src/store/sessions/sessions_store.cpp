@@ -13,6 +13,7 @@
 
 #include "base/encode.h"
 #include "base/file.h"
+#include "base/json_scan.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
@@ -57,10 +58,15 @@ class SessionsFiles final : public SessionFiles {
   }
   Result<std::vector<fs::path>> files() const override { return places_.files(); }
   fs::path place(const Session& session) const override {
-    return places_.place(session.info.id, session.info.state);
+    return places_.place({session.info.id, session.info.state});
   }
+  fs::path trash_place(const Session& session, SessionState before) const override {
+    return places_.place({session.info.id, SessionState::trashed, before});
+  }
+  std::vector<fs::path> folders() const override { return places_.folders(); }
 
   Result<Document> decode(const fs::path& file, std::string_view bytes) const override;
+  std::optional<Document> salvage(const fs::path& file, std::string_view bytes) const override;
   Result<std::string> encode(Document& document) const override;
   Result<Signature> signature(const fs::path& file) const override;
   Result<std::vector<SessionInfo>> infos(std::vector<Damage>& damage) const override;
@@ -80,6 +86,12 @@ Result<Document> SessionsFiles::decode(const fs::path& file, std::string_view by
   Document document;
   document.sessions.push_back(std::move(session));
   return document;
+}
+
+std::optional<Document> SessionsFiles::salvage(const fs::path& file, std::string_view bytes) const {
+  const std::string whole = before_cut(bytes);
+  auto document = decode(file, whole);
+  return document ? std::optional(*std::move(document)) : std::nullopt;
 }
 
 Result<std::string> SessionsFiles::encode(Document& document) const {
@@ -110,11 +122,13 @@ Result<Signature> check(const SignedText& text, std::string_view secret) {
 
 Result<Signature> SessionsFiles::signature(const fs::path& file) const {
   REPRISE_ASSIGN(const std::string bytes, read_file(file, kFileBytesMax));
-  REPRISE_ASSIGN(const SignedText text, read_signed(bytes));
   const auto secret = this->secret();
-  if (!text.signature || !secret) {
-    return text.signature ? Signature::unverifiable : Signature::not_signed;
+  if (!secret) {
+    const std::string_view signature = json::find_member(bytes, "signature");
+    return signature.empty() || signature == "null" ? Signature::not_signed
+                                                    : Signature::unverifiable;
   }
+  REPRISE_ASSIGN(const SignedText text, read_signed(bytes));
   REPRISE_ASSIGN(const Signature signature, check(text, *secret));
   if (signature != Signature::failed || !text.host.empty()) {
     return signature;

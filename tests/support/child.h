@@ -1,0 +1,15 @@
+#pragma once
+
+// Child processes that run a part of the test, and can be killed.
+
+#include <sys/types.h>
+
+#include <functional>
+
+namespace reprise::test {
+
+// Runs `work` in a child process, which ends without the parent's tests and exit handlers.
+pid_t in_child(const std::function<int()>& work);
+int exit_code_of(pid_t child);
+
+}  // namespace reprise::test

@@ -1,0 +1,30 @@
+#pragma once
+
+// A disk that can be full, or read-only.
+
+#include <filesystem>
+
+namespace reprise::test {
+
+// A small file system of its own; unmounted at the end. Mounting needs root: ask is_mounted().
+class SmallDisk {
+ public:
+  explicit SmallDisk(const std::filesystem::path& folder);
+  ~SmallDisk();
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  SmallDisk(SmallDisk&&) = delete;
+  SmallDisk& operator=(SmallDisk&&) = delete;
+
+  bool is_mounted() const { return mounted_; }
+  bool make_read_only() const;
+  bool make_writable() const;
+  // Every byte that is left.
+  void fill() const;
+
+ private:
+  std::filesystem::path folder_;
+  bool mounted_ = false;
+};
+
+}  // namespace reprise::test
