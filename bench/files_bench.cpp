@@ -1,6 +1,7 @@
-// What session files cost beside bare files: an append to a session of 1 MB, a list of 10,000.
+// What stores of whole files cost beside bare files: an append to a session of 1 MB, a list of
+// 10,000 session files.
 //
-// usage: sessions_bench FOLDER [--smoke|--full]
+// usage: files_bench FOLDER [--smoke|--full]
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -31,6 +32,11 @@ struct Scale {
   int rounds = 100;
   int sessions = 10'000;
   int lists = 15;
+};
+
+struct Row {
+  std::string group;
+  std::string name;
 };
 
 Message message_of(std::string_view role, std::size_t bytes) {
@@ -70,6 +76,13 @@ reprise::SessionId add_session(reprise::Store& store, int number, std::size_t by
   return id;
 }
 
+std::size_t read_whole(const fs::path& file) {
+  std::string bytes(static_cast<std::size_t>(fs::file_size(file)), '\0');
+  std::ifstream in(file, std::ios::binary);
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return static_cast<std::size_t>(in.gcount());
+}
+
 void write_bare(const fs::path& file, const std::string& bytes) {
   const fs::path temporary = file.native() + ".tmp";
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -82,7 +95,20 @@ void write_bare(const fs::path& file, const std::string& bytes) {
 }
 
 // One message more in a session of 1 MB, beside writing a file of that size in its place.
-void append(const fs::path& folder, const Scale& scale, bool is_signed) {
+void append(reprise::Store& store, const reprise::SessionId& id, const fs::path& file,
+            const Row& row, const Scale& scale) {
+  const std::string bytes(static_cast<std::size_t>(fs::file_size(file)), 'x');
+  Samples ours;
+  Samples limit;
+  for (int round = 0; round < scale.rounds; ++round) {
+    limit.add(time_us([&] { write_bare(file.native() + ".bare", bytes); }) / 1000);
+    Message message = message_of("user", 500);
+    ours.add(time_us([&] { must(store.append(id, {std::move(message)}, {})); }) / 1000);
+  }
+  print(row_of(row.group, row.name, ours, limit, "ms", at_most(2)));
+}
+
+void append_to_session(const fs::path& folder, const Scale& scale, bool is_signed) {
   const fs::path place = folder / (is_signed ? "signed" : "unsigned");
   fs::create_directories(place);
   if (is_signed) {
@@ -90,18 +116,40 @@ void append(const fs::path& folder, const Scale& scale, bool is_signed) {
   }
   const auto store = must(reprise::open_sessions_store(place / "sessions"));
   const auto id = add_session(*store, 0, 1'000'000);
-  const fs::path file = place / "sessions" / "active" / (id.str() + ".json");
+  append(*store, id, place / "sessions" / "active" / (id.str() + ".json"),
+         {"sessions",
+          is_signed ? "append to a signed session of 1 MB" : "append to a session of 1 MB"},
+         scale);
+}
+
+void append_to_context(const fs::path& folder, const Scale& scale) {
+  const fs::path file = folder / "openai.json";
+  const auto store = must(reprise::open_context_store(file));
+  const auto id = add_session(*store, 0, 1'000'000);
+  append(*store, id, file, {"context", "append to a context file of 1 MB"}, scale);
+}
+
+// As a program does it that is started for each question.
+void open_and_append_to_context(const fs::path& folder, const Scale& scale) {
+  const fs::path file = folder / "once.json";
+  const auto id = add_session(*must(reprise::open_context_store(file)), 0, 1'000'000);
   const std::string bytes(static_cast<std::size_t>(fs::file_size(file)), 'x');
   Samples ours;
   Samples limit;
   for (int round = 0; round < scale.rounds; ++round) {
-    limit.add(time_us([&] { write_bare(place / "bare", bytes); }) / 1000);
+    limit.add(time_us([&] {
+                require(read_whole(file) > 1'000'000, "nothing read");
+                write_bare(folder / "once.bare", bytes);
+              }) /
+              1000);
     Message message = message_of("user", 500);
-    ours.add(time_us([&] { must(store->append(id, {std::move(message)}, {})); }) / 1000);
+    ours.add(time_us([&] {
+               const auto store = must(reprise::open_context_store(file));
+               must(store->append(id, {std::move(message)}, {}));
+             }) /
+             1000);
   }
-  print(row_of("sessions",
-               is_signed ? "append to a signed session of 1 MB" : "append to a session of 1 MB",
-               ours, limit, "ms", at_most(2)));
+  print(row_of("context", "open it, append", ours, limit, "ms", at_most(2)));
 }
 
 void read_ends(const fs::path& file) {
@@ -139,13 +187,15 @@ void list(const fs::path& folder, const Scale& scale) {
 }
 
 int run(const std::vector<std::string>& words) {
-  require(words.size() >= 2, "usage: sessions_bench FOLDER [--smoke|--full]");
+  require(words.size() >= 2, "usage: files_bench FOLDER [--smoke|--full]");
   Scale scale;
   if (std::ranges::count(words, "--smoke") > 0) {
     scale = {.rounds = 5, .sessions = 100, .lists = 3};
   }
-  append(words[1], scale, false);
-  append(words[1], scale, true);
+  append_to_session(words[1], scale, false);
+  append_to_session(words[1], scale, true);
+  append_to_context(words[1], scale);
+  open_and_append_to_context(words[1], scale);
   list(words[1], scale);
   return 0;
 }
