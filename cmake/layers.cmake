@@ -5,6 +5,7 @@
 function(reprise_layer name)
   cmake_parse_arguments(layer "" "" "USES;SOURCES;TESTS" ${ARGN})
   add_library(reprise_${name} OBJECT ${layer_SOURCES})
+  reprise_join(reprise_${name} ${layer_SOURCES})
   target_link_libraries(reprise_${name} PRIVATE reprise_build_settings)
   foreach(used ${layer_USES})
     target_link_libraries(reprise_${name} PRIVATE ${used})
@@ -15,10 +16,26 @@ function(reprise_layer name)
   endif()
 endfunction()
 
+# Where sources are compiled together (CMAKE_UNITY_BUILD): those of one folder, a few at a time.
+# Others share a namespace more often, and with it names that only one of them may have.
+function(reprise_join target)
+  set(joined_max 16)
+  foreach(source ${ARGN})
+    cmake_path(GET source PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "from_${folder}" group)
+    list(APPEND ${group} ${source})
+    list(LENGTH ${group} count)
+    math(EXPR part "${count} / ${joined_max}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${part})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # reprise_test(NAME SOURCES file… [USES library…]): a GoogleTest program over the whole library.
 function(reprise_test name)
   cmake_parse_arguments(test "" "" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${test_SOURCES})
+  reprise_join(${name} ${test_SOURCES})
   target_link_libraries(${name} PRIVATE
     reprise_build_settings reprise ${test_USES} GTest::gtest_main GTest::gmock)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
