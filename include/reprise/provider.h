@@ -11,6 +11,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <variant>
 #include <vector>
 
@@ -130,8 +131,10 @@ std::unique_ptr<Provider> make_echo_provider(std::chrono::milliseconds delay = {
 // By name: "echo", "openai-responses", "openai-chat", "anthropic". invalid_argument names them.
 Result<std::unique_ptr<Provider>> make_provider(std::string_view name, ProviderOptions options);
 
-// Starts loading the HTTP library in the background, for a program that knows it will need it.
-void preload_http();
+// Starts loading the HTTP library in the background, for a program that knows it will need it. The
+// thread that is returned must have ended before main() does, as its destructor sees to: libraries
+// clean up at exit, whoever is inside them.
+[[nodiscard]] std::jthread preload_http();
 
 // A model server that answers on its usual port of this machine.
 struct LocalServer {

@@ -134,6 +134,8 @@ struct StoreHolds {
   // without blocks, whose response ids go to the end of the response chain, each once; there is
   // nothing to read, and the head stays 0. Messages with blocks are unsupported.
   bool words = true;
+  // The sessions of many folders, of which a list usually shows one folder's.
+  bool many_folders = true;
   bool open_questions = true;   // questions that got no answer, in a session's record
   bool blocks = true;           // all block types, not only text
   bool message_details = true;  // model, usage, response id and state of each message

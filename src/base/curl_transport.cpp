@@ -333,10 +333,8 @@ std::unique_ptr<Transport> make_curl_transport() {
   return std::make_unique<CurlTransport>();
 }
 
-void preload_curl() {
-  // Joined when the process ends: a thread must not be inside the loader then. The outcome is
-  // looked at by the first send().
-  static const std::jthread loading([] { (void)curl_library(); });
+std::jthread preload_curl() {
+  return std::jthread([] { (void)curl_library(); });  // the first send() looks at the outcome
 }
 
 }  // namespace reprise::http

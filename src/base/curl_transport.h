@@ -5,6 +5,7 @@
 // CURL_CA_BUNDLE where those are set. Connections are kept for the next request.
 
 #include <memory>
+#include <thread>
 
 #include "base/http.h"
 
@@ -13,7 +14,7 @@ namespace reprise::http {
 // Costs nothing: libcurl is loaded by the first send().
 std::unique_ptr<Transport> make_curl_transport();
 
-// Starts loading libcurl in the background. Later calls do nothing.
-void preload_curl();
+// Starts loading libcurl in the background. The thread must have ended before main() does.
+[[nodiscard]] std::jthread preload_curl();
 
 }  // namespace reprise::http

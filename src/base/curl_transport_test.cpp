@@ -1,5 +1,6 @@
 #include "base/curl_transport.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -273,9 +274,14 @@ TEST(CurlTransport, RefusesWhatIsNoUrl) {
   }
 }
 
+TEST(PreloadCurl, HasLoadedOnceItsThreadEnded) {
+  preload_curl().join();
+  EXPECT_NE(::dlopen("libcurl.so.4", RTLD_NOW | RTLD_NOLOAD), nullptr);
+}
+
 TEST(PreloadCurl, MayBeCalledTwiceAndWhileItIsUsed) {
-  preload_curl();
-  preload_curl();
+  const std::jthread one = preload_curl();
+  const std::jthread other = preload_curl();
   Kept kept;
   EXPECT_FALSE(get(cat("http://127.0.0.1:", free_port()), kept));
 }

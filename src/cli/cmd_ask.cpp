@@ -16,11 +16,13 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/context.h"
+#include "cli/context_file.h"
 #include "cli/exit.h"
 #include "cli/interrupts.h"
 #include "cli/prompt.h"
 #include "cli/run_flags.h"
 #include "cli/session_setup.h"
+#include "cli/settings.h"
 #include "cli/tool_consent.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
@@ -117,6 +119,7 @@ class Ask final : public Command {
     TalkRequest request{.flags = flags_,
                         .session = {.newest = newest_ || (go_on_ && !sel_),
                                     .sel = sel_,
+                                    .fresh = new_,
                                     .mode_path = context.working_dir()},
                         .title = title_from_prompt(prompt),
                         .stream = !no_stream_,
@@ -166,6 +169,8 @@ class Ask final : public Command {
   Result<Exit> conclude(Context& context, const Outcome& outcome, bool stored) const {
     if (save_) {
       REPRISE_TRY(replace_file(*save_, cat(plain_text(outcome.answer), "\n")));
+    } else if (!outcome.cut) {
+      save_by_default(context, outcome.answer);
     }
     if (outcome.cut && outcome.cut->code == Code::cancelled) {
       context.remark("stopped; `reprise ask --go-on` continues the answer");
@@ -175,6 +180,23 @@ class Ask final : public Command {
       return std::unexpected(*outcome.cut);
     }
     return outcome.saved && stored ? Exit::done : Exit::unsaved;
+  }
+
+  // The answer was given and kept: where it was to be written besides is not worth failing for.
+  static void save_by_default(Context& context, const Message& answer) {
+    const auto settings = context.settings();
+    if (!settings || !(*settings)->save_path) {
+      return;
+    }
+    Result<> saved;
+    if (const auto file = answer_file(**settings); !file) {
+      saved = std::unexpected(file.error());
+    } else {
+      saved = replace_file(*file, cat(plain_text(answer), "\n"));
+    }
+    if (!saved) {
+      context.warn(saved.error().message);
+    }
   }
 
   RunFlags flags_;

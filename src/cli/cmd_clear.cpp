@@ -29,13 +29,15 @@ class Clear final : public Command {
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.existing_store());
     SessionQuery query;
-    if (!all_) {
+    const bool all = all_ || !store->holds().many_folders;
+    if (!all) {
       query.working_dir = context.working_dir().string();
     }
     REPRISE_ASSIGN(const std::vector<SessionInfo> sessions, find_all(*store, query));
+    const std::string_view of =
+        store->holds().many_folders ? all ? "all folders" : "this folder" : "this store";
     const std::string what =
-        cat(sessions.size(), sessions.size() == 1 ? " session of " : " sessions of ",
-            all_ ? "all folders" : "this folder");
+        cat(sessions.size(), sessions.size() == 1 ? " session of " : " sessions of ", of);
     return remove_sessions(context, *store, sessions, what,
                            purge_ ? Removal::purge : Removal::trash);
   }

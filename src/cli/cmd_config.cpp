@@ -24,6 +24,8 @@
 #include "cli/exit.h"
 #include "cli/settings.h"
 #include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "store/context/defaults.h"
 
 namespace reprise::cli {
 namespace {
@@ -108,6 +110,10 @@ std::vector<Shown> shown_settings(const Settings& settings) {
   if (settings.temperature) {
     out.push_back({"temperature", number_text(*settings.temperature)});
   }
+  if (settings.stream) {
+    out.push_back({"stream_default", *settings.stream ? "true" : "false"});
+  }
+  add(out, "save_path_default", settings.save_path);
   if (settings.max_tokens) {
     out.push_back({"max_tokens", std::to_string(*settings.max_tokens)});
   }
@@ -127,7 +133,7 @@ std::vector<Shown> shown_settings(const Settings& settings) {
 class ConfigCommand final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {},
+    return {.options = {{"--context", "", "with init: a context file for this project", &context_}},
             .arguments = {{"ACTION",
                            "show (the default), path or init",
                            &action_,
@@ -137,8 +143,14 @@ class ConfigCommand final : public Command {
 
   Result<Exit> run(Context& context) override {
     const std::string action = action_.value_or("show");
+    if (context_ && action != "init") {
+      return context.wrong_usage("--context goes with init");
+    }
     if (action == "path") {
       return path(context);
+    }
+    if (context_) {
+      return init_context(context);
     }
     return action == "init" ? init(context) : show(context);
   }
@@ -206,7 +218,17 @@ class ConfigCommand final : public Command {
     return Exit::done;
   }
 
+  static Result<Exit> init_context(Context& context) {
+    const std::filesystem::path file = find_context_file(context.working_dir());
+    REPRISE_TRY(store::context::create_context_file(file));
+    context.remark(cat("wrote ", file.string(), "; it will hold the conversation, so keep it out ",
+                       "of version control unless others may read it"));
+    context.remark("use it with --store context: in this folder and below");
+    return Exit::done;
+  }
+
   std::optional<std::string> action_;
+  bool context_ = false;
 };
 
 }  // namespace

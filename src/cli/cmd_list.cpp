@@ -89,9 +89,9 @@ class List final : public Command {
   }
 
  private:
-  SessionQuery query(Context& context) const {
+  SessionQuery query(Context& context, Store& store) const {
     SessionQuery query;
-    if (!all_) {
+    if (!all_ && store.holds().many_folders) {
       query.working_dir = context.working_dir().string();
     }
     query.mode = mode_;
@@ -112,7 +112,7 @@ class List final : public Command {
     if (!store) {
       return std::unexpected(store.error());
     }
-    REPRISE_ASSIGN(SessionPage page, (*store)->list(query(context)));
+    REPRISE_ASSIGN(SessionPage page, (*store)->list(query(context, **store)));
     if (state_ == kInterrupted) {
       std::erase_if(page.sessions, [](const SessionInfo& info) { return !is_interrupted(info); });
     }

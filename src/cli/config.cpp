@@ -320,17 +320,6 @@ bool is_below(const fs::path& folder, const fs::path& parent) {
   return end == parent.end();
 }
 
-// Symbolic links are resolved on both sides, so that a link cannot borrow another folder's trust.
-bool is_trusted(const fs::path& folder, const std::vector<std::string>& trusted) {
-  std::error_code error;
-  const fs::path real = fs::canonical(folder, error);
-  return !error && std::ranges::any_of(trusted, [&](const std::string& entry) {
-    std::error_code missing;
-    const fs::path parent = fs::canonical(entry, missing);
-    return !missing && fs::path(entry).is_absolute() && is_below(real, parent);
-  });
-}
-
 void take(const ProcessEnvironment& environment, const std::string& variable, std::string_view name,
           std::optional<std::string>& out, LoadedSettings& loaded) {
   if (auto value = environment.find(variable)) {
@@ -340,6 +329,16 @@ void take(const ProcessEnvironment& environment, const std::string& variable, st
 }
 
 }  // namespace
+
+bool is_trusted(const fs::path& folder, const std::vector<std::string>& trust) {
+  std::error_code error;
+  const fs::path real = fs::canonical(folder, error);
+  return !error && std::ranges::any_of(trust, [&](const std::string& entry) {
+    std::error_code missing;
+    const fs::path parent = fs::canonical(entry, missing);
+    return !missing && fs::path(entry).is_absolute() && is_below(real, parent);
+  });
+}
 
 fs::path find_project_file(const fs::path& folder) {
   for (fs::path at = folder; !at.empty(); at = at.parent_path()) {

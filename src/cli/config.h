@@ -32,4 +32,8 @@ Result<LoadedSettings> load_settings(const ConfigSources& sources,
 // The nearest `.reprise.toml` at or above `folder`; empty when there is none.
 std::filesystem::path find_project_file(const std::filesystem::path& folder);
 
+// Whether the folder is one of `trust`, or below one. Links are resolved on both sides, so that one
+// cannot borrow another folder's trust.
+bool is_trusted(const std::filesystem::path& folder, const std::vector<std::string>& trust);
+
 }  // namespace reprise::cli

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/config.h"
+#include "cli/context_file.h"
 #include "cli/exit.h"
 #include "cli/last_list.h"
 #include "cli/output.h"
@@ -104,8 +105,26 @@ Result<const Settings*> Context::settings() {
       settings_->store = globals_.store;
       settings_->origin["store"] = "--store";
     }
+    REPRISE_TRY(take_store_settings(*settings_));
   }
   return &*settings_;
+}
+
+// A context file has settings of its own; an index of response ids needs who keeps the words.
+Result<> Context::take_store_settings(Settings& settings) {
+  const std::string url = whole_store_url(store_url(settings));
+  if (const auto file = choose_context_file(url, working_dir()); file) {
+    std::vector<std::string> warnings;
+    REPRISE_TRY(apply_context_file(settings, *file, warnings));
+    for (const std::string& warning : warnings) {
+      warn(warning);
+    }
+  }
+  if (url.starts_with("chain:") && !settings.provider) {
+    settings.provider = "openai-responses";
+    settings.origin.insert_or_assign("provider", url);
+  }
+  return {};
 }
 
 std::string Context::store_url(const Settings& settings) const {
@@ -120,7 +139,9 @@ Result<Store*> Context::store(Access access) {
   std::unique_ptr<Store>& slot = access == Access::write ? writer_ : reader_;
   if (!slot) {
     REPRISE_ASSIGN(const Settings* settings, this->settings());
-    REPRISE_ASSIGN(slot, open_store(store_url(*settings), {.access = access}));
+    REPRISE_ASSIGN(slot, open_store(store_url(*settings),
+                                    {.access = access,
+                                     .on_notice = [this](std::string_view text) { warn(text); }}));
   }
   return slot.get();
 }
@@ -144,7 +165,7 @@ Result<SessionInfo> Context::select(Store& store, std::string_view sel,
                                     std::vector<SessionState> states) {
   REPRISE_ASSIGN(const Settings* settings, this->settings());
   return select_session(store, sel,
-                        {.working_dir = working_dir().string(),
+                        {.working_dir = store.holds().many_folders ? working_dir().string() : "",
                          .numbers = load_last_list(state_folder(), store_url(*settings)),
                          .states = std::move(states)});
 }

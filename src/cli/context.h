@@ -102,6 +102,7 @@ class Context {
 
  private:
   void say(std::string_view text);
+  Result<> take_store_settings(Settings& settings);
 
   const Globals& globals_;
   const ProcessEnvironment& environment_;

@@ -57,8 +57,10 @@ Result<SessionId> fork_session(Context& context, Store& store, const ForkRequest
   child.info.closed_at = std::nullopt;
   child.info.answering = std::nullopt;
   child.info.forked_from = ForkOrigin{.session = request.parent, .at = at};
-  // What the provider remembers goes beyond the fork.
-  child.response_chain.clear();
+  if (store.holds().words) {
+    // What the provider remembers goes beyond the fork.
+    child.response_chain.clear();
+  }
   if (Forking* const forking = store.offers().forking; forking != nullptr) {
     REPRISE_TRY(forking->fork(request.parent, at, child));
   } else {

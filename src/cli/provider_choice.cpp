@@ -72,14 +72,7 @@ std::optional<std::string> remembered_local_url(const Session* session) {
   if (!scanner.string(url)) {
     return std::nullopt;
   }
-  for (const std::string_view local : {"http://127.0.0.1", "http://localhost", "http://[::1]"}) {
-    const std::string_view rest = std::string_view(url).substr(std::min(local.size(), url.size()));
-    if (url.starts_with(local) && (rest.empty() || rest.front() == ':' || rest.front() == '/') &&
-        rest.find('@') == std::string_view::npos) {
-      return url;
-    }
-  }
-  return std::nullopt;
+  return is_local_url(url) ? std::optional(std::move(url)) : std::nullopt;
 }
 
 Result<std::string> find_key(const Context& context, const Settings& settings, const Known& known) {
@@ -169,6 +162,17 @@ std::string unknown_provider(std::string_view name) {
 
 }  // namespace
 
+bool is_local_url(std::string_view url) {
+  for (const std::string_view local : {"http://127.0.0.1", "http://localhost", "http://[::1]"}) {
+    const std::string_view rest = url.substr(std::min(local.size(), url.size()));
+    if (url.starts_with(local) && (rest.empty() || rest.front() == ':' || rest.front() == '/') &&
+        rest.find('@') == std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string_view default_key_variable(std::string_view provider) {
   const Known* const known = find_known(provider);
   return known == nullptr ? "" : known->key_variable;
@@ -218,6 +222,10 @@ Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
   choice.model = choose_model(*settings, flags, *known, session, mode_model);
   if (choice.name == "echo") {
     return choice;
+  }
+  if (const auto own = settings->providers.find(name);
+      own != settings->providers.end() && !own->second.refusal.empty() && !flags.base_url) {
+    return fail(Code::unauthorized, own->second.refusal);
   }
   const auto own_url =
       flags.base_url ? flags.base_url : setting(*settings, name, &ProviderSettings::base_url);

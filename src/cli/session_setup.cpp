@@ -17,6 +17,7 @@
 #include "cli/removal.h"
 #include "cli/run_flags.h"
 #include "cli/settings.h"
+#include "cli/store_rules.h"
 #include "reprise/conversation.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
@@ -167,7 +168,9 @@ Result<Session> resume(Context& context, Talk& talk, const TalkRequest& request)
       !folder.empty() && !fs::is_directory(folder, error)) {
     context.warn(cat("the session's folder is gone: ", folder));
   }
-  return get(store, found->id);
+  REPRISE_ASSIGN(Session session, get(store, found->id));
+  REPRISE_TRY(check_can_go_on(store, session));
+  return session;
 }
 
 ConversationOptions conversation_options(const Settings& settings, const TalkRequest& request,
@@ -183,7 +186,7 @@ ConversationOptions conversation_options(const Settings& settings, const TalkReq
   }
   options.tools = talk.tools.empty() ? nullptr : &talk.tools;
   options.approver = request.approver;
-  options.stream = request.stream;
+  options.stream = request.stream && settings.stream.value_or(true);
   return options;
 }
 
@@ -229,9 +232,13 @@ Result<Session> new_session(Context& context, const TalkRequest& request, const 
                  .config = session_config(choice)};
 }
 
+// Without words there is nothing to keep before the first answer.
 Result<> create_in_store(Context& context, Talk& talk, const Session& session) {
   REPRISE_ASSIGN(Store* const store, context.store(Access::write));
-  REPRISE_TRY(store->create(session));
+  REPRISE_TRY(check_provider_for(*store, *talk.provider));
+  if (store->holds().words) {
+    REPRISE_TRY(store->create(session));
+  }
   talk.store = store;
   return {};
 }
@@ -264,16 +271,24 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
   auto talk = std::make_unique<Talk>();
   REPRISE_TRY(choose_tools(talk->tools, request.flags.tools.value_or("none")));
   if (!request.dry_run && expects_http(context, request.flags, *settings)) {
-    preload_http();
+    talk->preloading = preload_http();
   }
   std::optional<Session> session;
+  if (!request.session.newest && !request.session.sel && !request.session.fresh) {
+    REPRISE_ASSIGN(const auto only,
+                   only_session(context, request.dry_run ? Access::read : Access::write));
+    if (only) {
+      request.session.sel = only->str();
+    }
+  }
   talk->resumed = request.session.newest || request.session.sel.has_value();
   if (talk->resumed) {
     REPRISE_ASSIGN(talk->store, open_for_resume(context, request));
     REPRISE_ASSIGN(session, resume(context, *talk, request));
   }
   REPRISE_ASSIGN(const ProviderChoice choice,
-                 choose_provider(context, request.flags, session ? &*session : nullptr,
+                 choose_provider(context, request.flags,
+                                 session && settings->context_file.empty() ? &*session : nullptr,
                                  mode == nullptr ? "" : mode->model));
   if (session && session->info.model.empty() && !request.flags.model) {
     context.remark(
@@ -287,9 +302,17 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
     if (!request.dry_run) {
       REPRISE_TRY(store_new(context, *talk, *session));
     }
+    if (talk->store != nullptr && !talk->store->holds().words) {
+      leave_out_words(*session, mode, options);
+    }
   } else if (mode != nullptr && !options.system) {
     REPRISE_ASSIGN(options.system,
                    system_prompt(context, mode, session->info.working_dir, request.stop));
+  } else if (!talk->store->holds().words && !options.system && session->system_prompt.empty()) {
+    options.system = instructions_of(context, *session, request.stop);
+  }
+  if (session && talk->resumed) {
+    REPRISE_TRY(check_provider_for(*talk->store, *talk->provider));
   }
   if (talk->store != nullptr && !request.dry_run) {
     clean_up(context, *talk->store, *settings);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 
 #include "cli/context.h"
 #include "cli/provider_choice.h"
@@ -24,6 +25,7 @@ namespace reprise::cli {
 struct SessionChoice {
   bool newest = false;              // -c: the newest here
   std::optional<std::string> sel;   // -r SEL
+  bool fresh = false;               // a new one, also where there is one to go on with
   std::filesystem::path mode_path;  // the folder a mode was given, "" for none
 };
 
@@ -38,6 +40,7 @@ struct Talk {
   std::unique_ptr<Provider> provider;
   ToolRegistry tools;
   std::unique_ptr<Conversation> conversation;
+  std::jthread preloading;  // the HTTP library
 };
 
 struct TalkRequest {

@@ -26,6 +26,7 @@ struct ProviderSettings {
   std::optional<std::string> dev_model;
   std::optional<std::string> env_key;      // the variable that holds the key
   std::optional<std::string> key_command;  // a shell command that prints the key
+  std::string refusal = {};  // why the server that a project names is not asked; "" when it may be
 };
 
 struct Settings {
@@ -37,12 +38,16 @@ struct Settings {
   std::optional<std::int64_t> max_tokens;
   std::optional<std::int64_t> budget;
   std::optional<std::string> retention;
+  std::optional<bool> stream;
+  std::optional<std::string> save_path;  // each answer is written there, too
   std::vector<std::string> trust;
   std::map<std::string, Mode, std::less<>> modes;
   std::map<std::string, ProviderSettings, std::less<>> providers;
 
   std::map<std::string, std::string, std::less<>> origin;  // key -> "flag", "REPRISE_MODEL", a path
   std::vector<std::filesystem::path> files;                // those that were read
+  // The store is this context file: what it sets goes before what its session was begun with.
+  std::filesystem::path context_file;
 };
 
 }  // namespace reprise::cli

@@ -31,6 +31,7 @@ using engine::reduce;
 
 constexpr std::int64_t kBatch = 64;  // messages in memory at a time, of each store
 constexpr std::size_t kNameMax = 100;
+constexpr std::string_view kKeepsResponses = "openai-responses";
 
 // FNV-1a: ids may be longer than an operation id has room for.
 std::string digest(std::string_view text) {
@@ -44,6 +45,15 @@ std::string digest(std::string_view text) {
 Result<OperationId> operation_for(const SessionId& id, Seq at, std::size_t count) {
   return OperationId::parse(
       cat("copy:", id.str().substr(0, kNameMax), ":", digest(id.str()), ":", at.value, ":", count));
+}
+
+// An answer that can be continued from by its id alone.
+bool ends_a_kept_turn(const Message& message) {
+  return message.role == role::kAssistant && message.state == MessageState::complete &&
+         message.provider == kKeepsResponses && !message.response_id.empty() &&
+         std::ranges::none_of(message.blocks, [](const Block& block) {
+           return std::holds_alternative<ToolUseBlock>(block);
+         });
 }
 
 class Copy {
@@ -61,7 +71,10 @@ class Copy {
       losses_.emplace("the answer that is running");
     }
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
-    const Session reduced = reduce(session, holds_, losses_);
+    Session reduced = reduce(session, holds_, losses_);
+    if (!holds_.words) {
+      REPRISE_TRY(add_responses(reduced, session.info.head));
+    }
     if (!present) {
       REPRISE_TRY(target_.create(reduced));
       copied_.fate = CopyFate::copied;
@@ -93,6 +106,21 @@ class Copy {
       }
     }
     return messages;
+  }
+
+  // Where no words go, the ids under which their provider keeps them do.
+  Result<> add_responses(Session& reduced, Seq source_head) {
+    std::vector<ResponseLink>& chain = reduced.response_chain;
+    for (Seq at; at < source_head; at = at.next(kBatch)) {
+      REPRISE_ASSIGN(const std::vector<Message> batch, page(source_, at, kBatch));
+      for (const Message& message : batch) {
+        const ResponseLink link{message.provider, message.response_id};
+        if (ends_a_kept_turn(message) && std::ranges::find(chain, link) == chain.end()) {
+          chain.push_back(link);
+        }
+      }
+    }
+    return {};
   }
 
   // Walks over the source; what lies below the target's head is compared, the rest appended. A
@@ -265,7 +293,13 @@ class Copy {
       }
       return {};
     }
-    return ends.in2 == wanted.end() ? Result<>() : target_.update(id_, {.response_chain = wanted});
+    if (ends.in2 == wanted.end()) {
+      return {};
+    }
+    if (copied_.fate == CopyFate::unchanged) {
+      copied_.fate = CopyFate::continued;
+    }
+    return target_.update(id_, {.response_chain = wanted});
   }
 
   Store& source_;

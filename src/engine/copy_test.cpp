@@ -212,6 +212,38 @@ TEST_F(Copying, ListsWhatTheTargetCannotHold) {
   EXPECT_EQ(copy(target).fate, CopyFate::unchanged);
 }
 
+TEST_F(Copying, WithoutWordsTheIdsOfAnswersGo) {
+  const auto answered = [](std::string_view provider, std::string_view id, std::int64_t second) {
+    Message answer = message(role::kAssistant, "a", second);
+    answer.provider = provider;
+    answer.response_id = id;
+    return answer;
+  };
+  Message calling = answered("openai-responses", "calls", 3);
+  calling.blocks.emplace_back(ToolUseBlock{"t", "n", RawJson(), {}});
+  Message cut = answered("openai-responses", "cut", 4);
+  cut.state = MessageState::incomplete;
+  ASSERT_TRUE(source_->append(
+      id_,
+      {message(role::kUser, "q", 1), answered("openai-responses", "r2", 2), calling, cut,
+       answered("anthropic", "msg_1", 5), answered("openai-responses", "r3", 6)},
+      {}));
+  SmallStore target(open_memory_store(), {.words = false});
+  EXPECT_THAT(copy(target).losses, testing::Contains("the messages' words"));
+  const auto ids = [&target, this] {
+    std::vector<std::string> all;
+    for (const ResponseLink& link : get(target, id_)->response_chain) {
+      all.push_back(link.response_id);
+    }
+    return all;
+  };
+  EXPECT_THAT(ids(), ElementsAre("r1", "r2", "r3")) << "after the one that was noted before";
+  ASSERT_TRUE(source_->append(id_, {answered("openai-responses", "r4", 7)}, {}));
+  EXPECT_EQ(copy(target).fate, CopyFate::continued);
+  EXPECT_EQ(copy(target).fate, CopyFate::unchanged);
+  EXPECT_THAT(ids(), ElementsAre("r1", "r2", "r3", "r4"));
+}
+
 TEST_F(Copying, StopsWhenAsked) {
   add(*source_, id_, 0, 3, "text ");
   const std::stop_source stop;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/curl_transport.h"
@@ -54,8 +55,8 @@ Result<std::unique_ptr<Provider>> make_provider(std::string_view name, ProviderO
                                       provider::Seams{.transport = http::make_curl_transport()});
 }
 
-void preload_http() {
-  http::preload_curl();
+std::jthread preload_http() {
+  return http::preload_curl();
 }
 
 }  // namespace reprise

@@ -35,7 +35,7 @@ Result<SessionPage> newest_sessions(Context& context, bool all) {
     return std::unexpected(store.error());
   }
   SessionQuery query{.limit = kShown};
-  if (!all) {
+  if (!all && (*store)->holds().many_folders) {
     query.working_dir = context.working_dir().string();
   }
   return (*store)->list(query);

@@ -36,7 +36,9 @@ std::string menu_text(std::span<const SessionInfo> sessions, Time now, std::size
     const SessionInfo& info = sessions[i];
     const std::string mode = info.mode.empty() ? "" : cat("[", terminal_line(info.mode), "] ");
     const std::string front = cat(i + 1, ". ", mode);
-    const std::string back = cat("  (", age_text(info.updated_at, now), ")");
+    // A date that could not be read is none.
+    const std::string age = info.updated_at == Time{} ? "no date" : age_text(info.updated_at, now);
+    const std::string back = cat("  (", age, ")");
     const std::size_t taken = display_width(front) + display_width(back);
     const std::size_t room =
         columns > taken + kTitleColumnsMin ? columns - taken : kTitleColumnsMin;

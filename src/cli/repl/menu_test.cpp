@@ -40,6 +40,11 @@ TEST(Menu, ShowsNumberModeTitleAndAge) {
             "2. Untitled  (yesterday)\n");
 }
 
+TEST(Menu, ADateThatCannotBeReadIsNone) {
+  const std::vector<SessionInfo> sessions = {info_of("", "a", Time{})};
+  EXPECT_EQ(menu_text(sessions, kNow, 80), "1. a  (no date)\n");
+}
+
 TEST(Menu, KeepsHostileTitlesOnOneLineOfTheScreen) {
   const std::vector<SessionInfo> sessions = {
       info_of("m\x1b[2J", "a\x1b]0;owned\x07\nb" + std::string(200, 'x'), kNow)};

@@ -24,6 +24,7 @@
 #include "cli/session_json.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
+#include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 
@@ -120,9 +121,11 @@ Repl::Next Repl::step(const Input& input) {
   if (input.cut) {
     parts_.context.warn(cat("only the first ", kInputBytesMax >> 20, " MiB of this are sent"));
   }
-  return turn([&](Conversation& talk, TurnObserver& observer) {
-    return talk.ask(message_of(input.text), observer, parts_.interrupts.token());
-  });
+  return turn(
+      [&](Conversation& talk, TurnObserver& observer) {
+        return talk.ask(message_of(input.text), observer, parts_.interrupts.token());
+      },
+      input.text);
 }
 
 Repl::Next Repl::command(std::string_view line) {
@@ -155,12 +158,15 @@ Repl::Next Repl::command(std::string_view line) {
   return Next::go_on;
 }
 
-Repl::Next Repl::turn(const Turn& ask) {
+Repl::Next Repl::turn(const Turn& ask, std::string_view question) {
   TextAnswer text(parts_.context);
   TurnObserver& observer =
       parts_.events == nullptr ? static_cast<TurnObserver&>(text) : *parts_.events;
   const Result<Outcome> outcome = ask(session_.talk(), observer);
   text.finish();
+  if (outcome && first_.answer.empty() && !question.empty()) {
+    first_ = {.question = std::string(question), .answer = plain_text(outcome->answer)};
+  }
   return conclude(outcome);
 }
 
@@ -206,6 +212,10 @@ void Repl::finish() {
     context.remark("this conversation was not saved");
     return;
   }
+  if (!session_.is_kept()) {
+    context.remark("nothing was answered, and nothing is kept");
+    return;
+  }
   if (session_.discard_if_empty()) {
     return;
   }
@@ -218,7 +228,9 @@ void Repl::finish() {
 void Repl::set_title() {
   Store& store = *session_.store();
   const Session session = session_.now();
-  const auto first = first_exchange(store, session_.id());
+  // Where no words are kept, those of this run are at hand.
+  const auto first =
+      store.holds().words ? first_exchange(store, session_.id()) : Result<Exchange>(first_);
   if (!first) {
     parts_.context.warn(cat("no title: ", first.error().message));
     return;

@@ -17,6 +17,7 @@
 #include "cli/exit.h"
 #include "cli/interrupts.h"
 #include "cli/repl/line_source.h"
+#include "cli/repl/past.h"
 #include "cli/repl/repl_session.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
@@ -50,7 +51,7 @@ class Repl {
   void greet();
   Next step(const Input& input);
   Next command(std::string_view line);
-  Next turn(const Turn& ask);
+  Next turn(const Turn& ask, std::string_view question = "");
   Next conclude(const Result<Outcome>& outcome);
   Next on_stop(std::string_view advice);
   void fail_step(const Error& error);
@@ -60,6 +61,7 @@ class Repl {
   ReplParts parts_;
   ReplSession session_;
   std::optional<std::chrono::steady_clock::time_point> stopped_at_;
+  Exchange first_;  // of this run
   bool interrupted_ = false;
   bool unsaved_ = false;
   bool failed_ = false;

@@ -74,13 +74,19 @@ Session ReplSession::now() {
   return talk_->conversation->session();
 }
 
+bool ReplSession::is_kept() {
+  return talk_->store != nullptr &&
+         (talk_->store->holds().words || !talk_->conversation->session().response_chain.empty());
+}
+
 bool ReplSession::discard_if_empty() {
   if (!fresh_ || talk_->store == nullptr) {
     return false;
   }
   Trash* const trash = talk_->store->offers().trash;
   const Session session = now();
-  if (trash == nullptr || session.info.head.value > 0 || !session.info.title.empty()) {
+  if (trash == nullptr || session.info.head.value > 0 || !session.response_chain.empty() ||
+      !session.info.title.empty()) {
     return false;
   }
   if (Todos* const list = talk_->store->offers().todos; list != nullptr) {
@@ -123,6 +129,12 @@ Result<std::string> ReplSession::run(const Slash& slash, std::stop_token stop) {
 Result<Store*> ReplSession::kept(std::string_view what) {
   if (talk_->store == nullptr) {
     return fail(Code::unsupported, cat("this conversation is not saved, so it cannot ", what));
+  }
+  if (!is_kept()) {
+    return fail(
+        Code::unsupported,
+        cat("this store keeps a conversation from its first answer on; until then it cannot ",
+            what));
   }
   return talk_->store;
 }

@@ -35,6 +35,8 @@ class ReplSession {
   const SessionId& id() const { return talk_->conversation->session().info.id; }
   // The model that answers now.
   const std::string& model() const { return talk_->model; }
+  // Whether the store has it: one without words keeps a session from its first answer on.
+  bool is_kept();
   // Removes a session of this run in which nothing was ever said; true when it did.
   bool discard_if_empty();
   // As it is stored now; as it was begun when it is not stored.

@@ -24,7 +24,7 @@ class ChainFiles final : public SessionFiles {
   explicit ChainFiles(std::filesystem::path file) : file_(std::move(file)) {}
 
   StoreHolds holds() const override {
-    return {.words = false, .blocks = false, .message_details = false};
+    return {.words = false, .many_folders = false, .blocks = false, .message_details = false};
   }
   const std::filesystem::path& root() const override { return file_; }
   std::filesystem::path lock_file() const override;

@@ -23,7 +23,9 @@ class ContextFiles final : public SessionFiles {
   // `file` is absolute and no link.
   explicit ContextFiles(std::filesystem::path file) : file_(std::move(file)) {}
 
-  StoreHolds holds() const override { return {.many_sessions = false, .open_questions = false}; }
+  StoreHolds holds() const override {
+    return {.many_sessions = false, .many_folders = false, .open_questions = false};
+  }
   std::string aside_suffix() const override;
   const std::filesystem::path& root() const override { return file_; }
   std::filesystem::path lock_file() const override;

@@ -30,12 +30,6 @@ Extra default_notes() {
   return {{"notes", json::take(kDefaultNotes)}};
 }
 
-std::string_view default_of(std::string_view name) {
-  const auto* const found =
-      std::ranges::find(kDefaults, name, &std::pair<std::string_view, std::string_view>::first);
-  return found == kDefaults.end() ? "null" : found->second;
-}
-
 std::string text_or_default(const Extra& members, std::string_view name) {
   if (auto text = text_of(find(members, name)); text) {
     return *std::move(text);
@@ -74,6 +68,12 @@ Extra unknown(const Extra& members, const Meta& meta) {
 }
 
 }  // namespace
+
+std::string_view default_of(std::string_view name) {
+  const auto* const found =
+      std::ranges::find(kDefaults, name, &std::pair<std::string_view, std::string_view>::first);
+  return found == kDefaults.end() ? "null" : found->second;
+}
 
 bool is_default(std::string_view name) {
   return default_of(name) != "null";

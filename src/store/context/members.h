@@ -36,6 +36,8 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kD
     {"env_key", R"("OPENAI_API_KEY")"},
 }};
 bool is_default(std::string_view name);
+// As JSON; "null" for all other members.
+std::string_view default_of(std::string_view name);
 
 // The provider's name as Reprise knows it: what is reached like "openai" is "openai-chat".
 std::string provider_name(std::string_view written);

@@ -1,0 +1,39 @@
+#pragma once
+
+// What follows for a run from what its store holds: a store with one session goes on with it; one
+// without words needs a provider that has them, and their ids.
+
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+
+#include "cli/context.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/mode.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+
+// The session of a store that holds one; nullopt for other stores, and while there is none.
+Result<std::optional<SessionId>> only_session(Context& context, Access access);
+
+// unsupported when nobody would have the words.
+Result<> check_provider_for(const Store& store, const Provider& provider);
+
+// unsupported for a conversation without words and without ids.
+Result<> check_can_go_on(const Store& store, const Session& session);
+
+// A new session as a store without words keeps it: its folder when its mode has one, and no
+// instructions of a mode, which are read anew each time. They are sent by `options` then.
+void leave_out_words(Session& session, const Mode* mode, ConversationOptions& options);
+
+// The instructions of a session that does not keep its own: its mode's, or the settings'. A mode
+// that is gone, or whose files are, is a warning.
+std::optional<std::string> instructions_of(Context& context, const Session& session,
+                                           std::stop_token stop);
+
+}  // namespace reprise::cli

@@ -1,0 +1,144 @@
+#include "store/context/defaults.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "store/context/codec.h"
+#include "store/context/members.h"
+#include "store/file/session_files.h"
+
+namespace reprise::store::context {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class Number>
+std::optional<Number> number_in(std::string_view json) {
+  Number number{};
+  const char* const last = json.data() + json.size();
+  const auto [end, code] = std::from_chars(json.data(), last, number);
+  return code == std::errc{} && end == last ? std::optional(number) : std::nullopt;
+}
+
+std::optional<bool> truth_in(std::string_view json) {
+  if (json != "true" && json != "false") {
+    return std::nullopt;
+  }
+  return json == "true";
+}
+
+// A member of the right type, or what a missing one means.
+class Reader {
+ public:
+  Reader(const fs::path& file, const Extra& members, Defaults& out)
+      : file_(file), members_(members), out_(out) {}
+
+  std::string text(std::string_view name) {
+    return value<std::string>(name, "a text", [](const RawJson& json) { return text_of(&json); });
+  }
+  double decimal(std::string_view name) {
+    return value<double>(name, "a number from 0 on", [](const RawJson& json) {
+      const auto number = number_in<double>(json.text());
+      return number && *number >= 0 ? number : std::nullopt;
+    });
+  }
+  std::int64_t count(std::string_view name) {
+    return value<std::int64_t>(name, "a whole number above 0", [](const RawJson& json) {
+      const auto number = number_in<std::int64_t>(json.text());
+      return number && *number > 0 ? number : std::nullopt;
+    });
+  }
+  bool truth(std::string_view name) {
+    return value<bool>(name, "true or false",
+                       [](const RawJson& json) { return truth_in(json.text()); });
+  }
+
+ private:
+  template <class Value, class Read>
+  Value value(std::string_view name, std::string_view wanted, const Read& read) {
+    if (const RawJson* const json = find(members_, name); json != nullptr) {
+      if (auto found = read(*json); found) {
+        return *std::move(found);
+      }
+      out_.faults.push_back(
+          cat(file_.native(), ": ", name, " must be ", wanted, "; its default is used"));
+    }
+    return read(json::take(default_of(name))).value_or(Value{});
+  }
+
+  const fs::path& file_;
+  const Extra& members_;
+  Defaults& out_;
+};
+
+Defaults defaults_in(const fs::path& file, const Document& document) {
+  Defaults out;
+  if (document.aside && document.extra.empty()) {
+    out.is_damaged = true;
+    out.faults.push_back(cat(file.native(), ": ", document.aside->reason));
+  }
+  Reader read(file, document.extra, out);
+  out.provider = provider_name(read.text("provider"));
+  out.base_url = read.text("base_url");
+  const RawJson usual = json::take(default_of("base_url"));
+  if (out.base_url == text_of(&usual)) {
+    out.base_url.clear();
+  }
+  out.model = read.text("model");
+  const std::string system = read.text("system");
+  out.system =
+      document.sessions.empty() ? system : document.sessions.front().stored.session.system_prompt;
+  out.temperature = read.decimal("temperature");
+  out.max_tokens = read.count("max_tokens");
+  out.stream = read.truth("stream_default");
+  out.save_path = read.text("save_path_default");
+  out.env_key = read.text("env_key");
+  return out;
+}
+
+}  // namespace
+
+Result<Defaults> read_defaults(const fs::path& file) {
+  const auto bytes = read_file(file);
+  if (!bytes && bytes.error().code == Code::not_found) {
+    return defaults_in(file, {});
+  }
+  if (!bytes) {
+    return std::unexpected(bytes.error());
+  }
+  REPRISE_ASSIGN(const Document document, decode(file, *bytes));
+  return defaults_in(file, document);
+}
+
+Result<> create_context_file(const fs::path& file) {
+  REPRISE_TRY(make_private_folders(folder_of(file)));
+  auto made = open_file(file, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  if (!made && made.error().os_errno == EEXIST) {
+    return fail(Code::conflict, cat(file.native(), " exists already and stays as it is"), EEXIST);
+  }
+  if (!made) {
+    return std::unexpected(std::move(made).error());
+  }
+  Document document;
+  REPRISE_ASSIGN(const std::string bytes, encode(file, document));
+  REPRISE_TRY(write_all(made->get(), bytes, file));
+  REPRISE_TRY(sync_file(made->get(), file));
+  REPRISE_TRY(made->close(file));
+  return sync_folder(folder_of(file));
+}
+
+}  // namespace reprise::store::context

@@ -1,0 +1,365 @@
+// The file of a context store among people and other programs.
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "context/context_fixture.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Texts = std::vector<std::string>;
+
+class ContextStore : public testing::Test {
+ protected:
+  std::unique_ptr<Store> open(Access access = Access::write) {
+    return must(open_context_store(
+        file_, {.access = access,
+                .on_notice = [this](std::string_view text) { notices_.emplace_back(text); }}));
+  }
+  static SessionId only(Store& store) { return must(store.list({})).sessions.at(0).id; }
+  static Texts texts_in(Store& store) { return texts(must(read_all(store, only(store)))); }
+  std::string bytes() const { return must(read_file(file_)); }
+  void put(std::string_view text) const { must(replace_file(file_, text)); }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& entry : fs::directory_iterator(folder_.path())) {
+      all.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(all);
+    return all;
+  }
+  // Another program's whole turn, written over what is there without asking anybody.
+  static std::string with_turn(std::string_view text, std::string_view words,
+                               std::string_view time) {
+    std::string out(text);
+    const auto entry = [time](std::string_view role, std::string_view content) {
+      return cat(R"(,{"role":")", role, R"(","content":")", content, R"(","timestamp":")", time,
+                 R"("})");
+    };
+    const auto end = out.rfind("\n  ],\n  \"meta\"");
+    EXPECT_NE(end, std::string::npos) << out;
+    out.insert(end, cat(entry("user", words), entry("assistant", cat("re: ", words))));
+    const auto last = out.find("\"last_updated\": \"") + 17;
+    out.replace(last, 24, time);
+    return out;
+  }
+  static void ask(Store& store, std::string_view words, std::string_view time) {
+    const Time when = parse_time(time).value_or(Time{});
+    must(store.append(only(store), {user(words, when), assistant(cat("re: ", words), when)},
+                      {.operation = operation_id(cat("op-", words))}));
+  }
+
+  TemporaryFolder folder_;
+  fs::path file_ = folder_.path() / "openai.json";
+  Texts notices_;
+};
+
+TEST_F(ContextStore, GoesOnWithAFileOfAnotherProgram) {
+  put(kOriginalContext);
+  const auto store = open();
+  EXPECT_EQ(texts_in(*store).size(), 4U);
+  ask(*store, "next", "2025-10-21T00:00:00.000Z");
+  const std::string written = bytes();
+  const auto common = kOriginalContext.substr(0, kOriginalContext.find("\n  ],\n  \"meta\""));
+  EXPECT_TRUE(written.starts_with(common)) << "every byte of what was there";
+  EXPECT_NE(written.find("\"total_turns\": 6"), std::string::npos);
+  EXPECT_NE(written.find("\"last_updated\": \"2025-10-21T00:00:00.000Z\""), std::string::npos);
+  EXPECT_TRUE(written.ends_with("}\n"));
+}
+
+TEST_F(ContextStore, ReadingChangesNothing) {
+  EXPECT_TRUE(fails(open_context_store(file_, {.access = Access::read}), Code::not_found));
+  put(kOriginalContext);
+  const auto before = fs::last_write_time(file_);
+  const auto store = open(Access::read);
+  const SessionId id = only(*store);
+  EXPECT_EQ(texts_in(*store).size(), 4U);
+  EXPECT_FALSE(store->append(id, {user("x")}, {}));
+  EXPECT_FALSE(store->update(id, {.title = "x"}));
+  EXPECT_TRUE(must(store->offers().repair->verify()).damage.empty());
+  EXPECT_EQ(bytes(), kOriginalContext);
+  EXPECT_EQ(fs::last_write_time(file_), before);
+  EXPECT_EQ(names(), Texts{"openai.json"});
+}
+
+TEST_F(ContextStore, WhatIsNoJsonIsCopiedAndRegenerated) {
+  for (const char* const damaged : {"{\"conversation\": [", "not json at all"}) {
+    put(damaged);
+    {
+      const auto reader = open(Access::read);
+      EXPECT_EQ(must(reader->list({})).sessions.size(), 0U);
+      EXPECT_EQ(must(reader->list({})).damage.size(), 1U);
+      EXPECT_EQ(bytes(), damaged) << "reading moves nothing";
+    }
+    const auto store = open();
+    notices_.clear();
+    must(store->create(session("s")));
+    ASSERT_EQ(notices_.size(), 1U);
+    EXPECT_NE(notices_.front().find("openai.json.bak-2"), std::string::npos) << notices_.front();
+    EXPECT_TRUE(bytes().starts_with("{\n  \"provider\": \"openai\",\n  \"base_url\""));
+    must(store->offers().trash->purge(session_id("s")));
+  }
+  Texts kept;
+  for (const std::string& name : names()) {
+    if (name.starts_with("openai.json.bak-")) {
+      kept.push_back(must(read_file(folder_.path() / name)));
+    }
+  }
+  std::ranges::sort(kept);
+  EXPECT_EQ(kept, (Texts{"not json at all", "{\"conversation\": ["})) << "none is overwritten";
+}
+
+TEST_F(ContextStore, WhatDoesNotFitIsKeptAsideWhenTheFileIsWritten) {
+  constexpr std::string_view kOdd = R"({"model": "mine", "conversation": {"a": 1.0}})";
+  put(kOdd);
+  const auto store = open();
+  EXPECT_EQ(must(store->list({})).damage.size(), 1U);
+  must(store->create(session("s")));
+  EXPECT_EQ(notices_.size(), 1U);
+  EXPECT_NE(bytes().find("\"model\": \"mine\""), std::string::npos) << "what could be read stays";
+  const auto aside = std::ranges::find_if(
+      names(), [](const std::string& name) { return name.starts_with("openai.json.bak-"); });
+  EXPECT_EQ(must(read_file(folder_.path() / *aside)), kOdd);
+}
+
+TEST_F(ContextStore, AFolderInItsPlaceIsAnError) {
+  fs::create_directory(file_);
+  const auto store = open();
+  EXPECT_TRUE(fails(store->list({}), Code::invalid_argument));
+  EXPECT_TRUE(fails(store->create(session("s")), Code::invalid_argument));
+  EXPECT_TRUE(fs::is_directory(file_));
+}
+
+TEST_F(ContextStore, AnUnreadableFileIsAnErrorAndStays) {
+  if (::geteuid() == 0) {
+    GTEST_SKIP() << "root may read everything";
+  }
+  put(kOriginalContext);
+  fs::permissions(file_, fs::perms::none);
+  const auto store = open();
+  EXPECT_TRUE(fails(store->list({}), Code::io));
+  EXPECT_TRUE(fails(store->create(session("s")), Code::io));
+  fs::permissions(file_, fs::perms::owner_all);
+  EXPECT_EQ(bytes(), kOriginalContext);
+}
+
+TEST_F(ContextStore, LinksAreFollowedAndStay) {
+  fs::create_directory(folder_.path() / "real");
+  fs::create_symlink("real/file.json", file_);
+  const auto store = open();
+  must(store->create(session("s")));
+  EXPECT_TRUE(fs::is_symlink(file_));
+  EXPECT_TRUE(fs::is_regular_file(folder_.path() / "real" / "file.json"));
+  // One lock, however the file is called.
+  const auto other = must(open_context_store(folder_.path() / "real" / "file.json"));
+  must(other->append(session_id("s"), {user("hello")}, {}));
+  must(store->append(session_id("s"), {assistant("hi")}, {}));
+  EXPECT_EQ(texts_in(*other), (Texts{"hello", "hi"}));
+  EXPECT_TRUE(fs::exists(folder_.path() / "real" / "file.json.lock"));
+}
+
+TEST_F(ContextStore, FilesArePrivateAndKeepTheirMode) {
+  const auto mode = [](const fs::path& file) {
+    struct stat status{};
+    return ::stat(file.c_str(), &status) == 0 ? status.st_mode & 0777U : 0U;
+  };
+  file_ = folder_.path() / ".ai" / "openai.json";
+  const auto store = open();
+  must(store->create(session("s")));
+  EXPECT_EQ(mode(file_), 0600U);
+  EXPECT_EQ(mode(file_.parent_path()), 0700U);
+  fs::permissions(file_, fs::perms{0640});
+  must(store->append(session_id("s"), {user("x")}, {}));
+  EXPECT_EQ(mode(file_), 0640U);
+  must(store->offers().trash->trash(session_id("s"), at(1)));
+  EXPECT_EQ(mode(fs::path(file_.native() + ".trash")), 0700U);
+  EXPECT_EQ(mode(fs::path(file_.native() + ".trash") / "s.json"), 0600U);
+}
+
+TEST_F(ContextStore, AFileThatIsReplacedIsReadAnew) {
+  put(kOriginalContext);
+  const auto store = open();
+  EXPECT_EQ(texts_in(*store).size(), 4U);
+  put(with_turn(kOriginalContext, "theirs", "2025-10-22T00:00:00.000Z"));
+  EXPECT_EQ(texts_in(*store).back(), "re: theirs");
+  ask(*store, "ours", "2025-10-23T00:00:00.000Z");
+  const Texts all = texts_in(*store);
+  EXPECT_EQ(Texts(all.end() - 4, all.end()), (Texts{"theirs", "re: theirs", "ours", "re: ours"}));
+  // Somebody has put an older version there, by hand: what was not ours is gone with it.
+  put(kOriginalContext);
+  EXPECT_EQ(texts_in(*open()).size(), 4U);
+}
+
+// A program without the lock has read the file before our turn and writes it after.
+TEST_F(ContextStore, ATurnThatWasOverwrittenComesBackAtItsTime) {
+  put(kOriginalContext);
+  const auto store = open();
+  ask(*store, "ours", "2025-10-22T00:00:00.000Z");
+  put(with_turn(kOriginalContext, "theirs", "2025-10-23T00:00:00.000Z"));
+  Texts expected = {"10 + 11", "10 + 11 equals 21.", "describe", "A \"fish\".\n",
+                    "ours",    "re: ours",           "theirs",   "re: theirs"};
+  EXPECT_EQ(texts_in(*store), expected) << "each question is followed by its own answer";
+  ask(*store, "more", "2025-10-22T12:00:00.000Z");
+  expected.insert(expected.end(), {"more", "re: more"});
+  EXPECT_EQ(texts_in(*open()), expected);
+  const std::string written = bytes();
+  EXPECT_NE(written.find("\"total_turns\": 7"), std::string::npos)
+      << "theirs had not counted its own, but ours and the one after are counted: " << written;
+  EXPECT_NE(written.find("\"last_updated\": \"2025-10-22T12:00:00.000Z\""), std::string::npos);
+  EXPECT_EQ(must(get(*store, only(*store))).usage.input, TokenCount{5}) << "counted once";
+}
+
+TEST_F(ContextStore, AnEarlierTurnOfTheirsStandsBeforeOurs) {
+  put(kOriginalContext);
+  const auto store = open();
+  ask(*store, "ours", "2025-10-23T00:00:00.000Z");
+  put(with_turn(with_turn(kOriginalContext, "first", "2025-10-22T00:00:00.000Z"), "last",
+                "2025-10-24T00:00:00.000Z"));
+  const Texts all = texts_in(*store);
+  EXPECT_EQ(Texts(all.begin() + 4, all.end()),
+            (Texts{"first", "re: first", "ours", "re: ours", "last", "re: last"}));
+}
+
+TEST_F(ContextStore, RepeatsAreNoDuplicatesButTheSameLastTurnIs) {
+  put(kOriginalContext);
+  const auto store = open();
+  ask(*store, "again", "2025-10-22T00:00:00.000Z");
+  // The same words at another time, and our own turn as another program has copied it.
+  const std::string theirs =
+      with_turn(with_turn(kOriginalContext, "again", "2025-10-21T00:00:00.000Z"), "again",
+                "2025-10-22T00:00:00.000Z");
+  put(theirs);
+  const Texts all = texts_in(*store);
+  EXPECT_EQ(Texts(all.begin() + 4, all.end()), (Texts{"again", "re: again", "again", "re: again"}));
+}
+
+TEST_F(ContextStore, WhatWasTakenBackOnPurposeStaysAway) {
+  put(kOriginalContext);
+  const auto store = open();
+  ask(*store, "ours", "2025-10-22T00:00:00.000Z");
+  const auto other = open();
+  must(other->offers().rewriting->replace_suffix(only(*other), {4}, {}, {}));
+  EXPECT_EQ(texts_in(*store).size(), 4U);
+  must(other->offers().trash->trash(only(*other), at(1)));
+  EXPECT_EQ(must(store->list({})).sessions.size(), 0U);
+}
+
+// Between reading and replacing the file.
+TEST_F(ContextStore, AWriterInBetweenIsNotOverwritten) {
+  put(kOriginalContext);
+  const auto store = open();
+  int calls = 0;
+  must(store->offers().todos->edit_todos(only(*store), [&](std::vector<Todo>& todos) -> Result<> {
+    todos = {{"a", TodoStatus::pending, "", {}}};
+    if (calls++ == 0) {
+      put(with_turn(kOriginalContext, "theirs", "2025-10-22T00:00:00.000Z"));
+    }
+    return {};
+  }));
+  EXPECT_EQ(calls, 2) << "edited again, on what is there now";
+  EXPECT_EQ(texts_in(*open()).back(), "re: theirs");
+  EXPECT_EQ(must(store->offers().todos->todos(only(*store))).size(), 1U);
+}
+
+TEST_F(ContextStore, HoldsOneConversation) {
+  const auto store = open();
+  must(store->create(session("first")));
+  must(store->append(session_id("first"), {user("hello")}, {}));
+  const std::string before = bytes();
+  EXPECT_TRUE(fails(store->create(session("second")), Code::unsupported));
+  EXPECT_EQ(bytes(), before);
+  must(store->offers().trash->trash(session_id("first"), at(1)));
+  must(store->create(session("second")));
+  must(store->offers().trash->trash(session_id("second"), at(1)));
+  must(store->create(session("third")));
+  EXPECT_TRUE(fails(store->offers().trash->restore(session_id("first")), Code::unsupported));
+  EXPECT_EQ(must(store->list({.states = {SessionState::trashed}})).sessions.size(), 2U);
+  must(store->offers().trash->purge(session_id("third")));
+  must(store->offers().trash->restore(session_id("first")));
+  EXPECT_EQ(texts_in(*open()), Texts{"hello"});
+  must(store->offers().trash->purge(session_id("second")));
+  EXPECT_TRUE(fs::is_empty(fs::path(file_.native() + ".trash")));
+}
+
+TEST_F(ContextStore, TheSettingsOutliveTheConversation) {
+  std::string text(kOriginalContext);
+  text.replace(text.find("0.7"), 3, "1.25");
+  put(text);
+  const auto store = open();
+  must(store->offers().trash->trash(only(*store), at(1)));
+  EXPECT_NE(bytes().find("\"temperature\": 1.25"), std::string::npos);
+  EXPECT_NE(bytes().find("\"conversation\": []"), std::string::npos);
+}
+
+TEST_F(ContextStore, IsVerifiedRepairedAndBackedUp) {
+  put(R"({"conversation": [{"role": "user", "content": "q"}, 17]})");
+  const auto store = open();
+  const VerifyReport report = must(store->offers().repair->verify());
+  EXPECT_EQ(report.sessions, 1);
+  EXPECT_EQ(report.messages, 1);
+  EXPECT_EQ(report.damage.size(), 1U);
+  const fs::path target = folder_.path() / "copy.json";
+  must(store->offers().repair->repair_into(target));
+  const auto copy = must(open_context_store(target));
+  EXPECT_EQ(texts_in(*copy), Texts{"q"});
+  must(store->offers().backup->backup(folder_.path() / "backup.json"));
+  EXPECT_EQ(must(read_file(folder_.path() / "backup.json")), bytes());
+}
+
+TEST(ContextFile, IsFoundUpwards) {
+  const TemporaryFolder folder;
+  const fs::path root = fs::canonical(folder.path());
+  const fs::path below = root / "a" / "b";
+  fs::create_directories(below);
+  EXPECT_EQ(find_context_file(below), below / ".ai/openai.json") << "nothing around";
+  must(replace_file(root / "package.json", "{}"));
+  EXPECT_EQ(find_context_file(below), root / ".ai/openai.json");
+  fs::create_directory(root / "a" / ".git");
+  EXPECT_EQ(find_context_file(below), root / "a/.ai/openai.json") << "the nearest";
+  fs::create_directory(root / ".ai");
+  must(replace_file(root / ".ai" / "config.json", R"({"theme": "dark"})"));
+  EXPECT_EQ(find_context_file(below), root / "a/.ai/openai.json") << "another program's file";
+  must(replace_file(root / ".ai" / "openai.json", "damaged"));
+  EXPECT_EQ(find_context_file(below), root / ".ai/openai.json") << "there, though damaged";
+  must(replace_file(root / ".ai" / "config.json", kOriginalContext));
+  EXPECT_EQ(find_context_file(below), root / ".ai/config.json") << "the newer name";
+  EXPECT_EQ(find_context_file(root), root / ".ai/config.json");
+}
+
+TEST(ContextFile, IsRecognised) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "anything";
+  must(replace_file(file, kOriginalContext));
+  EXPECT_EQ(must(recognise_store(file)), cat("context:", file.native()));
+  EXPECT_EQ(must(must(open_store(file.native()))->list({})).sessions.size(), 1U);
+  must(replace_file(file, R"({"name": "x", "model": 1})"));
+  EXPECT_EQ(must(recognise_store(file)), "");
+  must(replace_file(file, kOriginalContext.substr(0, 500)));
+  EXPECT_EQ(must(recognise_store(file)), "");
+}
+
+}  // namespace
+}  // namespace reprise::test
