@@ -30,7 +30,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kConversations = "conversations";
 constexpr std::string_view kBetweenRows = ",\n    ";
-constexpr std::size_t kExcerptMax = 10'000;
 
 class Reader {
  public:

@@ -45,9 +45,9 @@ std::optional<std::string> look_at_text(const json::Scanner& at) {
 }
 
 // Reads a row's own members into a session.
-class Reader {
+class RowReader {
  public:
-  Reader(json::Scanner& scanner, Session& session) : scanner_(scanner), session_(session) {}
+  RowReader(json::Scanner& scanner, Session& session) : scanner_(scanner), session_(session) {}
 
   bool member(std::string_view name) {
     const json::Kind kind = scanner_.kind();
@@ -121,7 +121,7 @@ class Reader {
 };
 
 // What the row's own members say now, with what was noted of them where it still fits.
-void correct(Session& session, const Session& native, const Reader& reader) {
+void correct(Session& session, const Session& native, const RowReader& reader) {
   const auto newer = [](Time& noted, const std::optional<Time>& written) {
     if (written && cut_to_milliseconds(noted) != *written) {
       noted = *written;
@@ -195,7 +195,7 @@ Result<StoredSession> decode_row(std::string_view json) {
   REPRISE_ASSIGN(SessionId id, id_of(json));
   StoredSession stored{
       .session = {.info = {.id = std::move(id), .provider = std::string(kProvider)}}};
-  Reader reader(scanner, stored.session);
+  RowReader reader(scanner, stored.session);
   if (!scanner.object([&reader](std::string_view name) { return reader.member(name); })) {
     return fail(Code::corrupt, "its responseIds are no list of texts");
   }

@@ -31,8 +31,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kExcerptMax = 10'000;
-
 }  // namespace
 
 // Two 64-bit FNV-1a hashes in the shape of a UUID: the path is the only name that such a file has.

@@ -42,9 +42,9 @@ std::optional<bool> truth_in(std::string_view json) {
 }
 
 // A member of the right type, or what a missing one means.
-class Reader {
+class DefaultsReader {
  public:
-  Reader(const fs::path& file, const Extra& members, Defaults& out)
+  DefaultsReader(const fs::path& file, const Extra& members, Defaults& out)
       : file_(file), members_(members), out_(out) {}
 
   std::string text(std::string_view name) {
@@ -91,7 +91,7 @@ Defaults defaults_in(const fs::path& file, const Document& document) {
     out.is_damaged = true;
     out.faults.push_back(cat(file.native(), ": ", document.aside->reason));
   }
-  Reader read(file, document.extra, out);
+  DefaultsReader read(file, document.extra, out);
   out.provider = provider_name(read.text("provider"));
   out.base_url = read.text("base_url");
   const RawJson usual = json::take(default_of("base_url"));

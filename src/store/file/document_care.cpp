@@ -28,8 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kExcerptMax = 10'000;
-constexpr int kTries = 20;
+constexpr int kCopyTries = 20;
 constexpr std::string_view kSignatureFailed =
     "its signature does not match: another program changed it, or signed it on another host";
 
@@ -188,7 +187,7 @@ Result<> DocumentCare::copy_all(const State& state, const fs::path& place) const
 // nothing has changed meanwhile.
 Result<> DocumentCare::backup(const fs::path& target) {
   return appear(target, [&](const fs::path& place) -> Result<> {
-    for (int tries = 0; tries < kTries; ++tries) {
+    for (int tries = 0; tries < kCopyTries; ++tries) {
       REPRISE_ASSIGN(const State before, state());
       REPRISE_TRY(copy_all(before, place));
       REPRISE_ASSIGN(const State after, state());

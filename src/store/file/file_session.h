@@ -13,6 +13,9 @@
 
 namespace reprise::store {
 
+// Of damaged bytes, in a report.
+inline constexpr std::size_t kExcerptMax = 10'000;
+
 // Stands among the messages in the file and is none; it is kept and written back in its place.
 struct KeptEntry {
   std::int64_t before = 0;  // the seq of the message that follows

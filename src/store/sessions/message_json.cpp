@@ -21,7 +21,7 @@
 namespace reprise::store::sessions {
 namespace {
 
-constexpr int kMemberDepth = 3;  // the object's members: root, conversation, message
+constexpr int kMessageMemberDepth = 3;  // the object's members: root, conversation, message
 
 // What the format's own members say of a text.
 std::vector<Block> blocks_of(std::string text) {
@@ -149,7 +149,7 @@ std::string write_message(const Message& message) {
   const std::string content = plain_text(message);
   const std::string id = own_id(message);
   const bool has_id = !id.empty() && id != id_at(message.seq);
-  Members members(kMemberDepth);
+  Members members(kMessageMemberDepth);
   members.text("content", content);
   members.text("id", has_id ? id : id_at(message.seq));
   members.text("role", message.role);
@@ -162,7 +162,7 @@ std::string write_message(const Message& message) {
   Message native{
       .role = message.role, .blocks = blocks_of(content), .created_at = message.created_at};
   if (message.usage) {
-    members.raw("usage", write_usage(*message.usage, kMemberDepth));
+    members.raw("usage", write_usage(*message.usage, kMessageMemberDepth));
     taken.emplace_back("usage");
     native.usage = native_usage(*message.usage);
   }

@@ -25,8 +25,6 @@ namespace reprise::store::sessions {
 namespace {
 
 constexpr int kMemberDepth = 2;  // of config
-constexpr int kEntryDepth = 2;   // of arrays
-constexpr std::size_t kExcerptMax = 10'000;
 
 constexpr std::array<std::string_view, 5> kTodoMembers = {"active_form", "activeForm", "content",
                                                           "status", kRest};

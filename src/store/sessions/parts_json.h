@@ -14,6 +14,9 @@
 
 namespace reprise::store::sessions {
 
+// How deep an entry of the file's lists stands.
+inline constexpr int kEntryDepth = 2;
+
 // `config` names provider and model beside the settings. Values that are strings where something
 // else is meant ("true") stay strings.
 struct Config {

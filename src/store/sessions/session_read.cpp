@@ -28,8 +28,6 @@ namespace reprise::store::sessions {
 namespace {
 
 constexpr std::int64_t kVersion = 1;
-constexpr std::size_t kExcerptMax = 10'000;
-constexpr int kEntryDepth = 2;
 
 // Reads one file's members into a session.
 class Reader {

@@ -27,7 +27,6 @@
 namespace reprise::store::sessions {
 namespace {
 
-constexpr int kEntryDepth = 2;
 constexpr std::string_view kConversation = "conversation";
 constexpr std::string_view kSignature = "signature";
 
