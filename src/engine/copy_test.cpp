@@ -232,7 +232,8 @@ TEST_F(Copying, WithoutWordsTheIdsOfAnswersGo) {
   EXPECT_THAT(copy(target).losses, testing::Contains("the messages' words"));
   const auto ids = [&target, this] {
     std::vector<std::string> all;
-    for (const ResponseLink& link : get(target, id_)->response_chain) {
+    const auto stored = get(target, id_);
+    for (const ResponseLink& link : stored->response_chain) {
       all.push_back(link.response_id);
     }
     return all;
