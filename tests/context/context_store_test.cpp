@@ -140,8 +140,10 @@ TEST_F(ContextStore, WhatDoesNotFitIsKeptAsideWhenTheFileIsWritten) {
   must(store->create(session("s")));
   EXPECT_EQ(notices_.size(), 1U);
   EXPECT_NE(bytes().find("\"model\": \"mine\""), std::string::npos) << "what could be read stays";
+  const auto all = names();
   const auto aside = std::ranges::find_if(
-      names(), [](const std::string& name) { return name.starts_with("openai.json.bak-"); });
+      all, [](const std::string& name) { return name.starts_with("openai.json.bak-"); });
+  ASSERT_NE(aside, all.end());
   EXPECT_EQ(must(read_file(folder_.path() / *aside)), kOdd);
 }
 
