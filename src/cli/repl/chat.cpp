@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/answer_output.h"
+#include "cli/chat_session.h"
 #include "cli/context.h"
 #include "cli/exit.h"
 #include "cli/interrupts.h"
@@ -17,7 +18,6 @@
 #include "cli/repl/line_source.h"
 #include "cli/repl/plain_source.h"
 #include "cli/repl/repl.h"
-#include "cli/repl/repl_session.h"
 #include "cli/session_setup.h"
 #include "cli/tool_consent.h"
 #include "reprise/error.h"
@@ -69,7 +69,7 @@ Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
                                       .title = "",
                                       .approver = approver,
                                       .stop = interrupts.token()}));
-  ReplSession session(context, std::move(request.flags), approver, std::move(talk));
+  ChatSession session(context, std::move(request.flags), approver, std::move(talk));
   Repl repl({.context = context,
              .source = *source,
              .interrupts = interrupts,

@@ -12,16 +12,16 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/answer_output.h"
+#include "cli/chat_session.h"
+#include "cli/closing_title.h"
 #include "cli/context.h"
 #include "cli/exit.h"
 #include "cli/output.h"
-#include "cli/repl/closing_title.h"
+#include "cli/past.h"
 #include "cli/repl/line_source.h"
-#include "cli/repl/past.h"
-#include "cli/repl/repl_session.h"
-#include "cli/repl/slash.h"
-#include "cli/repl/time_limit.h"
 #include "cli/session_json.h"
+#include "cli/slash.h"
+#include "cli/time_limit.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -49,7 +49,7 @@ std::string name_of(const SessionInfo& info) {
 
 }  // namespace
 
-Repl::Repl(const ReplParts& parts, ReplSession session)
+Repl::Repl(const ReplParts& parts, ChatSession session)
     : parts_(parts), session_(std::move(session)) {}
 
 Exit Repl::run() {

@@ -13,12 +13,12 @@
 #include <string_view>
 
 #include "cli/answer_output.h"
+#include "cli/chat_session.h"
 #include "cli/context.h"
 #include "cli/exit.h"
 #include "cli/interrupts.h"
+#include "cli/past.h"
 #include "cli/repl/line_source.h"
-#include "cli/repl/past.h"
-#include "cli/repl/repl_session.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 
@@ -40,7 +40,7 @@ struct ReplParts {
 class Repl {
  public:
   // What `parts` names outlives it.
-  Repl(const ReplParts& parts, ReplSession session);
+  Repl(const ReplParts& parts, ChatSession session);
 
   Exit run();
 
@@ -59,7 +59,7 @@ class Repl {
   void set_title();
 
   ReplParts parts_;
-  ReplSession session_;
+  ChatSession session_;
   std::optional<std::chrono::steady_clock::time_point> stopped_at_;
   Exchange first_;  // of this run
   bool interrupted_ = false;

@@ -18,14 +18,14 @@
 
 #include "base/file.h"
 #include "cli/arguments.h"
+#include "cli/chat_session.h"
+#include "cli/closing_title.h"
 #include "cli/context.h"
 #include "cli/exit.h"
 #include "cli/interrupts.h"
 #include "cli/output.h"
 #include "cli/process_environment.h"
-#include "cli/repl/closing_title.h"
 #include "cli/repl/line_source.h"
-#include "cli/repl/repl_session.h"
 #include "cli/run_flags.h"
 #include "cli/session_setup.h"
 #include "reprise/message.h"
@@ -90,7 +90,7 @@ class ReplTest : public testing::Test {
     Ran ran;
     ran.id = (*talk)->conversation->session().info.id;
     Repl repl({.context = context_, .source = source, .interrupts = interrupts, .person = person},
-              ReplSession(context_, flags, {}, *std::move(talk)));
+              ChatSession(context_, flags, {}, *std::move(talk)));
     ran.exit = repl.run();
     ran.remembered = std::move(source.remembered);
     return ran;

@@ -1,4 +1,4 @@
-#include "cli/repl/closing_title.h"
+#include "cli/closing_title.h"
 
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "cli/repl/repl_session.h"
+#include "cli/chat_session.h"
 
 #include <cstdint>
 #include <memory>
@@ -13,12 +13,12 @@
 #include "base/text.h"
 #include "cli/context.h"
 #include "cli/fork_session.h"
-#include "cli/repl/past.h"
-#include "cli/repl/slash.h"
+#include "cli/past.h"
 #include "cli/run_flags.h"
 #include "cli/session_json.h"
 #include "cli/session_setup.h"
 #include "cli/settings.h"
+#include "cli/slash.h"
 #include "cli/todo_lines.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
@@ -52,7 +52,7 @@ Result<> change(std::vector<Todo>& todos, const TodoRequest& request) {
 
 }  // namespace
 
-ReplSession::ReplSession(Context& context, RunFlags flags, Approver approver,
+ChatSession::ChatSession(Context& context, RunFlags flags, Approver approver,
                          std::unique_ptr<Talk> talk)
     : context_(context),
       flags_(std::move(flags)),
@@ -65,7 +65,7 @@ ReplSession::ReplSession(Context& context, RunFlags flags, Approver approver,
   }
 }
 
-Session ReplSession::now() {
+Session ChatSession::now() {
   if (talk_->store != nullptr) {
     if (auto found = talk_->store->find(id()).value_or(std::nullopt); found) {
       return *std::move(found);
@@ -74,12 +74,12 @@ Session ReplSession::now() {
   return talk_->conversation->session();
 }
 
-bool ReplSession::is_kept() {
+bool ChatSession::is_kept() {
   return talk_->store != nullptr &&
          (talk_->store->holds().words || !talk_->conversation->session().response_chain.empty());
 }
 
-bool ReplSession::discard_if_empty() {
+bool ChatSession::discard_if_empty() {
   if (!fresh_ || talk_->store == nullptr) {
     return false;
   }
@@ -98,7 +98,7 @@ bool ReplSession::discard_if_empty() {
   return trash->trash(id(), context_.clock().now()) && trash->purge(id());
 }
 
-Result<std::string> ReplSession::run(const Slash& slash, std::stop_token stop) {
+Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {
   switch (slash.verb) {
     case SlashVerb::title:
       return set_title(slash.text);
@@ -126,7 +126,7 @@ Result<std::string> ReplSession::run(const Slash& slash, std::stop_token stop) {
   return std::string();
 }
 
-Result<Store*> ReplSession::kept(std::string_view what) {
+Result<Store*> ChatSession::kept(std::string_view what) {
   if (talk_->store == nullptr) {
     return fail(Code::unsupported, cat("this conversation is not saved, so it cannot ", what));
   }
@@ -139,7 +139,7 @@ Result<Store*> ReplSession::kept(std::string_view what) {
   return talk_->store;
 }
 
-Result<std::string> ReplSession::set_title(const std::string& text) {
+Result<std::string> ChatSession::set_title(const std::string& text) {
   if (text.empty()) {
     const std::string title = terminal_line(now().info.title);
     return cat(title.empty() ? "Untitled" : title, "\n");
@@ -151,7 +151,7 @@ Result<std::string> ReplSession::set_title(const std::string& text) {
   return std::string();
 }
 
-Result<std::string> ReplSession::set_model(const std::string& text, std::stop_token stop) {
+Result<std::string> ChatSession::set_model(const std::string& text, std::stop_token stop) {
   if (text.empty()) {
     return cat(terminal_line(model()), " (", talk_->provider->name(), ")\n");
   }
@@ -168,7 +168,7 @@ Result<std::string> ReplSession::set_model(const std::string& text, std::stop_to
   return std::string();
 }
 
-Result<std::string> ReplSession::set_system(const std::string& text, std::stop_token stop) {
+Result<std::string> ChatSession::set_system(const std::string& text, std::stop_token stop) {
   if (text.empty()) {
     const std::string prompt = flags_.system.value_or(now().system_prompt);
     return prompt.empty() ? "no system prompt\n" : cat(terminal_text(prompt), "\n");
@@ -182,7 +182,7 @@ Result<std::string> ReplSession::set_system(const std::string& text, std::stop_t
   return std::string();
 }
 
-Result<std::string> ReplSession::fork(const Slash& slash, std::stop_token stop) {
+Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) {
   REPRISE_ASSIGN(Store* const store, kept("be forked"));
   ForkRequest request{.parent = id(), .at = std::nullopt, .title = std::nullopt};
   if (slash.number) {
@@ -200,7 +200,7 @@ Result<std::string> ReplSession::fork(const Slash& slash, std::stop_token stop) 
   return std::string();
 }
 
-Result<std::string> ReplSession::rewind(const Slash& slash, std::stop_token stop) {
+Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop) {
   REPRISE_ASSIGN(Store* const store, kept("be rewound"));
   Rewriting* const rewriting = store->offers().rewriting;
   if (rewriting == nullptr) {
@@ -216,7 +216,7 @@ Result<std::string> ReplSession::rewind(const Slash& slash, std::stop_token stop
   return std::string();
 }
 
-Result<std::string> ReplSession::todo(const std::string& text) {
+Result<std::string> ChatSession::todo(const std::string& text) {
   REPRISE_ASSIGN(const TodoRequest request, parse_todo_request(text));
   REPRISE_ASSIGN(Store* const store, kept("keep todos"));
   Todos* const list = store->offers().todos;
@@ -233,7 +233,7 @@ Result<std::string> ReplSession::todo(const std::string& text) {
   return todo_list(todos);
 }
 
-Result<std::string> ReplSession::describe() {
+Result<std::string> ChatSession::describe() {
   const Session session = now();
   const SessionInfo& info = session.info;
   const auto line = [](std::string_view name, std::string_view value) {
@@ -251,7 +251,7 @@ Result<std::string> ReplSession::describe() {
              line("created   ", format_time(info.created_at)));
 }
 
-Result<std::string> ReplSession::save(const std::string& file) {
+Result<std::string> ChatSession::save(const std::string& file) {
   REPRISE_ASSIGN(Store* const store, kept("be written to a file"));
   REPRISE_ASSIGN(const Session session, get(*store, id()));
   REPRISE_TRY(write_transcript(*store, session, file));
@@ -260,7 +260,7 @@ Result<std::string> ReplSession::save(const std::string& file) {
 }
 
 // Into another conversation, or none: after an error the one before goes on.
-Result<> ReplSession::rebuild(const SessionId& id, std::stop_token stop) {
+Result<> ChatSession::rebuild(const SessionId& id, std::stop_token stop) {
   TalkRequest request{.flags = flags_,
                       .session = {.newest = false, .sel = id.str(), .mode_path = {}},
                       .title = "",

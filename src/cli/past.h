@@ -1,6 +1,6 @@
 #pragma once
 
-// What a session already holds, read for the REPL.
+// What a session already holds, read for those who talk in it.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
-// The session a REPL is in, and what its slash commands do to it. After a command that changes
-// what the model is told (another model, another system prompt, another past) the conversation is
-// built anew from the store.
+// The session that somebody talks in, and what its slash commands do to it. After a command that
+// changes what the model is told (another model, another system prompt, another past) the
+// conversation is built anew from the store.
 
 #include <memory>
 #include <stop_token>
@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "cli/context.h"
-#include "cli/repl/slash.h"
 #include "cli/run_flags.h"
 #include "cli/session_setup.h"
+#include "cli/slash.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
@@ -21,10 +21,10 @@
 
 namespace reprise::cli {
 
-class ReplSession {
+class ChatSession {
  public:
   // `flags` and `approver` as the run was started with; `talk` as start_talk() made it from them.
-  ReplSession(Context& context, RunFlags flags, Approver approver, std::unique_ptr<Talk> talk);
+  ChatSession(Context& context, RunFlags flags, Approver approver, std::unique_ptr<Talk> talk);
 
   Conversation& talk() { return *talk_->conversation; }
   Provider& provider() { return *talk_->provider; }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which title a session gets when its REPL ends.
+// Which title a session gets when the talk in it ends.
 //  (1) What a person chose stays.
 //  (2) A model is asked once; its title stays as well.
 //  (3) Where it cannot be asked, or has no good answer, the first prompt is the title.

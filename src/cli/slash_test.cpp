@@ -1,4 +1,4 @@
-#include "cli/repl/slash.h"
+#include "cli/slash.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/repl/past.h"
+#include "cli/past.h"
 
 #include <fcntl.h>
 
