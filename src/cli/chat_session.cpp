@@ -11,6 +11,7 @@
 
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "cli/closing_title.h"
 #include "cli/context.h"
 #include "cli/fork_session.h"
 #include "cli/past.h"
@@ -19,6 +20,7 @@
 #include "cli/session_setup.h"
 #include "cli/settings.h"
 #include "cli/slash.h"
+#include "cli/time_limit.h"
 #include "cli/todo_lines.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
@@ -96,6 +98,35 @@ bool ChatSession::discard_if_empty() {
     }
   }
   return trash->trash(id(), context_.clock().now()) && trash->purge(id());
+}
+
+Result<> ChatSession::set_closing_title(const Exchange& said, bool interrupted,
+                                        std::stop_token stop) {
+  Store& store = *talk_->store;
+  const Session session = now();
+  const auto first = store.holds().words ? first_exchange(store, id()) : Result<Exchange>(said);
+  if (!first) {
+    context_.warn(cat("no title: ", first.error().message));
+    return {};
+  }
+  ClosingTitle facts{.title = session.info.title,
+                     .first_prompt = first->question,
+                     .answered = !first->answer.empty(),
+                     .interrupted = interrupted};
+  if (talk_->provider->name() != "echo") {
+    facts.ask = [&] {
+      context_.note("asking for a title");
+      const TimeLimit limit(kTitleWaitMax, std::move(stop));
+      return ask_for_title(*talk_->provider, model(), first->question, first->answer,
+                           limit.token());
+    };
+  }
+  if (const auto title = closing_title(facts)) {
+    if (auto stored = store.update(id(), {.title = title}); !stored) {
+      return fail_with_context("the title is not saved", std::move(stored).error());
+    }
+  }
+  return {};
 }
 
 Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {

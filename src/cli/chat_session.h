@@ -4,12 +4,14 @@
 // changes what the model is told (another model, another system prompt, another past) the
 // conversation is built anew from the store.
 
+#include <chrono>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "cli/context.h"
+#include "cli/past.h"
 #include "cli/run_flags.h"
 #include "cli/session_setup.h"
 #include "cli/slash.h"
@@ -20,6 +22,8 @@
 #include "reprise/tool.h"
 
 namespace reprise::cli {
+
+inline constexpr std::chrono::seconds kTitleWaitMax{10};
 
 class ChatSession {
  public:
@@ -39,6 +43,10 @@ class ChatSession {
   bool is_kept();
   // Removes a session of this run in which nothing was ever said; true when it did.
   bool discard_if_empty();
+  // The title it gets when the talk ends, if it needs one; asking a model for it takes at most
+  // kTitleWaitMax. `said` is what this run began with, for stores that keep no words. An error when
+  // the title could not be stored.
+  Result<> set_closing_title(const Exchange& said, bool interrupted, std::stop_token stop);
   // As it is stored now; as it was begun when it is not stored.
   Session now();
 

@@ -28,7 +28,7 @@ class Chat final : public Command {
                      .target = &sel_,
                      .value_optional = true},
                     {"-a,--all", "", "the menu has the sessions of all folders", &all_},
-                    {"--plain", "", "read plain lines, without the line editor", &plain_}},
+                    {"--plain", "", "line by line, also on a terminal", &plain_}},
         .arguments = {{"PATH", "the folder of a mode that has one", &path_}}};
     add_run_flags(table, flags_);
     return table;

@@ -22,7 +22,7 @@ class Resume final : public Command {
   ArgumentTable arguments() override {
     ArgumentTable table{
         .options = {{"-a,--all", "", "choose from the sessions of all folders", &all_},
-                    {"--plain", "", "read plain lines, without the line editor", &plain_}},
+                    {"--plain", "", "line by line, also on a terminal", &plain_}},
         .arguments = {{"SEL", "the session; nothing shows a menu", &sel_}}};
     add_run_flags(table, flags_);
     return table;

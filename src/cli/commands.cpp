@@ -23,9 +23,11 @@ constexpr CommandEntry kCommands[] = {
     {.name = "chat",
      .summary = "talk, turn after turn; `reprise` alone does the same",
      .description =
-         "Each line is a message; a backslash at the end of a line, an open ``` fence, Alt-Enter "
-         "or a paste makes it longer. A line that begins with a slash is a command, /help lists "
-         "them. Ctrl-C stops an answer and keeps what came, twice leaves.\n\n"
+         "On a terminal it fills the screen, with several sessions in tabs; F1 shows the keys, "
+         "/help the commands. Started in a folder with a session, it offers to resume it.\n\n"
+         "With --plain it talks line by line: each line is a message; a backslash at the end of a "
+         "line, an open ``` fence, Alt-Enter or a paste makes it longer. A line that begins with a "
+         "slash is a command. Ctrl-C stops an answer and keeps what came, twice leaves.\n\n"
          "Everything is stored as it happens. Without a terminal, lines are read as they come and "
          "the exit code is 1 when one of them failed.",
      .make = make_chat},

@@ -170,11 +170,16 @@ Result<SessionInfo> Context::select(Store& store, std::string_view sel,
                          .states = std::move(states)});
 }
 
-void Context::say(std::string_view text) {
+void Context::say(std::string_view text, Saying what) {
+  if (talk_sink_) {
+    talk_sink_(what, text);
+    return;
+  }
   // Standard output first, so that both are in order when they are the same terminal. Its failure
   // is reported at the end.
   (void)out_.flush();
-  err_.write(cat("reprise: ", terminal_line(text), "\n"));
+  err_.write(
+      cat("reprise: ", what == Saying::warning ? "warning: " : "", terminal_line(text), "\n"));
   // There is nobody left to tell when standard error fails.
   (void)err_.flush();
 }
@@ -185,7 +190,7 @@ void Context::warn(std::string_view text) {
     json::ObjectWriter(out).field("event", "warning").field("text", text).close();
     print_json(out);
   }
-  say(cat("warning: ", text));
+  say(text, Saying::warning);
 }
 
 void Context::remark(std::string_view text) {

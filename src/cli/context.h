@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -81,6 +83,12 @@ class Context {
   void remark(std::string_view text);
   void note(std::string_view text);
 
+  // From now on talk goes there instead of to standard error, as it is: somebody else owns the
+  // terminal. Warnings are told apart.
+  enum class Saying : std::uint8_t { remark, warning };
+  using TalkSink = std::function<void(Saying what, std::string_view text)>;
+  void divert_talk(TalkSink sink) { talk_sink_ = std::move(sink); }
+
   // One JSON document and its line end, on standard output.
   void print_json(std::string_view document);
   // A part of a long document; cut between values or members.
@@ -101,7 +109,7 @@ class Context {
   bool can_ask() const;  // standard input and standard error are a terminal
 
  private:
-  void say(std::string_view text);
+  void say(std::string_view text, Saying what = Saying::remark);
   Result<> take_store_settings(Settings& settings);
 
   const Globals& globals_;
@@ -112,6 +120,7 @@ class Context {
   std::filesystem::path working_dir_;
   std::optional<Settings> settings_;
   bool warn_by_events_ = false;
+  TalkSink talk_sink_;
   std::unique_ptr<Store> reader_;
   std::unique_ptr<Store> writer_;
 };

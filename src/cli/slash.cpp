@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -36,8 +36,12 @@ constexpr auto kSlashCommands = std::to_array<SlashCommand>({
      "go on in a copy of the messages before SEQ, or of all"},
     {SlashVerb::todo, SlashArgument::text, "/todo", "[add|done|set]",
      "show or change the list of things to do"},
-    {SlashVerb::session, SlashArgument::none, "/session", "", "what this session is"},
+    {SlashVerb::session, SlashArgument::none, "/session", "", "what this session is",
+     Surface::line},
+    {SlashVerb::session, SlashArgument::text, "/session", "[new|list|switch|rename|save|close]",
+     "what this session is, or another one", Surface::screen},
     {SlashVerb::save, SlashArgument::file, "/save", "FILE", "write the transcript to a new file"},
+    {SlashVerb::save, SlashArgument::file, "/export", "FILE", "the same"},
     {SlashVerb::quit, SlashArgument::none, "/quit", "", "leave; everything is saved already"},
 });
 
@@ -50,9 +54,12 @@ std::string_view first_word(std::string_view text) {
 }
 
 // The command of that name, or the only one that begins so ("/q"), or null.
-const SlashCommand* find_slash_command(std::string_view name) {
+const SlashCommand* find_slash_command(std::string_view name, Surface surface) {
   const SlashCommand* found = nullptr;
   for (const SlashCommand& command : kSlashCommands) {
+    if (command.only.value_or(surface) != surface) {
+      continue;
+    }
     if (command.name == name) {
       return &command;
     }
@@ -66,10 +73,9 @@ const SlashCommand* find_slash_command(std::string_view name) {
   return found;
 }
 
-Error unknown_command(std::string_view name) {
+Error unknown_command(std::string_view name, Surface surface) {
   std::vector<std::string_view> names;
-  names.reserve(kSlashCommands.size());
-  for (const SlashCommand& command : kSlashCommands) {
+  for (const SlashCommand& command : slash_commands(surface)) {
     names.push_back(command.name);
   }
   const std::string_view meant = nearest(name, names);
@@ -118,8 +124,12 @@ Result<Slash> with_argument(const SlashCommand& command, std::string_view argume
 
 }  // namespace
 
-std::span<const SlashCommand> slash_commands() {
-  return kSlashCommands;
+std::vector<SlashCommand> slash_commands(Surface surface) {
+  std::vector<SlashCommand> out;
+  std::ranges::copy_if(kSlashCommands, std::back_inserter(out), [surface](const auto& command) {
+    return command.only.value_or(surface) == surface;
+  });
+  return out;
 }
 
 bool is_slash(std::string_view input) {
@@ -127,12 +137,12 @@ bool is_slash(std::string_view input) {
   return word.size() >= 2 && word[0] == '/' && std::ranges::all_of(word.substr(1), is_name_char);
 }
 
-Result<Slash> parse_slash(std::string_view input) {
+Result<Slash> parse_slash(std::string_view input, Surface surface) {
   const std::string_view whole = trimmed(input);
   const std::string_view word = first_word(whole);
-  const SlashCommand* command = find_slash_command(ascii_lower(word));
+  const SlashCommand* command = find_slash_command(ascii_lower(word), surface);
   if (command == nullptr) {
-    return std::unexpected(unknown_command(ascii_lower(word)));
+    return std::unexpected(unknown_command(ascii_lower(word), surface));
   }
   return with_argument(*command, trimmed(whole.substr(word.size())));
 }
@@ -141,13 +151,14 @@ std::string_view message_of(std::string_view input) {
   return input.starts_with("//") ? input.substr(1) : input;
 }
 
-std::string slash_help() {
+std::string slash_help(Surface surface) {
+  const std::vector<SlashCommand> commands = slash_commands(surface);
   std::size_t width = 0;
-  for (const SlashCommand& command : kSlashCommands) {
+  for (const SlashCommand& command : commands) {
     width = std::max(width, command.name.size() + 1 + command.arguments.size());
   }
   std::string out;
-  for (const SlashCommand& command : kSlashCommands) {
+  for (const SlashCommand& command : commands) {
     std::string usage = cat(command.name, " ", command.arguments);
     usage.resize(width, ' ');
     out += cat("  ", usage, "  ", command.help, "\n");
@@ -155,9 +166,9 @@ std::string slash_help() {
   return out;
 }
 
-std::string slash_help_markdown() {
+std::string slash_help_markdown(Surface surface) {
   std::string out = "| command | does |\n|---|---|\n";
-  for (const SlashCommand& command : kSlashCommands) {
+  for (const SlashCommand& command : slash_commands(surface)) {
     std::string arguments;
     for (const char c : command.arguments) {
       arguments += c == '|' ? "\\|" : std::string(1, c);
@@ -165,6 +176,37 @@ std::string slash_help_markdown() {
     out += cat("| `", command.name, arguments.empty() ? "" : " ", arguments, "` | ", command.help,
                " |\n");
   }
+  return out;
+}
+
+Result<SessionRequest> parse_session_request(std::string_view text) {
+  using What = SessionRequest::What;
+  const std::string_view verb = first_word(text);
+  std::string_view rest = trimmed(text.substr(verb.size()));
+  SessionRequest out;
+  if (verb == "new") {
+    constexpr std::string_view kName = "--name";
+    if (const std::size_t at = rest.find(kName); at != std::string_view::npos) {
+      out.name = trimmed(rest.substr(at + kName.size()));
+      rest = trimmed(rest.substr(0, at));
+    }
+    out.what = What::open;
+  } else if (verb == "list" && rest.empty()) {
+    out.what = What::list;
+  } else if (verb == "switch" && !rest.empty()) {
+    out.what = What::go_to;
+  } else if (verb == "rename" && !rest.empty()) {
+    out.what = What::rename;
+  } else if (verb == "save") {
+    out.what = What::save;
+  } else if (verb == "close" && rest.empty()) {
+    out.what = What::close;
+  } else if (!verb.empty()) {
+    return fail(Code::invalid_argument,
+                "use /session, /session new [PATH] [--name NAME], list, switch N or NAME, "
+                "rename NAME, save [N], or close");
+  }
+  out.text = rest;
   return out;
 }
 

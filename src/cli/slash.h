@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "reprise/error.h"
 #include "reprise/session.h"
@@ -31,16 +31,20 @@ enum class SlashVerb : std::uint8_t {
 // What may follow the name.
 enum class SlashArgument : std::uint8_t { none, text, count, file };
 
+// Where a command is typed.
+enum class Surface : std::uint8_t { line, screen };
+
 struct SlashCommand {
   SlashVerb verb;
   SlashArgument argument;
-  std::string_view name;       // with its slash
-  std::string_view arguments;  // "[TEXT]"; "" for none
-  std::string_view help;       // one line
+  std::string_view name;                       // with its slash
+  std::string_view arguments;                  // "[TEXT]"; "" for none
+  std::string_view help;                       // one line
+  std::optional<Surface> only = std::nullopt;  // nullopt: both
 };
 
 // In the order of /help.
-std::span<const SlashCommand> slash_commands();
+std::vector<SlashCommand> slash_commands(Surface surface);
 
 struct Slash {
   SlashVerb verb = SlashVerb::help;
@@ -54,16 +58,25 @@ bool is_slash(std::string_view input);
 
 // invalid_argument for an unknown command (naming the nearest one) and for arguments it does not
 // take. `input` must be one for which is_slash() holds.
-Result<Slash> parse_slash(std::string_view input);
+Result<Slash> parse_slash(std::string_view input, Surface surface = Surface::line);
 
 // The message that an input means: "//x" says "/x".
 std::string_view message_of(std::string_view input);
 
 // The table for /help: one line per command.
-std::string slash_help();
+std::string slash_help(Surface surface = Surface::line);
 
 // The same as a Markdown table, for the manual.
-std::string slash_help_markdown();
+std::string slash_help_markdown(Surface surface = Surface::line);
+
+// What /session asks for, where there are several.
+struct SessionRequest {
+  enum class What : std::uint8_t { describe, open, list, go_to, rename, save, close };
+  What what = What::describe;
+  std::string text = {};  // the path; the name to go to; the new name; the tab to save
+  std::string name = {};  // open: --name
+};
+Result<SessionRequest> parse_session_request(std::string_view text);
 
 // What /todo asks for.
 struct TodoRequest {

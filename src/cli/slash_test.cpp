@@ -26,18 +26,36 @@ TEST(Slash, TellsCommandsFromMessages) {
 }
 
 TEST(Slash, KnowsEveryCommandOfItsTable) {
-  std::set<std::string> names;
-  std::set<SlashVerb> verbs;
-  for (const SlashCommand& command : slash_commands()) {
-    EXPECT_TRUE(names.emplace(command.name).second);
-    EXPECT_TRUE(verbs.insert(command.verb).second);
-    const bool needs = command.argument == SlashArgument::file;
-    const auto parsed = parse_slash(std::string(command.name) + (needs ? " x" : ""));
-    ASSERT_TRUE(parsed) << command.name;
-    EXPECT_EQ(parsed->verb, command.verb);
-    EXPECT_EQ(parsed->number, std::nullopt);
+  for (const Surface surface : {Surface::line, Surface::screen}) {
+    std::set<std::string> names;
+    std::set<SlashVerb> verbs;
+    for (const SlashCommand& command : slash_commands(surface)) {
+      EXPECT_TRUE(names.emplace(command.name).second);
+      verbs.insert(command.verb);
+      const bool needs = command.argument == SlashArgument::file;
+      const auto parsed = parse_slash(std::string(command.name) + (needs ? " x" : ""), surface);
+      ASSERT_TRUE(parsed) << command.name;
+      EXPECT_EQ(parsed->verb, command.verb);
+      EXPECT_EQ(parsed->number, std::nullopt);
+    }
+    EXPECT_EQ(verbs.size(), static_cast<std::size_t>(SlashVerb::quit) + 1);
   }
-  EXPECT_EQ(verbs.size(), static_cast<std::size_t>(SlashVerb::quit) + 1);
+}
+
+TEST(Slash, KnowsWhatSessionAsksFor) {
+  using What = SessionRequest::What;
+  const auto fresh = parse_session_request("new ~/a b --name My work");
+  ASSERT_TRUE(fresh);
+  EXPECT_EQ(fresh->what, What::open);
+  EXPECT_EQ(fresh->text, "~/a b");
+  EXPECT_EQ(fresh->name, "My work");
+  EXPECT_EQ(parse_session_request("new")->text, "");
+  EXPECT_EQ(parse_session_request("switch 2")->text, "2");
+  EXPECT_EQ(parse_session_request("")->what, What::describe);
+  EXPECT_EQ(parse_session_request("close")->what, What::close);
+  for (const char* wrong : {"switch", "rename", "list all", "open x", "close 2"}) {
+    EXPECT_FALSE(parse_session_request(wrong)) << wrong;
+  }
 }
 
 TEST(Slash, TakesArguments) {
@@ -70,7 +88,7 @@ TEST(Slash, SuggestsTheNearestCommand) {
 
 TEST(Slash, HelpHasALineForEach) {
   const std::string help = slash_help();
-  for (const SlashCommand& command : slash_commands()) {
+  for (const SlashCommand& command : slash_commands(Surface::line)) {
     EXPECT_NE(help.find(std::string(command.name)), std::string::npos);
     EXPECT_NE(help.find(std::string(command.help)), std::string::npos);
   }

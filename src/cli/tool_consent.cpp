@@ -19,12 +19,15 @@ constexpr std::array<std::string_view, 3> kOnlyRead = {"list_dir", "read_file", 
 
 }  // namespace
 
+bool only_reads(std::string_view tool) {
+  return std::ranges::find(kOnlyRead, tool) != kOnlyRead.end();
+}
+
 Approver ask_for_consent(Context& context) {
   // Shared by the copies of the function: what "always" was said to.
   auto always = std::make_shared<std::set<std::string, std::less<>>>();
   return [&context, always](const ToolUseBlock& call) {
-    if (std::ranges::find(kOnlyRead, call.name) != kOnlyRead.end() || context.globals().yes ||
-        always->contains(call.name)) {
+    if (only_reads(call.name) || context.globals().yes || always->contains(call.name)) {
       return Approval::allow;
     }
     if (!context.can_ask()) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/answer_output.h"
+#include "cli/app/app.h"
 #include "cli/chat_session.h"
 #include "cli/context.h"
 #include "cli/exit.h"
@@ -33,8 +34,8 @@ bool can_edit(const Context& context) {
   return context.can_ask() && term != "dumb";
 }
 
-std::unique_ptr<LineSource> open_source(Context& context, bool plain) {
-  if (!plain && can_edit(context)) {
+std::unique_ptr<LineSource> open_source(Context& context) {
+  if (can_edit(context)) {
     if (auto editor = make_edit_source()) {
       return *std::move(editor);
     } else {
@@ -51,7 +52,7 @@ std::unique_ptr<LineSource> open_source(Context& context, bool plain) {
 Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
   // Before the editor: it puts the terminal in order even when a signal ends the wait.
   Interrupts interrupts(kReplPatience);
-  const std::unique_ptr<LineSource> source = open_source(context, request.plain);
+  const std::unique_ptr<LineSource> source = open_source(context);
   if (request.choose) {
     REPRISE_ASSIGN(const std::optional<SessionId> chosen,
                    choose_session(context, *source, request.all, interrupts.token()));
@@ -82,6 +83,18 @@ Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
 }  // namespace
 
 Result<Exit> run_chat(Context& context, ChatRequest request) {
+  if (!request.plain && !request.choose && !context.globals().json && app::can_run_app(context)) {
+    const std::string sel = request.newest ? "last" : request.sel.value_or("");
+    // What was said on the command line is meant for a new session.
+    const bool fresh = request.flags.mode || request.flags.system;
+    auto exit = app::run_app(context, {.flags = request.flags,
+                                       .mode_path = request.mode_path,
+                                       .start = {.sel = sel, .fresh = fresh}});
+    if (exit || exit.error().code != Code::unsupported) {
+      return exit;
+    }
+    context.note(exit.error().message);
+  }
   if (!context.globals().json) {
     return talk(context, request, nullptr);
   }

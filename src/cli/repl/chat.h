@@ -19,7 +19,7 @@ struct ChatRequest {
   std::optional<std::string> sel = std::nullopt;  // -r SEL
   bool choose = false;                            // by the menu
   bool all = false;                               // the menu has the sessions of all folders
-  bool plain = false;                             // no line editor
+  bool plain = false;                             // line by line, also on a terminal
   std::filesystem::path mode_path = {};
 };
 

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "cli/answer_output.h"
 #include "cli/chat_session.h"
-#include "cli/closing_title.h"
 #include "cli/context.h"
 #include "cli/exit.h"
 #include "cli/output.h"
@@ -21,7 +20,6 @@
 #include "cli/repl/line_source.h"
 #include "cli/session_json.h"
 #include "cli/slash.h"
-#include "cli/time_limit.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -219,40 +217,15 @@ void Repl::finish() {
   if (session_.discard_if_empty()) {
     return;
   }
-  set_title();
+  if (const auto named =
+          session_.set_closing_title(first_, interrupted_, parts_.interrupts.token());
+      !named) {
+    context.warn(named.error().message);
+    unsaved_ = true;
+  }
   const SessionInfo info = session_.now().info;
   context.remark(
       cat("saved as ", name_of(info), "; go on with: reprise chat -r ", short_id_text(info.id)));
-}
-
-void Repl::set_title() {
-  Store& store = *session_.store();
-  const Session session = session_.now();
-  // Where no words are kept, those of this run are at hand.
-  const auto first =
-      store.holds().words ? first_exchange(store, session_.id()) : Result<Exchange>(first_);
-  if (!first) {
-    parts_.context.warn(cat("no title: ", first.error().message));
-    return;
-  }
-  ClosingTitle facts{.title = session.info.title,
-                     .first_prompt = first->question,
-                     .answered = !first->answer.empty(),
-                     .interrupted = interrupted_};
-  if (session_.provider().name() != "echo") {
-    facts.ask = [&] {
-      parts_.context.note("asking for a title");
-      const TimeLimit limit(kTitleWaitMax, parts_.interrupts.token());
-      return ask_for_title(session_.provider(), session_.model(), first->question, first->answer,
-                           limit.token());
-    };
-  }
-  if (const auto title = closing_title(facts)) {
-    if (const auto stored = store.update(session_.id(), {.title = title}); !stored) {
-      parts_.context.warn(cat("the title is not saved: ", stored.error().message));
-      unsaved_ = true;
-    }
-  }
 }
 
 }  // namespace reprise::cli

@@ -27,7 +27,6 @@ namespace reprise::cli {
 inline constexpr std::chrono::seconds kTwiceWithin{2};
 // Signals that ask to stop before one ends the process at once: two leave, a third one insists.
 inline constexpr int kReplPatience = 2;
-inline constexpr std::chrono::seconds kTitleWaitMax{10};
 
 struct ReplParts {
   Context& context;
@@ -56,7 +55,6 @@ class Repl {
   Next on_stop(std::string_view advice);
   void fail_step(const Error& error);
   void finish();
-  void set_title();
 
   ReplParts parts_;
   ChatSession session_;

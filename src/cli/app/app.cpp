@@ -1,0 +1,203 @@
+#include "cli/app/app.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cli/app/desk.h"
+#include "cli/app/effect.h"
+#include "cli/app/event.h"
+#include "cli/app/event_queue.h"
+#include "cli/app/render.h"
+#include "cli/app/state.h"
+#include "cli/app/terminal.h"
+#include "cli/app/update.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/interrupts.h"
+#include "reprise/error.h"
+
+namespace reprise::cli::app {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr int kPatience = 2;
+// Streams are shown at most this often; keys at once.
+constexpr std::chrono::milliseconds kFrame{16};
+// Ages are shown in minutes.
+constexpr std::chrono::seconds kIdle{20};
+
+// Only the thread that waits for keys is to be woken by a new size of the window.
+class WindowSignal {
+ public:
+  WindowSignal() {
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGWINCH);
+    ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+  }
+  ~WindowSignal() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  WindowSignal(const WindowSignal&) = delete;
+  WindowSignal& operator=(const WindowSignal&) = delete;
+
+  const sigset_t& while_waiting() const { return before_; }
+
+ private:
+  sigset_t before_{};
+};
+
+class App {
+ public:
+  App(Context& context, const WindowSignal& window, const Interrupts& interrupts,
+      EventQueue& events, Terminal& terminal, Desk& desk)
+      : context_(context),
+        window_(window),
+        interrupts_(interrupts),
+        events_(events),
+        terminal_(terminal),
+        desk_(desk) {}
+
+  Exit run(const Start& start) {
+    state_.size = terminal_.size();
+    state_.now = context_.clock().now();
+    state_.start_folder = context_.working_dir().string();
+    state_.home = context_.environment().find("HOME").value_or("");
+    perform(begin(state_, start));
+    paint();
+    while (!state_.over) {
+      wait();
+      if (interrupts_.signal() == SIGHUP || gone_) {
+        hang_up();
+      }
+      const bool keys = take_events();
+      if (keys || SteadyClock::now() >= next_paint_) {
+        paint();
+      }
+    }
+    if (state_.interrupted) {
+      return Exit::interrupted;
+    }
+    return state_.saved ? Exit::done : Exit::unsaved;
+  }
+
+  const std::vector<std::string>& last_words() const { return state_.last_words; }
+
+ private:
+  void wait() {
+    using std::chrono::nanoseconds;
+    const auto now = SteadyClock::now();
+    const nanoseconds left =
+        dirty_ ? std::max(nanoseconds(0), nanoseconds(next_paint_ - now)) : nanoseconds(kIdle);
+    const timespec timeout{.tv_sec = left.count() / 1'000'000'000,
+                           .tv_nsec = left.count() % 1'000'000'000};
+    std::array<pollfd, 2> watched{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{events_.fd(), POLLIN, 0}};
+    // Interrupted by a signal or not: what came is looked at next.
+    if (::ppoll(watched.data(), watched.size(), &timeout, &window_.while_waiting()) > 0) {
+      gone_ = (watched[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+    }
+  }
+
+  // Whether some were keys.
+  bool take_events() {
+    std::vector<Event> events{Ticked{context_.clock().now()}};
+    std::ranges::move(terminal_.read_keys(), std::back_inserter(events));
+    const bool keys = events.size() > 1;
+    std::ranges::move(events_.take(), std::back_inserter(events));
+    for (const Event& event : events) {
+      perform(update(state_, event));
+    }
+    dirty_ = true;
+    return keys;
+  }
+
+  void perform(Effects effects) {
+    for (Effect& effect : effects) {
+      if (std::holds_alternative<Suspend>(effect)) {
+        terminal_.suspend();
+      } else if (std::holds_alternative<Redraw>(effect)) {
+        terminal_.redraw();
+      } else {
+        desk_.perform(std::move(effect));
+      }
+    }
+  }
+
+  void paint() {
+    terminal_.paint(render(state_));
+    dirty_ = false;
+    next_paint_ = SteadyClock::now() + kFrame;
+  }
+
+  // The terminal is gone, and with it whoever could be asked. Where running answers are stored as
+  // they come, this is the end: the sessions are found as interrupted ones and go on from there.
+  void hang_up() {
+    if (desk_.keeps_running_answers()) {
+      ::_exit(static_cast<int>(Exit::interrupted));
+    }
+    if (!std::exchange(hung_up_, true)) {
+      perform(update(state_, Signalled{}));
+    }
+  }
+
+  Context& context_;
+  const WindowSignal& window_;
+  const Interrupts& interrupts_;
+  EventQueue& events_;
+  Terminal& terminal_;
+  Desk& desk_;
+  State state_;
+  bool dirty_ = false;
+  bool gone_ = false;
+  bool hung_up_ = false;
+  SteadyClock::time_point next_paint_;
+};
+
+}  // namespace
+
+bool can_run_app(const Context& context) {
+  const std::string term = context.environment().find("TERM").value_or("dumb");
+  return term != "dumb" && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+}
+
+Result<Exit> run_app(Context& context, AppRequest request) {
+  const WindowSignal window;  // before the first thread
+  const Interrupts interrupts(kPatience);
+  REPRISE_ASSIGN(const std::unique_ptr<EventQueue> events, EventQueue::make());
+  const bool colours =
+      !context.globals().no_color && context.environment().find("NO_COLOR").value_or("").empty();
+  REPRISE_ASSIGN(std::unique_ptr<Terminal> terminal, Terminal::open(colours));
+  Exit exit = Exit::done;
+  std::vector<std::string> last_words;
+  {
+    Desk desk({.context = context,
+               .events = *events,
+               .flags = std::move(request.flags),
+               .mode_path = std::move(request.mode_path)});
+    const std::stop_callback signalled(interrupts.token(),
+                                       [&events] { events->post(Signalled{}); });
+    App app(context, window, interrupts, *events, *terminal, desk);
+    exit = app.run(request.start);
+    last_words = app.last_words();
+  }
+  terminal.reset();
+  for (const std::string& text : last_words) {
+    context.warn(text);
+  }
+  return exit;
+}
+
+}  // namespace reprise::cli::app

@@ -1,0 +1,146 @@
+// The full-screen program on a pseudo-terminal: what reaches the terminal, and what is kept.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "cli/terminal_for_test.h"
+
+namespace reprise::cli::app {
+namespace {
+
+// ncurses moves the cursor over blanks, so what is awaited are single words.
+class AppTerminalTest : public TerminalTest {
+ protected:
+  // Nothing but cursor movement, colours and modes that ncurses itself writes.
+  void expect_no_foreign_sequence() const {
+    const std::string& bytes = screen();
+    for (std::size_t at = bytes.find('\x1b'); at != std::string::npos;
+         at = bytes.find('\x1b', at + 1)) {
+      const char next = at + 1 < bytes.size() ? bytes[at + 1] : '[';
+      EXPECT_NE(std::string_view("[(78=>M").find(next), std::string::npos)
+          << "Esc and " << static_cast<int>(next) << " at " << at;
+    }
+    EXPECT_EQ(bytes.find('\x07'), std::string::npos);
+    EXPECT_EQ(bytes.find("\u202e"), std::string::npos);
+    EXPECT_EQ(bytes.find("\xc2\x9b"), std::string::npos);
+  }
+};
+
+TEST_F(AppTerminalTest, TalksAndIsResumed) {
+  start({});
+  await("Reprise");
+  type("hello-there\r");
+  await("hello-there");
+  await("now");  // the answer has ended
+  type("/quit\r");
+  EXPECT_EQ(end(), 0);
+  const std::string shown = printed("show last --json");
+  EXPECT_NE(shown.find(R"("state":"closed")"), std::string::npos) << shown;
+  EXPECT_NE(shown.find(R"("title":"hello-there")"), std::string::npos) << shown;
+
+  start({});
+  await("Resume");
+  type("\r");
+  await("out");
+  type("again\r");
+  await("out");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  EXPECT_NE(printed("show last --json").find(R"("messages":4)"), std::string::npos);
+}
+
+TEST_F(AppTerminalTest, KeepsNothingWhenNothingWasSaid) {
+  start({});
+  await("Reprise");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  EXPECT_EQ(printed("list --json"), "[]\n");
+}
+
+TEST_F(AppTerminalTest, StopsAnAnswerAndKeepsWhatCame) {
+  start({}, "100");
+  await("Reprise");
+  type("aa bb cc dd ee ff gg hh ii jj kk ll mm nn oo pp qq rr ss tt\r");
+  await("answering");
+  await("bb");
+  type("\x03");
+  await("stopped;");
+  type("\x03");
+  EXPECT_EQ(end(), 130);
+  const std::string shown = printed("show last --json");
+  EXPECT_NE(shown.find(R"("state":"incomplete")"), std::string::npos) << shown;
+}
+
+TEST_F(AppTerminalTest, LeavesTheSessionToBeResumedWhenTheTerminalIsClosed) {
+  start({}, "300");
+  await("Reprise");
+  type("aa bb cc dd ee ff gg hh\r");
+  await("answering");
+  await("bb");
+  ASSERT_EQ(::kill(child(), SIGHUP), 0);
+  EXPECT_EQ(end(), 130);
+  const std::string listed = printed("list --json");
+  EXPECT_NE(listed.find(R"("state":"interrupted")"), std::string::npos) << listed;
+  start({});
+  await("Resume");
+  type("\r");
+  await("cut;");
+  type("/go-on\r");
+  await("now");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+}
+
+TEST_F(AppTerminalTest, StopsAndKeepsWhenItIsTerminated) {
+  start({}, "300");
+  await("Reprise");
+  type("aa bb cc dd ee ff gg hh\r");
+  await("answering");
+  await("bb");
+  ASSERT_EQ(::kill(child(), SIGTERM), 0);
+  EXPECT_EQ(end(), 130);
+  const std::string shown = printed("show last --json");
+  EXPECT_NE(shown.find(R"("state":"active")"), std::string::npos) << shown;
+  EXPECT_NE(shown.find(R"("state":"incomplete")"), std::string::npos) << shown;
+}
+
+TEST_F(AppTerminalTest, LetsNoEscapeSequenceThrough) {
+  const std::string hostile =
+      "\\033]0;owned\\007\\033[2J\\033P1$r\\033\\\\\\342\\200\\256\\302\\2330m\\377";
+  printed(cat("ask --provider echo \"$(printf '# a", hostile, "b')\""));
+  printed(cat("rename last \"$(printf 't", hostile, "')\""));
+  start({});
+  await("Resume");
+  type("\r");
+  await("owned");
+  type("/retry\r");
+  await("now");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  expect_no_foreign_sequence();
+  EXPECT_EQ(screen().find("]0;owned\x07"), std::string::npos);
+}
+
+TEST_F(AppTerminalTest, ShowsALineOfAMegabyte) {
+  printed("ask --provider echo \"$(head -c 100000 /dev/zero | tr '\\0' y)\"");
+  start({});
+  await("Resume");
+  type("\r");
+  await("now");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+}
+
+TEST_F(AppTerminalTest, IsTheLineProgramWhereThereIsNoScreen) {
+  start({"chat", "--plain"});
+  await_prompt();
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+}
+
+}  // namespace
+}  // namespace reprise::cli::app

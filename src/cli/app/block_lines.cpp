@@ -1,0 +1,73 @@
+#include "cli/app/block_lines.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "cli/app/style.h"
+
+namespace reprise::cli::app {
+namespace {
+
+constexpr std::size_t kDepthMax = 16;
+constexpr std::size_t kRoomMin = 10;
+
+void append_line(Line& line, const Line& more) {
+  for (const Span& span : more) {
+    append(line, span.text, span.style);
+  }
+}
+
+}  // namespace
+
+// What is nested deeper than anybody writes is not indented further.
+void BlockLines::push(Container container) {
+  if (containers_.size() < kDepthMax) {
+    containers_.push_back(std::move(container));
+  } else {
+    ++too_deep_;
+  }
+}
+
+void BlockLines::pop() {
+  if (too_deep_ > 0) {
+    --too_deep_;
+  } else {
+    containers_.pop_back();
+  }
+}
+
+std::size_t BlockLines::room() const {
+  std::size_t taken = 0;
+  for (const Container& container : containers_) {
+    taken += width_of(container.rest);
+  }
+  return width_ > taken + kRoomMin ? width_ - taken : std::min(width_, kRoomMin);
+}
+
+void BlockLines::part() {
+  if (!std::exchange(gap_due_, false)) {
+    return;
+  }
+  Line line;
+  for (const Container& container : containers_) {
+    append_line(line, container.rest);
+  }
+  done_.push_back(std::move(line));
+}
+
+void BlockLines::add(const std::vector<Line>& lines) {
+  for (const Line& line : lines) {
+    Line whole;
+    for (Container& container : containers_) {
+      append_line(whole, container.mark.empty() ? container.rest : container.mark);
+      container.mark.clear();
+    }
+    append_line(whole, line);
+    done_.push_back(std::move(whole));
+  }
+  gap_due_ = true;
+}
+
+}  // namespace reprise::cli::app

@@ -1,0 +1,36 @@
+#pragma once
+
+// Questions of running turns to the person: whether a tool may run. A turn waits for its answer.
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+
+#include "cli/app/effect.h"
+#include "cli/app/event.h"
+#include "cli/app/event_queue.h"
+#include "reprise/tool.h"
+
+namespace reprise::cli::app {
+
+// Thread-safe.
+class Consents {
+ public:
+  explicit Consents(EventQueue& events) : events_(events) {}
+
+  using Choice = AnswerConsent::Choice;
+  // Asks, and waits; no when it is stopped.
+  Choice ask(TabId tab, std::string question, const std::stop_token& stop);
+  void answer(int number, Choice choice);
+
+ private:
+  EventQueue& events_;
+  std::mutex mutex_;
+  std::condition_variable_any answered_;
+  int asked_ = 0;
+  std::map<int, Choice> answers_;
+};
+
+}  // namespace reprise::cli::app

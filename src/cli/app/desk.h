@@ -1,0 +1,88 @@
+#pragma once
+
+// Does what update() asks for, on a thread of its own, and answers with events: opens, changes and
+// closes sessions. It alone uses the Context while it lives; the screen never waits for a store or
+// a provider.
+
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "cli/app/consents.h"
+#include "cli/app/effect.h"
+#include "cli/app/event.h"
+#include "cli/app/event_queue.h"
+#include "cli/app/live_session.h"
+#include "cli/context.h"
+#include "cli/run_flags.h"
+#include "cli/session_setup.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+
+namespace reprise::cli::app {
+
+class Desk {
+ public:
+  struct Parts {
+    Context& context;
+    EventQueue& events;
+    RunFlags flags;
+    std::filesystem::path mode_path;  // of the first session
+  };
+  explicit Desk(Parts parts);
+  // Stops what runs, and waits for it.
+  ~Desk();
+  Desk(const Desk&) = delete;
+  Desk& operator=(const Desk&) = delete;
+
+  // Thread-safe; returns at once. All in order, but for what stops or answers something.
+  void perform(Effect effect);
+
+  // Whether an answer that is cut off now can be found again, as far as it was stored.
+  bool keeps_running_answers();
+
+ private:
+  // Shared with whoever stops its turn, while the desk may be closing it.
+  using Live = std::shared_ptr<LiveSession>;
+
+  void work(const std::stop_token& over);
+  void perform_job(const Effect& effect);
+  Live find(TabId tab);
+  bool is_open(std::string_view folder, std::string_view id);
+
+  void find_newest();
+  Result<> open_new(const OpenNew& wanted);
+  Result<> open_stored(const OpenSession& wanted);
+  Result<> open(TabId tab, const RunFlags& flags, SessionChoice choice, std::string title);
+  Result<SessionInfo> check_stored(const std::string& sel);
+  void start_turn(TabId tab, LiveSession::Turn turn, std::string question = "");
+  Result<> run_slash(LiveSession& live, const RunSlash& wanted);
+  Result<> save(LiveSession& live);
+  Result<> load_older(LiveSession& live, const LoadOlder& wanted);
+  void close(TabId tab, bool interrupted);
+  void close_all(bool interrupted);
+  void say(Said::Kind kind, std::string_view text);
+
+  Parts parts_;
+  Consents consents_;
+  TabId tab_;          // whose job is being done; the worker's
+  bool first_ = true;  // no session was opened yet; the worker's
+  bool saved_ = true;  // all that was closed; the worker's
+  std::stop_source hurry_;
+
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::deque<Effect> jobs_;
+  std::map<TabId, Live> tabs_;
+
+  std::jthread worker_;  // last: it uses all the others
+};
+
+}  // namespace reprise::cli::app

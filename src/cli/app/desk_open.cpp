@@ -1,0 +1,172 @@
+// How the desk opens sessions: new ones and stored ones.
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/app/desk.h"
+#include "cli/app/editor.h"
+#include "cli/app/effect.h"
+#include "cli/app/event.h"
+#include "cli/app/live_session.h"
+#include "cli/chat_session.h"
+#include "cli/context.h"
+#include "cli/past.h"
+#include "cli/run_flags.h"
+#include "cli/session_setup.h"
+#include "cli/settings.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+
+namespace reprise::cli::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kProjectOpen = "Project already open in another session.";
+
+// "~/x" and paths relative to where the program was started.
+Result<fs::path> folder_of(Context& context, const std::string& wanted) {
+  fs::path path = wanted;
+  if (wanted == "~" || wanted.starts_with("~/")) {
+    path = fs::path(context.environment().find("HOME").value_or("/")) /
+           wanted.substr(std::min<std::size_t>(2, wanted.size()));
+  }
+  std::error_code error;
+  fs::path folder = fs::canonical(context.working_dir() / path, error);
+  if (error) {
+    return fail(Code::not_found, cat("no such folder: ", wanted));
+  }
+  if (!fs::is_directory(folder, error)) {
+    return fail(Code::invalid_argument, "Project path is not a directory.");
+  }
+  return folder;
+}
+
+}  // namespace
+
+void Desk::find_newest() {
+  NewestFound found;
+  const auto store = parts_.context.store(Access::read);
+  if (store && (*store)->holds().folders) {
+    auto page = (*store)->list({.working_dir = parts_.context.working_dir().string(), .limit = 1});
+    // A store that cannot be listed says so when the session is opened.
+    if (page && !page->sessions.empty()) {
+      found.session = std::move(page->sessions.front());
+    }
+  }
+  parts_.events.post(std::move(found));
+}
+
+bool Desk::is_open(std::string_view folder, std::string_view id) {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(tabs_, [&](const auto& tab) {
+    LiveSession& live = *tab.second;
+    return (!folder.empty() && live.folder() == folder) || live.session().id().str() == id;
+  });
+}
+
+Result<> Desk::open_new(const OpenNew& wanted) {
+  RunFlags flags = parts_.flags;
+  fs::path folder = parts_.mode_path;
+  if (!std::exchange(first_, false) || !wanted.folder.empty()) {
+    // A mode and its folder are the first session's.
+    flags.mode.reset();
+    folder.clear();
+  }
+  if (!wanted.folder.empty()) {
+    REPRISE_ASSIGN(folder, folder_of(parts_.context, wanted.folder));
+  }
+  const fs::path here = folder.empty() ? parts_.context.working_dir() : folder;
+  if (is_open(here.string(), "")) {
+    return fail(Code::conflict, std::string(kProjectOpen));
+  }
+  return open(wanted.tab, flags, {.newest = false, .sel = std::nullopt, .mode_path = folder},
+              wanted.title);
+}
+
+Result<SessionInfo> Desk::check_stored(const std::string& sel) {
+  Context& context = parts_.context;
+  REPRISE_ASSIGN(Store* const store, context.existing_store());
+  auto found = context.select(*store, sel);
+  if (!found && found.error().code == Code::not_found) {
+    return fail(Code::not_found, sel == "last" ? "there is no session of this folder to go on with"
+                                               : cat("Session not found: ", sel));
+  }
+  if (!found) {
+    return found;
+  }
+  const std::string& folder = found->working_dir;
+  std::error_code error;
+  if (!folder.empty() && found->mode.empty()) {
+    if (!fs::exists(folder, error)) {
+      return fail(Code::not_found, "Project path no longer exists.");
+    }
+    if (!fs::is_directory(folder, error)) {
+      return fail(Code::invalid_argument, "Project path is not a directory.");
+    }
+  }
+  if (is_open(folder, found->id.str())) {
+    return fail(Code::conflict, std::string(kProjectOpen));
+  }
+  return found;
+}
+
+Result<> Desk::open_stored(const OpenSession& wanted) {
+  REPRISE_ASSIGN(const SessionInfo info, check_stored(wanted.sel));
+  first_ = false;
+  REPRISE_TRY(
+      open(wanted.tab, parts_.flags, {.newest = false, .sel = info.id.str(), .mode_path = {}}, ""));
+  const std::string name = info.title.empty() ? info.id.str() : info.title;
+  parts_.events.post(Said{Said::Kind::status, wanted.tab, cat("Resumed session: ", name)});
+  return {};
+}
+
+Result<> Desk::open(TabId tab, const RunFlags& flags, SessionChoice choice, std::string title) {
+  Context& context = parts_.context;
+  auto live = std::make_shared<LiveSession>(LiveSession::Parts{.tab = tab,
+                                                               .events = parts_.events,
+                                                               .consents = consents_,
+                                                               .allow_all = context.globals().yes});
+  const Approver approver = live->approver();
+  REPRISE_ASSIGN(std::unique_ptr<Talk> talk, start_talk(context, {.flags = flags,
+                                                                  .session = std::move(choice),
+                                                                  .title = std::move(title),
+                                                                  .approver = approver,
+                                                                  .stop = hurry_.get_token()}));
+  REPRISE_ASSIGN(const Settings* const settings, context.settings());
+  const std::string url = context.store_url(*settings);
+  TabFacts constant{.folder = talk->conversation->session().info.working_dir,
+                    .store = url.substr(0, url.find(':')),
+                    .budget = flags.budget ? flags.budget : settings->budget};
+  live->begin(std::make_unique<ChatSession>(context, flags, approver, std::move(talk)),
+              std::move(constant));
+  TabOpened opened{.tab = tab, .facts = live->facts(), .entries = {}, .oldest = {}, .prompts = {}};
+  ChatSession& session = live->session();
+  if (session.store() != nullptr && session.resumed()) {
+    REPRISE_ASSIGN(Past past,
+                   read_past(*session.store(), session.id(), Seq{opened.facts.messages}));
+    opened.entries = std::move(past.entries);
+    opened.oldest = past.oldest;
+    opened.prompts = last_prompts(*session.store(), session.now(), kPromptsMax)
+                         .value_or(std::vector<std::string>{});
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    tabs_[tab] = std::move(live);
+  }
+  parts_.events.post(std::move(opened));
+  return {};
+}
+
+}  // namespace reprise::cli::app

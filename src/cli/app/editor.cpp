@@ -1,0 +1,236 @@
+#include "cli/app/editor.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/grapheme.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/app/wrap.h"
+
+namespace reprise::cli::app {
+namespace {
+
+bool is_blank(char c) {
+  return c == ' ' || c == '\n' || c == '\t';
+}
+
+}  // namespace
+
+void Editor::set(std::string text) {
+  text_ = std::move(text);
+  cursor_ = text_.size();
+  shown_ = prompts_.size();
+}
+
+std::string Editor::take() {
+  std::string out = std::exchange(text_, {});
+  if (!trimmed(out).empty()) {
+    remember(out);
+  }
+  clear();
+  return out;
+}
+
+void Editor::insert(std::string_view text) {
+  const std::string safe = terminal_text(text);
+  text_.insert(cursor_, safe);
+  cursor_ += safe.size();
+}
+
+void Editor::erase(std::size_t from, std::size_t to) {
+  text_.erase(from, to - from);
+  cursor_ = from;
+}
+
+void Editor::erase_before() {
+  erase(previous(cursor_), cursor_);
+}
+
+void Editor::erase_after() {
+  erase(cursor_, next(cursor_));
+}
+
+void Editor::erase_word() {
+  const std::size_t end = cursor_;
+  word_left();
+  erased_ = text_.substr(cursor_, end - cursor_);
+  erase(cursor_, end);
+}
+
+void Editor::erase_to_end() {
+  const std::size_t line = end_of_line();
+  const std::size_t end = line == cursor_ ? next(cursor_) : line;
+  erased_ = text_.substr(cursor_, end - cursor_);
+  erase(cursor_, end);
+}
+
+void Editor::erase_to_start() {
+  const std::size_t start = start_of_line();
+  erased_ = text_.substr(start, cursor_ - start);
+  erase(start, cursor_);
+}
+
+void Editor::yank() {
+  const std::string text = erased_;
+  insert(text);
+}
+
+std::size_t Editor::previous(std::size_t place) const {
+  // Characters can only be told from the beginning of a line.
+  std::size_t at = place == 0 ? 0 : text_.rfind('\n', place - 1);
+  at = at == std::string::npos || place == 0 ? 0 : at;
+  std::size_t before = at;
+  while (at < place) {
+    before = at;
+    at = next(at);
+  }
+  return before;
+}
+
+std::size_t Editor::next(std::size_t place) const {
+  return place + first_grapheme(std::string_view(text_).substr(place));
+}
+
+std::size_t Editor::start_of_line() const {
+  const std::size_t end = cursor_ == 0 ? std::string::npos : text_.rfind('\n', cursor_ - 1);
+  return end == std::string::npos ? 0 : end + 1;
+}
+
+std::size_t Editor::end_of_line() const {
+  return std::min(text_.find('\n', cursor_), text_.size());
+}
+
+void Editor::left() {
+  cursor_ = previous(cursor_);
+}
+
+void Editor::right() {
+  cursor_ = next(cursor_);
+}
+
+void Editor::word_left() {
+  while (cursor_ > 0 && is_blank(text_[cursor_ - 1])) {
+    --cursor_;
+  }
+  while (cursor_ > 0 && !is_blank(text_[cursor_ - 1])) {
+    --cursor_;
+  }
+}
+
+void Editor::word_right() {
+  while (cursor_ < text_.size() && is_blank(text_[cursor_])) {
+    ++cursor_;
+  }
+  while (cursor_ < text_.size() && !is_blank(text_[cursor_])) {
+    ++cursor_;
+  }
+}
+
+void Editor::line_start() {
+  cursor_ = start_of_line();
+}
+
+void Editor::line_end() {
+  cursor_ = end_of_line();
+}
+
+void Editor::go_to_column(std::size_t line_start, std::size_t columns) {
+  const std::size_t end = std::min(text_.find('\n', line_start), text_.size());
+  const std::string_view line = std::string_view(text_).substr(line_start, end - line_start);
+  cursor_ = line_start + width_prefix(line, columns).size();
+}
+
+bool Editor::up() {
+  const std::size_t start = start_of_line();
+  if (start == 0) {
+    return false;
+  }
+  const std::size_t columns = display_width(std::string_view(text_).substr(start, cursor_ - start));
+  cursor_ = start - 1;
+  go_to_column(start_of_line(), columns);
+  return true;
+}
+
+bool Editor::down() {
+  const std::size_t start = start_of_line();
+  const std::size_t end = end_of_line();
+  if (end == text_.size()) {
+    return false;
+  }
+  go_to_column(end + 1, display_width(std::string_view(text_).substr(start, cursor_ - start)));
+  return true;
+}
+
+void Editor::remember(std::string_view prompt) {
+  std::erase(prompts_, prompt);
+  prompts_.emplace_back(prompt);
+  if (prompts_.size() > kPromptsMax) {
+    prompts_.erase(prompts_.begin());
+  }
+  shown_ = prompts_.size();
+}
+
+bool Editor::older() {
+  if (shown_ == 0) {
+    return false;
+  }
+  if (shown_ == prompts_.size()) {
+    draft_ = text_;
+  }
+  const std::size_t wanted = shown_ - 1;
+  set(prompts_[wanted]);
+  shown_ = wanted;
+  return true;
+}
+
+bool Editor::newer() {
+  if (shown_ >= prompts_.size()) {
+    return false;
+  }
+  const std::size_t wanted = shown_ + 1;
+  set(wanted == prompts_.size() ? draft_ : prompts_[wanted]);
+  shown_ = wanted;
+  return true;
+}
+
+EditorLines editor_lines(const Editor& editor, std::size_t width) {
+  EditorLines out;
+  const std::string_view text = editor.text();
+  std::string line;
+  std::size_t columns = 0;
+  for (std::size_t at = 0;;) {
+    if (at == editor.cursor()) {
+      out.cursor = {out.lines.size(), columns};
+    }
+    if (at == text.size()) {
+      break;
+    }
+    const std::size_t length = first_grapheme(text.substr(at));
+    const std::string_view character = text.substr(at, length);
+    at += length;
+    if (character == "\n") {
+      out.lines.push_back(std::exchange(line, {}));
+      columns = 0;
+      continue;
+    }
+    const std::string shown = character == "\t" ? "    " : std::string(character);
+    const std::size_t taken = display_width(shown);
+    if (columns + taken > width && columns > 0) {
+      out.lines.push_back(std::exchange(line, {}));
+      columns = 0;
+      if (at - length == editor.cursor()) {
+        out.cursor = {out.lines.size(), 0};
+      }
+    }
+    line += shown;
+    columns += taken;
+  }
+  out.lines.push_back(std::move(line));
+  return out;
+}
+
+}  // namespace reprise::cli::app

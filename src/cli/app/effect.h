@@ -1,0 +1,75 @@
+#pragma once
+
+// What update() wants done in the world, as values. The desk does it and answers with events.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/app/event.h"
+#include "cli/slash.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+
+struct FindNewest {};
+struct OpenNew {
+  TabId tab;
+  std::string folder = {};  // "" for where the program was started
+  std::string title = {};
+};
+struct OpenSession {
+  TabId tab;
+  std::string sel;
+};
+// Saves what is left to save and closes the session.
+struct CloseTab {
+  TabId tab;
+};
+struct Ask {
+  TabId tab;
+  std::string text;
+};
+struct AskAgain {
+  TabId tab;
+};
+struct GoOn {
+  TabId tab;
+};
+struct StopTurn {
+  TabId tab;
+};
+struct RunSlash {
+  TabId tab;
+  Slash slash;
+};
+// "/session save".
+struct SaveNow {
+  TabId tab;
+};
+struct LoadOlder {
+  TabId tab;
+  Seq before;
+};
+struct AnswerConsent {
+  TabId tab;
+  int number = 0;
+  enum class Choice : std::uint8_t { no, yes, always } choice = Choice::no;
+};
+// Closes all tabs.
+struct CloseAll {
+  bool interrupted = false;  // they stay open in the store, to be resumed
+};
+// Whatever still takes time while all is closed is given up.
+struct Hurry {};
+// Of the terminal.
+struct Suspend {};
+struct Redraw {};
+
+using Effect =
+    std::variant<FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskAgain, GoOn, StopTurn,
+                 RunSlash, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend, Redraw>;
+using Effects = std::vector<Effect>;
+
+}  // namespace reprise::cli::app

@@ -1,0 +1,116 @@
+#include "cli/app/entry.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/past.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+namespace {
+
+Entry answer_entry(Entry::Kind kind, std::string text, const Message& message) {
+  return {
+      .kind = kind, .text = std::move(text), .failed = message.state == MessageState::incomplete};
+}
+
+struct AnswerBlocks {
+  const Message& message;
+  std::vector<Entry>& out;
+
+  void operator()(const TextBlock& block) {
+    if (!trimmed(block.text).empty()) {
+      out.push_back(answer_entry(Entry::Kind::answer, block.text, message));
+    }
+  }
+  void operator()(const ThinkingBlock& block) {
+    if (!trimmed(block.text).empty()) {
+      out.push_back(answer_entry(Entry::Kind::thinking, block.text, message));
+    }
+  }
+  void operator()(const ToolUseBlock& block) {
+    out.push_back({.kind = Entry::Kind::tool,
+                   .text = block.name,
+                   .id = block.id,
+                   .input = block.input.text()});
+  }
+  void operator()(const ToolResultBlock& block) { add_result(out, block); }
+  void operator()(const ImageBlock& block) {
+    out.push_back({.text = cat("an image (", block.media_type, ")")});
+  }
+  void operator()(const UnknownBlock& block) {
+    out.push_back({.text = cat("a block of type '", block.type, "'")});
+  }
+};
+
+}  // namespace
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  for (auto place = std::ssize(digits) - 3; place > (number < 0 ? 1 : 0); place -= 3) {
+    digits.insert(static_cast<std::size_t>(place), ",");
+  }
+  return digits;
+}
+
+std::string footer_text(std::string_view model, const std::optional<Usage>& usage) {
+  std::string out(model);
+  const auto add = [&out](std::string_view part) { out += cat(out.empty() ? "" : " · ", part); };
+  if (usage && (usage->input.value > 0 || usage->output.value > 0)) {
+    add(cat(grouped(usage->input.value), " in, ", grouped(usage->output.value), " out"));
+  }
+  if (usage && usage->cost) {
+    add(cat("$", usage->cost->str()));
+  }
+  return out;
+}
+
+void add_entries(std::vector<Entry>& entries, const Message& message) {
+  const bool question = is_question(message);
+  if (question) {
+    entries.push_back({.kind = Entry::Kind::question, .text = plain_text(message)});
+  }
+  for (const Block& block : message.blocks) {
+    if (!question || !std::holds_alternative<TextBlock>(block)) {
+      std::visit(AnswerBlocks{message, entries}, block);
+    }
+  }
+  if (message.role != role::kAssistant) {
+    return;
+  }
+  if (message.state == MessageState::incomplete) {
+    entries.push_back({.text = "this answer was cut; /go-on continues it"});
+  }
+  // Between tool calls there is no end to mark.
+  const bool calls = std::ranges::any_of(message.blocks, [](const Block& block) {
+    return std::holds_alternative<ToolUseBlock>(block);
+  });
+  if (!calls) {
+    entries.push_back({.kind = Entry::Kind::footer,
+                       .text = footer_text(message.model, message.usage),
+                       .at = message.created_at});
+  }
+}
+
+void add_result(std::vector<Entry>& entries, const ToolResultBlock& result) {
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    if (entry->kind == Entry::Kind::tool && entry->id == result.tool_use_id) {
+      entry->result = result.text;
+      entry->failed = result.is_error;
+      entry->done = true;
+      entry->changed();
+      return;
+    }
+  }
+}
+
+}  // namespace reprise::cli::app

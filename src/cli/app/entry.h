@@ -1,0 +1,71 @@
+#pragma once
+
+// What stands in a transcript: questions, answers, thoughts, tool calls and what the program says.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/app/style.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+
+// Of one entry, what is shown; the whole is in the store.
+inline constexpr std::size_t kEntryBytesMax = std::size_t{256} << 10;
+
+struct Entry {
+  enum class Kind : std::uint8_t {
+    question,
+    waiting,  // a question that is sent when the running answer has ended
+    answer,
+    thinking,
+    tool,
+    footer,  // of an answer: who answered, what it cost, when
+    notice,  // what the program says; not part of the conversation
+    warning,
+  };
+  Kind kind = Kind::notice;
+  std::string text = {};    // tool: its name
+  std::string id = {};      // tool: of the call
+  std::string input = {};   // tool: JSON
+  std::string result = {};  // tool: what came back
+  bool done = true;         // tool: it has come back; answer, thinking: it has ended
+  bool failed = false;      // tool: the result is an error; answer: it was cut
+  std::optional<Time> at = {};
+
+  // The lines as they were laid out last; no part of the value.
+  struct Laid {
+    std::size_t width = 0;
+    bool unfolded = false;
+    std::vector<Line> lines;
+  };
+  mutable std::shared_ptr<const Laid> laid = {};
+
+  // To be called after every change.
+  void changed() { laid.reset(); }
+};
+
+// Adds what a stored message shows. A tool's result goes to the entry of its call.
+void add_entries(std::vector<Entry>& entries, const Message& message);
+
+// Gives a tool's result to the entry of its call, if it is there.
+void add_result(std::vector<Entry>& entries, const ToolResultBlock& result);
+
+// "1,234".
+std::string grouped(std::int64_t number);
+
+// "gpt-x · 1,234 in, 56 out · $0.002"; "" when nothing is known.
+std::string footer_text(std::string_view model, const std::optional<Usage>& usage);
+
+// Puts the entry on lines of at most `width` columns, one at least; an empty line parts it from
+// what stands before it where one is due. Folded, a tool call and a thought have one line.
+// Remembered until changed().
+const std::vector<Line>& lines_of(const Entry& entry, std::size_t width, bool unfolded, Time now);
+
+}  // namespace reprise::cli::app

@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/grapheme.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "cli/age.h"
+#include "cli/app/entry.h"
+#include "cli/app/markdown.h"
+#include "cli/app/style.h"
+#include "cli/app/wrap.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+namespace {
+
+constexpr std::size_t kFoldedCharacters = 400;
+constexpr Style kAccent{.colour = Colour::cyan};
+
+std::string_view beginning(std::string_view text) {
+  if (text.size() <= kEntryBytesMax) {
+    return text;
+  }
+  return text.substr(0, utf8::valid_prefix(text.substr(0, kEntryBytesMax)));
+}
+
+std::string left_out(std::string_view text) {
+  const std::size_t shown = beginning(text).size();
+  return shown == text.size() ? "" : cat("… ", (text.size() - shown) >> 10, " KiB more");
+}
+
+// The beginning in one line.
+std::string one_line(std::string_view text) {
+  return std::string(
+      trimmed(terminal_line(grapheme_prefix(text.substr(0, 4096), kFoldedCharacters))));
+}
+
+Line cut_to(Line line, std::size_t width) {
+  if (width_of(line) <= width) {
+    return line;
+  }
+  Line out;
+  std::size_t room = width > 1 ? width - 1 : 0;
+  for (const Span& span : line) {
+    const std::string_view part = width_prefix(span.text, room);
+    append(out, part, span.style);
+    room -= display_width(part);
+    if (part.size() < span.text.size()) {
+      break;
+    }
+  }
+  append(out, "…", kDim);
+  return out;
+}
+
+std::string_view trimmed_end(std::string_view text) {
+  return text.substr(0, text.find_last_not_of(" \n") + 1);
+}
+
+std::size_t count_lines(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count(trimmed(text), '\n')) + 1;
+}
+
+std::vector<Line> question_lines(const Entry& entry, std::size_t width) {
+  const bool waiting = entry.kind == Entry::Kind::waiting;
+  const Style bar = waiting ? kDim : kAccent;
+  auto lines = wrap_text(beginning(entry.text), waiting ? kDim : kBold, width,
+                         {{{"▌ ", bar}}, {{"▌ ", bar}}});
+  if (waiting) {
+    lines.push_back({{"  waits for the answer above", kDim}});
+  }
+  return lines;
+}
+
+std::vector<Line> indented(std::vector<Line> lines) {
+  for (Line& line : lines) {
+    if (!line.empty()) {
+      line.insert(line.begin(), Span{"  ", {}});
+    }
+  }
+  return lines;
+}
+
+std::vector<Line> answer_lines(const Entry& entry, std::size_t width) {
+  std::vector<Line> lines = markdown_lines(beginning(entry.text), width > 4 ? width - 2 : width);
+  if (width > 4) {
+    lines = indented(std::move(lines));
+  }
+  if (const std::string rest = left_out(entry.text); !rest.empty()) {
+    lines.push_back({{cat("  ", rest), kDim}});
+  }
+  return lines;
+}
+
+std::vector<Line> thinking_lines(const Entry& entry, std::size_t width, bool unfolded) {
+  if (!unfolded && entry.done) {
+    const std::size_t count = count_lines(entry.text);
+    Line line{{"  ▸ thought ", kDim}};
+    append(line, count > 1 ? cat("(", count, " lines) ") : "", kDim);
+    append(line, one_line(entry.text), kDim);
+    return {cut_to(std::move(line), width)};
+  }
+  return wrap_text(beginning(entry.text), {.dim = true, .italic = true}, width,
+                   {{{"  ▾ ", kDim}}, {{"    ", kDim}}});
+}
+
+// What came back, under the call.
+void add_tool_result(std::vector<Line>& lines, const Entry& entry, std::size_t width) {
+  const Margin margin{{{"    ", {}}}, {{"    ", {}}}};
+  std::ranges::move(wrap_text(beginning(entry.input), kDim, width, margin),
+                    std::back_inserter(lines));
+  if (entry.done && !entry.result.empty()) {
+    const Style style = entry.failed ? Style{.colour = Colour::red} : kPlain;
+    std::ranges::move(wrap_text(trimmed(beginning(entry.result)), style, width,
+                                {{{"  └ ", kDim}}, {{"    ", {}}}}),
+                      std::back_inserter(lines));
+  }
+}
+
+std::vector<Line> tool_lines(const Entry& entry, std::size_t width, bool unfolded) {
+  Line head{{unfolded ? "  ▾ " : "  ▸ ", kDim}};
+  append(head, terminal_line(entry.text), kAccent);
+  if (!entry.done) {
+    append(head, " runs", kDim);
+  } else if (entry.failed) {
+    append(head, " failed", {.colour = Colour::red});
+  } else if (const std::size_t count = count_lines(entry.result); count > 1) {
+    append(head, cat(" (", count, " lines)"), kDim);
+  }
+  if (!unfolded) {
+    append(head, cat(" ", one_line(entry.input)), kDim);
+    return {cut_to(std::move(head), width)};
+  }
+  std::vector<Line> lines{cut_to(std::move(head), width)};
+  add_tool_result(lines, entry, width);
+  return lines;
+}
+
+// The lines, without the empty one that stands before some kinds.
+std::vector<Line> body_lines(const Entry& entry, std::size_t width, bool unfolded, Time now) {
+  using Kind = Entry::Kind;
+  switch (entry.kind) {
+    case Kind::question:
+    case Kind::waiting:
+      return question_lines(entry, width);
+    case Kind::answer:
+      return answer_lines(entry, width);
+    case Kind::thinking:
+      return thinking_lines(entry, width, unfolded);
+    case Kind::tool:
+      return tool_lines(entry, width, unfolded);
+    case Kind::footer: {
+      const std::string age = entry.at ? age_text(*entry.at, now) : "";
+      const std::string gap = entry.text.empty() || age.empty() ? "" : " · ";
+      return {cut_to({{cat("  ", terminal_line(entry.text), gap, age), kDim}}, width)};
+    }
+    case Kind::notice:
+      return wrap_text(trimmed_end(beginning(entry.text)), kDim, width,
+                       {{{"  ", {}}}, {{"  ", {}}}});
+    case Kind::warning:
+      return wrap_text(trimmed_end(beginning(entry.text)), {.colour = Colour::yellow}, width,
+                       {{{"! ", {.colour = Colour::yellow, .bold = true}}}, {{"  ", {}}}});
+  }
+  return {};
+}
+
+bool stands_apart(Entry::Kind kind) {
+  using Kind = Entry::Kind;
+  return kind != Kind::thinking && kind != Kind::tool && kind != Kind::footer;
+}
+
+std::vector<Line> lay_out(const Entry& entry, std::size_t width, bool unfolded, Time now) {
+  std::vector<Line> lines = body_lines(entry, width, unfolded, now);
+  if (stands_apart(entry.kind)) {
+    lines.insert(lines.begin(), Line{});
+  }
+  return lines;
+}
+
+}  // namespace
+
+const std::vector<Line>& lines_of(const Entry& entry, std::size_t width, bool unfolded, Time now) {
+  const bool ages = entry.kind == Entry::Kind::footer;
+  if (ages || !entry.laid || entry.laid->width != width || entry.laid->unfolded != unfolded) {
+    entry.laid = std::make_shared<const Entry::Laid>(
+        Entry::Laid{width, unfolded, lay_out(entry, width, unfolded, now)});
+  }
+  return entry.laid->lines;
+}
+
+}  // namespace reprise::cli::app

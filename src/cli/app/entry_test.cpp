@@ -1,0 +1,89 @@
+#include "cli/app/entry.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/app/style.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+namespace {
+
+std::string laid_out(const Entry& entry, bool unfolded = false, std::size_t width = 40) {
+  std::string out;
+  for (const Line& line : lines_of(entry, width, unfolded, Time{})) {
+    out += text_of(line) + "\n";
+  }
+  return out;
+}
+
+std::vector<Entry> tool_talk() {
+  std::vector<Entry> entries;
+  Message call{.role = "assistant"};
+  call.blocks.emplace_back(ThinkingBlock{"I look\nat the file", "", {}});
+  call.blocks.emplace_back(ToolUseBlock{"t1", "read_file", *RawJson::parse(R"({"path":"a"})"), {}});
+  add_entries(entries, call);
+  Message result{.role = "user"};
+  result.blocks.emplace_back(ToolResultBlock{"t1", "one\ntwo\n", false, {}, {}});
+  add_entries(entries, result);
+  return entries;
+}
+
+TEST(Entry, GivesAResultToItsCall) {
+  const auto entries = tool_talk();
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[1].result, "one\ntwo\n");
+}
+
+TEST(Entry, FoldsThoughtsAndToolCallsToALine) {
+  const auto entries = tool_talk();
+  EXPECT_EQ(laid_out(entries[0]), "  ▸ thought (2 lines) I look at the file\n");
+  EXPECT_EQ(laid_out(entries[1]), "  ▸ read_file (2 lines) {\"path\":\"a\"}\n");
+  EXPECT_EQ(laid_out(entries[0], true), "  ▾ I look\n    at the file\n");
+  EXPECT_EQ(laid_out(entries[1], true),
+            "  ▾ read_file (2 lines)\n    {\"path\":\"a\"}\n  └ one\n    two\n");
+}
+
+TEST(Entry, ShowsTheBeginningOfWhatIsTooLong) {
+  Entry entry{.kind = Entry::Kind::answer, .text = std::string(1 << 20, 'x')};
+  const auto& lines = lines_of(entry, 80, false, Time{});
+  EXPECT_LT(lines.size(), 4000U);
+  EXPECT_EQ(text_of(lines.back()), "  … 768 KiB more");
+}
+
+TEST(Entry, SaysWhoAnsweredAndWhatItCost) {
+  Usage usage{.input = {1234}, .output = {5}, .cost = Money::parse("0.002")};
+  EXPECT_EQ(footer_text("gpt-x", usage), "gpt-x · 1,234 in, 5 out · $0.002");
+  EXPECT_EQ(footer_text("", std::nullopt), "");
+  EXPECT_EQ(grouped(1234567), "1,234,567");
+  EXPECT_EQ(grouped(-123), "-123");
+}
+
+TEST(Entry, MarksAnAnswerThatWasCut) {
+  std::vector<Entry> entries;
+  Message cut{.role = "assistant", .state = MessageState::incomplete};
+  cut.blocks.emplace_back(TextBlock{"half", {}});
+  add_entries(entries, cut);
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_EQ(entries[1].text, "this answer was cut; /go-on continues it");
+}
+
+TEST(Entry, LetsNothingHostileThrough) {
+  for (const auto kind : {Entry::Kind::question, Entry::Kind::answer, Entry::Kind::thinking,
+                          Entry::Kind::tool, Entry::Kind::notice, Entry::Kind::warning}) {
+    const std::string bad = "a\x1b]0;owned\x07 b\u202e\xff\tc\rd";
+    const Entry entry{.kind = kind, .text = bad, .input = bad, .result = bad};
+    for (const bool unfolded : {false, true}) {
+      const std::string shown = laid_out(entry, unfolded);
+      EXPECT_EQ(shown.find_first_of("\x1b\x07\t\r"), std::string::npos) << shown;
+      EXPECT_EQ(shown.find("\u202e"), std::string::npos) << shown;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace reprise::cli::app

@@ -1,0 +1,149 @@
+#pragma once
+
+// Everything that can happen to the program, as values: keys, the clock, and what the desk and the
+// running turns report.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/app/entry.h"
+#include "cli/app/screen.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+
+// Names a tab for as long as the program runs.
+struct TabId {
+  int value = 0;
+  friend auto operator<=>(const TabId&, const TabId&) = default;
+};
+
+// A key that is no character, by the name of the key table: "Ctrl-W", "Enter", "Alt-1".
+struct KeyPressed {
+  std::string name;
+};
+struct Typed {
+  std::string text;
+};
+// A whole paste, however many lines it has.
+struct Pasted {
+  std::string text;
+};
+struct Resized {
+  Size size;
+};
+struct Ticked {
+  Time now;
+};
+// SIGINT or SIGTERM from outside.
+struct Signalled {};
+
+// What the screen shows of a session beside its messages.
+struct TabFacts {
+  std::string id = {};  // "" while there is none
+  std::string title = {};
+  std::string folder = {};
+  std::string mode = {};
+  std::string provider = {};
+  std::string model = {};
+  std::string store = {};  // its kind: "sqlite"
+  bool saved = true;
+  std::int64_t messages = 0;
+  Usage usage = {};
+  std::optional<std::int64_t> budget = {};
+  std::vector<Todo> todos = {};
+};
+
+// The newest session of the folder where the program was started, if there is one.
+struct NewestFound {
+  std::optional<SessionInfo> session;
+};
+struct TabOpened {
+  TabId tab;
+  TabFacts facts;
+  std::vector<Entry> entries;
+  Seq oldest;                        // `entries` begin with this message
+  std::vector<std::string> prompts;  // earlier ones, oldest first
+};
+struct TabFailed {
+  TabId tab;
+  std::string reason;
+};
+struct OlderLoaded {
+  TabId tab;
+  std::vector<Entry> entries;
+  Seq oldest;
+};
+// After a command that changed what is stored: another model, another past.
+struct TabChanged {
+  TabId tab;
+  TabFacts facts;
+  bool past_changed = false;  // `entries` stand for the whole transcript
+  std::vector<Entry> entries = {};
+  Seq oldest = {};
+};
+struct TabClosed {
+  TabId tab;
+};
+
+struct TextCame {
+  TabId tab;
+  std::string text;
+};
+struct ThinkingCame {
+  TabId tab;
+  std::string text;
+};
+struct ToolCalled {
+  TabId tab;
+  ToolUseBlock call;
+};
+struct ToolAnswered {
+  TabId tab;
+  ToolResultBlock result;
+};
+// An assistant message is whole.
+struct AnswerStored {
+  TabId tab;
+  std::string model;
+  std::optional<Usage> usage;
+  Time at;
+  bool calls_tools = false;
+  bool cut = false;
+};
+struct TurnEnded {
+  TabId tab;
+  TabFacts facts;
+  std::string failure = {};  // "" when nothing failed
+  bool stopped = false;      // somebody asked for it
+  bool saved = true;
+};
+// A tool wants to run.
+struct ConsentAsked {
+  TabId tab;
+  int number = 0;
+  std::string question;
+};
+
+// Something a person should read: in a tab, or in the status line when it belongs to none.
+struct Said {
+  enum class Kind : std::uint8_t { notice, warning, status } kind = Kind::notice;
+  std::optional<TabId> tab;
+  std::string text;
+};
+// All tabs are closed: the program may end.
+struct AllClosed {
+  bool saved = true;
+};
+
+using Event =
+    std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound, TabOpened,
+                 TabFailed, OlderLoaded, TabChanged, TabClosed, TextCame, ThinkingCame, ToolCalled,
+                 ToolAnswered, AnswerStored, TurnEnded, ConsentAsked, Said, AllClosed>;
+
+}  // namespace reprise::cli::app

@@ -1,0 +1,58 @@
+#include "cli/app/event_queue.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "cli/app/event.h"
+#include "reprise/error.h"
+
+namespace reprise::cli::app {
+
+Result<std::unique_ptr<EventQueue>> EventQueue::make() {
+  Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (wake.get() < 0) {
+    return fail(Code::io, "cannot wait for events", errno);
+  }
+  return std::unique_ptr<EventQueue>(new EventQueue(std::move(wake)));
+}
+
+void EventQueue::post(Event event) {
+  std::unique_lock lock(mutex_);
+  room_.wait(lock, [this] { return closed_ || events_.size() < kEventsMax; });
+  if (closed_) {
+    return;
+  }
+  events_.push_back(std::move(event));
+  const std::uint64_t one = 1;
+  // A counter that is full is readable already.
+  (void)!::write(wake_.get(), &one, sizeof one);
+}
+
+std::vector<Event> EventQueue::take() {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t count = 0;
+  // Empty or not: the lock is held, so the counter and the queue agree.
+  (void)!::read(wake_.get(), &count, sizeof count);
+  std::vector<Event> out(std::make_move_iterator(events_.begin()),
+                         std::make_move_iterator(events_.end()));
+  events_.clear();
+  room_.notify_all();
+  return out;
+}
+
+void EventQueue::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  room_.notify_all();
+}
+
+}  // namespace reprise::cli::app

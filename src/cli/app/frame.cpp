@@ -1,0 +1,120 @@
+#include "cli/app/frame.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <vector>
+
+#include "cli/app/editor.h"
+#include "cli/app/entry.h"
+#include "cli/app/state.h"
+#include "cli/app/style.h"
+#include "cli/app/wrap.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+namespace {
+
+constexpr std::size_t kRowsForRule = 8;
+constexpr std::size_t kRowsForTabs = 5;
+
+std::vector<Line> dialog_lines(const Dialog& dialog, std::size_t width) {
+  std::vector<Line> lines =
+      wrap_text(dialog.question, kBold, width,
+                {{{"? ", {.colour = Colour::yellow, .bold = true}}}, {{"  ", {}}}});
+  const char* const keys = dialog.kind == Dialog::Kind::consent
+                               ? "Enter or y: yes · a: always · Esc or n: no"
+                               : "Enter or y: yes · Esc or n: no";
+  std::ranges::move(wrap_text(keys, kDim, width, {{{"  ", {}}}, {{"  ", {}}}}),
+                    std::back_inserter(lines));
+  return lines;
+}
+
+std::size_t height(const Tab& tab, std::size_t entry, std::size_t width, Time now) {
+  return lines_of(tab.entries[entry], width, tab.unfolded, now).size();
+}
+
+}  // namespace
+
+Frame frame_of(const State& state) {
+  Frame frame;
+  const std::size_t rows = state.size.rows;
+  const std::size_t width = state.size.columns;
+  frame.tab_rows = rows >= kRowsForTabs ? 1 : 0;
+  frame.rule_rows = rows >= kRowsForRule ? 1 : 0;
+  const std::size_t status_rows = rows >= 3 ? 1 : 0;
+  const std::size_t input_rows_max = std::max<std::size_t>(1, rows / 3);
+  if (state.dialogs.empty()) {
+    frame.input = editor_lines(state.input(), width > 4 ? width - 3 : 1);
+    frame.input_rows = std::min(frame.input.lines.size(), input_rows_max);
+    if (frame.input.cursor.row >= frame.input_rows) {
+      frame.input_first = frame.input.cursor.row - frame.input_rows + 1;
+    }
+  } else {
+    frame.dialog = dialog_lines(state.dialogs.front(), width);
+    frame.input_rows = std::min(frame.dialog.size(), std::max<std::size_t>(2, rows / 2));
+  }
+  const std::size_t taken = frame.tab_rows + frame.rule_rows + status_rows + frame.input_rows;
+  frame.transcript_row = frame.tab_rows;
+  frame.transcript_rows = rows > taken ? rows - taken : 0;
+  frame.input_row = frame.transcript_row + frame.transcript_rows + frame.rule_rows;
+  frame.status_row = status_rows > 0 ? rows - 1 : rows;
+  return frame;
+}
+
+Anchor anchor_at_end(const Tab& tab, std::size_t rows, std::size_t width, Time now) {
+  std::size_t left = rows;
+  for (std::size_t entry = tab.entries.size(); entry-- > 0;) {
+    const std::size_t lines = height(tab, entry, width, now);
+    if (lines >= left) {
+      return {entry, lines - left};
+    }
+    left -= lines;
+  }
+  return {};
+}
+
+std::vector<const Line*> visible_lines(const Tab& tab, std::size_t rows, std::size_t width,
+                                       Time now) {
+  std::vector<const Line*> out;
+  const Anchor end = anchor_at_end(tab, rows, width, now);
+  const Anchor top = std::min(tab.top.value_or(end), end);
+  for (std::size_t entry = top.entry; entry < tab.entries.size() && out.size() < rows; ++entry) {
+    const std::vector<Line>& lines = lines_of(tab.entries[entry], width, tab.unfolded, now);
+    for (std::size_t line = entry == top.entry ? top.line : 0;
+         line < lines.size() && out.size() < rows; ++line) {
+      out.push_back(&lines[line]);
+    }
+  }
+  return out;
+}
+
+void scroll(Tab& tab, std::ptrdiff_t lines, std::size_t rows, std::size_t width, Time now) {
+  const Anchor end = anchor_at_end(tab, rows, width, now);
+  Anchor top = std::min(tab.top.value_or(end), end);
+  if (tab.entries.empty()) {
+    return;
+  }
+  for (; lines < 0; ++lines) {
+    if (top.line > 0) {
+      --top.line;
+    } else if (top.entry > 0) {
+      --top.entry;
+      top.line = height(tab, top.entry, width, now) - 1;
+    } else {
+      break;
+    }
+  }
+  for (; lines > 0 && top < end; --lines) {
+    ++top.line;
+    if (top.line >= height(tab, top.entry, width, now)) {
+      top = {top.entry + 1, 0};
+    }
+  }
+  tab.top.reset();
+  if (top < end) {
+    tab.top = top;
+  }
+}
+
+}  // namespace reprise::cli::app

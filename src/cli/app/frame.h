@@ -1,0 +1,42 @@
+#pragma once
+
+// Where the parts of the screen are, and which lines of the transcript it shows. Pure; update()
+// needs it to scroll, render() to paint.
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "cli/app/editor.h"
+#include "cli/app/screen.h"
+#include "cli/app/state.h"
+#include "cli/app/style.h"
+
+namespace reprise::cli::app {
+
+// From top to bottom; a part without rows is left out on a small screen.
+struct Frame {
+  std::size_t tab_rows = 0;
+  std::size_t transcript_row = 0;
+  std::size_t transcript_rows = 0;
+  std::size_t rule_rows = 0;
+  std::size_t input_row = 0;
+  std::size_t input_rows = 0;
+  EditorLines input;            // all of its lines
+  std::size_t input_first = 0;  // the first one shown
+  std::vector<Line> dialog;     // instead of the input
+  std::size_t status_row = 0;
+};
+Frame frame_of(const State& state);
+
+// The first line shown when the end is shown.
+Anchor anchor_at_end(const Tab& tab, std::size_t rows, std::size_t width, Time now);
+
+// The lines shown, at most `rows`. They live until an entry changes.
+std::vector<const Line*> visible_lines(const Tab& tab, std::size_t rows, std::size_t width,
+                                       Time now);
+
+// Scrolls by lines, up when negative. At the end, the tab follows what comes.
+void scroll(Tab& tab, std::ptrdiff_t lines, std::size_t rows, std::size_t width, Time now);
+
+}  // namespace reprise::cli::app

@@ -1,0 +1,64 @@
+#pragma once
+
+// The table of keys: what each does, and what docs/terminal.md says about it.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace reprise::cli::app {
+
+enum class Action : std::uint8_t {
+  send,
+  new_line,
+  stop,
+  leave_if_empty,
+  close_tab,
+  next_tab,
+  previous_tab,
+  go_to_tab,
+  page_up,
+  page_down,
+  scroll_up,
+  scroll_down,
+  to_top,
+  to_bottom,
+  fold,
+  up,
+  down,
+  left,
+  right,
+  word_left,
+  word_right,
+  line_start,
+  line_end,
+  erase_before,
+  erase_after,
+  erase_word,
+  erase_to_end,
+  erase_to_start,
+  yank,
+  escape,
+  help,
+  redraw,
+  suspend,
+};
+
+struct KeyBinding {
+  Action action;
+  std::string_view keys;        // their names, parted by blanks
+  std::string_view help;        // one line
+  std::string_view shown = {};  // in the manual instead of `keys`
+};
+
+// In the order of the manual.
+std::span<const KeyBinding> key_bindings();
+
+std::optional<Action> find_action(std::string_view key);
+
+// The table as Markdown.
+std::string keys_markdown();
+
+}  // namespace reprise::cli::app

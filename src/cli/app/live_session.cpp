@@ -1,0 +1,180 @@
+#include "cli/app/live_session.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <ranges>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/app/consents.h"
+#include "cli/app/entry.h"
+#include "cli/app/event.h"
+#include "cli/app/event_queue.h"
+#include "cli/chat_session.h"
+#include "cli/tool_consent.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/tool.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+namespace {
+
+// Makes events of what a turn reports.
+class EventObserver final : public TurnObserver {
+ public:
+  EventObserver(TabId tab, EventQueue& events) : tab_(tab), events_(events) {}
+
+  void on_text(std::string_view text) override { events_.post(TextCame{tab_, std::string(text)}); }
+  void on_thinking(std::string_view text) override {
+    events_.post(ThinkingCame{tab_, std::string(text)});
+  }
+  void on_tool_call(const ToolUseBlock& call) override { events_.post(ToolCalled{tab_, call}); }
+  void on_tool_result(const ToolResultBlock& result) override {
+    events_.post(ToolAnswered{tab_, result});
+  }
+  void on_message(const Message& stored) override {
+    if (stored.role != role::kAssistant) {
+      return;
+    }
+    const bool calls = std::ranges::any_of(stored.blocks, [](const Block& block) {
+      return std::holds_alternative<ToolUseBlock>(block);
+    });
+    events_.post(AnswerStored{.tab = tab_,
+                              .model = stored.model,
+                              .usage = stored.usage,
+                              .at = stored.created_at,
+                              .calls_tools = calls,
+                              .cut = stored.state == MessageState::incomplete});
+  }
+  void on_warning(std::string_view text) override {
+    events_.post(Said{Said::Kind::warning, tab_, std::string(text)});
+  }
+
+ private:
+  TabId tab_;
+  EventQueue& events_;
+};
+
+}  // namespace
+
+Result<Past> read_past(Store& store, const SessionId& id, Seq before) {
+  Past past;
+  const Seq from{std::max<std::int64_t>(0, before.value - kMessagesAtOnce)};
+  past.oldest = from;
+  REPRISE_ASSIGN(const ReadReport report,
+                 store.read(id, {.from = from, .to = before}, [&past](const Message& message) {
+                   add_entries(past.entries, message);
+                   return Flow::go_on;
+                 }));
+  for (const Damage& part : report.damage) {
+    past.entries.push_back(
+        {.kind = Entry::Kind::warning, .text = cat("cannot read ", part.where, ": ", part.reason)});
+  }
+  return past;
+}
+
+LiveSession::~LiveSession() {
+  stop();
+  wait();
+}
+
+Approver LiveSession::approver() {
+  return [this](const ToolUseBlock& call) {
+    std::unique_lock lock(mutex_);
+    if (only_reads(call.name) || parts_.allow_all || always_.contains(call.name)) {
+      return Approval::allow;
+    }
+    const std::stop_token stop = stop_.get_token();
+    lock.unlock();
+    const Consents::Choice choice =
+        parts_.consents.ask(parts_.tab, cat("Run ", call.name, " ", call.input.text(), "?"), stop);
+    if (choice == Consents::Choice::always) {
+      lock.lock();
+      always_.insert(call.name);
+    }
+    return choice == Consents::Choice::no ? Approval::deny : Approval::allow;
+  };
+}
+
+void LiveSession::begin(std::unique_ptr<ChatSession> session, TabFacts constant_facts) {
+  session_ = std::move(session);
+  constant_ = std::move(constant_facts);
+}
+
+TabFacts LiveSession::facts() {
+  const Session now = session_->now();
+  TabFacts facts = constant_;
+  facts.id = now.info.id.str();
+  facts.title = now.info.title;
+  facts.mode = now.info.mode;
+  facts.provider = session_->provider().name();
+  facts.model = session_->model();
+  facts.saved = session_->store() != nullptr;
+  facts.messages = now.info.head.value;
+  facts.usage = now.usage;
+  if (facts.saved) {
+    if (Todos* const todos = session_->store()->offers().todos; todos != nullptr) {
+      facts.todos = todos->todos(now.info.id).value_or(std::vector<Todo>{});
+    }
+  }
+  return facts;
+}
+
+void LiveSession::run(Turn turn, std::string question) {
+  wait();
+  std::stop_token stop;
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = std::stop_source();
+    stop = stop_.get_token();
+  }
+  turn_ = std::thread([this, turn = std::move(turn), question = std::move(question), stop] {
+    EventObserver observer(parts_.tab, parts_.events);
+    const Result<Outcome> outcome = turn(session_->talk(), observer, stop);
+    if (outcome && said_.answer.empty() && !question.empty()) {
+      said_ = {.question = question, .answer = plain_text(outcome->answer)};
+    }
+    report(outcome, stop.stop_requested());
+  });
+}
+
+void LiveSession::report(const Result<Outcome>& outcome, bool stopped) {
+  TurnEnded ended{.tab = parts_.tab, .facts = facts(), .stopped = stopped};
+  if (!outcome) {
+    ended.failure = outcome.error().message;
+  } else if (const auto& cut = outcome->cut; cut && !stopped) {
+    ended.failure = cat(cut->message, "; what came is kept, /go-on continues it");
+  }
+  if (outcome && !outcome->saved) {
+    saved_ = false;
+    ended.saved = false;
+  }
+  parts_.events.post(std::move(ended));
+}
+
+void LiveSession::stop() {
+  std::unique_lock lock(mutex_);
+  std::stop_source source = stop_;
+  lock.unlock();
+  source.request_stop();  // without the lock: it calls whoever waits
+}
+
+void LiveSession::wait() {
+  if (turn_.joinable()) {
+    turn_.join();
+  }
+}
+
+}  // namespace reprise::cli::app

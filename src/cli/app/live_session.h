@@ -1,0 +1,90 @@
+#pragma once
+
+// A session that a tab has open: its conversation, and the thread of the turn that runs in it.
+// One thread calls it (the desk); stop() and the approver may be called from any.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/app/consents.h"
+#include "cli/app/entry.h"
+#include "cli/app/event.h"
+#include "cli/app/event_queue.h"
+#include "cli/chat_session.h"
+#include "cli/past.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/tool.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+
+// How many messages are read at once.
+inline constexpr std::int64_t kMessagesAtOnce = 200;
+
+// A piece of the transcript.
+struct Past {
+  std::vector<Entry> entries;
+  Seq oldest;  // its first message
+};
+// The messages before `before`, at most kMessagesAtOnce of them.
+Result<Past> read_past(Store& store, const SessionId& id, Seq before);
+
+class LiveSession {
+ public:
+  struct Parts {
+    TabId tab;
+    EventQueue& events;
+    Consents& consents;
+    bool allow_all = false;  // --yes
+  };
+  explicit LiveSession(const Parts& parts) : parts_(parts) {}
+  ~LiveSession();
+  LiveSession(const LiveSession&) = delete;
+  LiveSession& operator=(const LiveSession&) = delete;
+
+  // To be given to the conversation. This object outlives it.
+  Approver approver();
+  // Called once, before all that follows.
+  void begin(std::unique_ptr<ChatSession> session, TabFacts constant_facts);
+
+  ChatSession& session() { return *session_; }
+  TabFacts facts();
+  const std::string& folder() const { return constant_.folder; }
+
+  // Runs a turn on a thread of its own, which reports to the queue and ends with TurnEnded.
+  using Turn = std::function<Result<Outcome>(Conversation& talk, TurnObserver& observer,
+                                             std::stop_token stop)>;
+  void run(Turn turn, std::string question = "");
+  void stop();
+  // Until the turn has ended.
+  void wait();
+  bool all_saved() const { return saved_; }
+  // What this run began with. Not while a turn runs.
+  const Exchange& said() const { return said_; }
+
+ private:
+  void report(const Result<Outcome>& outcome, bool stopped);
+
+  Parts parts_;
+  TabFacts constant_;  // what does not change while it is open
+  std::unique_ptr<ChatSession> session_;
+  std::mutex mutex_;
+  std::stop_source stop_;         // of the running turn
+  std::set<std::string> always_;  // tools that may always run
+  std::atomic<bool> saved_ = true;
+  Exchange said_;
+  std::thread turn_;
+};
+
+}  // namespace reprise::cli::app

@@ -1,0 +1,291 @@
+#include "cli/app/markdown.h"
+
+#include <md4c.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/grapheme.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/app/block_lines.h"
+#include "cli/app/code_colours.h"
+#include "cli/app/markdown_library.h"
+#include "cli/app/style.h"
+#include "cli/app/wrap.h"
+
+namespace reprise::cli::app {
+namespace {
+
+constexpr Style kCode{.colour = Colour::cyan};
+
+struct List {
+  bool ordered = false;
+  std::size_t number = 0;
+  bool tight = true;
+};
+
+// Hears md4c's events and collects lines.
+class MarkdownLines {
+ public:
+  explicit MarkdownLines(std::size_t width) : blocks_(width) {}
+
+  void enter(MD_BLOCKTYPE type, const void* detail) {
+    switch (type) {
+      case MD_BLOCK_QUOTE:
+        flush();
+        blocks_.part();
+        blocks_.push({{{"│ ", kDim}}, {{"│ ", kDim}}});
+        break;
+      case MD_BLOCK_UL:
+      case MD_BLOCK_OL:
+        flush();
+        begin_list(type, detail);
+        break;
+      case MD_BLOCK_LI:
+        flush();
+        begin_item(*static_cast<const MD_BLOCK_LI_DETAIL*>(detail));
+        break;
+      case MD_BLOCK_HR:
+        blocks_.part();
+        blocks_.add({{{std::string(std::min<std::size_t>(blocks_.room(), 3), '-'), kDim}}});
+        break;
+      case MD_BLOCK_H:
+        blocks_.part();
+        style_ = static_cast<const MD_BLOCK_H_DETAIL*>(detail)->level <= 2
+                     ? Style{.colour = Colour::cyan, .bold = true}
+                     : kBold;
+        break;
+      case MD_BLOCK_CODE:
+        blocks_.part();
+        begin_code(*static_cast<const MD_BLOCK_CODE_DETAIL*>(detail));
+        break;
+      case MD_BLOCK_P:
+        blocks_.part();
+        break;
+      default:
+        break;
+    }
+  }
+
+  void leave(MD_BLOCKTYPE type) {
+    switch (type) {
+      case MD_BLOCK_QUOTE:
+      case MD_BLOCK_LI:
+        flush();
+        blocks_.pop();
+        break;
+      case MD_BLOCK_UL:
+      case MD_BLOCK_OL:
+        lists_.pop_back();
+        break;
+      case MD_BLOCK_H:
+        flush();
+        style_ = {};
+        break;
+      case MD_BLOCK_CODE:
+        end_code();
+        break;
+      case MD_BLOCK_P:
+        flush();
+        break;
+      default:
+        break;
+    }
+  }
+
+  void enter(MD_SPANTYPE type) { spans_.push_back(std::exchange(style_, with(type))); }
+
+  void leave(MD_SPANTYPE type, const void* detail) {
+    style_ = spans_.back();
+    spans_.pop_back();
+    if (type == MD_SPAN_A) {
+      const auto& link = *static_cast<const MD_SPAN_A_DETAIL*>(detail);
+      const std::string target = terminal_line({link.href.text, link.href.size});
+      // A link that shows its own address says it once.
+      if (!text_of(line_).ends_with(target)) {
+        append(line_, cat(" (", target, ")"), kDim);
+      }
+    }
+  }
+
+  void text(MD_TEXTTYPE type, std::string_view text) {
+    if (in_code_) {
+      code_ += text;
+    } else if (type == MD_TEXT_BR || type == MD_TEXT_SOFTBR) {
+      lines_.push_back(std::exchange(line_, {}));
+    } else if (type == MD_TEXT_NULLCHAR) {
+      append(line_, "\xEF\xBF\xBD", style_);
+    } else {
+      append(line_, expand_tabs(type == MD_TEXT_ENTITY ? entity(text) : text), style_);
+    }
+  }
+
+  std::vector<Line> finish() {
+    flush();
+    return blocks_.finish();
+  }
+
+ private:
+  Style with(MD_SPANTYPE type) const {
+    Style style = style_;
+    switch (type) {
+      case MD_SPAN_EM:
+        style.italic = true;
+        break;
+      case MD_SPAN_STRONG:
+        style.bold = true;
+        break;
+      case MD_SPAN_CODE:
+        style.colour = kCode.colour;
+        break;
+      case MD_SPAN_A:
+        style.underline = true;
+        break;
+      default:
+        break;
+    }
+    return style;
+  }
+
+  static std::string_view entity(std::string_view text) {
+    constexpr std::pair<std::string_view, std::string_view> kKnown[] = {
+        {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&nbsp;", " "}};
+    for (const auto& [name, meaning] : kKnown) {
+      if (text == name) {
+        return meaning;
+      }
+    }
+    return text;
+  }
+
+  void begin_list(MD_BLOCKTYPE type, const void* detail) {
+    if (lists_.empty()) {
+      blocks_.part();
+    }
+    if (type == MD_BLOCK_OL) {
+      const auto& list = *static_cast<const MD_BLOCK_OL_DETAIL*>(detail);
+      lists_.push_back({true, list.start, list.is_tight != 0});
+    } else {
+      const auto& list = *static_cast<const MD_BLOCK_UL_DETAIL*>(detail);
+      lists_.push_back({false, 0, list.is_tight != 0});
+    }
+    blocks_.close_up();
+  }
+
+  void begin_item(const MD_BLOCK_LI_DETAIL& item) {
+    List& list = lists_.back();
+    if (list.tight) {
+      blocks_.close_up();
+    }
+    blocks_.part();
+    std::string mark = list.ordered ? cat(list.number++, ". ") : "• ";
+    if (item.is_task != 0) {
+      mark = item.task_mark == ' ' ? "[ ] " : "[x] ";
+    }
+    const std::string blanks(display_width(mark), ' ');
+    blocks_.push({{{mark, {.colour = Colour::cyan}}}, {{blanks, {}}}});
+  }
+
+  void begin_code(const MD_BLOCK_CODE_DETAIL& detail) {
+    in_code_ = true;
+    code_.clear();
+    language_.assign(detail.lang.text == nullptr ? "" : detail.lang.text, detail.lang.size);
+  }
+
+  void end_code() {
+    in_code_ = false;
+    std::string_view code = code_;
+    if (code.ends_with('\n')) {
+      code.remove_suffix(1);
+    }
+    blocks_.push({{{"│ ", kDim}}, {{"│ ", kDim}}});
+    const std::size_t columns = blocks_.room();
+    std::vector<Line> lines;
+    for (const Line& line : coloured_code(code, language_)) {
+      std::ranges::move(cut_line(line, columns), std::back_inserter(lines));
+    }
+    blocks_.add(std::move(lines));
+    blocks_.pop();
+  }
+
+  // The words collected so far become lines.
+  void flush() {
+    if (line_.empty() && lines_.empty()) {
+      return;
+    }
+    lines_.push_back(std::exchange(line_, {}));
+    std::vector<Line> wrapped;
+    for (const Line& line : std::exchange(lines_, {})) {
+      std::ranges::move(wrap(line, blocks_.room()), std::back_inserter(wrapped));
+    }
+    blocks_.add(std::move(wrapped));
+  }
+
+  BlockLines blocks_;
+  std::vector<Line> lines_;  // of the block, before they are wrapped
+  Line line_;
+  Style style_;
+  std::vector<Style> spans_;
+  std::vector<List> lists_;
+  bool in_code_ = false;
+  std::string code_;
+  std::string language_;
+};
+
+MD_PARSER parser() {
+  return {.abi_version = 0,
+          .flags = MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_PERMISSIVEURLAUTOLINKS |
+                   MD_FLAG_NOHTML,
+          .enter_block =
+              [](MD_BLOCKTYPE type, void* detail, void* user) {
+                static_cast<MarkdownLines*>(user)->enter(type, detail);
+                return 0;
+              },
+          .leave_block =
+              [](MD_BLOCKTYPE type, void*, void* user) {
+                static_cast<MarkdownLines*>(user)->leave(type);
+                return 0;
+              },
+          .enter_span =
+              [](MD_SPANTYPE type, void*, void* user) {
+                static_cast<MarkdownLines*>(user)->enter(type);
+                return 0;
+              },
+          .leave_span =
+              [](MD_SPANTYPE type, void* detail, void* user) {
+                static_cast<MarkdownLines*>(user)->leave(type, detail);
+                return 0;
+              },
+          .text =
+              [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* user) {
+                static_cast<MarkdownLines*>(user)->text(type, {text, size});
+                return 0;
+              },
+          .debug_log = nullptr,
+          .syntax = nullptr};
+}
+
+}  // namespace
+
+std::vector<Line> markdown_lines(std::string_view text, std::size_t width) {
+  const auto& library = markdown_library();
+  if (!library || text.size() > std::numeric_limits<MD_SIZE>::max() / 8) {
+    return wrap_text(text, kPlain, width);
+  }
+  const std::string safe = terminal_text(text);
+  MarkdownLines lines(width);
+  const MD_PARSER events = parser();
+  if (library->parse(safe.data(), static_cast<MD_SIZE>(safe.size()), &events, &lines) != 0) {
+    return wrap_text(text, kPlain, width);
+  }
+  return lines.finish();
+}
+
+}  // namespace reprise::cli::app

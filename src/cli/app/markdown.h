@@ -1,0 +1,18 @@
+#pragma once
+
+// Markdown as people read it: headings, lists, quotes, code, emphasis; tables and raw HTML as they
+// are written. Pure.
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "cli/app/style.h"
+
+namespace reprise::cli::app {
+
+// Lines of at most `width` columns, safe for a terminal. Where md4c is not installed, the text as
+// it stands, wrapped.
+std::vector<Line> markdown_lines(std::string_view text, std::size_t width);
+
+}  // namespace reprise::cli::app

@@ -1,0 +1,83 @@
+#include "cli/app/markdown.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "cli/app/style.h"
+
+namespace reprise::cli::app {
+namespace {
+
+std::string shown_markdown(std::string_view text, std::size_t width = 40) {
+  std::string out;
+  for (const Line& line : markdown_lines(text, width)) {
+    out += text_of(line) + "\n";
+  }
+  return out;
+}
+
+TEST(Markdown, ShowsHeadingsListsAndParagraphs) {
+  EXPECT_EQ(
+      shown_markdown("# Title\nsome *words* and `code`\n\n- one\n- two\n  - inner\n\n1. a\n2. b"),
+      "Title\n"
+      "\n"
+      "some words and code\n"
+      "\n"
+      "• one\n"
+      "• two\n"
+      "  • inner\n"
+      "\n"
+      "1. a\n"
+      "2. b\n");
+}
+
+TEST(Markdown, IndentsWhatBelongsToAnItem) {
+  EXPECT_EQ(shown_markdown("- a long item that needs two lines", 20),
+            "• a long item that\n"
+            "  needs two lines\n");
+}
+
+TEST(Markdown, ShowsCodeAsItStands) {
+  EXPECT_EQ(shown_markdown("x:\n```cpp\nif (a) {\n\treturn \"b\";\n}\n```\nend"),
+            "x:\n"
+            "\n"
+            "│ if (a) {\n"
+            "│     return \"b\";\n"
+            "│ }\n"
+            "\n"
+            "end\n");
+}
+
+TEST(Markdown, LeavesTablesAsTheyAre) {
+  EXPECT_EQ(shown_markdown("| a | b |\n|---|---|\n| 1 | 2 |"), "| a | b |\n|---|---|\n| 1 | 2 |\n");
+}
+
+TEST(Markdown, QuotesAndNamesLinks) {
+  EXPECT_EQ(shown_markdown("> said\n> so\n\n[here](http://a.b)"),
+            "│ said\n"
+            "│ so\n"
+            "\n"
+            "here (http://a.b)\n");
+}
+
+TEST(Markdown, StylesWords) {
+  const auto lines = markdown_lines("a **b**", 20);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0], (Line{{"a ", kPlain}, {"b", kBold}}));
+}
+
+TEST(Markdown, EndsSoonOnHostileText) {
+  std::string quotes(1 << 18, '>');
+  EXPECT_FALSE(markdown_lines(quotes + " x", 80).empty());
+  std::string lists;
+  for (int i = 0; i < 2000; ++i) {
+    lists += std::string(static_cast<std::size_t>(i % 400), ' ') + "- x\n";
+  }
+  EXPECT_FALSE(markdown_lines(lists, 80).empty());
+  EXPECT_EQ(shown_markdown("\x1b[2J\xff"), "␛[2J\uFFFD\n");
+}
+
+}  // namespace
+}  // namespace reprise::cli::app

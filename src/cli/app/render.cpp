@@ -1,0 +1,114 @@
+#include "cli/app/render.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/app/frame.h"
+#include "cli/app/screen.h"
+#include "cli/app/state.h"
+#include "cli/app/style.h"
+#include "cli/app/wrap.h"
+
+namespace reprise::cli::app {
+namespace {
+
+constexpr Style kPrompt{.colour = Colour::cyan, .bold = true};
+
+// What stands there when nothing was said yet.
+std::vector<Line> welcome(const State& state, std::size_t width) {
+  const Tab* const tab = state.tab();
+  std::vector<Line> lines{{}};
+  const auto say = [&](std::string_view text, Style style) {
+    for (Line& line : wrap_text(text, style, width, {{{"  ", {}}}, {{"  ", {}}}})) {
+      lines.push_back(std::move(line));
+    }
+  };
+  say("Reprise", kBold);
+  if (tab == nullptr) {
+    if (!state.notice.empty()) {
+      say(state.notice, {.colour = Colour::yellow});
+      lines.emplace_back();
+    }
+    say(state.dialogs.empty() ? "No session is open." : "", kDim);
+    say("A message starts one in this folder; /session new PATH starts one elsewhere.", kDim);
+  } else if (tab->phase == Tab::Phase::opening) {
+    say("opening…", kDim);
+  } else {
+    say(cat("A new session in ", short_path(state, tab->facts.folder)), kDim);
+    say("Type a message and press Enter. /help lists commands, F1 the keys.", kDim);
+  }
+  return lines;
+}
+
+void render_transcript(Screen& screen, const State& state, const Frame& frame) {
+  const Tab* const tab = state.tab();
+  const std::size_t width = state.size.columns;
+  if (tab == nullptr || tab->entries.empty()) {
+    const std::vector<Line> lines = welcome(state, width);
+    for (std::size_t i = 0; i < lines.size() && i < frame.transcript_rows; ++i) {
+      screen.put({frame.transcript_row + i, 0}, lines[i]);
+    }
+    return;
+  }
+  const auto lines = visible_lines(*tab, frame.transcript_rows, width, state.now);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    screen.put({frame.transcript_row + i, 0}, *lines[i]);
+  }
+}
+
+void render_rule(Screen& screen, const State& state, const Frame& frame) {
+  if (frame.rule_rows == 0) {
+    return;
+  }
+  const std::size_t row = frame.input_row - 1;
+  screen.fill({row, 0}, kDim, "─");
+  const Tab* const tab = state.tab();
+  if (tab != nullptr && tab->top) {
+    constexpr std::string_view kMore = " ↓ more below, Esc goes there ";
+    if (state.size.columns > kMore.size() + 2) {
+      screen.put({row, 2}, kMore, {.colour = Colour::yellow});
+    }
+  }
+}
+
+void render_input(Screen& screen, const State& state, const Frame& frame) {
+  if (!frame.dialog.empty()) {
+    for (std::size_t i = 0; i < frame.input_rows; ++i) {
+      screen.put({frame.input_row + i, 0}, frame.dialog[i]);
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < frame.input_rows; ++i) {
+    const std::size_t line = frame.input_first + i;
+    screen.put({frame.input_row + i, 0}, line == 0 ? "› " : "  ", kPrompt);
+    screen.put({frame.input_row + i, 2}, frame.input.lines[line], kPlain);
+  }
+  if (state.input().empty() && !state.leaving) {
+    screen.put({frame.input_row, 2}, "Message, or /help", kDim);
+  }
+  screen.set_cursor({frame.input_row + frame.input.cursor.row - frame.input_first,
+                     frame.input.cursor.column + 2});
+}
+
+}  // namespace
+
+Screen render(const State& state) {
+  Screen screen(state.size);
+  if (state.size.rows == 0 || state.size.columns == 0) {
+    return screen;
+  }
+  const Frame frame = frame_of(state);
+  if (frame.tab_rows > 0) {
+    render_tabs(screen, state);
+  }
+  render_transcript(screen, state, frame);
+  render_rule(screen, state, frame);
+  render_input(screen, state, frame);
+  render_status(screen, state, frame.status_row);
+  return screen;
+}
+
+}  // namespace reprise::cli::app

@@ -1,0 +1,16 @@
+#pragma once
+
+// The state as a screen. Pure.
+
+#include "cli/app/screen.h"
+#include "cli/app/state.h"
+
+namespace reprise::cli::app {
+
+Screen render(const State& state);
+
+// Its parts.
+void render_tabs(Screen& screen, const State& state);
+void render_status(Screen& screen, const State& state, std::size_t row);
+
+}  // namespace reprise::cli::app

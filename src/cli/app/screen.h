@@ -1,0 +1,70 @@
+#pragma once
+
+// What a terminal shows, as a value: a grid of cells and where the cursor stands.
+//  (1) Every text passes the terminal gate when it is put: no control character, no bidi override
+//      gets into a cell, whoever asks for it.
+//  (2) A character stands whole or not at all; one of two columns fills its own and the next cell.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/app/style.h"
+
+namespace reprise::cli::app {
+
+struct Size {
+  std::size_t rows = 24;
+  std::size_t columns = 80;
+  friend bool operator==(const Size&, const Size&) = default;
+};
+
+struct Cell {
+  std::string text = " ";    // one character; "" for the second column of a wide one
+  std::uint8_t columns = 1;  // 0 for the second column of a wide one
+  Style style = {};
+  friend bool operator==(const Cell&, const Cell&) = default;
+};
+
+struct Place {
+  std::size_t row = 0;
+  std::size_t column = 0;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+class Screen {
+ public:
+  explicit Screen(Size size);
+
+  Size size() const { return size_; }
+  const Cell& at(Place place) const { return cells_[place.row * size_.columns + place.column]; }
+
+  // As much of the text as fits between `place` and the column `end` (at most the whole row).
+  // Returns the column after it. What lies outside the screen is left out.
+  std::size_t put(Place place, std::string_view text, Style style, std::size_t end);
+  std::size_t put(Place place, std::string_view text, Style style) {
+    return put(place, text, style, size_.columns);
+  }
+  std::size_t put(Place place, const Line& line) { return put(place, line, size_.columns); }
+  std::size_t put(Place place, const Line& line, std::size_t end);
+  // Blanks (or another character of one column) up to the end of the row.
+  void fill(Place place, Style style, std::string_view character = " ");
+
+  void set_cursor(Place place) { cursor_ = place; }
+  std::optional<Place> cursor() const { return cursor_; }
+
+  // For tests: the rows, without the blanks at their ends.
+  std::string text() const;
+
+ private:
+  void set(Place place, Cell cell);
+
+  Size size_;
+  std::vector<Cell> cells_;
+  std::optional<Place> cursor_;
+};
+
+}  // namespace reprise::cli::app

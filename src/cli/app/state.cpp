@@ -1,0 +1,34 @@
+#include "cli/app/state.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/app/event.h"
+
+namespace reprise::cli::app {
+
+Tab* State::find(TabId id) {
+  const auto found = std::ranges::find(tabs, id, &Tab::id);
+  return found == tabs.end() ? nullptr : &*found;
+}
+
+std::string tab_name(const Tab& tab) {
+  if (!tab.facts.title.empty()) {
+    return terminal_line(tab.facts.title);
+  }
+  const std::string folder = std::filesystem::path(tab.facts.folder).filename().string();
+  return folder.empty() ? "new" : terminal_line(folder);
+}
+
+std::string short_path(const State& state, const std::string& path) {
+  if (state.home.size() > 1 && path.starts_with(state.home) &&
+      (path.size() == state.home.size() || path[state.home.size()] == '/')) {
+    return cat("~", path.substr(state.home.size()));
+  }
+  return path;
+}
+
+}  // namespace reprise::cli::app

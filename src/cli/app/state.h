@@ -1,0 +1,95 @@
+#pragma once
+
+// All that the program knows while it runs, as plain values. Only update() changes it; render()
+// shows it.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/app/editor.h"
+#include "cli/app/entry.h"
+#include "cli/app/event.h"
+#include "cli/app/screen.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+
+inline constexpr std::size_t kTabsMax = 10;
+
+// A line of the transcript: which entry's, and which of its lines.
+struct Anchor {
+  std::size_t entry = 0;
+  std::size_t line = 0;
+  friend auto operator<=>(const Anchor&, const Anchor&) = default;
+};
+
+struct Tab {
+  enum class Phase : std::uint8_t {
+    opening,
+    idle,
+    answering,
+    stopping,  // the answer was asked to stop
+    closing,
+  };
+
+  TabId id = {};
+  Phase phase = Phase::opening;
+  TabFacts facts = {};
+  std::vector<Entry> entries = {};
+  Seq oldest = {};  // `entries` begin with this message
+  bool loading_older = false;
+  std::optional<Anchor> top = {};  // the first line shown; none: the end is shown
+  bool unfolded = false;
+  bool unread = false;
+  Editor input = {};
+
+  bool is_busy() const { return phase == Phase::answering || phase == Phase::stopping; }
+};
+
+// A question in front of everything else.
+struct Dialog {
+  enum class Kind : std::uint8_t { resume, close_answering, consent };
+  Kind kind = Kind::resume;
+  TabId tab = {};                           // all but resume
+  std::optional<SessionInfo> session = {};  // resume
+  int number = 0;                           // consent
+  std::string question = {};
+};
+
+struct State {
+  Size size = {};
+  Time now = {};
+  std::string start_folder = {};
+  std::string home = {};  // shown as "~"
+  std::vector<Tab> tabs = {};
+  std::size_t current = 0;  // of `tabs`
+  int tabs_opened = 0;
+  std::vector<Dialog> dialogs = {};          // the first one is shown
+  std::string status = {};                   // a passing word in the last line
+  std::string notice = {};                   // what was said while there was no tab to say it in
+  std::vector<std::string> last_words = {};  // warnings that came while it closed
+  std::optional<Time> stopped_at = {};       // the last Ctrl-C
+  Editor first_input = {};                   // before there is a tab
+  bool leaving = false;
+  bool interrupted = false;
+  bool saved = true;  // all that was said so far
+  bool over = false;
+
+  Tab* tab() { return current < tabs.size() ? &tabs[current] : nullptr; }
+  const Tab* tab() const { return current < tabs.size() ? &tabs[current] : nullptr; }
+  Tab* find(TabId id);
+  Editor& input() { return tab() == nullptr ? first_input : tab()->input; }
+  const Editor& input() const { return tab() == nullptr ? first_input : tab()->input; }
+};
+
+// What a tab is called: its title, or its folder.
+std::string tab_name(const Tab& tab);
+
+// "~/src" for "/home/a/src".
+std::string short_path(const State& state, const std::string& path);
+
+}  // namespace reprise::cli::app

@@ -1,0 +1,46 @@
+#pragma once
+
+// Text with its look, before it has a place on the screen. Plain values.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace reprise::cli::app {
+
+// The terminal's own: what they look like is the person's choice, on light and dark alike.
+enum class Colour : std::uint8_t { standard, red, green, yellow, blue, magenta, cyan };
+
+struct Style {
+  Colour colour = Colour::standard;
+  bool bold = false;
+  bool dim = false;
+  bool italic = false;
+  bool underline = false;
+  bool reverse = false;
+  friend bool operator==(const Style&, const Style&) = default;
+};
+
+inline constexpr Style kPlain{};
+inline constexpr Style kBold{.bold = true};
+inline constexpr Style kDim{.dim = true};
+
+struct Span {
+  std::string text;  // one line, safe for a terminal
+  Style style = {};
+  friend bool operator==(const Span&, const Span&) = default;
+};
+
+using Line = std::vector<Span>;
+
+// Adds to the last span when it has the same look.
+void append(Line& line, std::string_view text, Style style);
+
+std::size_t width_of(const Line& line);
+
+// The words alone.
+std::string text_of(const Line& line);
+
+}  // namespace reprise::cli::app

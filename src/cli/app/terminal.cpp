@@ -1,0 +1,291 @@
+#include "cli/app/terminal.h"
+
+#include <langinfo.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <clocale>
+#include <cstddef>
+#include <cstdio>
+#include <cwchar>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// After the standard headers: it defines macros with everyday names.
+#define NCURSES_NOMACROS
+#define NCURSES_WIDECHAR 1
+#include <ncurses.h>
+
+#include "base/utf8.h"
+#include "cli/app/event.h"
+#include "cli/app/screen.h"
+#include "cli/app/style.h"
+#include "cli/app/terminal_keys.h"
+#include "reprise/error.h"
+
+namespace reprise::cli::app {
+namespace {
+
+constexpr int kEscapeDelayMs = 50;
+constexpr std::string_view kPasteMarksOn = "\x1b[?2004h";
+constexpr std::string_view kPasteMarksOff = "\x1b[?2004l";
+
+void write_raw(std::string_view bytes) {
+  // When the terminal is gone there is nobody left to tell; reading from it says so.
+  (void)!::write(STDOUT_FILENO, bytes.data(), bytes.size());
+}
+
+// Characters are UTF-8 here, whatever the environment says.
+void choose_utf8() {
+  // NOLINTBEGIN(concurrency-mt-unsafe): no other thread reads the locale yet.
+  if (std::setlocale(LC_CTYPE, "") == nullptr ||
+      std::string_view(::nl_langinfo(CODESET)) != "UTF-8") {
+    (void)std::setlocale(LC_CTYPE, "C.UTF-8");
+  }
+  // NOLINTEND(concurrency-mt-unsafe)
+}
+
+attr_t attributes_of(const Style& style) {
+  attr_t out = A_NORMAL;
+  out |= style.bold ? A_BOLD : A_NORMAL;
+  out |= style.dim ? A_DIM : A_NORMAL;
+  out |= style.italic ? A_ITALIC : A_NORMAL;
+  out |= style.underline ? A_UNDERLINE : A_NORMAL;
+  out |= style.reverse ? A_REVERSE : A_NORMAL;
+  return out;
+}
+
+short colour_number(Colour colour) {
+  switch (colour) {
+    case Colour::red:
+      return COLOR_RED;
+    case Colour::green:
+      return COLOR_GREEN;
+    case Colour::yellow:
+      return COLOR_YELLOW;
+    case Colour::blue:
+      return COLOR_BLUE;
+    case Colour::magenta:
+      return COLOR_MAGENTA;
+    case Colour::cyan:
+      return COLOR_CYAN;
+    case Colour::standard:
+      break;
+  }
+  return -1;
+}
+
+// What ncurses can put into the cells of one character: its first code point and the marks on it.
+// Joined emoji lose what is joined, so that they take the columns that were counted.
+struct Glyph {
+  std::array<wchar_t, CCHARW_MAX> characters{};
+  std::size_t length = 0;
+  int columns = 1;
+};
+
+Glyph glyph_of(std::string_view text, int columns) {
+  constexpr char32_t kJoiner = 0x200D;
+  constexpr char32_t kEmojiPresentation = 0xFE0F;
+  Glyph glyph;
+  while (!text.empty() && glyph.length + 1 < glyph.characters.size()) {
+    const utf8::Decoded next = utf8::decode(text);
+    text.remove_prefix(next.bytes);
+    const auto character = static_cast<wchar_t>(next.code_point);
+    const int width = ::wcwidth(character);
+    if (glyph.length == 0) {
+      glyph.columns = width;
+      glyph.characters.at(glyph.length++) = character;
+      continue;
+    }
+    if (next.code_point == kJoiner || next.code_point == kEmojiPresentation) {
+      continue;
+    }
+    if (width != 0) {
+      break;
+    }
+    glyph.characters.at(glyph.length++) = character;
+  }
+  if (glyph.columns < 1 || glyph.columns > columns) {
+    glyph = {};
+    glyph.characters[0] = columns == 1 ? L'?' : L'\uFFFD';
+    glyph.length = 1;
+  }
+  return glyph;
+}
+
+void put(const Cell& cell, Place place, bool colours) {
+  const Glyph glyph = glyph_of(cell.text, cell.columns);
+  cchar_t character{};
+  const auto pair = static_cast<short>(colours ? static_cast<int>(cell.style.colour) : 0);
+  if (::setcchar(&character, glyph.characters.data(), attributes_of(cell.style), pair, nullptr) ==
+      OK) {
+    // The last cell of the screen is written, too, though it is reported as an error.
+    (void)::mvwadd_wch(::stdscr, static_cast<int>(place.row), static_cast<int>(place.column),
+                       &character);
+  }
+}
+
+std::string name_of_code(wint_t code) {
+  if (code >= kFirstOwnKey) {
+    const auto& sequences = key_sequences();
+    const std::size_t place = code - kFirstOwnKey;
+    return place < sequences.size() ? std::string(sequences[place].name) : "";
+  }
+  switch (code) {
+    case KEY_UP:
+      return "Up";
+    case KEY_DOWN:
+      return "Down";
+    case KEY_LEFT:
+      return "Left";
+    case KEY_RIGHT:
+      return "Right";
+    case KEY_HOME:
+      return "Home";
+    case KEY_END:
+      return "End";
+    case KEY_PPAGE:
+      return "PgUp";
+    case KEY_NPAGE:
+      return "PgDn";
+    case KEY_DC:
+      return "Delete";
+    case KEY_BACKSPACE:
+      return "Backspace";
+    case KEY_ENTER:
+      return "Enter";
+    case KEY_BTAB:
+      return "Shift-Tab";
+    case KEY_SR:
+      return "Shift-Up";
+    case KEY_SF:
+      return "Shift-Down";
+    case KEY_F(1):
+      return "F1";
+    case KEY_F(2):
+      return "F2";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+class Terminal::Keys {
+ public:
+  KeyCollector collector;
+  SCREEN* screen = nullptr;
+};
+
+Terminal::Terminal(bool colours) : colours_(colours), keys_(std::make_unique<Keys>()) {}
+
+Result<std::unique_ptr<Terminal>> Terminal::open(bool colours) {
+  choose_utf8();
+  std::unique_ptr<Terminal> terminal(new Terminal(colours));
+  terminal->keys_->screen = ::newterm(nullptr, stdout, stdin);
+  if (terminal->keys_->screen == nullptr) {
+    return fail(Code::unsupported, "this terminal cannot show a whole screen; use --plain");
+  }
+  ::raw();
+  ::noecho();
+  ::nonl();
+  ::keypad(::stdscr, true);
+  ::nodelay(::stdscr, true);
+  ::set_escdelay(kEscapeDelayMs);
+  if (terminal->colours_) {
+    terminal->colours_ = ::has_colors() && ::start_color() == OK;
+  }
+  if (terminal->colours_) {
+    ::use_default_colors();
+    for (int i = 1; i <= static_cast<int>(Colour::cyan); ++i) {
+      ::init_pair(static_cast<short>(i), colour_number(static_cast<Colour>(i)), -1);
+    }
+  }
+  const auto& sequences = key_sequences();
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    ::define_key(sequences[i].bytes, kFirstOwnKey + static_cast<int>(i));
+  }
+  write_raw(kPasteMarksOn);
+  return terminal;
+}
+
+Terminal::~Terminal() {
+  if (keys_->screen != nullptr) {
+    write_raw(kPasteMarksOff);
+    ::endwin();
+    ::delscreen(keys_->screen);
+  }
+}
+
+Size Terminal::size() const {
+  return {static_cast<std::size_t>(std::max(1, ::getmaxy(::stdscr))),
+          static_cast<std::size_t>(std::max(1, ::getmaxx(::stdscr)))};
+}
+
+void Terminal::paint(const Screen& screen) {
+  ::werase(::stdscr);
+  const Size size = screen.size();
+  for (std::size_t row = 0; row < size.rows; ++row) {
+    for (std::size_t column = 0; column < size.columns; ++column) {
+      const Cell& cell = screen.at({row, column});
+      if (cell.columns > 0 && (cell.text != " " || cell.style != kPlain)) {
+        put(cell, {row, column}, colours_);
+      }
+    }
+  }
+  ::curs_set(screen.cursor() ? 1 : 0);
+  if (const auto cursor = screen.cursor()) {
+    ::wmove(::stdscr, static_cast<int>(cursor->row), static_cast<int>(cursor->column));
+  }
+  ::wrefresh(::stdscr);
+}
+
+std::vector<Event> Terminal::read_keys() {
+  std::vector<Event> out;
+  KeyCollector& collector = keys_->collector;
+  bool escape = false;
+  for (;;) {
+    wint_t code = 0;
+    const int what = ::wget_wch(::stdscr, &code);
+    if (what == ERR) {
+      break;
+    }
+    if (what == KEY_CODE_YES && code == KEY_RESIZE) {
+      out.emplace_back(Resized{size()});
+    } else if (what == KEY_CODE_YES) {
+      if (std::exchange(escape, false)) {
+        collector.key("Esc");
+      }
+      collector.key(name_of_code(code));
+    } else if (code == 0x1B && !escape) {
+      escape = true;
+    } else {
+      collector.character(static_cast<wchar_t>(code), std::exchange(escape, false));
+    }
+  }
+  if (escape) {
+    collector.key("Esc");
+  }
+  for (Event& event : collector.take()) {
+    out.push_back(std::move(event));
+  }
+  return out;
+}
+
+void Terminal::redraw() {
+  ::clearok(::stdscr, true);
+}
+
+void Terminal::suspend() {
+  write_raw(kPasteMarksOff);
+  // ncurses has a handler that gives the terminal back and takes it again.
+  ::raise(SIGTSTP);
+  write_raw(kPasteMarksOn);
+  redraw();
+}
+
+}  // namespace reprise::cli::app

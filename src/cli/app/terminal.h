@@ -1,0 +1,42 @@
+#pragma once
+
+// The real terminal: paints a Screen, reads keys. Only its .cpp files know ncurses.
+
+#include <memory>
+#include <vector>
+
+#include "cli/app/event.h"
+#include "cli/app/screen.h"
+#include "reprise/error.h"
+
+namespace reprise::cli::app {
+
+// One at a time in a process; one thread. The terminal is as it was before when this is gone.
+class Terminal {
+ public:
+  // On standard input and output. Signal handlers that are to stay must be there already.
+  // unsupported when the terminal cannot show a whole screen.
+  static Result<std::unique_ptr<Terminal>> open(bool colours);
+  ~Terminal();
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  Size size() const;
+  // Only what has changed since the last time is written.
+  void paint(const Screen& screen);
+  // What was typed, without waiting: KeyPressed, Typed, Pasted and Resized.
+  std::vector<Event> read_keys();
+  // Everything anew with the next paint().
+  void redraw();
+  // Gives the terminal back to the shell until it continues this program.
+  void suspend();
+
+ private:
+  class Keys;
+  explicit Terminal(bool colours);
+
+  bool colours_;
+  std::unique_ptr<Keys> keys_;
+};
+
+}  // namespace reprise::cli::app

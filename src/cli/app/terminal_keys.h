@@ -1,0 +1,46 @@
+#pragma once
+
+// From what ncurses reads to events: names of keys, typed text, whole pastes.
+
+#include <cwchar>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/app/event.h"
+
+namespace reprise::cli::app {
+
+// Key codes of our own, for sequences that terminfo does not know everywhere.
+struct KeySequence {
+  const char* bytes;
+  std::string_view name;
+};
+inline constexpr int kFirstOwnKey = 0x2000;
+inline constexpr std::string_view kPasteBegins = "paste begins";
+inline constexpr std::string_view kPasteEnds = "paste ends";
+// The code of each is kFirstOwnKey plus its place.
+const std::vector<KeySequence>& key_sequences();
+
+// The name of a control character ("Ctrl-W", "Enter", "Backspace"); "" for any other.
+std::string control_name(wchar_t character);
+
+// The name of what follows Esc: "Alt-1", "Alt-Enter".
+std::string alt_name(wchar_t character);
+
+// Collects what is read between two waits.
+class KeyCollector {
+ public:
+  void key(std::string_view name);
+  void character(wchar_t character, bool after_escape);
+  std::vector<Event> take();
+
+ private:
+  void text(std::string_view bytes);
+
+  std::vector<Event> events_;
+  std::optional<std::string> paste_;  // while one is coming
+};
+
+}  // namespace reprise::cli::app

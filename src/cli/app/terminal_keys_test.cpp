@@ -1,0 +1,60 @@
+#include "cli/app/terminal_keys.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "cli/app/event.h"
+
+namespace reprise::cli::app {
+namespace {
+
+std::string words(KeyCollector& collector) {
+  std::string out;
+  for (const Event& event : collector.take()) {
+    if (const auto* const pressed = std::get_if<KeyPressed>(&event)) {
+      out += "[" + pressed->name + "]";
+    } else if (const auto* const typed = std::get_if<Typed>(&event)) {
+      out += typed->text;
+    } else if (const auto* const pasted = std::get_if<Pasted>(&event)) {
+      out += "{" + pasted->text + "}";
+    }
+  }
+  return out;
+}
+
+void characters(KeyCollector& collector, std::wstring_view text) {
+  for (const wchar_t character : text) {
+    collector.character(character, false);
+  }
+}
+
+TEST(KeyCollector, NamesControlKeysAndJoinsText) {
+  KeyCollector collector;
+  characters(collector, L"aé\r\x17\x7F");
+  EXPECT_EQ(words(collector), "aé[Enter][Ctrl-W][Backspace]");
+}
+
+TEST(KeyCollector, TakesAPasteWholeAlsoWhenItComesInPieces) {
+  KeyCollector collector;
+  collector.key(kPasteBegins);
+  characters(collector, L"one\rtwo\x03");
+  EXPECT_EQ(words(collector), "");
+  collector.key("Up");
+  characters(collector, L"!");
+  collector.key(kPasteEnds);
+  EXPECT_EQ(words(collector), "{one\ntwo\x03!}");
+}
+
+TEST(KeyCollector, TellsAltFromEscapeAndAKey) {
+  KeyCollector collector;
+  collector.character(L'1', true);
+  collector.character(L'\r', true);
+  collector.character(L'/', true);
+  EXPECT_EQ(words(collector), "[Alt-1][Alt-Enter][Esc]/");
+}
+
+}  // namespace
+}  // namespace reprise::cli::app

@@ -1,0 +1,74 @@
+#pragma once
+
+// For tests: a state as it is in the middle of things.
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "cli/app/entry.h"
+#include "cli/app/event.h"
+#include "cli/app/render.h"
+#include "cli/app/screen.h"
+#include "cli/app/state.h"
+#include "cli/app/update.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+
+inline constexpr Size kUsual{24, 80};
+
+inline State empty_state(Size size = kUsual) {
+  State state;
+  state.size = size;
+  state.now = Time(std::chrono::hours(24 * 365 * 50));
+  state.start_folder = "/home/ann/reprise";
+  state.home = "/home/ann";
+  return state;
+}
+
+inline TabFacts some_facts(std::string folder = "/home/ann/reprise", std::string title = "") {
+  TabFacts facts;
+  facts.id = "0190a6a0-0000-7000-8000-000000000001";
+  facts.title = std::move(title);
+  facts.folder = std::move(folder);
+  facts.provider = "echo";
+  facts.model = "echo";
+  facts.store = "sqlite";
+  return facts;
+}
+
+// A new session in the folder where the program was started.
+inline State open_state(Size size = kUsual) {
+  State state = empty_state(size);
+  update(state, NewestFound{});
+  update(state, TabOpened{state.tabs.front().id, some_facts(), {}, {}, {}});
+  return state;
+}
+
+inline Effects type(State& state, std::string_view text) {
+  return update(state, Typed{std::string(text)});
+}
+
+inline Effects key(State& state, std::string_view name) {
+  return update(state, KeyPressed{std::string(name)});
+}
+
+inline Effects enter(State& state, std::string_view text) {
+  type(state, text);
+  return key(state, "Enter");
+}
+
+inline std::string shown(const State& state) {
+  return render(state).text();
+}
+
+// The only effect, which is of this kind.
+template <class Wanted>
+Wanted only(const Effects& effects) {
+  const auto* const found = effects.size() == 1 ? std::get_if<Wanted>(&effects.front()) : nullptr;
+  return found == nullptr ? Wanted{} : *found;
+}
+
+}  // namespace reprise::cli::app

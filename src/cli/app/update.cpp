@@ -1,0 +1,262 @@
+#include "cli/app/update.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "base/text.h"
+#include "cli/age.h"
+#include "cli/app/effect.h"
+#include "cli/app/entry.h"
+#include "cli/app/event.h"
+#include "cli/app/frame.h"
+#include "cli/app/state.h"
+#include "reprise/session.h"
+
+namespace reprise::cli::app {
+namespace {
+
+// One function for each kind of event.
+class Handler {
+ public:
+  Handler(State& state, Effects& effects) : state_(state), effects_(effects) {}
+
+  void operator()(const KeyPressed& key) { press(state_, key.name, effects_); }
+
+  void operator()(const Typed& typed) {
+    state_.status.clear();
+    if (state_.dialogs.empty()) {
+      state_.input().insert(typed.text);
+      return;
+    }
+    using Choice = AnswerConsent::Choice;
+    const bool consent = state_.dialogs.front().kind == Dialog::Kind::consent;
+    if (typed.text == "y" || typed.text == "Y") {
+      answer_dialog(state_, Choice::yes, effects_);
+    } else if (typed.text == "n" || typed.text == "N") {
+      answer_dialog(state_, Choice::no, effects_);
+    } else if (consent && (typed.text == "a" || typed.text == "A")) {
+      answer_dialog(state_, Choice::always, effects_);
+    }
+  }
+
+  void operator()(const Pasted& paste) {
+    if (state_.dialogs.empty()) {
+      state_.status.clear();
+      state_.input().insert(paste.text);
+    }
+  }
+
+  void operator()(const Resized& resized) { state_.size = resized.size; }
+  void operator()(const Ticked& tick) { state_.now = tick.now; }
+  void operator()(const Signalled&) { leave(state_, Leaving::signalled, effects_); }
+
+  void operator()(const NewestFound& found) {
+    if (!state_.tabs.empty() || state_.leaving) {
+      return;
+    }
+    if (!found.session) {
+      open_first();
+      return;
+    }
+    const SessionInfo& info = *found.session;
+    const std::string name =
+        info.title.empty() ? std::string("the last session") : cat("'", info.title, "'");
+    state_.dialogs.push_back({.kind = Dialog::Kind::resume,
+                              .session = info,
+                              .question = cat("Resume ", name, " (", info.head.value, " messages, ",
+                                              age_text(info.updated_at, state_.now), ")?")});
+  }
+
+  void operator()(const TabOpened& opened) {
+    Tab* const tab = state_.find(opened.tab);
+    if (tab == nullptr) {
+      return;
+    }
+    tab->phase = Tab::Phase::idle;
+    tab->facts = opened.facts;
+    // What was said while it was being opened comes after what was said before.
+    tab->entries.insert(tab->entries.begin(), opened.entries.begin(), opened.entries.end());
+    tab->oldest = opened.oldest;
+    for (const std::string& prompt : opened.prompts) {
+      tab->input.remember(prompt);
+    }
+    ask_next(*tab, effects_);
+  }
+
+  void operator()(const TabFailed& failed) {
+    Tab* const tab = state_.find(failed.tab);
+    if (tab == nullptr) {
+      return;
+    }
+    // What was typed is not lost.
+    if (tab->input.empty()) {
+      for (const Entry& entry : tab->entries) {
+        if (entry.kind == Entry::Kind::waiting) {
+          tab->input.set(entry.text);
+        }
+      }
+    }
+    state_.first_input = tab->input;
+    drop(failed.tab);
+    say(state_, state_.tab(), Entry::Kind::warning, failed.reason);
+  }
+
+  void operator()(const OlderLoaded& older) {
+    if (Tab* const tab = state_.find(older.tab); tab != nullptr) {
+      tab->loading_older = false;
+      tab->oldest = older.oldest;
+      tab->entries.insert(tab->entries.begin(), older.entries.begin(), older.entries.end());
+      if (tab->top) {
+        tab->top->entry += older.entries.size();
+      }
+    }
+  }
+
+  void operator()(const TabChanged& changed) {
+    if (Tab* const tab = state_.find(changed.tab); tab != nullptr) {
+      tab->facts = changed.facts;
+      if (changed.past_changed) {
+        tab->entries = changed.entries;
+        tab->oldest = changed.oldest;
+        tab->top.reset();
+      }
+    }
+  }
+
+  void operator()(const TabClosed& closed) { drop(closed.tab); }
+
+  void operator()(const TextCame& text) {
+    with_tab(text.tab, [&](Tab& tab) { on_text(tab, Entry::Kind::answer, text.text); });
+  }
+  void operator()(const ThinkingCame& text) {
+    with_tab(text.tab, [&](Tab& tab) { on_text(tab, Entry::Kind::thinking, text.text); });
+  }
+  void operator()(const ToolCalled& called) {
+    with_tab(called.tab, [&](Tab& tab) { on_tool_call(tab, called.call); });
+  }
+  void operator()(const ToolAnswered& answered) {
+    with_tab(answered.tab, [&](Tab& tab) { add_result(tab.entries, answered.result); });
+  }
+  void operator()(const AnswerStored& answer) {
+    with_tab(answer.tab, [&](Tab& tab) { on_answer(tab, answer); });
+  }
+  void operator()(const TurnEnded& turn) {
+    with_tab(turn.tab, [&](Tab& tab) { on_turn_end(state_, tab, turn, effects_); });
+  }
+
+  void operator()(const ConsentAsked& asked) {
+    state_.dialogs.push_back({.kind = Dialog::Kind::consent,
+                              .tab = asked.tab,
+                              .number = asked.number,
+                              .question = asked.question});
+  }
+
+  void operator()(const Said& said) {
+    if (said.kind == Said::Kind::status) {
+      state_.status = said.text;
+      return;
+    }
+    Tab* const tab = said.tab ? state_.find(*said.tab) : state_.tab();
+    const bool warning = said.kind == Said::Kind::warning;
+    if (warning && state_.leaving) {
+      state_.last_words.push_back(said.text);
+    }
+    say(state_, tab, warning ? Entry::Kind::warning : Entry::Kind::notice, said.text);
+  }
+
+  void operator()(const AllClosed& closed) {
+    state_.saved = state_.saved && closed.saved;
+    state_.over = true;
+  }
+
+ private:
+  void open_first() {
+    if (Tab* const tab = add_tab(state_, state_.start_folder); tab != nullptr) {
+      effects_.emplace_back(OpenNew{.tab = tab->id});
+    }
+  }
+
+  template <class Do>
+  void with_tab(TabId id, Do what) {
+    if (Tab* const tab = state_.find(id); tab != nullptr) {
+      what(*tab);
+      tab->unread = tab->unread || tab != state_.tab();
+    }
+  }
+
+  void drop(TabId id) {
+    const auto found = std::ranges::find(state_.tabs, id, &Tab::id);
+    if (found == state_.tabs.end()) {
+      return;
+    }
+    const auto index = static_cast<std::size_t>(found - state_.tabs.begin());
+    std::erase_if(state_.dialogs, [id](const Dialog& dialog) {
+      return dialog.kind != Dialog::Kind::resume && dialog.tab == id;
+    });
+    state_.tabs.erase(found);
+    std::size_t next = state_.current;
+    if (next > index || next >= state_.tabs.size()) {
+      next = next == 0 ? 0 : next - 1;
+    }
+    show_tab(state_, next);
+  }
+
+  State& state_;
+  Effects& effects_;
+};
+
+}  // namespace
+
+Effects update(State& state, const Event& event) {
+  Effects effects;
+  std::visit(Handler(state, effects), event);
+  return effects;
+}
+
+Effects begin(State& state, const Start& start) {
+  if (!start.fresh && start.sel.empty()) {
+    return {FindNewest{}};
+  }
+  Tab* const tab = add_tab(state, state.start_folder);
+  if (!start.sel.empty()) {
+    return {OpenSession{.tab = tab->id, .sel = start.sel}};
+  }
+  return {OpenNew{.tab = tab->id}};
+}
+
+Tab* add_tab(State& state, std::string folder) {
+  if (state.tabs.size() >= kTabsMax) {
+    say(state, state.tab(), Entry::Kind::warning, std::string(kTabsFull));
+    return nullptr;
+  }
+  Tab tab{.id = {++state.tabs_opened}};
+  tab.facts.folder = std::move(folder);
+  tab.input = std::exchange(state.first_input, {});
+  state.notice.clear();
+  state.tabs.push_back(std::move(tab));
+  show_tab(state, state.tabs.size() - 1);
+  return &state.tabs.back();
+}
+
+void show_tab(State& state, std::size_t index) {
+  state.current = std::min(index, state.tabs.empty() ? 0 : state.tabs.size() - 1);
+  if (Tab* const tab = state.tab(); tab != nullptr) {
+    tab->unread = false;
+  }
+}
+
+void say(State& state, Tab* tab, Entry::Kind kind, std::string text) {
+  if (tab == nullptr) {
+    state.notice = std::move(text);
+    return;
+  }
+  tab->entries.push_back({.kind = kind, .text = std::move(text)});
+  tab->unread = tab->unread || tab != state.tab();
+}
+
+}  // namespace reprise::cli::app

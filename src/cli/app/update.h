@@ -1,0 +1,53 @@
+#pragma once
+
+// What an event changes and what it asks for. No I/O, no clock: the time comes with Ticked.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cli/app/effect.h"
+#include "cli/app/event.h"
+#include "cli/app/state.h"
+
+namespace reprise::cli::app {
+
+inline constexpr std::string_view kTabsFull = "Maximum 10 sessions reached.";
+
+Effects update(State& state, const Event& event);
+
+// How it begins: what to do before the first event. With `sel` that session is opened, with
+// `fresh` a new one; else the newest of the folder is offered, if there is one.
+struct Start {
+  std::string sel = {};
+  bool fresh = false;
+};
+Effects begin(State& state, const Start& start);
+
+// Its parts, each for some events.
+void press(State& state, std::string_view key, Effects& effects);
+void submit(State& state, Effects& effects);
+void run_command(State& state, std::string_view line, Effects& effects);
+// Adds a tab and shows it. Null, and says so, when there are ten.
+Tab* add_tab(State& state, std::string folder);
+void show_tab(State& state, std::size_t index);
+void close_tab(State& state, Tab& tab, Effects& effects);
+// How it came that the program leaves: the person is done, pressed Ctrl-C twice, or a signal came
+// (then the sessions stay open in the store).
+enum class Leaving : std::uint8_t { done, stopped, signalled };
+void leave(State& state, Leaving how, Effects& effects);
+// A question to the model, now or after the running answer.
+void ask(Tab& tab, std::string text, Effects& effects);
+// The first question that waits, if there is one.
+void ask_next(Tab& tab, Effects& effects);
+void say(State& state, Tab* tab, Entry::Kind kind, std::string text);
+// The first dialog has been answered.
+void answer_dialog(State& state, AnswerConsent::Choice choice, Effects& effects);
+
+// The events of a running turn.
+void on_text(Tab& tab, Entry::Kind kind, std::string_view text);
+void on_tool_call(Tab& tab, const ToolUseBlock& call);
+void on_answer(Tab& tab, const AnswerStored& answer);
+void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects);
+
+}  // namespace reprise::cli::app

@@ -1,0 +1,250 @@
+// What a submitted input asks for, and the answers to dialogs.
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/age.h"
+#include "cli/app/effect.h"
+#include "cli/app/entry.h"
+#include "cli/app/keys.h"
+#include "cli/app/state.h"
+#include "cli/app/update.h"
+#include "cli/slash.h"
+#include "reprise/error.h"
+
+namespace reprise::cli::app {
+namespace {
+
+using Kind = Entry::Kind;
+
+// By number or name; null when there is none.
+Tab* find_tab(State& state, std::string_view text) {
+  std::size_t number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code == std::errc{} && end == text.data() + text.size()) {
+    return number >= 1 && number <= state.tabs.size() ? &state.tabs[number - 1] : nullptr;
+  }
+  const auto found = std::ranges::find(state.tabs, text, tab_name);
+  return found == state.tabs.end() ? nullptr : &*found;
+}
+
+std::string tab_list(const State& state) {
+  std::string out;
+  for (std::size_t i = 0; i < state.tabs.size(); ++i) {
+    const Tab& tab = state.tabs[i];
+    out += cat(i == state.current ? "* " : "  ", i + 1, ". ", tab_name(tab), " (",
+               short_path(state, tab.facts.folder), ")", tab.is_busy() ? " answering" : "",
+               tab.unread ? " unread" : "", "\n");
+  }
+  return out.empty() ? "No session is open.\n" : out;
+}
+
+void go_to(State& state, std::string_view text) {
+  Tab* const tab = find_tab(state, text);
+  if (tab == nullptr) {
+    say(state, state.tab(), Kind::warning, cat("Session not found: ", text));
+    return;
+  }
+  show_tab(state, static_cast<std::size_t>(tab - state.tabs.data()));
+}
+
+void run_session(State& state, const Slash& slash, Effects& effects) {
+  using What = SessionRequest::What;
+  const auto request = parse_session_request(slash.text);
+  Tab* const tab = state.tab();
+  if (!request) {
+    return say(state, tab, Kind::warning, request.error().message);
+  }
+  switch (request->what) {
+    case What::open:
+      if (Tab* const added = add_tab(state, request->text); added != nullptr) {
+        effects.emplace_back(
+            OpenNew{.tab = added->id, .folder = request->text, .title = request->name});
+      }
+      return;
+    case What::list:
+      return say(state, tab, Kind::notice, tab_list(state));
+    case What::go_to:
+      return go_to(state, request->text);
+    default:
+      break;
+  }
+  if (tab == nullptr) {
+    return say(state, tab, Kind::warning, "No session is open.");
+  }
+  switch (request->what) {
+    case What::rename:
+      effects.emplace_back(RunSlash{tab->id, {SlashVerb::title, request->text, std::nullopt}});
+      return;
+    case What::save: {
+      Tab* const wanted = request->text.empty() ? tab : find_tab(state, request->text);
+      if (wanted == nullptr) {
+        return say(state, tab, Kind::warning, cat("Session not found: ", request->text));
+      }
+      effects.emplace_back(SaveNow{.tab = wanted->id});
+      return;
+    }
+    case What::close:
+      return close_tab(state, *tab, effects);
+    default:
+      effects.emplace_back(RunSlash{tab->id, {SlashVerb::session, "", std::nullopt}});
+      return;
+  }
+}
+
+// Commands that change what the model is told must wait for its answer.
+bool waits_for_answer(SlashVerb verb) {
+  switch (verb) {
+    case SlashVerb::model:
+    case SlashVerb::system:
+    case SlashVerb::fork:
+    case SlashVerb::rewind:
+    case SlashVerb::retry:
+    case SlashVerb::go_on:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string help() {
+  std::string out = slash_help(Surface::screen);
+  out += "\n";
+  for (const KeyBinding& binding : key_bindings()) {
+    std::string keys(binding.shown.empty() ? binding.keys : binding.shown);
+    keys.resize(std::max<std::size_t>(keys.size(), 24), ' ');
+    out += cat("  ", keys, "  ", binding.help, "\n");
+  }
+  return out;
+}
+
+void turn_again(Tab& tab, SlashVerb verb, Effects& effects) {
+  tab.phase = Tab::Phase::answering;
+  tab.top.reset();
+  if (verb == SlashVerb::go_on) {
+    effects.emplace_back(GoOn{.tab = tab.id});
+    return;
+  }
+  // The old answer gives way at once.
+  const auto question =
+      std::find_if(tab.entries.rbegin(), tab.entries.rend(),
+                   [](const Entry& entry) { return entry.kind == Kind::question; });
+  tab.entries.erase(question.base(), tab.entries.end());
+  effects.emplace_back(AskAgain{.tab = tab.id});
+}
+
+}  // namespace
+
+void submit(State& state, Effects& effects) {
+  Editor& input = state.input();
+  if (input.cursor() == input.text().size() && input.text().ends_with('\\')) {
+    input.erase_before();
+    input.insert("\n");
+    return;
+  }
+  if (trimmed(input.text()).empty()) {
+    return;
+  }
+  const std::string text = input.take();
+  if (is_slash(text)) {
+    return run_command(state, text, effects);
+  }
+  Tab* tab = state.tab();
+  if (tab == nullptr) {
+    tab = add_tab(state, state.start_folder);
+    effects.emplace_back(OpenNew{.tab = tab->id});
+  }
+  ask(*tab, std::string(message_of(text)), effects);
+}
+
+void run_command(State& state, std::string_view line, Effects& effects) {
+  Tab* const tab = state.tab();
+  const Result<Slash> slash = parse_slash(line, Surface::screen);
+  if (!slash) {
+    return say(state, tab, Kind::warning, slash.error().message);
+  }
+  switch (slash->verb) {
+    case SlashVerb::quit:
+      return leave(state, Leaving::done, effects);
+    case SlashVerb::session:
+      return run_session(state, *slash, effects);
+    case SlashVerb::help:
+      say(state, tab, Kind::notice, help());
+      if (tab != nullptr) {
+        // From its beginning; it may be longer than the screen.
+        tab->top = Anchor{tab->entries.size() - 1, 0};
+      }
+      return;
+    default:
+      break;
+  }
+  if (tab == nullptr || tab->phase == Tab::Phase::opening) {
+    return say(state, tab, Kind::warning, "No session is open yet.");
+  }
+  if (tab->is_busy() && waits_for_answer(slash->verb)) {
+    return say(state, tab, Kind::warning, "an answer is running; Ctrl-C stops it");
+  }
+  if (slash->verb == SlashVerb::retry || slash->verb == SlashVerb::go_on) {
+    return turn_again(*tab, slash->verb, effects);
+  }
+  effects.emplace_back(RunSlash{.tab = tab->id, .slash = *slash});
+}
+
+void close_tab(State& state, Tab& tab, Effects& effects) {
+  if (tab.phase == Tab::Phase::closing) {
+    return;
+  }
+  if (tab.is_busy()) {
+    state.dialogs.push_back({.kind = Dialog::Kind::close_answering,
+                             .tab = tab.id,
+                             .question = "An answer is running. Stop it and close the session?"});
+    return;
+  }
+  tab.phase = Tab::Phase::closing;
+  effects.emplace_back(CloseTab{.tab = tab.id});
+}
+
+void leave(State& state, Leaving how, Effects& effects) {
+  if (std::exchange(state.leaving, true)) {
+    return;
+  }
+  state.interrupted = how != Leaving::done;
+  state.dialogs.clear();
+  effects.emplace_back(CloseAll{.interrupted = how == Leaving::signalled});
+}
+
+void answer_dialog(State& state, AnswerConsent::Choice choice, Effects& effects) {
+  using Choice = AnswerConsent::Choice;
+  const Dialog dialog = state.dialogs.front();
+  state.dialogs.erase(state.dialogs.begin());
+  switch (dialog.kind) {
+    case Dialog::Kind::resume: {
+      Tab* const tab = add_tab(state, state.start_folder);
+      if (choice == Choice::no) {
+        effects.emplace_back(OpenNew{.tab = tab->id});
+      } else {
+        effects.emplace_back(OpenSession{.tab = tab->id, .sel = dialog.session->id.str()});
+      }
+      return;
+    }
+    case Dialog::Kind::close_answering:
+      if (Tab* const tab = state.find(dialog.tab); choice != Choice::no && tab != nullptr) {
+        tab->phase = Tab::Phase::closing;
+        effects.emplace_back(CloseTab{.tab = tab->id});
+      }
+      return;
+    case Dialog::Kind::consent:
+      effects.emplace_back(
+          AnswerConsent{.tab = dialog.tab, .number = dialog.number, .choice = choice});
+      return;
+  }
+}
+
+}  // namespace reprise::cli::app

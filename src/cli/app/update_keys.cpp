@@ -1,0 +1,198 @@
+// What a key does.
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/app/editor.h"
+#include "cli/app/effect.h"
+#include "cli/app/frame.h"
+#include "cli/app/keys.h"
+#include "cli/app/state.h"
+#include "cli/app/update.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+namespace {
+
+constexpr std::chrono::seconds kTwice{2};
+
+void scroll_lines(State& state, std::ptrdiff_t lines, Effects& effects) {
+  Tab* const tab = state.tab();
+  if (tab == nullptr) {
+    return;
+  }
+  const Frame frame = frame_of(state);
+  scroll(*tab, lines, frame.transcript_rows, state.size.columns, state.now);
+  const bool at_top = tab->top && tab->top->entry == 0;
+  if (lines < 0 && at_top && tab->oldest.value > 0 && !tab->loading_older) {
+    tab->loading_older = true;
+    effects.emplace_back(LoadOlder{.tab = tab->id, .before = tab->oldest});
+  }
+}
+
+std::ptrdiff_t page(const State& state) {
+  const auto rows = static_cast<std::ptrdiff_t>(frame_of(state).transcript_rows);
+  return rows > 2 ? rows - 1 : 1;
+}
+
+// What the editing keys do to the input.
+void edit(Editor& input, Action action) {
+  switch (action) {
+    case Action::new_line:
+      return input.insert("\n");
+    case Action::up:
+      return void(input.up() || input.older());
+    case Action::down:
+      return void(input.down() || input.newer());
+    case Action::left:
+      return input.left();
+    case Action::right:
+      return input.right();
+    case Action::word_left:
+      return input.word_left();
+    case Action::word_right:
+      return input.word_right();
+    case Action::line_start:
+      return input.line_start();
+    case Action::line_end:
+      return input.line_end();
+    case Action::erase_before:
+      return input.erase_before();
+    case Action::erase_after:
+      return input.erase_after();
+    case Action::erase_word:
+      return input.erase_word();
+    case Action::erase_to_end:
+      return input.erase_to_end();
+    case Action::erase_to_start:
+      return input.erase_to_start();
+    case Action::yank:
+      return input.yank();
+    default:
+      return;
+  }
+}
+
+void stop(State& state, Effects& effects) {
+  const bool twice = state.stopped_at && state.now - *state.stopped_at < kTwice;
+  if (state.leaving) {
+    effects.emplace_back(Hurry{});
+    return;
+  }
+  if (twice) {
+    leave(state, Leaving::stopped, effects);
+    return;
+  }
+  state.stopped_at = state.now;
+  Tab* const tab = state.tab();
+  if (tab != nullptr && tab->phase == Tab::Phase::answering) {
+    tab->phase = Tab::Phase::stopping;
+    effects.emplace_back(StopTurn{.tab = tab->id});
+    state.status = "stopping; Ctrl-C once more leaves";
+    return;
+  }
+  state.input().clear();
+  state.status = "Ctrl-C once more leaves";
+}
+
+void dialog_key(State& state, std::string_view key, Effects& effects) {
+  using Choice = AnswerConsent::Choice;
+  if (key == "Enter") {
+    answer_dialog(state, Choice::yes, effects);
+  } else if (key == "Esc" || key == "Ctrl-C") {
+    answer_dialog(state, Choice::no, effects);
+  }
+}
+
+void go_to_tab(State& state, std::string_view key) {
+  const char digit = key.back();
+  const std::size_t index = digit == '0' ? 9 : static_cast<std::size_t>(digit - '1');
+  if (index < state.tabs.size()) {
+    show_tab(state, index);
+  }
+}
+
+void step_tab(State& state, std::size_t step) {
+  if (!state.tabs.empty()) {
+    show_tab(state, (state.current + step) % state.tabs.size());
+  }
+}
+
+void escape(State& state) {
+  if (Tab* const tab = state.tab(); tab != nullptr) {
+    tab->top.reset();
+  }
+}
+
+void act(State& state, Action action, std::string_view key, Effects& effects) {
+  switch (action) {
+    case Action::send:
+      return submit(state, effects);
+    case Action::stop:
+      return stop(state, effects);
+    case Action::leave_if_empty:
+      return state.input().empty() ? leave(state, Leaving::done, effects)
+                                   : state.input().erase_after();
+    case Action::close_tab:
+      if (state.tab() == nullptr) {
+        return leave(state, Leaving::done, effects);
+      }
+      return close_tab(state, *state.tab(), effects);
+    case Action::next_tab:
+      return step_tab(state, 1);
+    case Action::previous_tab:
+      return step_tab(state, state.tabs.empty() ? 0 : state.tabs.size() - 1);
+    case Action::go_to_tab:
+      return go_to_tab(state, key);
+    case Action::page_up:
+      return scroll_lines(state, -page(state), effects);
+    case Action::page_down:
+      return scroll_lines(state, page(state), effects);
+    case Action::scroll_up:
+      return scroll_lines(state, -1, effects);
+    case Action::scroll_down:
+      return scroll_lines(state, 1, effects);
+    case Action::to_top:
+      return scroll_lines(state, -1'000'000, effects);
+    case Action::to_bottom:
+    case Action::escape:
+      return escape(state);
+    case Action::fold:
+      if (Tab* const tab = state.tab(); tab != nullptr) {
+        tab->unfolded = !tab->unfolded;
+        tab->top.reset();
+      }
+      return;
+    case Action::help:
+      return run_command(state, "/help", effects);
+    case Action::redraw:
+      effects.emplace_back(Redraw{});
+      return;
+    case Action::suspend:
+      effects.emplace_back(Suspend{});
+      return;
+    default:
+      return edit(state.input(), action);
+  }
+}
+
+}  // namespace
+
+void press(State& state, std::string_view key, Effects& effects) {
+  const std::optional<Action> action = find_action(key);
+  if (!state.dialogs.empty() && action != Action::redraw && action != Action::suspend &&
+      !(state.leaving && action == Action::stop)) {
+    dialog_key(state, key, effects);
+    return;
+  }
+  if (!action || (state.leaving && action != Action::stop)) {
+    return;
+  }
+  state.status.clear();
+  act(state, *action, key, effects);
+}
+
+}  // namespace reprise::cli::app

@@ -1,0 +1,255 @@
+#include "cli/app/update.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+
+#include "cli/app/effect.h"
+#include "cli/app/event.h"
+#include "cli/app/state.h"
+#include "cli/app/test_state.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+namespace {
+
+SessionInfo some_session() {
+  return {.id = *SessionId::parse("0190a6a0-0000-7000-8000-000000000002"),
+          .title = "Old talk",
+          .head = Seq{4}};
+}
+
+TurnEnded end_of(const State& state) {
+  return {.tab = state.tabs[state.current].id, .facts = state.tabs[state.current].facts};
+}
+
+TEST(Update, OpensANewSessionWhereThereIsNone) {
+  State state = empty_state();
+  EXPECT_TRUE(std::holds_alternative<FindNewest>(begin(state, {}).front()));
+  const Effects effects = update(state, NewestFound{});
+  EXPECT_EQ(only<OpenNew>(effects).tab, TabId{1});
+}
+
+TEST(Update, OffersTheSessionOfTheFolder) {
+  State state = empty_state();
+  EXPECT_TRUE(update(state, NewestFound{some_session()}).empty());
+  ASSERT_EQ(state.dialogs.size(), 1U);
+  EXPECT_NE(state.dialogs[0].question.find("Resume 'Old talk' (4 messages, "), std::string::npos);
+  EXPECT_EQ(only<OpenSession>(key(state, "Enter")).sel, some_session().id.str());
+
+  State other = empty_state();
+  update(other, NewestFound{some_session()});
+  EXPECT_EQ(only<OpenNew>(key(other, "Esc")).tab, TabId{1});
+}
+
+TEST(Update, SendsAMessageAndStreamsItsAnswer) {
+  State state = open_state();
+  const Effects effects = enter(state, "hello");
+  EXPECT_EQ(only<Ask>(effects).text, "hello");
+  const Tab& tab = state.tabs.front();
+  EXPECT_EQ(tab.phase, Tab::Phase::answering);
+  update(state, TextCame{tab.id, "Hel"});
+  update(state, TextCame{tab.id, "lo"});
+  ASSERT_EQ(tab.entries.size(), 2U);
+  EXPECT_EQ(tab.entries[1].text, "Hello");
+  update(state, AnswerStored{.tab = tab.id, .model = "m", .usage = {}, .at = state.now});
+  update(state, end_of(state));
+  EXPECT_EQ(tab.phase, Tab::Phase::idle);
+  EXPECT_TRUE(tab.entries[1].done);
+}
+
+TEST(Update, KeepsWhatIsTypedDuringAnAnswerUntilItsEnd) {
+  State state = open_state();
+  enter(state, "one");
+  EXPECT_TRUE(enter(state, "two").empty());
+  update(state, TextCame{state.tabs[0].id, "answer"});
+  EXPECT_EQ(state.tabs[0].entries.back().kind, Entry::Kind::waiting);
+  EXPECT_EQ(only<Ask>(update(state, end_of(state))).text, "two");
+  EXPECT_EQ(state.tabs[0].entries.back().kind, Entry::Kind::question);
+}
+
+TEST(Update, GivesWaitingQuestionsBackWhenTheAnswerIsStopped) {
+  State state = open_state();
+  enter(state, "one");
+  enter(state, "two");
+  EXPECT_EQ(only<StopTurn>(key(state, "Ctrl-C")).tab, state.tabs[0].id);
+  TurnEnded end = end_of(state);
+  end.stopped = true;
+  EXPECT_TRUE(update(state, end).empty());
+  EXPECT_EQ(state.input().text(), "two");
+}
+
+TEST(Update, LeavesAtTheSecondCtrlCWithinTwoSeconds) {
+  State state = open_state();
+  type(state, "draft");
+  EXPECT_TRUE(key(state, "Ctrl-C").empty());
+  EXPECT_TRUE(state.input().empty());
+  update(state, Ticked{state.now + std::chrono::seconds(3)});
+  EXPECT_TRUE(key(state, "Ctrl-C").empty());
+  EXPECT_FALSE(only<CloseAll>(key(state, "Ctrl-C")).interrupted);
+  EXPECT_TRUE(state.leaving);
+  EXPECT_TRUE(std::holds_alternative<Hurry>(key(state, "Ctrl-C").front()));
+  update(state, AllClosed{});
+  EXPECT_TRUE(state.over);
+  EXPECT_TRUE(state.interrupted);
+}
+
+TEST(Update, OpensNothingMoreOnceItLeaves) {
+  State state = empty_state();
+  EXPECT_FALSE(only<CloseAll>(key(state, "Ctrl-D")).interrupted);
+  EXPECT_TRUE(state.leaving);
+  EXPECT_TRUE(update(state, NewestFound{}).empty());
+  EXPECT_TRUE(state.tabs.empty());
+}
+
+TEST(Update, LeavesSessionsOpenWhenASignalCame) {
+  State state = open_state();
+  EXPECT_TRUE(only<CloseAll>(update(state, Signalled{})).interrupted);
+}
+
+TEST(Update, JoinsALineThatEndsWithABackslash) {
+  State state = open_state();
+  EXPECT_TRUE(enter(state, "a\\").empty());
+  EXPECT_EQ(only<Ask>(enter(state, "b")).text, "a\nb");
+}
+
+TEST(Update, TakesAPasteAsOneMessage) {
+  State state = open_state();
+  EXPECT_TRUE(update(state, Pasted{"one\ntwo\n"}).empty());
+  EXPECT_EQ(only<Ask>(key(state, "Enter")).text, "one\ntwo\n");
+}
+
+TEST(Update, OpensAtMostTenSessions) {
+  State state = open_state();
+  for (int i = 2; i <= 10; ++i) {
+    EXPECT_EQ(only<OpenNew>(enter(state, "/session new /p")).tab, TabId{i});
+    update(state, TabOpened{{i}, some_facts("/p" + std::to_string(i)), {}, {}, {}});
+  }
+  EXPECT_TRUE(enter(state, "/session new /p11").empty());
+  EXPECT_EQ(state.tabs.size(), 10U);
+  EXPECT_EQ(state.tab()->entries.back().text, "Maximum 10 sessions reached.");
+}
+
+TEST(Update, GoesFromTabToTab) {
+  State state = open_state();
+  enter(state, "/session new /b");
+  update(state, TabOpened{{2}, some_facts("/b", "Beta"), {}, {}, {}});
+  EXPECT_EQ(state.current, 1U);
+  key(state, "Ctrl-N");
+  EXPECT_EQ(state.current, 0U);
+  key(state, "Alt-2");
+  EXPECT_EQ(state.current, 1U);
+  key(state, "Alt-7");
+  EXPECT_EQ(state.current, 1U);
+  enter(state, "/session switch 1");
+  EXPECT_EQ(state.current, 0U);
+  enter(state, "/session switch Beta");
+  EXPECT_EQ(state.current, 1U);
+  enter(state, "/session switch Gamma");
+  EXPECT_EQ(state.tab()->entries.back().text, "Session not found: Gamma");
+}
+
+TEST(Update, MarksTabsInTheBackgroundThatHaveNews) {
+  State state = open_state();
+  enter(state, "slow question");
+  enter(state, "/session new /b");
+  update(state, TextCame{{1}, "news"});
+  EXPECT_TRUE(state.tabs[0].unread);
+  key(state, "Ctrl-P");
+  EXPECT_FALSE(state.tabs[0].unread);
+}
+
+TEST(Update, SaysWhyASessionCannotBeOpenedAndDropsItsTab) {
+  State state = open_state();
+  enter(state, "/session new .");
+  update(state, TabFailed{{2}, "Project already open in another session."});
+  ASSERT_EQ(state.tabs.size(), 1U);
+  EXPECT_EQ(state.tab()->entries.back().text, "Project already open in another session.");
+}
+
+TEST(Update, GivesAMessageBackWhenNoSessionCouldBeOpened) {
+  State state = empty_state();
+  update(state, NewestFound{});
+  enter(state, "hello");
+  update(state, TabFailed{{1}, "no provider is set up"});
+  EXPECT_TRUE(state.tabs.empty());
+  EXPECT_EQ(state.notice, "no provider is set up");
+  EXPECT_EQ(state.input().text(), "hello");
+  // Trying again needs only Enter.
+  EXPECT_EQ(only<OpenNew>(key(state, "Enter")).tab, TabId{2});
+}
+
+TEST(Update, ClosesATabAndAsksOnlyWhileAnAnswerStreams) {
+  State state = open_state();
+  EXPECT_EQ(only<CloseTab>(key(state, "Ctrl-W")).tab, TabId{1});
+  update(state, TabClosed{{1}});
+  EXPECT_TRUE(state.tabs.empty());
+
+  State busy = open_state();
+  enter(busy, "question");
+  EXPECT_TRUE(key(busy, "Ctrl-W").empty());
+  ASSERT_EQ(busy.dialogs.size(), 1U);
+  key(busy, "Esc");
+  EXPECT_EQ(busy.tabs[0].phase, Tab::Phase::answering);
+  key(busy, "Ctrl-W");
+  EXPECT_EQ(only<CloseTab>(type(busy, "y")).tab, TabId{1});
+}
+
+TEST(Update, RefusesToChangeTheModelDuringAnAnswer) {
+  State state = open_state();
+  enter(state, "question");
+  EXPECT_TRUE(enter(state, "/model other").empty());
+  EXPECT_EQ(only<RunSlash>(enter(state, "/title T")).slash.text, "T");
+}
+
+TEST(Update, AsksWhetherAToolMayRun) {
+  State state = open_state();
+  enter(state, "question");
+  update(state, ConsentAsked{{1}, 7, "Run todo_write {}?"});
+  const auto answer = only<AnswerConsent>(type(state, "a"));
+  EXPECT_EQ(answer.number, 7);
+  EXPECT_EQ(answer.choice, AnswerConsent::Choice::always);
+}
+
+TEST(Update, LoadsOlderMessagesAtTheTop) {
+  State state = open_state();
+  Tab& tab = state.tabs[0];
+  for (int i = 0; i < 50; ++i) {
+    tab.entries.push_back({.text = "line " + std::to_string(i)});
+  }
+  tab.oldest = Seq{200};
+  EXPECT_EQ(only<LoadOlder>(key(state, "Ctrl-Home")).before, Seq{200});
+  EXPECT_TRUE(key(state, "PgUp").empty());  // once
+  const Anchor before = *tab.top;
+  update(state, OlderLoaded{{1}, {Entry{.text = "older"}}, Seq{0}});
+  EXPECT_EQ(tab.top->entry, before.entry + 1);
+}
+
+TEST(Update, FollowsTheEndUntilItIsScrolled) {
+  State state = open_state();
+  for (int i = 0; i < 50; ++i) {
+    state.tabs[0].entries.push_back({.text = "line " + std::to_string(i)});
+  }
+  key(state, "PgUp");
+  ASSERT_TRUE(state.tabs[0].top);
+  const Anchor top = *state.tabs[0].top;
+  update(state, Said{Said::Kind::notice, TabId{1}, "news"});
+  EXPECT_EQ(state.tabs[0].top, top);
+  key(state, "PgDn");
+  key(state, "PgDn");
+  EXPECT_FALSE(state.tabs[0].top);
+}
+
+TEST(Update, KeepsTheLastWarningsForTheEnd) {
+  State state = open_state();
+  key(state, "Ctrl-C");
+  key(state, "Ctrl-C");
+  update(state, Said{Said::Kind::warning, TabId{1}, "Failed to save: disk full"});
+  EXPECT_EQ(state.last_words, std::vector<std::string>{"Failed to save: disk full"});
+}
+
+}  // namespace
+}  // namespace reprise::cli::app

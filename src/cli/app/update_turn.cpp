@@ -1,0 +1,135 @@
+// A turn, from the question to its end.
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/app/effect.h"
+#include "cli/app/entry.h"
+#include "cli/app/event.h"
+#include "cli/app/state.h"
+#include "cli/app/update.h"
+
+namespace reprise::cli::app {
+namespace {
+
+// What ran has ended: thoughts fold, tools that were not answered will not be.
+void finish_entries(Tab& tab) {
+  for (Entry& entry : tab.entries) {
+    if (!entry.done) {
+      entry.done = true;
+      entry.failed = entry.failed || entry.kind == Entry::Kind::tool;
+      entry.changed();
+    }
+  }
+}
+
+// New entries come before the questions that wait.
+Entry& add_entry(Tab& tab, Entry entry) {
+  const auto waiting = std::ranges::find(tab.entries, Entry::Kind::waiting, &Entry::kind);
+  return *tab.entries.insert(waiting, std::move(entry));
+}
+
+Entry* last_running(Tab& tab) {
+  const auto waiting = std::ranges::find(tab.entries, Entry::Kind::waiting, &Entry::kind);
+  return waiting == tab.entries.begin() ? nullptr : &*std::prev(waiting);
+}
+
+// The questions that wait go back to the input, so that nothing is asked behind a person's back.
+void give_back(Tab& tab) {
+  std::string text;
+  std::erase_if(tab.entries, [&text](const Entry& entry) {
+    if (entry.kind == Entry::Kind::waiting) {
+      text += cat(text.empty() ? "" : "\n", entry.text);
+      return true;
+    }
+    return false;
+  });
+  if (!text.empty()) {
+    tab.input.set(cat(text, tab.input.empty() ? "" : "\n", tab.input.text()));
+  }
+}
+
+}  // namespace
+
+void ask(Tab& tab, std::string text, Effects& effects) {
+  tab.top.reset();
+  if (tab.phase != Tab::Phase::idle) {
+    tab.entries.push_back({.kind = Entry::Kind::waiting, .text = std::move(text)});
+    return;
+  }
+  add_entry(tab, {.kind = Entry::Kind::question, .text = text});
+  tab.phase = Tab::Phase::answering;
+  effects.emplace_back(Ask{.tab = tab.id, .text = std::move(text)});
+}
+
+void ask_next(Tab& tab, Effects& effects) {
+  const auto first = std::ranges::find(tab.entries, Entry::Kind::waiting, &Entry::kind);
+  if (first != tab.entries.end()) {
+    std::string text = std::move(first->text);
+    tab.entries.erase(first);
+    ask(tab, std::move(text), effects);
+  }
+}
+
+void on_text(Tab& tab, Entry::Kind kind, std::string_view text) {
+  Entry* entry = last_running(tab);
+  if (entry == nullptr || entry->kind != kind || entry->done) {
+    if (entry != nullptr && entry->kind == Entry::Kind::thinking) {
+      entry->done = true;
+      entry->changed();
+    }
+    entry = &add_entry(tab, {.kind = kind, .done = false});
+  }
+  entry->text += text;
+  entry->changed();
+}
+
+void on_tool_call(Tab& tab, const ToolUseBlock& call) {
+  add_entry(tab, {.kind = Entry::Kind::tool,
+                  .text = call.name,
+                  .id = call.id,
+                  .input = call.input.text(),
+                  .done = false});
+}
+
+void on_answer(Tab& tab, const AnswerStored& answer) {
+  for (Entry& entry : tab.entries) {
+    if (!entry.done && entry.kind != Entry::Kind::tool) {
+      entry.done = true;
+      entry.changed();
+    }
+  }
+  if (!answer.calls_tools) {
+    add_entry(tab, {.kind = Entry::Kind::footer,
+                    .text = footer_text(answer.model, answer.usage),
+                    .at = answer.at});
+  }
+}
+
+void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects) {
+  finish_entries(tab);
+  state.saved = state.saved && turn.saved;
+  tab.facts = turn.facts;
+  if (tab.phase == Tab::Phase::closing) {
+    return;
+  }
+  tab.phase = Tab::Phase::idle;
+  if (&tab == state.tab()) {
+    state.status.clear();
+  }
+  if (turn.stopped) {
+    add_entry(tab, {.text = "stopped; what came is kept, /go-on continues it"});
+  } else if (!turn.failure.empty()) {
+    add_entry(tab, {.kind = Entry::Kind::warning, .text = turn.failure});
+  }
+  if (turn.stopped || !turn.failure.empty()) {
+    give_back(tab);
+  } else {
+    ask_next(tab, effects);
+  }
+}
+
+}  // namespace reprise::cli::app
