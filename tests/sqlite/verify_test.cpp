@@ -1,0 +1,103 @@
+// What `verify` must find: one fault at a time, put in behind the store's back.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "sqlite/sqlite_support.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+namespace {
+
+struct Fault {
+  std::string_view name;
+  std::string_view statement;  // what another program might have done
+  std::string_view where;      // the end of what the report says
+  std::string_view reason;     // a part of it
+};
+
+void PrintTo(const Fault& fault, std::ostream* out) {
+  *out << fault.name;
+}
+
+constexpr Fault kFaults[] = {
+    {"BadTime", "UPDATE sessions SET created_us = 0, created_at = 'some day' WHERE id = 's'",
+     "sessions row 1", "date-time cannot be read"},
+    {"BadId", "UPDATE sessions SET id = 'a b' WHERE id = 'lonely'", "sessions row 3",
+     "id cannot be used"},
+    {"BadAnswer", "INSERT INTO reprise_answers VALUES('s', 0, 'no json')", "sessions row 1",
+     "running answer cannot be read"},
+    {"BadContent", "UPDATE messages SET content = '[{' WHERE session_id = 's' AND seq = 1",
+     "messages row 2", "not valid JSON"},
+    {"BadUsage", "UPDATE messages SET usage = 'much' WHERE session_id = 's' AND seq = 1",
+     "messages row 2", "usage cannot be read"},
+    {"BadPlace", "UPDATE messages SET seq = -7 WHERE session_id = 's' AND seq = 1",
+     "messages row 2", "the place -7 cannot be"},
+    {"BeyondTheHead", "UPDATE sessions SET head = 2 WHERE id = 's'", "sessions row 1",
+     "messages beyond its head 2"},
+    {"BaseIsGone", "UPDATE sessions SET base = 'nowhere' WHERE id = 'f'", "sessions row 2",
+     "it shares with nowhere are missing"},
+    {"NoSuchSession",
+     "INSERT INTO messages(session_id, seq, role, content, created_us)"
+     " VALUES('nobody', 0, 'user', '[]', 1)",
+     "messages row 4", "belongs to nothing in sessions"},
+    {"BlobIsGone", "DELETE FROM reprise_blobs", "", "messages name it, but it is missing"},
+    {"BlobIsAnother", "UPDATE reprise_blobs SET bytes = CAST('other' AS BLOB)", "",
+     "its bytes are not what its name says"},
+};
+
+class SqliteVerify : public testing::TestWithParam<Fault> {
+ protected:
+  // Sessions s with three messages, f that shares two of them, and lonely; a blob that s names.
+  void SetUp() override {
+    const auto store = open_at(file_);
+    must(store->create(session("s")));
+    const BlobHash blob = must(store->offers().blobs->put_blob("the picture"));
+    Message with_image = user("look");
+    ImageBlock image;
+    image.media_type = "image/png";
+    image.blob = blob;
+    with_image.blocks.emplace_back(image);
+    must(store->append(session_id("s"), {with_image, assistant("a"), user("more")}, {}));
+    must(store->offers().forking->fork(session_id("s"), Seq{2}, session("f")));
+    must(store->create(session("lonely")));
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_.path() / "verified.db";
+};
+
+TEST_P(SqliteVerify, NamesTheFaultAndItsPlace) {
+  ASSERT_TRUE(must(open_at(file_)->offers().repair->verify()).damage.empty());
+  PlainDatabase plain(file_);
+  plain.run("PRAGMA foreign_keys = OFF");
+  plain.run(std::string(GetParam().statement));
+  const VerifyReport report = must(open_at(file_)->offers().repair->verify());
+  std::string all;
+  for (const Damage& damage : report.damage) {
+    all += cat(damage.where, ": ", damage.reason, "\n");
+    if (damage.where.ends_with(GetParam().where) &&
+        damage.reason.find(GetParam().reason) != std::string::npos) {
+      return;
+    }
+  }
+  FAIL() << "not found in:\n" << all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, SqliteVerify, testing::ValuesIn(kFaults),
+                         [](const auto& fault) { return std::string(fault.param.name); });
+
+}  // namespace
+}  // namespace reprise::test
