@@ -1,5 +1,5 @@
-# The system libraries we link. What only some commands need (libcurl, libcrypto, libedit) is
-# loaded when it is used; of those only the headers are needed here.
+# The system libraries we link. What only some commands need (libcurl, libcrypto, libedit, libzip)
+# is loaded when it is used; of those only the headers are needed here.
 find_package(Threads REQUIRED)
 find_package(CURL 7.88 REQUIRED)
 
@@ -20,3 +20,5 @@ if(REPRISE_PROGRAM)
   find_library(REPRISE_TINFO NAMES libtinfo.a tinfo REQUIRED)
   find_path(REPRISE_MD4C_INCLUDE md4c.h REQUIRED)
 endif()
+
+find_path(REPRISE_ZIP_INCLUDE zip.h REQUIRED)

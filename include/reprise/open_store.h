@@ -57,4 +57,14 @@ Result<std::unique_ptr<Store>> open_context_store(const std::filesystem::path& f
 // folder above; when there is none, the one to create beside `.git` or `package.json`, or here.
 std::filesystem::path find_context_file(const std::filesystem::path& folder);
 
+// A folder for each chat (docs/formats/chatdir.md). `folder` holds chat/, archive/ and trash/.
+struct ChatdirOptions {
+  // A session that would get more messages is refused them: unsupported. Longer ones are read all
+  // the same. In a URL: chatdir:DIR?messages=N.
+  std::int64_t messages_max = 1000;
+};
+Result<std::unique_ptr<Store>> open_chatdir_store(const std::filesystem::path& folder,
+                                                  StoreOptions options = {},
+                                                  ChatdirOptions chatdir = {});
+
 }  // namespace reprise

@@ -130,6 +130,7 @@ struct ReadReport {
 // losses when copying), never dropped in silence.
 struct StoreHolds {
   bool many_sessions = true;
+  bool any_id = true;  // not only UUIDs
   // The messages. A store without words keeps titles and response ids only: append() takes messages
   // without blocks, whose response ids go to the end of the response chain, each once; there is
   // nothing to read, and the head stays 0. Messages with blocks are unsupported.
@@ -143,6 +144,8 @@ struct StoreHolds {
   bool modes = true;
   bool folders = true;
   bool system_prompt = true;
+  // Not what it can hold, but what its other programs look for: the artefacts of each turn.
+  bool step_artefacts = false;
 };
 
 class Store {

@@ -92,6 +92,28 @@ class Artefacts {
   virtual Result<std::vector<Entry>> list_artefacts(const SessionId& id) = 0;
 };
 
+// Packing sessions away. One that is archived is found, listed and read, and not written to.
+class Archives {
+ public:
+  virtual ~Archives() = default;
+  // Headers that are secret are left out of what is packed. Archiving twice is fine. busy while an
+  // answer is running, invalid_argument for a session in the trash.
+  virtual Result<> archive(const SessionId& id, Time when) = 0;
+  // Back as it was. invalid_argument when it is not archived, conflict when another session of
+  // this id is there, corrupt for an archive that is not safe to unpack.
+  virtual Result<> restore(const SessionId& id) = 0;
+};
+
+// One session is the current one: programs that are not told otherwise go on with it.
+class CurrentSession {
+ public:
+  virtual ~CurrentSession() = default;
+  // nullopt when there is none, or no such session any more.
+  virtual Result<std::optional<SessionId>> current() = 0;
+  // nullopt: none. invalid_argument for a session in the archive or in the trash.
+  virtual Result<> set_current(const std::optional<SessionId>& id) = 0;
+};
+
 // Large bytes, stored once by content. A blob lives as long as a message names it; one that was
 // put and never named goes with the next purge.
 class Blobs {
@@ -166,6 +188,8 @@ struct StoreOffers {
   Partials* partials = nullptr;
   Todos* todos = nullptr;
   Artefacts* artefacts = nullptr;
+  Archives* archives = nullptr;
+  CurrentSession* current = nullptr;
   Blobs* blobs = nullptr;
   Trash* trash = nullptr;
   Signatures* signatures = nullptr;

@@ -59,12 +59,13 @@ fs::path temporary_beside(const fs::path& path) {
   return name;
 }
 
-Result<> write_and_sync(const fs::path& path, std::string_view bytes, mode_t mode) {
-  REPRISE_ASSIGN(Fd file, open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0600));
+Result<> fill_and_sync(const fs::path& path, const std::function<Result<>(int)>& fill,
+                       mode_t mode) {
+  REPRISE_ASSIGN(Fd file, open_file(path, O_RDWR | O_CREAT | O_EXCL, 0600));
   if (mode != 0600 && ::fchmod(file.get(), mode) != 0) {
     return std::unexpected(os_error("set the mode of", path, errno));
   }
-  REPRISE_TRY(write_all(file.get(), bytes, path));
+  REPRISE_TRY(fill(file.get()));
   REPRISE_TRY(sync_file(file.get(), path));
   return file.close(path);
 }
@@ -165,11 +166,16 @@ Result<fs::path> follow_links(const fs::path& path) {
 }
 
 Result<PreparedFile> PreparedFile::write(const fs::path& target, std::string_view bytes) {
+  return write(target, [&](int fd) { return write_all(fd, bytes, target); });
+}
+
+Result<PreparedFile> PreparedFile::write(const fs::path& target,
+                                         const std::function<Result<>(int fd)>& fill) {
   struct stat status{};
   const bool exists = ::stat(target.c_str(), &status) == 0;
   const mode_t mode = exists ? status.st_mode & 0777U : 0600U;
   PreparedFile prepared(temporary_beside(target));
-  REPRISE_TRY(write_and_sync(prepared.name_, bytes, mode));
+  REPRISE_TRY(fill_and_sync(prepared.name_, fill, mode));
   return prepared;
 }
 
@@ -189,8 +195,14 @@ Result<> PreparedFile::replace(const fs::path& target) {
 
 Result<> replace_file(const fs::path& path, std::string_view bytes,
                       const std::function<Result<>(const fs::path&)>& before_rename) {
+  const auto fill = [&](int fd) { return write_all(fd, bytes, path); };
+  return replace_file(path, fill, before_rename);
+}
+
+Result<> replace_file(const fs::path& path, const std::function<Result<>(int fd)>& fill,
+                      const std::function<Result<>(const fs::path&)>& before_rename) {
   REPRISE_ASSIGN(const fs::path target, follow_links(path));
-  REPRISE_ASSIGN(PreparedFile prepared, PreparedFile::write(target, bytes));
+  REPRISE_ASSIGN(PreparedFile prepared, PreparedFile::write(target, fill));
   if (before_rename) {
     REPRISE_TRY(before_rename(prepared.name()));
   }

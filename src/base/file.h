@@ -60,6 +60,9 @@ class PreparedFile {
  public:
   // Beside the file it will replace, whose mode it takes; 0600 where there is none.
   static Result<PreparedFile> write(const std::filesystem::path& target, std::string_view bytes);
+  // The same for bytes that are too many to be held: `fill` writes them to the open file.
+  static Result<PreparedFile> write(const std::filesystem::path& target,
+                                    const std::function<Result<>(int fd)>& fill);
   PreparedFile(PreparedFile&& other) noexcept : name_(std::exchange(other.name_, {})) {}
   PreparedFile& operator=(PreparedFile&&) = delete;
   PreparedFile(const PreparedFile&) = delete;
@@ -82,6 +85,11 @@ class PreparedFile {
 // returned, nothing has changed.
 Result<> replace_file(
     const std::filesystem::path& path, std::string_view bytes,
+    const std::function<Result<>(const std::filesystem::path& temporary)>& before_rename = {});
+
+// The same with content that `fill` writes to the open temporary file.
+Result<> replace_file(
+    const std::filesystem::path& path, const std::function<Result<>(int fd)>& fill,
     const std::function<Result<>(const std::filesystem::path& temporary)>& before_rename = {});
 
 // Gives a file or folder another name on the same disk, both folders synced. conflict when `to`

@@ -37,7 +37,8 @@ class Ask final : public Command {
     ArgumentTable table{
         .options = {{"-c,--continue", "", "go on with the newest session of this folder", &newest_},
                     {"-r,--resume", "SEL", "go on with this session", &sel_},
-                    {"--new", "", "begin a new session", &new_},
+                    {"--new", "",
+                     "begin a new session; where one is the current one, that is archived", &new_},
                     {"-f,--file", "FILE", "attach a text file or an image", &files_},
                     {"--go-on", "", "continue an answer that was cut", &go_on_},
                     {"--save", "FILE", "write the answer to a file, too", &save_},
@@ -120,6 +121,7 @@ class Ask final : public Command {
                         .session = {.newest = newest_ || (go_on_ && !sel_),
                                     .sel = sel_,
                                     .fresh = new_,
+                                    .archive = new_,
                                     .mode_path = context.working_dir()},
                         .title = title_from_prompt(prompt),
                         .stream = !no_stream_,

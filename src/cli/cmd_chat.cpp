@@ -27,6 +27,8 @@ class Chat final : public Command {
                      .help = "go on with this session; without SEL choose from a menu",
                      .target = &sel_,
                      .value_optional = true},
+                    {"--new", "",
+                     "begin a new session; where one is the current one, that is archived", &new_},
                     {"-a,--all", "", "the menu has the sessions of all folders", &all_},
                     {"--plain", "", "line by line, also on a terminal", &plain_}},
         .arguments = {{"PATH", "the folder of a mode that has one", &path_}}};
@@ -38,10 +40,14 @@ class Chat final : public Command {
     if (newest_ && sel_) {
       return context.wrong_usage("-c and -r exclude each other");
     }
+    if (new_ && (newest_ || sel_)) {
+      return context.wrong_usage("--new excludes -c and -r");
+    }
     if (path_ && (!flags_.mode || newest_ || sel_)) {
       return context.wrong_usage("a folder goes with --mode and a new session");
     }
-    ChatRequest request{.flags = flags_, .newest = newest_, .all = all_, .plain = plain_};
+    ChatRequest request{
+        .flags = flags_, .newest = newest_, .fresh = new_, .all = all_, .plain = plain_};
     request.choose = sel_ && sel_->empty();
     if (sel_ && !sel_->empty()) {
       request.sel = sel_;
@@ -57,6 +63,7 @@ class Chat final : public Command {
   std::optional<std::string> sel_;
   std::optional<std::string> path_;
   bool newest_ = false;
+  bool new_ = false;
   bool all_ = false;
   bool plain_ = false;
 };

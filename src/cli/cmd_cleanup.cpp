@@ -53,9 +53,10 @@ class Cleanup final : public Command {
       show(context, sessions);
       return Exit::done;
     }
-    return remove_sessions(context, *store, sessions,
-                           cat(sessions.size(), " sessions closed more than ", age, " ago"),
-                           purge_ ? Removal::purge : Removal::trash);
+    return remove_sessions(
+        context, *store, sessions,
+        {.what = cat(sessions.size(), " sessions closed more than ", age, " ago"),
+         .how = purge_ ? Removal::purge : Removal::trash});
   }
 
  private:

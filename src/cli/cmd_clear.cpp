@@ -1,5 +1,6 @@
-// reprise clear: all sessions of this folder to the trash.
+// reprise clear: all sessions of this folder to the trash, or all that are archived.
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "reprise/store_offers.h"
 
 namespace reprise::cli {
 namespace {
@@ -33,13 +35,20 @@ class Clear final : public Command {
     if (!all) {
       query.working_dir = context.working_dir().string();
     }
+    // Where sessions are packed away, those in use are not what is to be cleared.
+    const bool has_archive = store->offers().archives != nullptr;
+    if (has_archive) {
+      query.states = {SessionState::archived};
+    }
     REPRISE_ASSIGN(const std::vector<SessionInfo> sessions, find_all(*store, query));
     const std::string_view of =
         store->holds().many_folders ? all ? "all folders" : "this folder" : "this store";
-    const std::string what =
-        cat(sessions.size(), sessions.size() == 1 ? " session of " : " sessions of ", of);
-    return remove_sessions(context, *store, sessions, what,
-                           purge_ ? Removal::purge : Removal::trash);
+    const std::string what = cat(sessions.size(), has_archive ? " archived" : "",
+                                 sessions.size() == 1 ? " session of " : " sessions of ", of);
+    return remove_sessions(context, *store, sessions,
+                           {.what = what,
+                            .how = purge_ ? Removal::purge : Removal::trash,
+                            .unasked_max = has_archive ? std::size_t{1} : 0});
   }
 
  private:

@@ -39,8 +39,8 @@ class Delete final : public Command {
     }
     const std::string what = sessions.size() == 1 ? cat("'", sessions.front().title, "'")
                                                   : cat(sessions.size(), " sessions");
-    return remove_sessions(context, *store, sessions, what,
-                           purge_ ? Removal::purge : Removal::trash);
+    return remove_sessions(context, *store, sessions,
+                           {.what = what, .how = purge_ ? Removal::purge : Removal::trash});
   }
 
  private:

@@ -1,4 +1,4 @@
-// reprise restore: back from the trash.
+// reprise restore: back from the trash or the archive.
 
 #include <memory>
 #include <string>
@@ -22,14 +22,21 @@ class Restore final : public Command {
  public:
   ArgumentTable arguments() override {
     return {.options = {},
-            .arguments = {{"SEL", "the session, of `reprise list --state trashed`", &sel_, true}}};
+            .arguments = {{"SEL", "the session, of `reprise list --state trashed` or archived",
+                           &sel_, true}}};
   }
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.existing_store());
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_, {SessionState::trashed}));
-    REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "restore sessions"));
-    REPRISE_TRY(trash->restore(info.id));
+    REPRISE_ASSIGN(const SessionInfo info,
+                   context.select(*store, sel_, {SessionState::trashed, SessionState::archived}));
+    Archives* const archives = store->offers().archives;
+    if (info.state == SessionState::archived && archives != nullptr) {
+      REPRISE_TRY(archives->restore(info.id));
+    } else {
+      REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "restore sessions"));
+      REPRISE_TRY(trash->restore(info.id));
+    }
     context.remark(cat("restored '", info.title, "'"));
     return show_session(context, *store, info.id);
   }

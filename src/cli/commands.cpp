@@ -71,7 +71,9 @@ constexpr CommandEntry kCommands[] = {
      .make = make_delete},
     {.name = "clear",
      .summary = "move all sessions of this folder to the trash",
-     .description = "A session whose answer is running is left alone.",
+     .description =
+         "A session whose answer is running is left alone. In a store with an archive it "
+         "is the archived sessions alone that go.",
      .make = make_clear},
     {.name = "cleanup",
      .summary = "move sessions that were closed long ago to the trash",
@@ -79,8 +81,15 @@ constexpr CommandEntry kCommands[] = {
          "Only closed sessions of all folders. One closed exactly as long ago stays, and "
          "so does one whose time is missing or yet to come.",
      .make = make_cleanup},
+    {.name = "archive",
+     .summary = "pack a session away",
+     .description =
+         "For stores that have an archive (chatdir:): the session becomes a zip file, and secret "
+         "headers of responses are left out. It is still listed with --state archived, and shown; "
+         "`reprise restore` brings it back.",
+     .make = make_archive},
     {.name = "restore",
-     .summary = "bring a session back from the trash",
+     .summary = "bring a session back from the trash or the archive",
      .description = "",
      .make = make_restore},
     {.name = "copy",

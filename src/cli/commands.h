@@ -14,6 +14,7 @@ std::span<const CommandEntry> all_commands();
 const CommandEntry* find_command(std::string_view name);
 
 // Each is defined in its own file.
+std::unique_ptr<Command> make_archive();
 std::unique_ptr<Command> make_ask();
 std::unique_ptr<Command> make_backup();
 std::unique_ptr<Command> make_chat();

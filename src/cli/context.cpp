@@ -147,12 +147,13 @@ Result<Store*> Context::store(Access access) {
 }
 
 Result<Store*> Context::existing_store() {
-  constexpr std::string_view kSqlite = "sqlite:";
   REPRISE_ASSIGN(const Settings* const settings, this->settings());
   const std::string url = store_url(*settings);
+  // A file or folder, perhaps with settings behind it.
+  const std::string place = url.substr(url.find(':') + 1, url.rfind('?') - url.find(':') - 1);
   std::error_code error;
-  const bool missing =
-      url.starts_with(kSqlite) && !std::filesystem::exists(url.substr(kSqlite.size()), error);
+  const bool missing = !place.empty() && !std::filesystem::exists(place, error) &&
+                       !std::filesystem::exists(url.substr(url.find(':') + 1), error);
   // Reading creates nothing and says in the store's own words that there is none.
   return store(missing ? Access::read : Access::write);
 }

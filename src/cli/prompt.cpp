@@ -17,6 +17,7 @@
 #include "base/encode.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/attachment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 
@@ -96,7 +97,7 @@ Result<Block> attach_file(const std::string& path) {
                 cat("cannot attach ", path, ": neither text nor a PNG, JPEG, GIF or WebP image"));
   }
   const std::string name = std::filesystem::path(path).filename().string();
-  return text_block(cat("File ", name, ":\n\n", bytes));
+  return attached_text(name, bytes);
 }
 
 }  // namespace reprise::cli

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,10 +48,11 @@ void print(Context& context, const std::vector<SessionId>& removed, Removal how)
 }  // namespace
 
 Result<Exit> remove_sessions(Context& context, Store& store,
-                             const std::vector<SessionInfo>& sessions, std::string_view what,
-                             Removal how) {
+                             const std::vector<SessionInfo>& sessions,
+                             const RemovalRequest& request) {
+  const auto& [what, how, unasked_max] = request;
   REPRISE_ASSIGN(Trash* const trash, offered(store.offers().trash, "delete sessions"));
-  if (!sessions.empty()) {
+  if (sessions.size() > unasked_max) {
     REPRISE_ASSIGN(const bool agreed,
                    context.confirm(how == Removal::purge ? cat("remove ", what, " for good?")
                                                          : cat("move ", what, " to the trash?")));

@@ -3,8 +3,9 @@
 // Taking sessions away: to the trash, or with --purge for good. `delete`, `clear` and `cleanup`
 // share it.
 
+#include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "cli/context.h"
@@ -17,11 +18,17 @@ namespace reprise::cli {
 
 enum class Removal : std::uint8_t { trash, purge };
 
-// Asks first, naming `what` ("'Title'", "12 sessions of this folder"). A session whose answer is
-// running is left alone and named. Prints how many went, or the ids with --json.
+struct RemovalRequest {
+  std::string what;  // "'Title'", "12 sessions of this folder"
+  Removal how = Removal::trash;
+  std::size_t unasked_max = 0;  // so many go without a question
+};
+
+// Asks first. A session whose answer is running is left alone and named. Prints how many went, or
+// the ids with --json.
 Result<Exit> remove_sessions(Context& context, Store& store,
-                             const std::vector<SessionInfo>& sessions, std::string_view what,
-                             Removal how);
+                             const std::vector<SessionInfo>& sessions,
+                             const RemovalRequest& request);
 
 // The sessions, of all folders, that were closed before then. One closed at that very time stays,
 // and so does one without a time, or with one that is yet to come.

@@ -29,6 +29,7 @@
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/tool.h"
+#include "reprise/types.h"
 
 namespace reprise::cli {
 namespace {
@@ -275,10 +276,10 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
   }
   std::optional<Session> session;
   if (!request.session.newest && !request.session.sel && !request.session.fresh) {
-    REPRISE_ASSIGN(const auto only,
-                   only_session(context, request.dry_run ? Access::read : Access::write));
-    if (only) {
-      request.session.sel = only->str();
+    REPRISE_ASSIGN(const auto usual,
+                   usual_session(context, request.dry_run ? Access::read : Access::write));
+    if (usual) {
+      request.session.sel = usual->str();
     }
   }
   talk->resumed = request.session.newest || request.session.sel.has_value();
@@ -316,6 +317,7 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
   }
   if (talk->store != nullptr && !request.dry_run) {
     clean_up(context, *talk->store, *settings);
+    make_current(context, *talk->store, session->info.id, request.session.archive);
   }
   talk->conversation = std::make_unique<Conversation>(*talk->provider, talk->store,
                                                       *std::move(session), std::move(options));

@@ -26,6 +26,7 @@ struct SessionChoice {
   bool newest = false;              // -c: the newest here
   std::optional<std::string> sel;   // -r SEL
   bool fresh = false;               // a new one, also where there is one to go on with
+  bool archive = false;             // the current one is packed away when another takes its place
   std::filesystem::path mode_path;  // the folder a mode was given, "" for none
 };
 

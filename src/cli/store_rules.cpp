@@ -17,14 +17,27 @@
 #include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise::cli {
 
-Result<std::optional<SessionId>> only_session(Context& context, Access access) {
+namespace {
+
+Result<std::optional<SessionId>> current_session(Context& context, Access access) {
+  const auto store = access == Access::read ? context.store(access) : context.existing_store();
+  if (!store || (*store)->offers().current == nullptr) {
+    return std::nullopt;  // what is wrong with the store is said when it is needed
+  }
+  return (*store)->offers().current->current();
+}
+
+}  // namespace
+
+Result<std::optional<SessionId>> usual_session(Context& context, Access access) {
   REPRISE_ASSIGN(const Settings* const settings, context.settings());
   if (settings->context_file.empty()) {
-    return std::nullopt;
+    return current_session(context, access);
   }
   const auto store = context.store(access);
   if (!store) {
@@ -32,6 +45,29 @@ Result<std::optional<SessionId>> only_session(Context& context, Access access) {
   }
   REPRISE_ASSIGN(const SessionPage page, (*store)->list({.limit = 1}));
   return page.sessions.empty() ? std::nullopt : std::optional(page.sessions.front().id);
+}
+
+void make_current(Context& context, Store& store, const SessionId& id, bool archive) {
+  CurrentSession* const current = store.offers().current;
+  if (current == nullptr) {
+    return;
+  }
+  const auto before = current->current();
+  if (before && *before == id) {
+    return;
+  }
+  if (const auto done = current->set_current(id); !done) {
+    context.warn(cat("this session is not the current one: ", done.error().message));
+    return;
+  }
+  if (!archive || !before || !*before || store.offers().archives == nullptr) {
+    return;
+  }
+  if (const auto done = store.offers().archives->archive(**before, context.clock().now()); done) {
+    context.remark(cat("archived ", short_id(**before).value_or((*before)->str())));
+  } else {
+    context.warn(cat("the session before is not archived: ", done.error().message));
+  }
 }
 
 Result<> check_provider_for(const Store& store, const Provider& provider) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What follows for a run from what its store holds: a store with one session goes on with it; one
-// without words needs a provider that has them, and their ids.
+// What follows for a run from what its store holds: a store with one session, or a current one,
+// goes on with it; one without words needs a provider that has them, and their ids.
 
 #include <filesystem>
 #include <optional>
@@ -18,8 +18,13 @@
 
 namespace reprise::cli {
 
-// The session of a store that holds one; nullopt for other stores, and while there is none.
-Result<std::optional<SessionId>> only_session(Context& context, Access access);
+// The session that a run goes on with when it is not told otherwise: the only one of a store that
+// holds one, the current one where there is one; nullopt for other stores, and while there is none.
+Result<std::optional<SessionId>> usual_session(Context& context, Access access);
+
+// The session becomes the current one, where there is such a thing. With `archive` the one before
+// is packed away. What fails is a warning.
+void make_current(Context& context, Store& store, const SessionId& id, bool archive);
 
 // unsupported when nobody would have the words.
 Result<> check_provider_for(const Store& store, const Provider& provider);

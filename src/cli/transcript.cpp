@@ -123,8 +123,10 @@ std::string transcript_prompts(const std::vector<std::string>& newest_first) {
 }
 
 std::string transcript_message(const Message& message, Detail detail) {
-  std::string out = cat("\n## ", message.seq.value, " ", terminal_line(message.role), " · ",
-                        format_time(message.created_at));
+  std::string out = cat("\n## ", message.seq.value, " ", terminal_line(message.role));
+  if (message.created_at != Time()) {
+    out += cat(" · ", format_time(message.created_at));
+  }
   if (!message.model.empty()) {
     out += cat(" · ", terminal_line(message.model));
   }

@@ -17,6 +17,7 @@
 #include "engine/record.h"
 #include "engine/request_plan.h"
 #include "engine/request_view.h"
+#include "engine/step_artefacts.h"
 #include "engine/turn.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
@@ -96,8 +97,9 @@ class Conversation::Impl {
     REPRISE_TRY(check_prompt());
     RecordEntry entry{.begin_answer = true};
     entry.messages.push_back(question(with_stored_images(record_.store(), std::move(blocks))));
+    std::vector<Block> question = entry.messages.front().blocks;
     REPRISE_TRY(record_.begin(std::move(entry), stop));
-    return turn(observer, std::move(stop), {});
+    return turn(observer, std::move(stop), {}, std::move(question));
   }
 
   Result<Outcome> go_on(TurnObserver& observer, std::stop_token stop) {
@@ -115,7 +117,7 @@ class Conversation::Impl {
     if (!start.incomplete.empty() && record_.rewriting() != nullptr && !record_.has_pending()) {
       start.replace_from = start.incomplete.front().seq;
     }
-    return turn(observer, std::move(stop), std::move(start));
+    return turn(observer, std::move(stop), std::move(start), {});
   }
 
   Result<Outcome> retry(TurnObserver& observer, std::stop_token stop) {
@@ -131,7 +133,7 @@ class Conversation::Impl {
       record_.rewind_to(*from);
       start.replace_from = *from;
     }
-    return turn(observer, std::move(stop), std::move(start));
+    return turn(observer, std::move(stop), std::move(start), blocks_before(*from));
   }
 
   Result<std::string> dry_run(std::vector<Block> blocks) {
@@ -164,9 +166,58 @@ class Conversation::Impl {
     return message_of(role::kUser, std::move(blocks), options_.clock.now());
   }
 
-  Result<Outcome> turn(TurnObserver& observer, std::stop_token stop, TurnStart start) {
-    Turn turn(provider_, record_, options_, observer, std::move(stop));
-    return turn.run(std::move(start));
+  // `question` is what is asked, nothing when an answer goes on.
+  Result<Outcome> turn(TurnObserver& observer, std::stop_token stop, TurnStart start,
+                       std::vector<Block> question) {
+    const auto step = begin_step(start, std::move(question));
+    Turn turn(provider_, record_, options_, observer, step.get());
+    auto outcome = turn.run(std::move(start), std::move(stop));
+    if (step != nullptr) {
+      end_step(*step, outcome);
+    }
+    return outcome;
+  }
+
+  // Null where nobody looks for a turn's artefacts.
+  std::unique_ptr<StepArtefacts> begin_step(const TurnStart& start, std::vector<Block> question) {
+    Store* const store = record_.store();
+    if (store == nullptr || !store->holds().step_artefacts ||
+        store->offers().artefacts == nullptr) {
+      return nullptr;
+    }
+    const SessionId& id = record_.session().info.id;
+    const auto step = step_at(*store, id, start.replace_from.value_or(kSeqEnd));
+    if (!step) {
+      record_.warn(cat("the turn's artefacts are not kept: ", step.error().message));
+      return nullptr;
+    }
+    return std::make_unique<StepArtefacts>(*store->offers().artefacts, id,
+                                           StepStart{.step = *step,
+                                                     .question = std::move(question),
+                                                     .provider = std::string(provider_.name()),
+                                                     .model = options_.model});
+  }
+
+  void end_step(StepArtefacts& step, const Result<Outcome>& outcome) {
+    if (!outcome) {
+      step.on_failure(outcome.error());
+    } else if (outcome->cut) {
+      step.on_failure(*outcome->cut);
+    }
+    if (const auto failure = step.finish(); failure) {
+      record_.warn(cat("the turn's artefacts are not all kept: ", failure->message));
+    }
+  }
+
+  // Of the message before this place; nothing when it cannot be read.
+  std::vector<Block> blocks_before(Seq seq) const {
+    if (record_.store() == nullptr) {
+      return {};
+    }
+    auto messages =
+        read_all(*record_.store(), record_.session().info.id, {.from = {seq.value - 1}, .to = seq});
+    return messages && !messages->empty() ? std::move(messages->front().blocks)
+                                          : std::vector<Block>();
   }
 
   // What follows the last question gives way.

@@ -17,6 +17,7 @@
 #include "engine/reply.h"
 #include "engine/request_plan.h"
 #include "engine/request_view.h"
+#include "engine/step_artefacts.h"
 #include "engine/tool_runner.h"
 #include "reprise/conversation.h"
 #include "reprise/environment.h"
@@ -65,15 +66,12 @@ std::vector<ToolUseBlock> calls_of(const Message& answer) {
 }  // namespace
 
 Turn::Turn(Provider& provider, Record& record, const ConversationOptions& options,
-           TurnObserver& observer, std::stop_token stop)
-    : provider_(provider),
-      record_(record),
-      options_(options),
-      observer_(observer),
-      stop_(std::move(stop)) {}
+           TurnObserver& observer, StepArtefacts* step)
+    : provider_(provider), record_(record), options_(options), observer_(observer), step_(step) {}
 
-Result<Outcome> Turn::run(TurnStart start) {
+Result<Outcome> Turn::run(TurnStart start, std::stop_token stop) {
   start_ = std::move(start);
+  stop_ = std::move(stop);
   for (int round = 0;; ++round) {
     Reply reply;
     const auto streamed = answer_once(reply);
@@ -134,6 +132,9 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
   const auto sink = [&](const StreamEvent& event) {
     reply.on(event);
     saver.on(event);
+    if (step_ != nullptr) {
+      step_->on(event);
+    }
     on_event(event);
   };
   auto streamed = provider_.stream(request, sink, stop_);
@@ -231,11 +232,17 @@ const Message& Turn::store_answer(Message made, bool goes_on) {
   if (!goes_on && answer.state == MessageState::complete) {
     record_.add_response(answer);
   }
+  if (step_ != nullptr) {
+    step_->on_answer(answer);
+  }
   observer_.on_message(answer);
   return answer;
 }
 
 void Turn::store_result(ToolResultBlock result) {
+  if (step_ != nullptr) {
+    step_->on_tool_result(result);
+  }
   observer_.on_tool_result(result);
   RecordEntry entry;
   entry.messages.push_back(message_of(role::kTool, {std::move(result)}, options_.clock.now()));

@@ -11,6 +11,7 @@
 #include "engine/record.h"
 #include "engine/reply.h"
 #include "engine/request_plan.h"
+#include "engine/step_artefacts.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -26,11 +27,11 @@ struct TurnStart {
 
 class Turn {
  public:
-  // All must outlive the turn.
+  // All must outlive the turn. `step` is null where nobody looks for artefacts.
   Turn(Provider& provider, Record& record, const ConversationOptions& options,
-       TurnObserver& observer, std::stop_token stop);
+       TurnObserver& observer, StepArtefacts* step);
 
-  Result<Outcome> run(TurnStart start);
+  Result<Outcome> run(TurnStart start, std::stop_token stop);
 
  private:
   Result<> answer_once(Reply& reply);
@@ -48,6 +49,7 @@ class Turn {
   Record& record_;
   const ConversationOptions& options_;
   TurnObserver& observer_;
+  StepArtefacts* step_;
   std::stop_token stop_;
   TurnStart start_;
   bool by_response_id_ = true;

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "reprise/open_store.h"
 #include "reprise/store.h"
 #include "store/chain/files.h"
+#include "store/chatdir/layout.h"
 #include "store/context/find.h"
 #include "store/sessions/places.h"
 
@@ -81,6 +83,27 @@ Result<std::unique_ptr<Store>> open_context(std::string_view file, const StoreOp
   return open_context_store(place, options);
 }
 
+// "DIR" or "DIR?messages=N".
+Result<std::unique_ptr<Store>> open_chatdir(std::string_view rest, const StoreOptions& options) {
+  constexpr std::string_view kMessages = "?messages=";
+  ChatdirOptions chatdir;
+  const std::size_t setting = rest.rfind(kMessages);
+  if (setting != std::string_view::npos) {
+    const std::string_view number = rest.substr(setting + kMessages.size());
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), chatdir.messages_max);
+    if (error != std::errc() || end != number.data() + number.size() || chatdir.messages_max < 1) {
+      return fail(Code::invalid_argument,
+                  "no number of messages in the store's URL: write chatdir:DIR?messages=5000");
+    }
+  }
+  const std::string_view folder = rest.substr(0, setting);
+  if (folder.empty()) {
+    return fail(Code::invalid_argument, "no folder in the store's URL: write chatdir:DIR");
+  }
+  return open_chatdir_store(folder, options, chatdir);
+}
+
 // All kinds of stores there are. Adding one is a line here.
 struct Kind {
   std::string_view scheme;
@@ -93,6 +116,7 @@ constexpr Kind kKinds[] = {
     {"chain", "chain:FILE", store::chain::is_chain_file, open_chain},
     {"context", "context:FILE", store::context::is_context_file, open_context},
     {"sessions", "sessions:DIR", store::sessions::is_sessions_folder, open_sessions},
+    {"chatdir", "chatdir:DIR", store::chatdir::is_chat_directory, open_chatdir},
     {"memory", "memory:", nullptr, open_memory},
 };
 

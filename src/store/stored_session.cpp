@@ -22,27 +22,6 @@
 namespace reprise::store {
 namespace {
 
-// Whether the step may happen at all; nothing is changed.
-Result<> check_write(const StoredSession& stored, Seq from, const AppendOptions& options) {
-  const std::string& id = stored.session.info.id.str();
-  const Seq head = stored.session.info.head;
-  if (options.expected_head && *options.expected_head != head) {
-    return fail(Code::conflict, cat("session ", id, " has ", head.value, " messages, not ",
-                                    options.expected_head->value, ": read it again"));
-  }
-  if (from.value < 0 || from > head) {
-    return fail(Code::invalid_argument, cat("session ", id, " has no place ", from.value,
-                                            ": it has ", head.value, " messages"));
-  }
-  if (options.end_partial && (!stored.partial || stored.partial->answer != *options.end_partial)) {
-    return std::unexpected(answer_not_running(stored.session.info.id, *options.end_partial));
-  }
-  if (options.begin_partial && stored.partial && !options.end_partial) {
-    return fail(Code::busy, cat("session ", id, " is answering already"));
-  }
-  return {};
-}
-
 void cut_log(StoredSession& stored, std::int64_t from) {
   const Log& old = *stored.log;
   for (std::int64_t seq = from; seq < old.size(); ++seq) {
@@ -54,19 +33,6 @@ void cut_log(StoredSession& stored, std::int64_t from) {
   log->base_count = std::min(from, old.base_count);
   log->own.assign(old.own.begin(), old.own.begin() + (from - log->base_count));
   stored.log = std::move(log);
-}
-
-void change_partial(StoredSession& stored, const AppendOptions& options) {
-  if (options.end_partial) {
-    stored.partial.reset();
-    stored.session.info.answering.reset();
-  }
-  if (options.begin_partial) {
-    const PartialStart& start = *options.begin_partial;
-    stored.partial =
-        Partial{start.answer, start.owner, start.provider, start.model, start.started_at, {}};
-    stored.session.info.answering = start.owner;
-  }
 }
 
 }  // namespace
@@ -94,6 +60,39 @@ void count_usage(StoredSession& stored, const Message& message) {
   const std::string& request = message.usage->request_id;
   if (request.empty() || stored.counted_requests.insert(request).second) {
     add_usage(stored.session.usage, *message.usage);
+  }
+}
+
+Result<> check_write(const StoredSession& stored, Seq from, const AppendOptions& options) {
+  const std::string& id = stored.session.info.id.str();
+  const Seq head = stored.session.info.head;
+  if (options.expected_head && *options.expected_head != head) {
+    return fail(Code::conflict, cat("session ", id, " has ", head.value, " messages, not ",
+                                    options.expected_head->value, ": read it again"));
+  }
+  if (from.value < 0 || from > head) {
+    return fail(Code::invalid_argument, cat("session ", id, " has no place ", from.value,
+                                            ": it has ", head.value, " messages"));
+  }
+  if (options.end_partial && (!stored.partial || stored.partial->answer != *options.end_partial)) {
+    return std::unexpected(answer_not_running(stored.session.info.id, *options.end_partial));
+  }
+  if (options.begin_partial && stored.partial && !options.end_partial) {
+    return fail(Code::busy, cat("session ", id, " is answering already"));
+  }
+  return {};
+}
+
+void change_partial(StoredSession& stored, const AppendOptions& options) {
+  if (options.end_partial) {
+    stored.partial.reset();
+    stored.session.info.answering.reset();
+  }
+  if (options.begin_partial) {
+    const PartialStart& start = *options.begin_partial;
+    stored.partial =
+        Partial{start.answer, start.owner, start.provider, start.model, start.started_at, {}};
+    stored.session.info.answering = start.owner;
   }
 }
 

@@ -54,6 +54,12 @@ struct StoredSession {
 // Adds the message's usage to the session's sums, once for each request.
 void count_usage(StoredSession& stored, const Message& message);
 
+// Whether a step may happen at all: the head that was expected, the place, the running answer.
+Result<> check_write(const StoredSession& stored, Seq from, const AppendOptions& options);
+
+// Ends and begins the running answer, as the options say.
+void change_partial(StoredSession& stored, const AppendOptions& options);
+
 // Puts the messages after those before `from`, as one step; what stood there gives way. Nothing is
 // changed when it fails.
 Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Message> messages,

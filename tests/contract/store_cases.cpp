@@ -2,8 +2,10 @@
 
 #include <filesystem>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "contract/named_ids.h"
 #include "contract/store_contract.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
@@ -35,6 +37,12 @@ std::vector<StoreCase> store_cases() {
       {.name = "context",
        .open = [](const path& folder, const StoreOptions& options) -> Opened {
          return open_context_store(folder / "openai.json", options);
+       }},
+      {.name = "chatdir",
+       .open = [](const path& folder, const StoreOptions& options) -> Opened {
+         REPRISE_ASSIGN(auto store,
+                        open_chatdir_store(folder / "d", options, {.messages_max = 1'000'000}));
+         return with_named_ids(std::move(store));
        }},
   };
 }

@@ -186,7 +186,8 @@ Result<Exit> run_app(Context& context, AppRequest request) {
     Desk desk({.context = context,
                .events = *events,
                .flags = std::move(request.flags),
-               .mode_path = std::move(request.mode_path)});
+               .mode_path = std::move(request.mode_path),
+               .begin = request.begin});
     const std::stop_callback signalled(interrupts.token(),
                                        [&events] { events->post(Signalled{}); });
     App app(context, window, interrupts, *events, *terminal, desk);

@@ -17,6 +17,7 @@ namespace reprise::cli::app {
 struct AppRequest {
   RunFlags flags;
   std::filesystem::path mode_path;
+  bool begin = false;  // --new
   Start start;
 };
 

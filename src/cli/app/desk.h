@@ -35,6 +35,7 @@ class Desk {
     EventQueue& events;
     RunFlags flags;
     std::filesystem::path mode_path;  // of the first session
+    bool begin = false;               // --new: the first one is new, too
   };
   explicit Desk(Parts parts);
   // Stops what runs, and waits for it.

@@ -79,7 +79,8 @@ bool Desk::is_open(std::string_view folder, std::string_view id) {
 Result<> Desk::open_new(const OpenNew& wanted) {
   RunFlags flags = parts_.flags;
   fs::path folder = parts_.mode_path;
-  if (!std::exchange(first_, false) || !wanted.folder.empty()) {
+  const bool is_first = std::exchange(first_, false);
+  if (!is_first || !wanted.folder.empty()) {
     // A mode and its folder are the first session's.
     flags.mode.reset();
     folder.clear();
@@ -91,7 +92,11 @@ Result<> Desk::open_new(const OpenNew& wanted) {
   if (is_open(here.string(), "")) {
     return fail(Code::conflict, std::string(kProjectOpen));
   }
-  return open(wanted.tab, flags, {.newest = false, .sel = std::nullopt, .mode_path = folder},
+  return open(wanted.tab, flags,
+              {.sel = std::nullopt,
+               .fresh = !is_first || parts_.begin,
+               .archive = is_first && parts_.begin,
+               .mode_path = folder},
               wanted.title);
 }
 

@@ -16,6 +16,7 @@ namespace reprise::cli {
 struct ChatRequest {
   RunFlags flags = {};
   bool newest = false;                            // -c
+  bool fresh = false;                             // --new
   std::optional<std::string> sel = std::nullopt;  // -r SEL
   bool choose = false;                            // by the menu
   bool all = false;                               // the menu has the sessions of all folders

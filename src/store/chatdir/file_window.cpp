@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "reprise/error.h"
 
 namespace reprise::store::chatdir {
@@ -77,6 +79,21 @@ Result<FileWindow::LineView> FileWindow::line(std::int64_t offset, std::int64_t 
     }
     searched = text.size();
   }
+}
+
+Result<> copy_bytes(FileWindow& window, std::int64_t from, std::int64_t to, int out,
+                    const std::filesystem::path& target) {
+  while (from < to) {
+    const auto wanted = std::min<std::int64_t>(to - from, FileWindow::kBufferBytes);
+    REPRISE_ASSIGN(const std::string_view bytes,
+                   window.view(from, static_cast<std::size_t>(wanted)));
+    if (bytes.empty()) {
+      return fail(Code::corrupt, cat(window.file().native(), " has become shorter"));
+    }
+    REPRISE_TRY(write_all(out, bytes, target));
+    from += static_cast<std::int64_t>(bytes.size());
+  }
+  return {};
 }
 
 }  // namespace reprise::store::chatdir

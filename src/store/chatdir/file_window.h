@@ -47,4 +47,8 @@ class FileWindow {
   std::int64_t begin_ = 0;  // where in the file the buffer stands
 };
 
+// Writes the bytes [from, to) to `out`, piece by piece. corrupt when the file has become shorter.
+Result<> copy_bytes(FileWindow& window, std::int64_t from, std::int64_t to, int out,
+                    const std::filesystem::path& target);
+
 }  // namespace reprise::store::chatdir

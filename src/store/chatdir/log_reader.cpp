@@ -24,7 +24,6 @@ namespace {
 
 constexpr std::size_t kPlacesAtOnce = 1024;
 constexpr std::size_t kDamageMax = 1000;
-constexpr std::int64_t kExcerptBytesMax = 10'000;
 
 // What a place's bytes turned out to be, besides a message.
 struct Flaw {

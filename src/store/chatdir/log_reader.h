@@ -16,6 +16,8 @@ namespace reprise::store::chatdir {
 
 // Asked when something follows the record's end: true when it is damage, false while somebody is
 // writing it.
+inline constexpr std::int64_t kExcerptBytesMax = 10'000;
+
 using TornCheck = std::function<bool(const LogState&)>;
 
 // Delivers the messages of the range that are there now. Damage names `name`, the file as people

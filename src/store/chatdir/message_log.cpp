@@ -1,13 +1,8 @@
 #include "store/chatdir/message_log.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -28,6 +23,7 @@
 #include "reprise/types.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
+#include "store/chatdir/log_end.h"
 #include "store/chatdir/mark.h"
 #include "store/chatdir/splitter.h"
 
@@ -36,95 +32,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kTailBytes = 64;
 constexpr std::int64_t kLineEndMax = 2;  // "\r\n"
-constexpr std::int64_t kPeekBytesMin = 4096;
-constexpr std::int64_t kPeekBytesMax = std::int64_t{1} << 20;
-
-Result<struct stat> status_of(int fd, const fs::path& file) {
-  struct stat status{};
-  if (::fstat(fd, &status) != 0) {
-    return std::unexpected(os_error("read", file, errno));
-  }
-  return status;
-}
-
-// A pipe or a device would keep us waiting, a folder has no bytes.
-Result<Fd> open_regular(const fs::path& file) {
-  REPRISE_ASSIGN(Fd fd, open_file(file, O_RDONLY | O_NONBLOCK));
-  REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), file));
-  if (!S_ISREG(status.st_mode)) {
-    return fail(Code::corrupt, cat("cannot read ", file.native(), ": not a file"));
-  }
-  return fd;
-}
-
-// FNV-1a.
-std::uint64_t hash_of(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : bytes) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  }
-  return hash;
-}
-
-struct Tail {
-  std::uint64_t hash = 0;
-  bool ends_line = true;
-};
-Result<Tail> tail_before(int fd, const fs::path& file, std::int64_t end) {
-  std::array<char, kTailBytes> bytes{};
-  const std::int64_t from = std::max<std::int64_t>(0, end - kTailBytes);
-  const ssize_t got = ::pread(fd, bytes.data(), static_cast<std::size_t>(end - from), from);
-  if (got < 0) {
-    return std::unexpected(os_error("read", file, errno));
-  }
-  const std::string_view text(bytes.data(), static_cast<std::size_t>(got));
-  return Tail{hash_of(text), text.empty() || text.ends_with('\n')};
-}
 
 bool same_time(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-}  // namespace
-
-Result<std::optional<LogState>> peek_state(const fs::path& file) {
-  REPRISE_ASSIGN(const Fd fd, open_regular(file));
-  REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), file));
-  const std::int64_t size = status.st_size;
-  LogState state{.end = size, .size = size};
-  REPRISE_ASSIGN(const Tail tail, tail_before(fd.get(), file, size));
-  state.tail = tail.hash;
-  if (size == 0) {
-    return state;
-  }
-  for (std::int64_t bytes = kPeekBytesMin; tail.ends_line && bytes <= kPeekBytesMax; bytes *= 16) {
-    const std::int64_t from = std::max<std::int64_t>(0, size - bytes);
-    FileWindow window(fd.get(), file, static_cast<std::size_t>(size - from));
-    REPRISE_ASSIGN(const std::string_view text,
-                   window.view(from, static_cast<std::size_t>(size - from)));
-    auto found = find_mark(text);
-    if (found && found->mark->ends_batch() &&
-        found->mark->at == from + static_cast<std::int64_t>(found->position)) {
-      state.head = found->mark->seq.next();
-      state.mark = std::move(found->mark);
-      state.mark_is_last = true;
-      return state;
-    }
-    if (found || from == 0) {
-      break;
-    }
-  }
-  return std::nullopt;
+// After damage: more of it, or lines whose batch began in it.
+bool is_rest_of_batch(const Piece& piece) {
+  return piece.damage.empty() ? piece.in_place && piece.mark->number > 1 : piece.ends_line;
 }
+
+// Sectors that a power cut left empty though the file's end was written: JSON has no NUL.
+Result<bool> has_hole(FileWindow& window, std::int64_t from, std::int64_t to) {
+  while (from < to) {
+    const auto left = static_cast<std::size_t>(to - from);
+    REPRISE_ASSIGN(const std::string_view bytes,
+                   window.view(from, std::min(left, FileWindow::kBufferBytes)));
+    if (bytes.empty() || bytes.find('\0') != std::string_view::npos) {
+      return true;
+    }
+    from += static_cast<std::int64_t>(bytes.size());
+  }
+  return false;
+}
+
+}  // namespace
 
 Result<std::shared_ptr<MessageLog>> MessageLog::open(const fs::path& file, const Visit& visit) {
   REPRISE_ASSIGN(Fd fd, open_regular(file));
   // Nobody else knows it yet: `visit` may do what it likes.
   std::shared_ptr<MessageLog> log(new MessageLog(file, std::move(fd)));
   REPRISE_ASSIGN(const struct stat status, status_of(log->fd_.get(), file));
-  log->changed_ = status.st_mtim;
+  log->note_change(status.st_mtim);
   REPRISE_ASSIGN(const Flow flow, log->read_on(status.st_size, visit));
   return flow == Flow::stop ? nullptr : std::move(log);
 }
@@ -145,7 +85,7 @@ Result<bool> MessageLog::refresh() {
     return false;
   }
   REPRISE_TRY(read_on(status.st_size, nullptr));
-  changed_ = status.st_mtim;
+  note_change(status.st_mtim);
   return true;
 }
 
@@ -163,17 +103,33 @@ Result<Flow> MessageLog::read_on(std::int64_t size, const Visit& visit) {
   std::size_t shown = places_.size();
   FileWindow window(fd_.get(), file_, static_cast<std::size_t>(size - state_.end));
   Splitter splitter(window, state_.end, line_, size, visit ? Words::wanted : Words::skipped);
+  const auto has_hole_at_end = [&](const std::optional<Piece>& last) -> Result<bool> {
+    const bool ends_file = !last || last->offset + last->length + kLineEndMax >= size;
+    return ends_file ? has_hole(window, state_.end, size) : Result<bool>(false);
+  };
+  bool after_damage = false;
   while (true) {
     REPRISE_ASSIGN(std::optional<Piece> piece, splitter.next());
+    const bool in_doubt = piece ? in_batch_ : after_damage;
+    REPRISE_ASSIGN(bool torn, in_doubt ? has_hole_at_end(piece) : Result<bool>(false));
     // Another program may have taken what was torn for whole, and gone on after it.
-    in_batch_ = in_batch_ && (!piece || continues_batch(*piece));
-    if (!in_batch_) {
+    in_batch_ = in_batch_ && (!piece || torn || continues_batch(*piece));
+    const bool may_be_torn =
+        torn || in_batch_ || (after_damage && piece && is_rest_of_batch(*piece));
+    if (!may_be_torn) {
       settle(piece ? piece->offset : size, piece ? piece->line : splitter.line());
     }
-    if (!piece || (!piece->damage.empty() && !piece->ends_line)) {
+    if (!piece || torn || (!piece->damage.empty() && !piece->ends_line)) {
       break;
     }
     take(*piece);
+    after_damage = !piece->damage.empty();
+    if (piece->in_place && !in_batch_) {
+      REPRISE_ASSIGN(torn, has_hole_at_end(piece));
+    }
+    if (torn) {
+      break;
+    }
     REPRISE_ASSIGN(const Flow flow, show(window, std::move(piece->read), shown, visit));
     if (flow == Flow::stop) {
       return flow;
@@ -277,6 +233,11 @@ void MessageLog::settle(std::int64_t end, std::int64_t line) {
   state_.mark_is_last = newest_is_last_;
 }
 
+void MessageLog::note_change(const timespec& time) {
+  changed_ = time;
+  state_.changed = time_of(time);
+}
+
 LogState MessageLog::state() const {
   const std::lock_guard lock(mutex_);
   return state_;
@@ -339,60 +300,6 @@ Result<> MessageLog::remember(const fs::path& replaced) {
       learn(*piece->mark, piece->mark->seq);
     }
   }
-}
-
-Result<int> MessageLog::writable() {
-  if (!out_.is_open()) {
-    REPRISE_ASSIGN(out_, open_file(file_, O_WRONLY | O_APPEND));
-  }
-  return out_.get();
-}
-
-// Nobody was told that it is there, so it goes. Where that fails too, it stays as something torn.
-Result<> MessageLog::take_back(std::int64_t size, Error error) {
-  if (::ftruncate(out_.get(), size) != 0) {
-    error.message += "; its beginning stays in the file";
-  }
-  out_ = Fd();
-  return std::unexpected(std::move(error));
-}
-
-Result<> MessageLog::append(std::string_view bytes, Durability durability) {
-  REPRISE_ASSIGN(const int out, writable());
-  const std::int64_t size = state().size;
-  if (auto written = write_all(out, bytes, file_); !written) {
-    return take_back(size, std::move(written).error());
-  }
-  if (durability == Durability::disk) {
-    // Pages that could not be written are clean for the kernel afterwards: never sync them again.
-    if (auto synced = sync(); !synced) {
-      return take_back(size, std::move(synced).error());
-    }
-  }
-  REPRISE_ASSIGN(const bool same, refresh());
-  return same ? Result<>()
-              : fail(Code::conflict, cat(file_.native(), " was changed by another program"));
-}
-
-Result<> MessageLog::cut_torn() {
-  REPRISE_ASSIGN(const int out, writable());
-  const LogState state = this->state();
-  if (::ftruncate(out, state.end) != 0) {
-    return std::unexpected(os_error("cut", file_, errno));
-  }
-  REPRISE_TRY(sync());
-  const std::lock_guard lock(mutex_);
-  REPRISE_TRY(read_on(state.end, nullptr));
-  return {};
-}
-
-Result<> MessageLog::sync() {
-  REPRISE_ASSIGN(const int out, writable());
-  int outcome = 0;
-  do {
-    outcome = ::fdatasync(out);
-  } while (outcome != 0 && errno == EINTR);
-  return outcome == 0 ? Result<>() : std::unexpected(os_error("sync", file_, errno));
 }
 
 }  // namespace reprise::store::chatdir

@@ -4,7 +4,7 @@
 // file is only ever added to; when it was changed in another way, it is opened anew.
 //
 //  (1) What counts ends with the last whole batch. What follows (the beginning of a batch, half a
-//      line) was torn by a crash, or is being written right now.
+//      line, a batch with a hole in it) was torn by a crash, or is being written right now.
 //  (2) The seq of a line of ours that stands where it was written is the one it says: lines missing
 //      before it are a gap, and reported. All other messages follow one another.
 
@@ -31,27 +31,11 @@
 #include "reprise/types.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
+#include "store/chatdir/log_end.h"
 #include "store/chatdir/mark.h"
 #include "store/chatdir/splitter.h"
 
 namespace reprise::store::chatdir {
-
-// What the record has come to.
-struct LogState {
-  std::int64_t end = 0;   // of what counts
-  std::int64_t size = 0;  // of the file
-  Seq head = {};
-  std::shared_ptr<const Mark> mark = {};  // of the newest line that has one
-  bool mark_is_last = false;              // and no other message came after it
-  bool ends_line = true;                  // a line end stands before `end`
-  std::uint64_t tail = 0;                 // a hash of the last bytes before `end`
-
-  bool is_torn() const { return end < size; }
-};
-
-// The same by a look at the end of the file alone; nullopt when that does not tell. not_found when
-// there is no such file.
-Result<std::optional<LogState>> peek_state(const std::filesystem::path& file);
 
 // Thread-safe.
 class MessageLog {
@@ -106,6 +90,7 @@ class MessageLog {
  private:
   MessageLog(std::filesystem::path file, Fd fd) : file_(std::move(file)), fd_(std::move(fd)) {}
   Result<Flow> read_on(std::int64_t size, const Visit& visit = nullptr);
+  void note_change(const timespec& time);
   void forget_unsettled();
   Result<Flow> show(FileWindow& window, std::optional<Line> read, std::size_t& shown,
                     const Visit& visit) const;

@@ -256,6 +256,29 @@ TEST_F(MessageLogTest, BatchesCountWhenTheyAreWhole) {
   }
 }
 
+// A power cut may have written the end of a batch and not what stands before it.
+TEST_F(MessageLogTest, ABatchWithAHoleIsTorn) {
+  const std::string whole = ours({{"a"}, {"b", "c"}});
+  const std::size_t begin = whole.find('\n') + 1;
+  for (std::size_t at = begin; at + 20 < whole.size(); at += 11) {
+    std::string bytes = whole;
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), 8, '\0');
+    auto log = open(bytes);
+    EXPECT_EQ(load(*log).texts, Texts{"a"}) << at;
+    EXPECT_EQ(load(*log).damage, Texts{"m: line 2: the end was cut off in writing"}) << at;
+    EXPECT_EQ(log->state().end, static_cast<std::int64_t>(begin)) << at;
+    EXPECT_FALSE(log->find_operation(*OperationId::parse("operation-c"))) << at;
+    EXPECT_FALSE(*peek_state(file_)) << at;
+    Texts shown;
+    const auto visit = [&shown](const MessageLog::Place&, Result<Line> line) {
+      shown.push_back(line ? plain_text(line->message) : "damage");
+      return Flow::go_on;
+    };
+    EXPECT_TRUE(MessageLog::open(file_, visit));
+    EXPECT_EQ(shown, Texts{"a"}) << at;
+  }
+}
+
 TEST_F(MessageLogTest, AnOperationSaysWhatItDid) {
   auto log = open(ours({{"a"}, {"b", "c"}}));
   const auto done = log->find_operation(*OperationId::parse("operation-c"));

@@ -123,6 +123,9 @@ Result<Piece> Splitter::value(std::string_view text, std::shared_ptr<const Mark>
     return whole ? take(scanner.position(), "JSON that is no message")
                  : take(damage_length(text), "not JSON");
   }
+  if (whole && text.substr(0, scanner.position()).find('\0') != std::string_view::npos) {
+    return take(scanner.position(), kBrokenObject);  // a hole inside a string
+  }
   if (whole) {
     const bool ends_line = trimmed(scanner.rest()).empty();
     Piece piece = take(scanner.position(), "");

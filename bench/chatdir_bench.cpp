@@ -1,0 +1,189 @@
+// What a chat directory costs beside bare files: an append to a chat of 1 MB, reading one of
+// 100 MB beside simdjson parsing the same lines.
+//
+// usage: chatdir_bench FOLDER [--smoke|--full]
+
+#include <fcntl.h>
+#include <simdjson.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "measure.h"
+#include "reprise/environment.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+using reprise::Message;
+using reprise::SessionId;
+
+constexpr std::size_t kMessageBytes = 2'000;
+
+struct Scale {
+  int rounds = 300;
+  std::size_t read_bytes = 100'000'000;
+  int reads = 9;
+};
+
+template <class T>
+T must(reprise::Result<T> result) {
+  require(result.has_value(), result ? "" : result.error().message);
+  return *std::move(result);
+}
+
+Message message_of(std::string_view role, std::size_t bytes) {
+  std::string text =
+      "It is the text of an ordinary answer, with a \"quoted\" word here and there and a new line "
+      "after a sentence, as they come from models: most of it needs no escaping at all.\n";
+  while (text.size() < bytes) {
+    text += text;
+  }
+  text.resize(bytes);
+  Message message;
+  message.role = role;
+  message.blocks.emplace_back(reprise::TextBlock{.text = std::move(text), .extra = {}});
+  message.created_at = reprise::system_clock().now();
+  return message;
+}
+
+std::unique_ptr<reprise::Store> open(const fs::path& folder) {
+  return must(reprise::open_chatdir_store(folder, {}, {.messages_max = 1'000'000}));
+}
+
+// A chat of so many bytes. Returns its messages.jsonl.
+fs::path add_chat(const fs::path& folder, const SessionId& id, std::size_t bytes) {
+  const auto store = open(folder);
+  require(store->create({.info = {.id = id, .title = "A chat like others"}}).has_value(),
+          "no chat");
+  std::vector<Message> messages;
+  for (std::size_t done = 0; done < bytes; done += kMessageBytes) {
+    messages.push_back(message_of(messages.size() % 2 == 0 ? "user" : "assistant", kMessageBytes));
+    if (messages.size() == 100 || done + kMessageBytes >= bytes) {
+      must(store->append(id, std::move(messages), {}));
+      messages.clear();
+    }
+  }
+  return folder / "chat" / id.str() / "messages.jsonl";
+}
+
+// One message more in a chat of 1 MB, beside adding the same line to a bare file of that size.
+void append(const fs::path& folder, const Scale& scale) {
+  const auto id = must(SessionId::parse("0198f3ab-0000-7000-8000-000000000001"));
+  const fs::path log = add_chat(folder / "append", id, 1'000'000);
+  const fs::path bare = folder / "append" / "bare";
+  fs::copy_file(log, bare);
+  const auto store = open(folder / "append");
+  const auto size = fs::file_size(log);
+  must(store->append(id, {message_of("user", 500)}, {}));
+  const std::string line(static_cast<std::size_t>(fs::file_size(log) - size), 'x');
+  const int fd = ::open(bare.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  require(fd >= 0, "cannot write");
+  Samples ours;
+  Samples limit;
+  for (int round = 0; round < scale.rounds; ++round) {
+    limit.add(time_us([&] {
+      require(::write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size()), "short");
+      require(::fdatasync(fd) == 0, "not synced");
+    }));
+    Message message = message_of("user", 500);
+    ours.add(time_us([&] { must(store->append(id, {std::move(message)}, {})); }));
+  }
+  ::close(fd);
+  print(row_of("chatdir", "append to a chat of 1 MB", ours, limit, "us", at_most(1.3)));
+}
+
+// The bytes of all texts, line by line, by simdjson.
+std::size_t parse_bare(const fs::path& file) {
+  const simdjson::padded_string bytes = simdjson::padded_string::load(file.native());
+  simdjson::dom::parser parser;
+  std::size_t total = 0;
+  std::string_view rest(bytes.data(), bytes.size());
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size() - 1);
+    // What follows is readable: the next line, or the padding.
+    const simdjson::dom::element line = parser.parse(rest.data(), end, false);
+    const std::string_view role = line["role"];
+    const std::string_view content = line["content"];
+    total += role.empty() ? 0 : content.size();
+    rest.remove_prefix(end + 1);
+  }
+  return total;
+}
+
+std::size_t read_ours(const fs::path& folder, const SessionId& id) {
+  const auto store = open(folder);
+  std::size_t total = 0;
+  const auto report = must(store->read(id, {}, [&total](Message&& message) {
+    total += std::get<reprise::TextBlock>(message.blocks.front()).text.size();
+    return reprise::Flow::go_on;
+  }));
+  require(report.damaged == 0, "damage");
+  return total;
+}
+
+// As programs write it that know nothing of us.
+void write_plain(const fs::path& from, const fs::path& to) {
+  std::ifstream in(from, std::ios::binary);
+  std::ofstream out(to, std::ios::binary);
+  for (std::string line; std::getline(in, line);) {
+    out << line.substr(0, line.rfind(R"(,"reprise":{)")) << "}\n";
+  }
+}
+
+void read(const fs::path& folder, const Scale& scale) {
+  const auto id = must(SessionId::parse("0198f3ab-0000-7000-8000-000000000002"));
+  const auto plain = must(SessionId::parse("0198f3ab-0000-7000-8000-000000000003"));
+  const fs::path place = folder / "read";
+  const fs::path ours_file = add_chat(place, id, scale.read_bytes);
+  const fs::path plain_file = add_chat(place, plain, kMessageBytes);
+  write_plain(ours_file, plain_file);
+  const std::string size = std::to_string(scale.read_bytes / 1'000'000) + " MB";
+  for (const auto& [chat, file] : {std::pair{id, ours_file}, std::pair{plain, plain_file}}) {
+    Samples ours;
+    Samples limit;
+    for (int round = 0; round < scale.reads; ++round) {
+      std::size_t texts = 0;
+      limit.add(time_us([&] { texts = parse_bare(file); }) / 1000);
+      ours.add(time_us([&] { require(read_ours(place, chat) == texts, "not the same texts"); }) /
+               1000);
+    }
+    // 0.4 of its speed.
+    print(row_of("chatdir", (chat == id ? "read a chat of " : "read another program's, ") + size,
+                 ours, limit, "ms", at_most(2.5)));
+  }
+}
+
+int run(const std::vector<std::string>& words) {
+  require(words.size() >= 2, "usage: chatdir_bench FOLDER [--smoke|--full]");
+  Scale scale;
+  if (std::ranges::count(words, "--smoke") > 0) {
+    scale = {.rounds = 5, .read_bytes = 1'000'000, .reads = 3};
+  }
+  const fs::path folder = fs::path(words[1]) / "chatdir";
+  fs::create_directories(folder);
+  append(folder, scale);
+  read(folder, scale);
+  return 0;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  return bench::run({argv, argv + argc});
+}

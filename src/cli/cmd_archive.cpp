@@ -1,0 +1,49 @@
+// reprise archive: sessions packed away.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "cli/session_json.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+
+namespace reprise::cli {
+namespace {
+
+class Archive final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {}, .arguments = {{"SEL", "the session", &sel_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.existing_store());
+    REPRISE_ASSIGN(Archives* const archives, offered(store->offers().archives,
+                                                     "archive sessions; `reprise close` marks one "
+                                                     "as done"));
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
+    REPRISE_TRY(archives->archive(info.id, context.clock().now()));
+    context.remark(cat("archived '", info.title, "' as ", short_id_text(info.id)));
+    return show_session(context, *store, info.id);
+  }
+
+ private:
+  std::string sel_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_archive() {
+  return std::make_unique<Archive>();
+}
+
+}  // namespace reprise::cli

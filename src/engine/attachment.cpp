@@ -1,0 +1,37 @@
+#include "engine/attachment.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/text.h"
+#include "reprise/message.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::string_view kBefore = "File ";
+constexpr std::string_view kAfter = ":\n\n";
+
+}  // namespace
+
+TextBlock attached_text(std::string_view name, std::string_view bytes) {
+  return text_block(cat(kBefore, name, kAfter, bytes));
+}
+
+std::optional<std::string> attached_name(const Block& block) {
+  const auto* const text = std::get_if<TextBlock>(&block);
+  if (text == nullptr || !text->text.starts_with(kBefore)) {
+    return std::nullopt;
+  }
+  const std::string_view rest = std::string_view(text->text).substr(kBefore.size());
+  const std::size_t end = rest.find(kAfter);
+  if (end == std::string_view::npos || rest.substr(0, end).find('\n') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  return std::string(rest.substr(0, end));
+}
+
+}  // namespace reprise

@@ -1,0 +1,321 @@
+#include "engine/step_artefacts.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/json_pretty.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "engine/attachment.h"
+#include "engine/partial_saver.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/usage_sum.h"
+
+namespace reprise {
+namespace {
+
+constexpr Step kChat{0};
+constexpr std::string_view kTextId = "txt-0";
+constexpr std::string_view kReasoningId = "reasoning-0";
+constexpr std::string_view kBetweenInputs = "---";
+
+std::string pretty(std::string_view json) {
+  const auto readable = json::pretty(json);
+  return readable ? *readable : std::string(json);  // what we write is JSON
+}
+
+std::string lines_of(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) {
+    json::append_string(out, text);
+    out += '\n';
+  }
+  return out;
+}
+
+// What stands between lines of dashes, one thing to do each.
+std::vector<std::string> inputs_in(std::string_view text) {
+  std::vector<std::string> inputs;
+  std::string one;
+  const auto take = [&] {
+    if (const std::string_view words = trimmed(one); !words.empty()) {
+      inputs.emplace_back(words);
+    }
+    one.clear();
+  };
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (trimmed(line) == kBetweenInputs) {
+      take();
+    } else {
+      one.append(line).append("\n");
+    }
+  }
+  take();
+  return inputs;
+}
+
+std::string prompt_of(const std::vector<Block>& question) {
+  Message message;
+  message.blocks = question;
+  return plain_text(message);
+}
+
+std::string input_of(const std::vector<Block>& question) {
+  for (const Block& block : question) {
+    if (const auto* const text = std::get_if<TextBlock>(&block);
+        text != nullptr && !attached_name(block)) {
+      return text->text;
+    }
+  }
+  return "";
+}
+
+std::vector<std::string> files_of(const std::vector<Block>& question) {
+  std::vector<std::string> files;
+  for (const Block& block : question) {
+    if (auto name = attached_name(block); name) {
+      files.push_back(*std::move(name));
+    }
+  }
+  return files;
+}
+
+std::string model_of(const StepStart& start) {
+  std::string out;
+  json::ObjectWriter(out).field("id", start.model).field("provider", start.provider).close();
+  return out;
+}
+
+std::string usage_of(const Usage& usage) {
+  std::string out;
+  json::ObjectWriter(out)
+      .field("inputTokens", usage.input.value)
+      .field("reasoningTokens", usage.reasoning.value)
+      .field("outputTokens", usage.output.value)
+      .field("cachedInputTokens", usage.cached.value)
+      .raw("limits", "{}")
+      .close();
+  return out;
+}
+
+std::string delta_of(std::string_view type, std::string_view id, std::string_view text) {
+  std::string out;
+  json::ObjectWriter(out).field("type", type).field("id", id).field("text", text).close();
+  return out;
+}
+
+}  // namespace
+
+Result<Step> step_at(Store& store, const SessionId& id, Seq at) {
+  std::int64_t answers = 0;
+  REPRISE_TRY(store.read(id, {.to = at}, [&answers](Message&& message) {
+    answers += message.role == role::kAssistant ? 1 : 0;
+    return Flow::go_on;
+  }));
+  return Step{answers + 1};
+}
+
+StepArtefacts::StepArtefacts(Artefacts& artefacts, SessionId session, const StepStart& start)
+    : artefacts_(artefacts), session_(std::move(session)), step_(start.step) {
+  begin(start);
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+StepArtefacts::~StepArtefacts() {
+  (void)finish();  // whoever wants to know has asked before
+}
+
+void StepArtefacts::begin(const StepStart& start) {
+  if (start.question.empty()) {
+    return;  // the step goes on
+  }
+  const std::string prompt = prompt_of(start.question);
+  const std::string input = input_of(start.question);
+  const std::string model = model_of(start);
+  const std::pair<std::string_view, std::string> files[] = {
+      {"input.md", input},
+      {"prompt.md", prompt},
+      {"model.json", pretty(model)},
+      {"files.jsonl", lines_of(files_of(start.question))},
+      {"inputs.jsonl", lines_of(inputs_in(input))},
+  };
+  for (const auto& [name, bytes] : files) {
+    whole_[{step_, std::string(name)}] = bytes;
+    whole_[{kChat, std::string(name)}] = bytes;
+  }
+  // What streams in has come from nowhere yet, whatever an earlier try has left.
+  for (const char* const name : {"stream.md", "stream.jsonl", "chunks.jsonl", "unknowns.jsonl"}) {
+    whole_[{step_, name}] = "";
+  }
+  std::string line;
+  json::ObjectWriter(line)
+      .field("step", step_.value)
+      .raw("model", model)
+      .field("prompt", prompt)
+      .close();
+  pending_[{kChat, "steps.jsonl"}] = line + "\n";
+}
+
+void StepArtefacts::note(const Result<>& result) {
+  if (!result) {
+    const std::lock_guard lock(mutex_);
+    failure_ = failure_.value_or(result.error());
+  }
+}
+
+void StepArtefacts::add(Step step, std::string_view name, std::string_view bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    pending_[{step, std::string(name)}] += bytes;
+  }
+  wake_.notify_one();
+}
+
+// What people replay, and what the provider sent: the same here, where all providers look alike.
+void StepArtefacts::add_part(std::string json) {
+  // A line each: between tokens a blank does as well.
+  std::ranges::replace_if(json, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  json += '\n';
+  add(step_, "stream.jsonl", json);
+  add(step_, "chunks.jsonl", json);
+}
+
+void StepArtefacts::on(const StreamEvent& event) {
+  std::visit(
+      [this](const auto& one) {
+        using Kind = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<Kind, TextDelta>) {
+          add(step_, "stream.md", one.text);
+          add_part(delta_of("text-delta", kTextId, one.text));
+        } else if constexpr (std::is_same_v<Kind, ThinkingDelta>) {
+          results_[{step_, "reason.md"}] += one.text;
+          add_part(delta_of("reasoning-delta", kReasoningId, one.text));
+        } else if constexpr (std::is_same_v<Kind, RawBlock>) {
+          std::string chunk = one.json.text();
+          std::ranges::replace_if(chunk, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+          add(step_, "chunks.jsonl", cat(R"({"type":"raw","rawValue":)", chunk, "}\n"));
+          add(step_, "unknowns.jsonl", cat(R"(["Unknown chunk.type",)", chunk, "]\n"));
+        } else if constexpr (std::is_same_v<Kind, UsageReport>) {
+          add_part(cat(R"({"type":"usage","usage":)", usage_of(one.usage), "}"));
+        }
+      },
+      event);
+}
+
+void StepArtefacts::on_answer(const Message& answer) {
+  for (const Block& block : answer.blocks) {
+    if (const auto* const call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
+      std::string part;
+      json::ObjectWriter(part)
+          .field("type", "tool-call")
+          .field("toolCallId", call->id)
+          .field("toolName", call->name)
+          .raw("input", call->input.text())
+          .close();
+      add_part(std::move(part));
+    }
+  }
+  std::string response;
+  json::ObjectWriter(response)
+      .field("id", answer.response_id)
+      .field("modelId", answer.model)
+      .field("timestamp", format_time(answer.created_at))
+      .field("finishReason", answer.state == MessageState::complete ? "stop" : "length")
+      .close();
+  results_[{step_, "response.json"}] = pretty(response);
+  results_[{step_, "answer.md"}] = plain_text(answer);
+  if (answer.usage) {
+    store::add_usage(usage_, *answer.usage);
+    results_[{step_, "usage.json"}] = pretty(usage_of(usage_));
+  }
+}
+
+void StepArtefacts::on_tool_result(const ToolResultBlock& result) {
+  std::string part;
+  json::ObjectWriter(part)
+      .field("type", "tool-result")
+      .field("toolCallId", result.tool_use_id)
+      .field("output", result.text)
+      .close();
+  add_part(std::move(part));
+}
+
+void StepArtefacts::on_failure(const Error& error) {
+  std::string out;
+  json::ObjectWriter(out)
+      .field("code", to_string(error.code))
+      .field("message", error.message)
+      .close();
+  results_[{step_, "fail.json"}] = pretty(out);
+}
+
+// A file that is not there yet need not be replaced, which costs less.
+void StepArtefacts::write_whole(const Files& files) {
+  for (const auto& [place, bytes] : files) {
+    const auto& [step, name] = place;
+    const auto there = artefacts_.find_artefact(session_, step, name);
+    if (there && !*there) {
+      note(artefacts_.append_artefact(session_, step, name, bytes));
+    } else if (!there || **there != bytes) {
+      note(artefacts_.save_artefact(session_, step, name, bytes));
+    }
+  }
+}
+
+void StepArtefacts::write_pending() {
+  Files whole;
+  Files pending;
+  {
+    const std::lock_guard lock(mutex_);
+    whole.swap(whole_);
+    pending.swap(pending_);
+  }
+  write_whole(whole);
+  for (const auto& [place, bytes] : pending) {
+    note(artefacts_.append_artefact(session_, place.first, place.second, bytes));
+  }
+}
+
+void StepArtefacts::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    write_pending();
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, stop, [this] { return !pending_.empty(); });
+    // Not woken by what comes meanwhile: one write for all of it.
+    wake_.wait_for(lock, stop, kPartialPause, [] { return false; });
+  }
+}
+
+std::optional<Error> StepArtefacts::finish() {
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    thread_.join();
+    write_pending();
+    write_whole(std::exchange(results_, {}));
+  }
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+}  // namespace reprise

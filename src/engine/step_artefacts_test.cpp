@@ -1,0 +1,215 @@
+// What a turn leaves behind where programs look for it.
+
+#include "engine/step_artefacts.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json_scan.h"
+#include "engine/attachment.h"
+#include "engine/fake_provider.h"
+#include "engine/faulty_store.h"
+#include "engine/test_record.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/tool.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+class StepArtefactsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    store_.holds_for_test().step_artefacts = true;
+    ASSERT_TRUE(memory_->create(session_));
+  }
+
+  std::optional<std::string> artefact(std::int64_t step, std::string_view name) {
+    auto found = memory_->offers().artefacts->find_artefact(session_.info.id, {step}, name);
+    EXPECT_TRUE(found);
+    return found ? *found : std::nullopt;
+  }
+
+  std::unique_ptr<Store> memory_ = open_memory_store();
+  FaultyStore store_{*memory_};
+  FakeProvider provider_;
+  Session session_ = make_session("s");
+  Listener listener_;
+};
+
+TEST_F(StepArtefactsTest, OfATurn) {
+  provider_.add()
+      .started("resp-1", "model-1")
+      .thinking("Let me ")
+      .thinking("see.")
+      .raw("{\"type\":\"odd\",\n\"n\":1.0}")
+      .text("Hel")
+      .text("lo")
+      .usage(100, 10)
+      .ended();
+  Conversation talk(provider_, &store_, session_, {.model = "m"});
+  ASSERT_TRUE(
+      talk.ask({TextBlock{"first\n---\nsecond\n \n---\n", {}}, attached_text("a.txt", "the file")},
+               listener_));
+  EXPECT_EQ(artefact(1, "input.md"), "first\n---\nsecond\n \n---\n");
+  EXPECT_EQ(artefact(1, "prompt.md"), "first\n---\nsecond\n \n---\n\n\nFile a.txt:\n\nthe file");
+  EXPECT_EQ(artefact(1, "inputs.jsonl"), "\"first\"\n\"second\"\n");
+  EXPECT_EQ(artefact(1, "files.jsonl"), "\"a.txt\"\n");
+  EXPECT_EQ(artefact(1, "model.json"), "{\n  \"id\": \"m\",\n  \"provider\": \"fake\"\n}");
+  EXPECT_EQ(artefact(1, "stream.md"), "Hello");
+  EXPECT_EQ(artefact(1, "answer.md"), "Hello");
+  EXPECT_EQ(artefact(1, "reason.md"), "Let me see.");
+  EXPECT_EQ(artefact(1, "stream.jsonl"),
+            "{\"type\":\"reasoning-delta\",\"id\":\"reasoning-0\",\"text\":\"Let me \"}\n"
+            "{\"type\":\"reasoning-delta\",\"id\":\"reasoning-0\",\"text\":\"see.\"}\n"
+            "{\"type\":\"text-delta\",\"id\":\"txt-0\",\"text\":\"Hel\"}\n"
+            "{\"type\":\"text-delta\",\"id\":\"txt-0\",\"text\":\"lo\"}\n"
+            "{\"type\":\"usage\",\"usage\":{\"inputTokens\":100,\"reasoningTokens\":0,"
+            "\"outputTokens\":10,\"cachedInputTokens\":0,\"limits\":{}}}\n");
+  EXPECT_EQ(artefact(1, "unknowns.jsonl"),
+            "[\"Unknown chunk.type\",{\"type\":\"odd\", \"n\":1.0}]\n");
+  EXPECT_EQ(artefact(1, "usage.json"),
+            "{\n  \"inputTokens\": 100,\n  \"reasoningTokens\": 0,\n  \"outputTokens\": 10,\n"
+            "  \"cachedInputTokens\": 0,\n  \"limits\": {}\n}");
+  EXPECT_EQ(json::find_member(artefact(1, "response.json").value_or(""), "id"), "\"resp-1\"");
+  EXPECT_EQ(artefact(1, "fail.json"), std::nullopt);
+  for (const char* copy : {"input.md", "prompt.md", "model.json", "files.jsonl", "inputs.jsonl"}) {
+    EXPECT_EQ(artefact(0, copy), artefact(1, copy)) << "of the latest step";
+  }
+}
+
+TEST_F(StepArtefactsTest, AreNumberedByAnswers) {
+  for (const char* answer : {"1", "2"}) {
+    provider_.add().text(answer).ended();
+  }
+  Conversation talk(provider_, &store_, session_, {});
+  ASSERT_TRUE(talk.ask("one", listener_));
+  ASSERT_TRUE(talk.ask("two", listener_));
+  EXPECT_EQ(artefact(1, "answer.md"), "1");
+  EXPECT_EQ(artefact(2, "answer.md"), "2");
+  EXPECT_EQ(artefact(0, "prompt.md"), "two");
+  const std::string steps = artefact(0, "steps.jsonl").value_or("");
+  EXPECT_EQ(steps,
+            "{\"step\":1,\"model\":{\"id\":\"\",\"provider\":\"fake\"},\"prompt\":\"one\"}\n"
+            "{\"step\":2,\"model\":{\"id\":\"\",\"provider\":\"fake\"},\"prompt\":\"two\"}\n");
+}
+
+TEST_F(StepArtefactsTest, OfToolRoundsAreOneStep) {
+  ToolRegistry tools;
+  ASSERT_TRUE(tools.add({{"t", "", *RawJson::parse("{}")},
+                         [](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
+                           return ToolOutput{"done"};
+                         }}));
+  provider_.add().call("t1", "t", "{\"a\":\n1}").usage(1, 1).ended();
+  provider_.add().text("finally").usage(2, 2).ended();
+  Conversation talk(provider_, &store_, session_, {.tools = &tools});
+  ASSERT_TRUE(talk.ask("go", listener_));
+  EXPECT_EQ(artefact(1, "answer.md"), "finally");
+  EXPECT_EQ(artefact(2, "prompt.md"), std::nullopt);
+  const std::string parts = artefact(1, "stream.jsonl").value_or("");
+  EXPECT_NE(parts.find("{\"type\":\"tool-call\",\"toolCallId\":\"t1\",\"toolName\":\"t\","
+                       "\"input\":{\"a\": 1}}\n"),
+            std::string::npos)
+      << parts;
+  EXPECT_NE(parts.find("\"type\":\"tool-result\",\"toolCallId\":\"t1\",\"output\":\"done\""),
+            std::string::npos);
+  EXPECT_EQ(json::find_member(artefact(1, "usage.json").value_or(""), "inputTokens"), "3");
+}
+
+TEST_F(StepArtefactsTest, OfACutAnswerGoOn) {
+  provider_.add().text("The beginning ").fails(Code::io);
+  provider_.add().text("and the end").ended();
+  Conversation talk(provider_, &store_, session_, {});
+  ASSERT_TRUE(talk.ask("go", listener_));
+  EXPECT_EQ(artefact(1, "stream.md"), "The beginning ");
+  EXPECT_EQ(json::find_member(artefact(1, "fail.json").value_or(""), "code"), "\"io\"");
+  ASSERT_TRUE(talk.go_on(listener_));
+  EXPECT_EQ(artefact(1, "stream.md"), "The beginning and the end");
+  EXPECT_EQ(artefact(1, "answer.md"), "The beginning and the end");
+  EXPECT_EQ(artefact(2, "prompt.md"), std::nullopt);
+}
+
+TEST_F(StepArtefactsTest, OfARetryBeginAgain) {
+  provider_.add().text("first").ended();
+  provider_.add().text("second").ended();
+  Conversation talk(provider_, &store_, session_, {});
+  ASSERT_TRUE(talk.ask("go", listener_));
+  ASSERT_TRUE(talk.retry(listener_));
+  EXPECT_EQ(artefact(1, "stream.md"), "second");
+  EXPECT_EQ(artefact(1, "answer.md"), "second");
+  EXPECT_EQ(artefact(1, "prompt.md"), "go");
+}
+
+TEST_F(StepArtefactsTest, OfNoAnswerSayWhy) {
+  provider_.add().fails(Code::unauthorized, "the key is wrong");
+  Conversation talk(provider_, &store_, session_, {});
+  EXPECT_FALSE(talk.ask("go", listener_));
+  EXPECT_EQ(artefact(1, "fail.json"),
+            "{\n  \"code\": \"unauthorized\",\n  \"message\": \"the key is wrong\"\n}");
+  EXPECT_EQ(artefact(1, "prompt.md"), "go");
+  EXPECT_EQ(artefact(1, "answer.md"), std::nullopt);
+}
+
+// What has come is there before the answer has ended: a program that dies then leaves it.
+TEST_F(StepArtefactsTest, AreWrittenAsItHappens) {
+  const auto wait_for_stream = [this] {
+    while (artefact(1, "stream.md").value_or("").empty()) {
+      std::this_thread::yield();
+    }
+  };
+  provider_.add().text("so far").then(wait_for_stream).text(" so good").ended();
+  Conversation talk(provider_, &store_, session_, {});
+  ASSERT_TRUE(talk.ask("go", listener_));
+  EXPECT_EQ(artefact(1, "stream.md"), "so far so good");
+}
+
+TEST_F(StepArtefactsTest, AreNotWrittenWhereNobodyLooks) {
+  store_.holds_for_test().step_artefacts = false;
+  provider_.add().text("x").ended();
+  Conversation talk(provider_, &store_, session_, {});
+  ASSERT_TRUE(talk.ask("go", listener_));
+  const auto all = memory_->offers().artefacts->list_artefacts(session_.info.id);
+  EXPECT_TRUE(all && all->empty());
+}
+
+// A store that fails never stops a turn.
+TEST_F(StepArtefactsTest, ThatCannotBeKeptAreAWarning) {
+  class Refusing final : public Artefacts {
+   public:
+    Result<> save_artefact(const SessionId&, Step, std::string_view, std::string_view) override {
+      return fail(Code::io, "no space left on device");
+    }
+    Result<> append_artefact(const SessionId&, Step, std::string_view, std::string_view) override {
+      return fail(Code::io, "no space left on device");
+    }
+    Result<std::optional<std::string>> find_artefact(const SessionId&, Step,
+                                                     std::string_view) override {
+      return fail(Code::io, "no space left on device");
+    }
+    Result<std::vector<Entry>> list_artefacts(const SessionId&) override {
+      return fail(Code::io, "no space left on device");
+    }
+  };
+  Refusing refusing;
+  store_.offers_for_test().artefacts = &refusing;
+  provider_.add().text("x").ended();
+  Conversation talk(provider_, &store_, session_, {});
+  const auto outcome = talk.ask("go", listener_);
+  ASSERT_TRUE(outcome);
+  EXPECT_TRUE(outcome->saved) << "the messages are";
+  EXPECT_EQ(listener_.warnings.size(), 1U);
+}
+
+}  // namespace
+}  // namespace reprise

@@ -1,0 +1,129 @@
+#include "store/chatdir/archives.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "base/lock_file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/chatdir/chat.h"
+#include "store/chatdir/chats.h"
+#include "store/chatdir/current.h"
+#include "store/chatdir/layout.h"
+#include "store/chatdir/message_log.h"
+#include "store/chatdir/packed_chat.h"
+#include "store/chatdir/unfinished.h"
+#include "store/facts.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A chat that was archived before, and came back without its archive being removed: what was
+// packed then stays beside what is packed now.
+Result<> keep_older(const MovingNames& names) {
+  const fs::path older = names.archive / kZipFile;
+  if (::link(older.c_str(), (names.new_archive / cat(kZipFile, ".bak")).c_str()) != 0 &&
+      errno != ENOENT) {
+    return std::unexpected(os_error("keep", older, errno));
+  }
+  return {};
+}
+
+Result<LogPoint> point_of_chat(const fs::path& chat) {
+  auto point = point_at_end(chat / kMessagesFile);
+  if (!point && point.error().code == Code::not_found) {
+    return LogPoint{};
+  }
+  return point;
+}
+
+}  // namespace
+
+Result<> ChatArchives::archive(const SessionId& id, Time when) {
+  REPRISE_TRY(check_id(id));
+  REPRISE_TRY(chats_.finish_unfinished());
+  REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
+  const Layout& layout = chats_.layout();
+  const auto place = layout.find(id);
+  if (!place) {
+    return std::unexpected(no_session(id));
+  }
+  if (place->spot == Spot::archive) {
+    return {};
+  }
+  if (place->is_trashed()) {
+    return fail(Code::invalid_argument,
+                cat("session ", id.str(), " is in the trash: restore it first"));
+  }
+  REPRISE_ASSIGN(const std::shared_ptr<Chat> chat, chats_.get(id));
+  REPRISE_ASSIGN(const LockFile::Hold chat_hold, chat->lock());
+  REPRISE_ASSIGN(const StoredSession session, chat->look());
+  const auto& answering = session.session.info.answering;
+  if (answering && is_alive(*answering)) {
+    return fail(Code::busy, cat("session ", id.str(), " is answering now"));
+  }
+  const MovingNames names(layout, id);
+  REPRISE_TRY(remove_folder(names.new_archive));
+  REPRISE_TRY(make_private_folders(names.new_archive));
+  auto packed = pack_chat(names.chat, session, when, names.new_archive);
+  if (packed) {
+    packed = keep_older(names);
+  }
+  if (!packed) {
+    (void)remove_folder(names.new_archive);  // half a copy, or the next archiving removes it
+    return packed;
+  }
+  REPRISE_ASSIGN(const LogPoint log, point_of_chat(names.chat));
+  const Unfinished moving{Moving::to_archive, id, log};
+  REPRISE_TRY(announce(layout, moving));
+  return finish(layout, moving);
+}
+
+Result<> ChatArchives::unpack(const SessionId& id) {
+  REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
+  const Layout& layout = chats_.layout();
+  const MovingNames names(layout, id);
+  const auto place = layout.find(id);
+  if (!place) {
+    return std::unexpected(no_session(id));
+  }
+  std::error_code absent;
+  if (place->spot != Spot::archive && fs::exists(names.archive, absent)) {
+    return fail(Code::conflict, cat("cannot restore ", names.archive.native(), ": ",
+                                    place->folder.native(), " is there, too"));
+  }
+  if (place->spot != Spot::archive) {
+    return fail(Code::invalid_argument, cat("session ", id.str(), " is not archived"));
+  }
+  REPRISE_TRY(remove_folder(names.new_chat));
+  if (auto unpacked = unpack_chat(names.archive / kZipFile, id, names.new_chat); !unpacked) {
+    (void)remove_folder(names.new_chat);  // half a copy, or the next restoring removes it
+    return unpacked;
+  }
+  const Unfinished moving{Moving::to_chats, id};
+  REPRISE_TRY(announce(layout, moving));
+  return finish(layout, moving);
+}
+
+Result<> ChatArchives::restore(const SessionId& id) {
+  REPRISE_TRY(check_id(id));
+  REPRISE_TRY(chats_.finish_unfinished());
+  REPRISE_TRY(unpack(id));
+  return CurrentChat(chats_).set_current(id);
+}
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,310 @@
+#include "store/chatdir/artefacts.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/lock_file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/chatdir/chat.h"
+#include "store/chatdir/chats.h"
+#include "store/chatdir/layout.h"
+#include "store/chatdir/packed_chat.h"
+#include "store/facts.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What the original calls each of its files, and what older versions called them.
+struct Known {
+  std::string_view key;
+  std::string_view file;
+  std::array<std::string_view, 2> older = {};
+};
+constexpr Known kKnown[] = {
+    {"input", "input.md"},
+    {"prompt", "prompt.md"},
+    {"answer", "answer.md"},
+    {"reason", "reason.md"},
+    {"stream", "stream.md"},
+    {"todo", "todo.md"},
+    {"model", "model.json"},
+    {"response", "response.json"},
+    {"usage", "usage.json"},
+    {"fail", "fail.json"},
+    {"time", "time.json"},
+    {"files", "files.jsonl"},
+    {"inputs", "inputs.jsonl"},
+    {"parts", "stream.jsonl", {"parts.jsonl", "stream.json"}},
+    {"chunks", "chunks.jsonl", {"chunks.json"}},
+    {"unknowns", "unknowns.jsonl", {"unknown.json"}},
+    {"messages", kMessagesFile},
+    {"tests", "tests.jsonl"},
+    {"testsInfo", "tests.json"},
+    {"testsErr", "tests.err"},
+    {"testsOut", "tests.out"},
+};
+constexpr std::string_view kStepAnswer = "answer-step";
+constexpr std::string_view kAnswer = "answer.md";
+
+const Known* known(std::string_view name) {
+  const auto* const found = std::ranges::find_if(
+      kKnown, [name](const Known& one) { return one.key == name || one.file == name; });
+  return found == std::end(kKnown) ? nullptr : found;
+}
+
+std::string_view file_of(std::string_view name) {
+  const Known* const one = known(name);
+  return one == nullptr ? name : one->file;
+}
+
+// The record is no artefact, nor what was kept aside of it.
+bool is_record(std::string_view file) {
+  return std::ranges::any_of(std::array{kMessagesFile, kReplacedFile, kFactsFile},
+                             [file](std::string_view one) { return file.starts_with(one); });
+}
+
+std::string number_of(Step step) {
+  const std::string number = std::to_string(step.value);
+  return number.size() < 3 ? std::string(3 - number.size(), '0') + number : number;
+}
+
+fs::path folder_of_step(Step step) {
+  return step.value == 0 ? fs::path() : fs::path("steps") / number_of(step);
+}
+
+// Where in the chat's folder the artefact may be, the likeliest place first.
+std::vector<fs::path> candidates(Step step, std::string_view name) {
+  std::vector<std::string_view> files = {file_of(name)};
+  if (const Known* const one = known(name); one != nullptr) {
+    std::ranges::copy_if(one->older, std::back_inserter(files),
+                         [](std::string_view older) { return !older.empty(); });
+  }
+  std::vector<fs::path> paths;
+  for (const std::string_view file : files) {
+    paths.push_back(folder_of_step(step) / file);
+    if (step.value > 0) {
+      paths.push_back(fs::path("step") / number_of(step) / file);
+    }
+  }
+  if (step.value > 0 && files.front() == kAnswer) {
+    paths.emplace_back(cat(kStepAnswer, step.value, ".md"));
+  }
+  return paths;
+}
+
+Result<> check_own(Step step, std::string_view name) {
+  REPRISE_TRY(check_artefact(step, name));
+  if (step.value == 0 && is_record(file_of(name))) {
+    return fail(Code::invalid_argument,
+                cat(file_of(name), " is the record of the session, no artefact"));
+  }
+  return {};
+}
+
+// What is written for a chat stays in its folder.
+Result<> refuse_link(const fs::path& path) {
+  std::error_code absent;
+  if (fs::is_symlink(path, absent)) {
+    return fail(Code::invalid_argument,
+                cat("cannot write ", path.native(), ": it is a link, which may lead elsewhere"));
+  }
+  return {};
+}
+
+// One folder at a time: the chat's own is never made anew.
+Result<> make_folder(const fs::path& folder) {
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return std::unexpected(os_error("create the folder", folder, errno));
+  }
+  return refuse_link(folder);
+}
+
+Result<fs::path> make_step(const fs::path& chat, Step step) {
+  if (step.value > 0) {
+    REPRISE_TRY(make_folder(chat / "steps"));
+    REPRISE_TRY(make_folder(chat / folder_of_step(step)));
+  }
+  return chat / folder_of_step(step);
+}
+
+std::optional<std::int64_t> parse_number(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number)
+                                                                  : std::nullopt;
+}
+
+// A file of a chat, by its name in the chat's folder.
+struct ChatFile {
+  std::string name;
+  std::int64_t bytes = 0;
+};
+
+// The files of the chat's folder and of its steps.
+void add_files(const fs::path& chat, const fs::path& folder, std::vector<ChatFile>& files) {
+  std::error_code ignored;  // what cannot be read has nothing to show
+  for (const fs::directory_entry& entry : fs::directory_iterator(chat / folder, ignored)) {
+    if (entry.is_regular_file(ignored)) {
+      files.push_back({(folder / entry.path().filename()).string(),
+                       static_cast<std::int64_t>(entry.file_size(ignored))});
+    }
+  }
+}
+
+std::vector<ChatFile> files_of(const fs::path& chat) {
+  std::vector<ChatFile> files;
+  add_files(chat, "", files);
+  for (const fs::path& steps : {fs::path("steps"), fs::path("step")}) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(chat / steps, ignored)) {
+      add_files(chat, steps / entry.path().filename(), files);
+    }
+  }
+  return files;
+}
+
+// "answer-step2.md"
+std::optional<Step> step_of_answer(std::string_view name) {
+  constexpr std::string_view kEnd = ".md";
+  if (!name.starts_with(kStepAnswer) || !name.ends_with(kEnd)) {
+    return std::nullopt;
+  }
+  name.remove_prefix(kStepAnswer.size());
+  name.remove_suffix(kEnd.size());
+  const auto number = parse_number(name);
+  return number && *number > 0 ? std::optional(Step{*number}) : std::nullopt;
+}
+
+// nullopt for a file that is no artefact.
+std::optional<Artefacts::Entry> entry_of(const ChatFile& file) {
+  const fs::path path(file.name);
+  const std::string name = path.filename();
+  const std::string folder = path.parent_path();
+  if (folder.empty()) {
+    if (const auto step = step_of_answer(name); step) {
+      return Artefacts::Entry{*step, std::string(kAnswer), file.bytes};
+    }
+    return check_own({0}, name) ? std::optional(Artefacts::Entry{{0}, name, file.bytes})
+                                : std::nullopt;
+  }
+  const std::size_t slash = folder.find('/');
+  const std::string_view steps = std::string_view(folder).substr(0, slash);
+  const std::string_view number =
+      std::string_view(folder).substr(std::min(slash + 1, folder.size()));
+  const auto step = parse_number(number);
+  const bool is_step =
+      (steps == "steps" || steps == "step") && step && *step > 0 && number == number_of({*step});
+  return is_step && check_own({*step}, name)
+             ? std::optional(Artefacts::Entry{{*step}, name, file.bytes})
+             : std::nullopt;
+}
+
+std::vector<Artefacts::Entry> entries_of(const std::vector<ChatFile>& files) {
+  std::vector<Artefacts::Entry> entries;
+  for (const ChatFile& file : files) {
+    if (auto entry = entry_of(file); entry) {
+      entries.push_back(*std::move(entry));
+    }
+  }
+  const auto by_place = [](const Artefacts::Entry& entry) {
+    return std::pair<std::int64_t, std::string_view>(entry.step.value, entry.name);
+  };
+  std::ranges::stable_sort(entries, {}, by_place);
+  // One place may have had two names over the years.
+  const auto doubles = std::ranges::unique(entries, {}, by_place);
+  entries.erase(doubles.begin(), doubles.end());
+  return entries;
+}
+
+}  // namespace
+
+Result<> ChatArtefacts::save_artefact(const SessionId& id, Step step, std::string_view name,
+                                      std::string_view bytes) {
+  REPRISE_TRY(check_own(step, name));
+  return chats_.with(id, [&](Chat& chat) -> Result<> {
+    REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
+    REPRISE_ASSIGN(const fs::path folder, make_step(chat.place().folder, step));
+    const fs::path file = folder / file_of(name);
+    REPRISE_TRY(refuse_link(file));
+    REPRISE_TRY(replace_file(file, bytes));
+    return step.value == 0 ? Result<>() : sync_folder(folder_of(folder));
+  });
+}
+
+Result<> ChatArtefacts::append_artefact(const SessionId& id, Step step, std::string_view name,
+                                        std::string_view bytes) {
+  REPRISE_TRY(check_own(step, name));
+  return chats_.with(id, [&](Chat& chat) -> Result<> {
+    REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
+    REPRISE_ASSIGN(const fs::path folder, make_step(chat.place().folder, step));
+    const fs::path file = folder / file_of(name);
+    REPRISE_TRY(refuse_link(file));
+    REPRISE_ASSIGN(Fd out, open_file(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600));
+    REPRISE_TRY(write_all(out.get(), bytes, file));
+    return out.close(file);
+  });
+}
+
+Result<std::optional<std::string>> ChatArtefacts::find_artefact(const SessionId& id, Step step,
+                                                                std::string_view name) {
+  REPRISE_TRY(check_artefact(step, name));
+  const std::vector<fs::path> paths = candidates(step, name);
+  if (const auto place = chats_.layout().find(id); place && place->is_packed()) {
+    for (const fs::path& path : paths) {
+      REPRISE_ASSIGN(auto bytes, read_packed_file(id, *place, path.native()));
+      if (bytes) {
+        return bytes;
+      }
+    }
+    return std::nullopt;
+  }
+  return chats_.with(id, [&](Chat& chat) -> Result<std::optional<std::string>> {
+    for (const fs::path& path : paths) {
+      auto bytes = read_file(chat.place().folder / path);
+      if (bytes) {
+        return *std::move(bytes);
+      }
+      if (bytes.error().code != Code::not_found) {
+        return std::unexpected(std::move(bytes).error());
+      }
+    }
+    return std::nullopt;
+  });
+}
+
+Result<std::vector<Artefacts::Entry>> ChatArtefacts::list_artefacts(const SessionId& id) {
+  if (const auto place = chats_.layout().find(id); place && place->is_packed()) {
+    std::vector<ChatFile> files;
+    REPRISE_ASSIGN(auto packed, list_packed_files(id, *place));
+    for (auto& [name, bytes] : packed) {
+      files.push_back({std::move(name), bytes});
+    }
+    return entries_of(files);
+  }
+  return chats_.with(id, [](Chat& chat) -> Result<std::vector<Entry>> {
+    return entries_of(files_of(chat.place().folder));
+  });
+}
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,140 @@
+#include "store/chatdir/backup.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "base/lock_file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "store/chatdir/chats.h"
+#include "store/chatdir/current.h"
+#include "store/chatdir/file_window.h"
+#include "store/chatdir/layout.h"
+#include "store/chatdir/message_log.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kTries = 20;
+
+// nullopt when there is no such file.
+Result<std::optional<std::string>> read_if_there(const fs::path& file) {
+  auto bytes = read_file(file);
+  if (!bytes && bytes.error().code == Code::not_found) {
+    return std::nullopt;
+  }
+  REPRISE_TRY(bytes);
+  return *std::move(bytes);
+}
+
+// What is being written right now does not count yet.
+Result<> copy_log(const fs::path& from, const fs::path& to) {
+  auto opened = MessageLog::open(from / kMessagesFile);
+  if (!opened && opened.error().code == Code::not_found) {
+    return {};
+  }
+  REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, std::move(opened));
+  const LogState state = log->state();
+  const std::int64_t end = LockFile::is_held(from / kLockFile) ? state.end : state.size;
+  return replace_file(to / kMessagesFile, [&](int out) {
+    FileWindow window(log->fd(), log->file());
+    return copy_bytes(window, 0, end, out, to / kMessagesFile);
+  });
+}
+
+// The record is of one moment when the facts beside it are the same before and after: lines that
+// were added meanwhile say themselves what they changed.
+Result<> copy_chat(const fs::path& from, const fs::path& to) {
+  REPRISE_TRY(copy_other_files(from, to));
+  for (int tries = 0; tries < kTries; ++tries) {
+    REPRISE_ASSIGN(const auto before, read_if_there(from / kFactsFile));
+    REPRISE_TRY(copy_log(from, to));
+    REPRISE_ASSIGN(const auto after, read_if_there(from / kFactsFile));
+    if (before == after) {
+      return before ? replace_file(to / kFactsFile, *before) : Result<>();
+    }
+  }
+  return fail(Code::busy, cat(from.native(), " changes all the time: try again"));
+}
+
+}  // namespace
+
+Result<> copy_other_files(const fs::path& from, const fs::path& to) {
+  REPRISE_TRY(make_private_folders(to));
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(from, error)) {
+    const std::string name = entry.path().filename();
+    if (entry.is_symlink() || name == kMessagesFile || name == kFactsFile || name == kLockFile) {
+      continue;
+    }
+    if (entry.is_directory()) {
+      REPRISE_TRY(copy_other_files(entry.path(), to / name));
+    } else if (entry.is_regular_file()) {
+      REPRISE_ASSIGN(const std::string bytes, read_file(entry.path()));
+      REPRISE_TRY(replace_file(to / name, bytes));
+    }
+  }
+  if (error) {
+    return std::unexpected(os_error("list", from, error.value()));
+  }
+  return {};
+}
+
+Result<> ChatBackup::copy_all(const Layout& to) {
+  for (const Spot spot : {Spot::chats, Spot::archive, Spot::trash}) {
+    REPRISE_ASSIGN(const auto all, chats_.layout().list(spot));
+    for (const Layout::Listed& listed : all) {
+      const fs::path& from = listed.place.folder;
+      if (listed.place.is_packed()) {
+        const fs::path target =
+            listed.place.is_trashed() ? to.trashed(listed.id) : to.archive(listed.id);
+        REPRISE_TRY(copy_other_files(from, target));
+      } else {
+        REPRISE_TRY(copy_chat(
+            from, listed.place.is_trashed() ? to.trashed(listed.id) : to.chat(listed.id)));
+      }
+    }
+  }
+  // It may be a link, or name no chat.
+  if (const auto current = CurrentChat(chats_).current(); current && *current) {
+    REPRISE_TRY(replace_file(to.current_file(), (*current)->str()));
+  }
+  REPRISE_ASSIGN(const auto model, read_if_there(chats_.layout().model_file()));
+  return model ? replace_file(to.model_file(), *model) : Result<>();
+}
+
+Result<> ChatBackup::backup(const fs::path& target) {
+  std::error_code absent;
+  if (fs::exists(target, absent)) {
+    return fail(Code::conflict, cat(target.native(), " exists already"));
+  }
+  // Nothing is made, moved or removed meanwhile.
+  std::optional<LockFile::Hold> hold;
+  if (chats_.settings().access == Access::write) {
+    REPRISE_ASSIGN(hold, chats_.lock());
+  }
+  fs::path making = target;
+  making += ".making";
+  if (fs::exists(making, absent)) {
+    return fail(Code::conflict, cat(making.native(), " exists already: remove it"));
+  }
+  auto done = make_private_folders(Layout(making).chats());
+  done = done ? copy_all(Layout(making)) : done;
+  done = done ? move_file(making, target) : done;
+  if (!done) {
+    std::error_code ignored;
+    fs::remove_all(making, ignored);
+  }
+  return done;
+}
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,321 @@
+#include "store/chatdir/chat.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/lock_file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/chat_writer.h"
+#include "store/chatdir/layout.h"
+#include "store/chatdir/log_reader.h"
+#include "store/chatdir/message_log.h"
+#include "store/chatdir/unfinished.h"
+#include "store/facts.h"
+#include "store/file/partial_file.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A chat whose facts change all the time is taken as it was seen last.
+constexpr int kTries = 10;
+
+std::pair<dev_t, ino_t> identity_of(const fs::path& folder) {
+  struct stat status{};
+  if (::stat(folder.c_str(), &status) != 0) {
+    return {};
+  }
+  return {status.st_dev, status.st_ino};
+}
+
+}  // namespace
+
+Chat::Chat(Layout layout, SessionId id, Place place, ChatSettings settings)
+    : layout_(std::move(layout)),
+      id_(std::move(id)),
+      place_(std::move(place)),
+      settings_(settings),
+      identity_(identity_of(place_.folder)) {}
+
+bool Chat::is_in_place() const {
+  return identity_.second != 0 && identity_of(place_.folder) == identity_;
+}
+
+bool Chat::is_unfinished() const {
+  const auto unfinished = find_unfinished(layout_);
+  return !unfinished || (*unfinished && (*unfinished)->id == id_);
+}
+
+Result<LockFile::Hold> Chat::lock() {
+  if (settings_.access == Access::read) {
+    return fail(Code::unsupported, cat(layout_.root().native(), " was opened for reading only"));
+  }
+  LockFile* file = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (lock_ == nullptr) {
+      REPRISE_ASSIGN(lock_, LockFile::open(this->file(kLockFile)));
+    }
+    file = lock_.get();
+  }
+  REPRISE_ASSIGN(LockFile::Hold hold,
+                 file->acquire(std::chrono::steady_clock::now() + settings_.busy_timeout));
+  if (!is_in_place()) {
+    return std::unexpected(no_session(id_));
+  }
+  if (is_unfinished()) {
+    return fail(Code::busy, cat("session ", id_.str(), " is being archived or restored"));
+  }
+  return hold;
+}
+
+Chat::Stamp Chat::stamp_of(const struct stat& status) {
+  return {
+      status.st_ino, status.st_size,
+      (static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000) + status.st_mtim.tv_nsec};
+}
+
+Chat::Stamp Chat::stamp_of_facts() const {
+  struct stat status{};
+  return ::stat(file(kFactsFile).c_str(), &status) == 0 ? stamp_of(status) : Stamp();
+}
+
+Result<Chat::ReadFacts> Chat::facts() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (facts_ && facts_->stamp == stamp_of_facts()) {
+      return *facts_;
+    }
+  }
+  ReadFacts read{.facts = nullptr, .stamp = {}, .damage = {}};
+  struct stat status{};
+  if (auto opened = open_file(file(kFactsFile), O_RDONLY | O_NONBLOCK);
+      opened && ::fstat(opened->get(), &status) == 0) {
+    read.open = std::make_shared<const Fd>(*std::move(opened));
+    read.stamp = stamp_of(status);
+  }
+  auto bytes = read_file(file(kFactsFile));
+  if (!bytes && bytes.error().code != Code::not_found) {
+    return std::unexpected(std::move(bytes).error());
+  }
+  auto facts = bytes ? facts_from_json(id_, *bytes) : derive_facts(layout_, place_.folder, id_);
+  if (!facts) {
+    read.damage = Damage{cat(id_.str(), "/", kFactsFile), facts.error().message,
+                         bytes->substr(0, kExcerptBytesMax)};
+    facts = derive_facts(layout_, place_.folder, id_);
+  }
+  read.facts = std::make_shared<const FactsFile>(*std::move(facts));
+  const std::lock_guard lock(mutex_);
+  if (stamp_of_facts() == read.stamp) {
+    facts_ = read;
+  }
+  return read;
+}
+
+Result<std::shared_ptr<MessageLog>> Chat::open_log() {
+  std::shared_ptr<MessageLog> log;
+  {
+    const std::lock_guard lock(mutex_);
+    log = log_;
+  }
+  if (log == nullptr) {
+    return log;
+  }
+  REPRISE_ASSIGN(const bool same, log->refresh());
+  return same ? log : nullptr;
+}
+
+void Chat::remember(std::shared_ptr<MessageLog> log) {
+  const std::lock_guard lock(mutex_);
+  log_ = std::move(log);
+  log_remembers_ = false;
+}
+
+Result<std::shared_ptr<MessageLog>> Chat::log() {
+  REPRISE_ASSIGN(std::shared_ptr<MessageLog> log, open_log());
+  if (log == nullptr) {
+    REPRISE_ASSIGN(log, MessageLog::open(file(kMessagesFile)));
+    remember(log);
+  }
+  return log;
+}
+
+Result<LogState> Chat::state() {
+  REPRISE_ASSIGN(std::shared_ptr<MessageLog> log, open_log());
+  if (log != nullptr) {
+    return log->state();
+  }
+  auto peeked = peek_state(file(kMessagesFile));
+  if (!peeked && peeked.error().code == Code::not_found) {
+    return LogState::of_nothing();
+  }
+  REPRISE_ASSIGN(std::optional<LogState> at_end, std::move(peeked));
+  if (at_end) {
+    return *std::move(at_end);
+  }
+  REPRISE_ASSIGN(log, this->log());
+  return log->state();
+}
+
+Result<StoredSession> Chat::look() {
+  for (int tries = 1;; ++tries) {
+    REPRISE_ASSIGN(const ReadFacts facts, this->facts());
+    REPRISE_ASSIGN(const LogState state, this->state());
+    // What a step changes stands in both files: they must be of one moment.
+    if (stamp_of_facts() != facts.stamp && tries < kTries) {
+      continue;
+    }
+    StoredSession stored = session_at(*facts.facts, state);
+    if (place_.is_trashed()) {
+      stored.state_before_trash = std::exchange(stored.session.info.state, SessionState::trashed);
+    }
+    return stored;
+  }
+}
+
+Result<std::vector<Damage>> Chat::damage() {
+  std::vector<Damage> damage;
+  REPRISE_ASSIGN(ReadFacts facts, this->facts());
+  if (facts.damage) {
+    damage.push_back(*std::move(facts.damage));
+  }
+  std::error_code absent;
+  if (!fs::exists(file(kMessagesFile), absent)) {
+    damage.push_back({id_.str(), cat("has no ", kMessagesFile), ""});
+  }
+  return damage;
+}
+
+// What is being written now is none, nor what was finished while we looked.
+bool Chat::is_damage(const LogState& state) const {
+  if (LockFile::is_held(file(kLockFile))) {
+    return false;
+  }
+  const auto now = point_at_end(file(kMessagesFile));
+  return now && now->end == state.size;
+}
+
+Result<ReadReport> Chat::read(const ReadRange& range, const MessageSink& sink) {
+  const auto torn = [this](const LogState& state) { return is_damage(state); };
+  const std::string name = cat(id_.str(), "/", kMessagesFile);
+  REPRISE_ASSIGN(std::shared_ptr<MessageLog> log, open_log());
+  if (log == nullptr && range.from.value <= 0 && range.to == kSeqEnd && !range.newest_first) {
+    auto first = read_first(file(kMessagesFile), kSeqEnd, torn, name, sink);
+    if (first && first->log != nullptr) {
+      remember(std::move(first->log));
+    }
+    if (!first && first.error().code == Code::not_found && is_in_place()) {
+      return ReadReport{};
+    }
+    REPRISE_TRY(first);
+    return std::move(first->report);
+  }
+  if (log == nullptr) {
+    auto opened = this->log();
+    if (!opened && opened.error().code == Code::not_found && is_in_place()) {
+      return ReadReport{};
+    }
+    REPRISE_ASSIGN(log, std::move(opened));
+  }
+  return read_messages(*log, range, torn, name, sink);
+}
+
+Result<std::optional<Partial>> Chat::find_partial() {
+  REPRISE_ASSIGN(StoredSession stored, look());
+  if (stored.partial) {
+    REPRISE_ASSIGN(stored.partial->blocks, read_partial(file(kAnswerFile), stored.partial->answer));
+  }
+  return std::move(stored.partial);
+}
+
+Result<> Chat::add_partial(const OperationId& answer, std::span<const Block> delta) {
+  if (settings_.access == Access::read) {
+    return fail(Code::unsupported, cat(layout_.root().native(), " was opened for reading only"));
+  }
+  REPRISE_ASSIGN(const StoredSession stored, look());
+  if (!stored.partial || stored.partial->answer != answer) {
+    return std::unexpected(answer_not_running(id_, answer));
+  }
+  return store::add_partial(file(kAnswerFile), answer, delta);
+}
+
+// With the operations of what was replaced; made when it is missing. The lock is held.
+Result<std::shared_ptr<MessageLog>> Chat::log_to_write() {
+  auto opened = log();
+  if (!opened && opened.error().code == Code::not_found) {
+    REPRISE_TRY(open_file(file(kMessagesFile), O_WRONLY | O_CREAT, 0600));
+    REPRISE_TRY(sync_folder(place_.folder));
+    opened = log();
+  }
+  REPRISE_ASSIGN(std::shared_ptr<MessageLog> log, std::move(opened));
+  {
+    const std::lock_guard lock(mutex_);
+    if (log_remembers_) {
+      return log;
+    }
+  }
+  REPRISE_TRY(log->remember(file(kReplacedFile)));
+  const std::lock_guard lock(mutex_);
+  log_remembers_ = log_ == log;
+  return log;
+}
+
+Result<Appended> Chat::write(std::optional<Seq> from, std::vector<Message> messages,
+                             const AppendOptions& options) {
+  REPRISE_ASSIGN(const LockFile::Hold hold, lock());
+  REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, log_to_write());
+  REPRISE_ASSIGN(const ReadFacts facts, this->facts());
+  ChatWriter writer(place_.folder, *facts.facts, log, settings_.messages_max);
+  auto done = writer.write(from, std::move(messages), options);
+  if (done && !done->repeated && options.end_partial) {
+    // A rest of it would be of an answer that does not run, which nobody reads.
+    (void)remove_partial(file(kAnswerFile));
+  }
+  return done;
+}
+
+Result<StoredSession> Chat::change(const std::function<Result<>(StoredSession&)>& edit) {
+  REPRISE_ASSIGN(const LockFile::Hold hold, lock());
+  REPRISE_ASSIGN(const ReadFacts read, this->facts());
+  REPRISE_ASSIGN(const LogState state, this->state());
+  FactsFile facts = *read.facts;
+  StoredSession session = session_at(facts, state);
+  if (place_.is_trashed()) {
+    session.state_before_trash = std::exchange(session.session.info.state, SessionState::trashed);
+  }
+  REPRISE_TRY(edit(session));
+  facts.now = {session, point_of(state)};
+  facts.cut.reset();
+  if (place_.is_trashed()) {
+    facts.now.stored.session.info.state = session.state_before_trash;
+  }
+  REPRISE_TRY(write_facts(place_.folder, facts));
+  return session;
+}
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,111 @@
+#pragma once
+
+// One chat in its folder. What readers need they read, without waiting for anybody; who changes
+// something holds the chat's lock file for as long as it takes.
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/lock_file.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/layout.h"
+#include "store/chatdir/message_log.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::chatdir {
+
+struct ChatSettings {
+  Access access = Access::write;
+  std::chrono::milliseconds busy_timeout{10'000};
+  std::int64_t messages_max = 0;
+};
+
+// Thread-safe. It stays usable when its folder has been moved away, but says not_found then.
+class Chat {
+ public:
+  Chat(Layout layout, SessionId id, Place place, ChatSettings settings);
+
+  // Whether the folder is still where it was.
+  bool is_in_place() const;
+  // Whether a crash has left it half archived or restored: lock() refuses it until that is
+  // finished.
+  bool is_unfinished() const;
+  const Place& place() const { return place_; }
+  const SessionId& id() const { return id_; }
+
+  // As a reader finds it: the session, its todos, its running answer without the text.
+  Result<StoredSession> look();
+  // What is wrong with the chat apart from its messages.
+  Result<std::vector<Damage>> damage();
+  Result<ReadReport> read(const ReadRange& range, const MessageSink& sink);
+  Result<std::optional<Partial>> find_partial();
+
+  // append() without `from`, else replace_suffix().
+  Result<Appended> write(std::optional<Seq> from, std::vector<Message> messages,
+                         const AppendOptions& options);
+  // Changes what stands in reprise.json. Returns the session as it is afterwards.
+  Result<StoredSession> change(const std::function<Result<>(StoredSession&)>& edit);
+  Result<> add_partial(const OperationId& answer, std::span<const Block> delta);
+
+  // Held by whoever changes or moves the chat. not_found when it was moved away meanwhile.
+  Result<LockFile::Hold> lock();
+
+ private:
+  struct Stamp {
+    ino_t inode = 0;
+    std::int64_t size = -1;
+    std::int64_t changed = 0;  // nanoseconds
+    friend bool operator==(const Stamp&, const Stamp&) = default;
+  };
+  struct ReadFacts {
+    std::shared_ptr<const FactsFile> facts;
+    Stamp stamp;
+    std::optional<Damage> damage;
+    // Stays open, so that no other file gets the inode number in the stamp.
+    std::shared_ptr<const Fd> open = {};
+  };
+
+  std::filesystem::path file(std::string_view name) const { return place_.folder / name; }
+  static Stamp stamp_of(const struct stat& status);
+  Stamp stamp_of_facts() const;
+  Result<ReadFacts> facts();
+  // The log when it is open already and good; null when it is not.
+  Result<std::shared_ptr<MessageLog>> open_log();
+  Result<std::shared_ptr<MessageLog>> log();
+  Result<std::shared_ptr<MessageLog>> log_to_write();
+  Result<LogState> state();
+  void remember(std::shared_ptr<MessageLog> log);
+  bool is_damage(const LogState& state) const;
+
+  const Layout layout_;
+  const SessionId id_;
+  const Place place_;
+  const ChatSettings settings_;
+  const std::pair<dev_t, ino_t> identity_;  // of the folder
+  std::mutex mutex_;                        // guards what follows
+  std::unique_ptr<LockFile> lock_;
+  std::optional<ReadFacts> facts_;
+  std::shared_ptr<MessageLog> log_;
+  bool log_remembers_ = false;  // it knows the operations of what was replaced
+};
+
+}  // namespace reprise::store::chatdir

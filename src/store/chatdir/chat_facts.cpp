@@ -1,0 +1,194 @@
+#include "store/chatdir/chat_facts.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/chatdir/mark.h"
+#include "store/chatdir/message_log.h"
+#include "store/file/rest.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+constexpr int kVersion = 1;
+
+std::string chat_to_json(const ChatFacts& facts) {
+  const Session native{.info = {.id = facts.stored.session.info.id}};
+  const std::string session = session_rest(facts.stored, native);
+  std::string out;
+  json::ObjectWriter object(out);
+  object.raw("session", session.empty() ? "{}" : session);
+  if (!facts.stored.todos.empty()) {
+    object.raw("todos", todos_to_json(facts.stored.todos));
+  }
+  object.raw("log", cat(R"({"end":)", facts.log.end, R"(,"tail":")", facts.log.tail, "\"}"));
+  object.close();
+  return out;
+}
+
+bool read_log_point(json::Scanner& scanner, LogPoint& log) {
+  return scanner.object([&](std::string_view name) {
+    if (name == "end") {
+      return scanner.integer(log.end);
+    }
+    std::string text;
+    if (name != "tail" || !scanner.string(text)) {
+      return scanner.skip();
+    }
+    const auto tail = parse_tail(text);
+    log.tail = tail.value_or(0);
+    return tail.has_value();
+  });
+}
+
+// false: no member of a chat's facts.
+Result<bool> read_chat_member(json::Scanner& scanner, std::string_view name, ChatFacts& facts) {
+  std::string_view raw;
+  if (name == "log") {
+    if (!read_log_point(scanner, facts.log)) {
+      return std::unexpected(scanner.fault());
+    }
+    return true;
+  }
+  if (name != "session" && name != "todos") {
+    return false;
+  }
+  if (!scanner.raw(raw)) {
+    return std::unexpected(scanner.fault());
+  }
+  if (name == "todos") {
+    REPRISE_ASSIGN(facts.stored.todos, todos_from_json(raw));
+  } else {
+    REPRISE_TRY(add_session_rest(facts.stored, raw));
+  }
+  return true;
+}
+
+class FactsReader {
+ public:
+  FactsReader(const SessionId& id, std::string_view json) : id_(id), scanner_(json), facts_(id) {}
+
+  Result<FactsFile> read() {
+    if (!scanner_.object([this](std::string_view name) { return member(name); }) ||
+        !scanner_.end()) {
+      return std::unexpected(error_ ? *error_ : scanner_.fault());
+    }
+    return std::move(facts_);
+  }
+
+ private:
+  bool member(std::string_view name) {
+    if (name == "version") {
+      return scanner_.skip();
+    }
+    if (name == "cut") {
+      ChatFacts& cut = facts_.cut.emplace(id_);
+      return scanner_.object([&](std::string_view inner) {
+        const auto known = read_chat_member(scanner_, inner, cut);
+        return accept(known) && (*known || scanner_.skip());
+      });
+    }
+    const auto known = read_chat_member(scanner_, name, facts_.now);
+    return accept(known) && (*known || keep(name));
+  }
+
+  bool keep(std::string_view name) {
+    std::string_view raw;
+    if (!scanner_.raw(raw)) {
+      return false;
+    }
+    facts_.others.push_back({std::string(name), json::take(raw)});
+    return true;
+  }
+
+  bool accept(const Result<bool>& known) {
+    if (!known) {
+      error_ = known.error();
+    }
+    return known.has_value();
+  }
+
+  const SessionId& id_;
+  json::Scanner scanner_;
+  FactsFile facts_;
+  std::optional<Error> error_;
+};
+
+void set_state(StoredSession& stored, State state) {
+  stored.session.usage = std::move(state.usage);
+  stored.session.info.answering.reset();
+  stored.partial.reset();
+  if (state.answering) {
+    PartialStart& start = *state.answering;
+    stored.session.info.answering = start.owner;
+    stored.partial =
+        Partial{std::move(start.answer), std::move(start.owner), std::move(start.provider),
+                std::move(start.model),  start.started_at,       {}};
+  }
+}
+
+}  // namespace
+
+const ChatFacts& FactsFile::at(const LogPoint& log) const {
+  return cut && cut->log == log ? *cut : now;
+}
+
+std::string facts_to_json(const FactsFile& facts) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.field("version", kVersion);
+  const std::string now = chat_to_json(facts.now);
+  json::Scanner scanner(now);
+  // What was just written can be read.
+  (void)scanner.object([&](std::string_view name) {
+    std::string_view raw;
+    const bool whole = scanner.raw(raw);
+    object.raw(name, raw);
+    return whole;
+  });
+  if (facts.cut) {
+    object.raw("cut", chat_to_json(*facts.cut));
+  }
+  object.extra(facts.others).close();
+  out += '\n';
+  return out;
+}
+
+Result<FactsFile> facts_from_json(const SessionId& id, std::string_view json) {
+  return FactsReader(id, json).read();
+}
+
+StoredSession session_at(const FactsFile& facts, const LogState& log) {
+  const ChatFacts& base = facts.at(point_of(log));
+  StoredSession stored = base.stored;
+  Session& session = stored.session;
+  session.info.head = log.head;
+  if (base.log == point_of(log)) {
+    return stored;
+  }
+  const Mark* const mark = log.mark.get();
+  if (mark != nullptr && mark->at >= base.log.end) {
+    set_state(stored, state_from_json(mark->state));
+  }
+  if (mark != nullptr && log.mark_is_last) {
+    session.info.updated_at = mark->created_at;
+  } else if (log.head.value > 0) {
+    session.info.updated_at = log.changed;
+  }
+  return stored;
+}
+
+}  // namespace reprise::store::chatdir

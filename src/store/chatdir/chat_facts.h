@@ -1,0 +1,55 @@
+#pragma once
+
+// What a chat has beside its messages: reprise.json in its folder. Small, and replaced whole. A
+// chat that the original made has none; then what can be told is told from its other files.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/chatdir/layout.h"
+#include "store/chatdir/message_log.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::chatdir {
+
+// The session without its messages. Its usage, its time of activity, the running answer and the
+// operations are those at `log`: a line written later knows better.
+struct ChatFacts {
+  StoredSession stored;
+  LogPoint log = point_of(LogState::of_nothing());
+
+  explicit ChatFacts(const SessionId& id) : stored{.session = {.info = {.id = id}}} {}
+  ChatFacts(StoredSession session, LogPoint at) : stored(std::move(session)), log(at) {}
+};
+
+struct FactsFile {
+  explicit FactsFile(const SessionId& id) : now(id) {}
+
+  ChatFacts now;
+  // A cut that is being made: when the log ends at this point, it is these facts that hold.
+  std::optional<ChatFacts> cut = {};
+  Extra others = {};  // members we do not know
+
+  const ChatFacts& at(const LogPoint& log) const;
+};
+
+std::string facts_to_json(const FactsFile& facts);
+// corrupt for what is no such JSON.
+Result<FactsFile> facts_from_json(const SessionId& id, std::string_view json);
+
+// For a chat that has no reprise.json.
+FactsFile derive_facts(const Layout& layout, const std::filesystem::path& folder,
+                       const SessionId& id);
+
+// The session as it is with this record. `changed` is when the file was last written to.
+StoredSession session_at(const FactsFile& facts, const LogState& log);
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,296 @@
+#include "store/chatdir/chat_writer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/file_window.h"
+#include "store/chatdir/layout.h"
+#include "store/chatdir/line.h"
+#include "store/chatdir/log_reader.h"
+#include "store/chatdir/mark.h"
+#include "store/chatdir/message_log.h"
+#include "store/file/keep_aside.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string state_of(const StoredSession& session) {
+  State state{.usage = session.session.usage, .answering = {}};
+  if (session.partial) {
+    const Partial& running = *session.partial;
+    state.answering = PartialStart{running.answer, running.owner, running.provider, running.model,
+                                   running.started_at};
+  }
+  return state_to_json(state);
+}
+
+Result<bool> ends_line(int fd, std::int64_t end, const fs::path& file) {
+  char last = '\n';
+  if (end > 0 && ::pread(fd, &last, 1, end - 1) < 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  return last == '\n';
+}
+
+}  // namespace
+
+Result<> write_facts(const fs::path& folder, const FactsFile& facts) {
+  const fs::path file = folder / kFactsFile;
+  if (const auto there = read_file(file);
+      there && !facts_from_json(facts.now.stored.session.info.id, *there)) {
+    REPRISE_TRY(keep_aside(file, *there));
+  }
+  return replace_file(file, facts_to_json(facts));
+}
+
+ChatWriter::ChatWriter(fs::path folder, FactsFile facts, std::shared_ptr<MessageLog> log,
+                       std::int64_t messages_max)
+    : folder_(std::move(folder)),
+      facts_(std::move(facts)),
+      log_(std::move(log)),
+      messages_max_(messages_max),
+      now_(facts_.now.stored) {}
+
+// Takes away what a crash has left.
+Result<> ChatWriter::settle() {
+  const LogState log = log_->state();
+  if (facts_.cut) {
+    facts_.now = facts_.at(point_of(log));
+    facts_.cut.reset();
+    REPRISE_TRY(write_facts(folder_, facts_));
+  }
+  if (log.is_torn()) {
+    FileWindow window(log_->fd(), log_->file());
+    REPRISE_ASSIGN(const std::string_view torn,
+                   window.view(log.end, static_cast<std::size_t>(log.size - log.end)));
+    REPRISE_TRY(keep_aside(folder_ / kMessagesFile, torn));
+    REPRISE_TRY(log_->cut_torn());
+  }
+  return {};
+}
+
+std::optional<Appended> ChatWriter::find_done(const OperationId& operation) const {
+  if (auto done = log_->find_operation(operation); done) {
+    return done;
+  }
+  const auto& others = facts_.now.stored.operations;
+  const auto found = others.find(operation);
+  return found == others.end() ? std::nullopt : std::optional(found->second);
+}
+
+Result<> ChatWriter::check_length(Seq head) const {
+  if (head.value > messages_max_) {
+    return fail(Code::unsupported,
+                cat("session ", now_.session.info.id.str(), " would have ", head.value,
+                    " messages, the limit is ", messages_max_,
+                    ": open the store with another one, chatdir:DIR?messages=N"));
+  }
+  return {};
+}
+
+Result<Appended> ChatWriter::write(std::optional<Seq> from, std::vector<Message> messages,
+                                   const AppendOptions& options) {
+  REPRISE_TRY(settle());
+  if (options.operation) {
+    if (auto done = find_done(*options.operation); done) {
+      // Whoever wrote it may have died before it was on disk.
+      if (options.durability == Durability::disk) {
+        REPRISE_TRY(log_->sync());
+      }
+      return *done;
+    }
+  }
+  now_ = session_at(facts_, log_->state());
+  const Seq head = now_.session.info.head;
+  const Seq first = from.value_or(head);
+  REPRISE_TRY(check_write(now_, first, options));
+  const Appended appended{first, first.next(static_cast<std::int64_t>(messages.size()))};
+  if (!messages.empty()) {
+    REPRISE_TRY(check_length(appended.head));
+  }
+  if (first < head) {
+    REPRISE_TRY(replace(first, messages, options));
+    return appended;
+  }
+  if (!messages.empty()) {
+    REPRISE_TRY(append(messages, options));
+    return appended;
+  }
+  if (options.operation || options.begin_partial || options.end_partial) {
+    change_partial(now_, options);
+    if (options.operation) {
+      now_.operations.emplace(*options.operation, Appended{first, head, true});
+    }
+    facts_.now = {std::move(now_), point_of(log_->state())};
+    REPRISE_TRY(write_facts(folder_, facts_));
+  }
+  return appended;
+}
+
+// The lines of a batch, and the session as it is after it.
+Result<std::string> ChatWriter::encode(std::int64_t start, Seq from,
+                                       const std::vector<Message>& messages,
+                                       const AppendOptions& options) {
+  std::string bytes;
+  SessionInfo& info = now_.session.info;
+  info.head = from;
+  change_partial(now_, options);
+  for (const Message& message : messages) {
+    Mark mark{.seq = info.head,
+              .number = info.head.value - from.value + 1,
+              .of = static_cast<std::int64_t>(messages.size())};
+    if (message.usage && !message.usage->request_id.empty()) {
+      mark.request = message.usage->request_id;
+      if (log_->knows_request(mark.request)) {
+        now_.counted_requests.insert(mark.request);
+      }
+    }
+    count_usage(now_, message);
+    if (mark.ends_batch()) {
+      mark.operation = options.operation;
+      mark.state = state_of(now_);
+    }
+    REPRISE_TRY(append_line(bytes, start + static_cast<std::int64_t>(bytes.size()), message,
+                            std::move(mark)));
+    info.head = info.head.next();
+    info.updated_at = message.created_at;
+  }
+  return bytes;
+}
+
+Result<> ChatWriter::append(const std::vector<Message>& messages, const AppendOptions& options) {
+  const LogState log = log_->state();
+  const std::string_view line_end = log.ends_line ? "" : "\n";
+  const std::int64_t start = log.size + static_cast<std::int64_t>(line_end.size());
+  REPRISE_ASSIGN(const std::string lines, encode(start, log.head, messages, options));
+  return log_->append(line_end.empty() ? lines : cat(line_end, lines), options.durability);
+}
+
+// Puts what gives way into the file of what was replaced. Returns where it began.
+Result<std::int64_t> ChatWriter::keep_replaced(Seq from) {
+  const LogState log = log_->state();
+  const auto places = log_->places(from, log.head, 1, false);
+  const std::int64_t begin = places.empty() ? log.end : places.front().offset;
+  const fs::path file = folder_ / kReplacedFile;
+  REPRISE_ASSIGN(Fd out, open_file(file, O_RDWR | O_CREAT | O_APPEND, 0600));
+  struct stat status{};
+  if (::fstat(out.get(), &status) != 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  REPRISE_ASSIGN(const bool clean, ends_line(out.get(), status.st_size, file));
+  if (!clean) {
+    REPRISE_TRY(write_all(out.get(), "\n", file));
+  }
+  FileWindow window(log_->fd(), log_->file());
+  REPRISE_TRY(copy_bytes(window, begin, log.end, out.get(), file));
+  REPRISE_TRY(sync_file(out.get(), file));
+  REPRISE_TRY(out.close(file));
+  REPRISE_TRY(sync_folder(folder_));
+  return begin;
+}
+
+// Messages that do not stand in lines of their own are written anew. Returns where they end.
+Result<std::int64_t> ChatWriter::write_anew(int out, Seq to) const {
+  const fs::path& file = log_->file();
+  REPRISE_ASSIGN(const std::string old, read_file(file));
+  REPRISE_TRY(keep_aside(folder_ / kMessagesFile, old));
+  std::int64_t end = 0;
+  Result<> written;
+  const auto write = [&](Message&& message) {
+    std::string line;
+    written = append_line(line, end, message, {.seq = message.seq});
+    if (written) {
+      written = write_all(out, line, file);
+      end += static_cast<std::int64_t>(line.size());
+    }
+    return written ? Flow::go_on : Flow::stop;
+  };
+  const auto no_tail = [](const LogState&) { return false; };
+  REPRISE_TRY(read_messages(*log_, {.to = to}, no_tail, "", write));
+  REPRISE_TRY(std::move(written));
+  return end;
+}
+
+// A cut may leave the beginning of a batch: its last line then says that the batch ends with it.
+// Returns where that line begins, or `end` when nothing has to change.
+Result<std::int64_t> ChatWriter::end_batch(Seq to, std::int64_t end, std::string& line) const {
+  const auto places = log_->places({to.value - 1}, to, 1, false);
+  if (places.empty()) {
+    return end;
+  }
+  const MessageLog::Place& last = places.front();
+  FileWindow window(log_->fd(), log_->file());
+  REPRISE_ASSIGN(const std::string_view bytes,
+                 window.view(last.offset, static_cast<std::size_t>(last.length)));
+  const auto found = find_mark(bytes);
+  if (!found || found->mark->ends_batch()) {
+    return end;
+  }
+  REPRISE_ASSIGN(const Line read, read_line(bytes));
+  Mark mark = *found->mark;
+  mark.of = mark.number;
+  mark.state = state_of(now_);
+  REPRISE_TRY(append_line(line, last.offset, read.message, std::move(mark)));
+  return last.offset;
+}
+
+// A new messages.jsonl. Until it has its name, the facts that belong to it wait as a cut.
+Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
+                             const AppendOptions& options) {
+  REPRISE_ASSIGN(const std::int64_t begin, keep_replaced(from));
+  REPRISE_ASSIGN(const bool has_lines, ends_line(log_->fd(), begin, log_->file()));
+  const auto fill = [&](int out) -> Result<> {
+    std::int64_t start = begin;
+    if (!has_lines) {
+      REPRISE_ASSIGN(start, write_anew(out, from));
+    }
+    REPRISE_ASSIGN(std::string lines, encode(start, from, messages, options));
+    if (has_lines) {
+      if (messages.empty()) {
+        REPRISE_ASSIGN(start, end_batch(from, begin, lines));
+      }
+      FileWindow window(log_->fd(), log_->file());
+      REPRISE_TRY(copy_bytes(window, 0, start, out, log_->file()));
+    }
+    return write_all(out, lines, log_->file());
+  };
+  const auto announce = [&](const fs::path& temporary) -> Result<> {
+    if (options.operation && messages.empty()) {
+      now_.operations.emplace(*options.operation, Appended{from, from, true});
+    }
+    REPRISE_ASSIGN(const LogPoint point, point_at_end(temporary));
+    facts_.cut = ChatFacts{now_, point};
+    return write_facts(folder_, facts_);
+  };
+  REPRISE_TRY(replace_file(log_->file(), fill, announce));
+  facts_.now = {std::move(now_), facts_.cut->log};
+  facts_.cut.reset();
+  // It has happened. Where this fails, the cut still says the same, until the next write.
+  (void)write_facts(folder_, facts_);
+  return {};
+}
+
+}  // namespace reprise::store::chatdir

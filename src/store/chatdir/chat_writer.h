@@ -1,0 +1,54 @@
+#pragma once
+
+// Writing to one chat, by whoever holds its lock. A message is there from the moment its batch's
+// last line is; all else that a step changes stands in that line, or follows from it.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/message_log.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::chatdir {
+
+// Replaces reprise.json. One that could not be read is kept aside first.
+Result<> write_facts(const std::filesystem::path& folder, const FactsFile& facts);
+
+class ChatWriter {
+ public:
+  ChatWriter(std::filesystem::path folder, FactsFile facts, std::shared_ptr<MessageLog> log,
+             std::int64_t messages_max);
+
+  // As Store::append() without `from`, else as Rewriting::replace_suffix().
+  Result<Appended> write(std::optional<Seq> from, std::vector<Message> messages,
+                         const AppendOptions& options);
+
+ private:
+  Result<> settle();
+  std::optional<Appended> find_done(const OperationId& operation) const;
+  Result<> check_length(Seq head) const;
+  Result<std::string> encode(std::int64_t start, Seq from, const std::vector<Message>& messages,
+                             const AppendOptions& options);
+  Result<> append(const std::vector<Message>& messages, const AppendOptions& options);
+  Result<> replace(Seq from, const std::vector<Message>& messages, const AppendOptions& options);
+  Result<std::int64_t> keep_replaced(Seq from);
+  Result<std::int64_t> write_anew(int out, Seq to) const;
+  Result<std::int64_t> end_batch(Seq to, std::int64_t end, std::string& line) const;
+
+  const std::filesystem::path folder_;
+  FactsFile facts_;
+  const std::shared_ptr<MessageLog> log_;
+  const std::int64_t messages_max_;
+  StoredSession now_;  // the session as it becomes
+};
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,254 @@
+// The store over a chat directory (docs/formats/chatdir.md): a folder for each chat, whose record
+// is only ever added to.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/lock_file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/chatdir/archives.h"
+#include "store/chatdir/artefacts.h"
+#include "store/chatdir/backup.h"
+#include "store/chatdir/chat.h"
+#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/chat_writer.h"
+#include "store/chatdir/chats.h"
+#include "store/chatdir/current.h"
+#include "store/chatdir/layout.h"
+#include "store/chatdir/message_log.h"
+#include "store/chatdir/offers.h"
+#include "store/chatdir/packed_chat.h"
+#include "store/chatdir/repair.h"
+#include "store/facts.h"
+#include "store/query.h"
+#include "store/stored_session.h"
+
+namespace reprise {
+namespace store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ChatdirStore final : public Store {
+ public:
+  ChatdirStore(Layout layout, ChatSettings settings) : chats_(std::move(layout), settings) {}
+
+  // What a crash has left half done is finished.
+  Result<> prepare() { return chats_.finish_unfinished(); }
+
+  Result<> create(const Session& session) override;
+  Result<std::optional<Session>> find(const SessionId& id) override;
+  Result<> update(const SessionId& id, const SessionPatch& patch) override;
+  Result<SessionPage> list(const SessionQuery& query) override;
+  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
+                          AppendOptions options) override;
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
+  StoreHolds holds() const override {
+    return {.any_id = false, .many_folders = false, .step_artefacts = true};
+  }
+  const StoreOffers& offers() const override { return offers_; }
+
+ private:
+  Result<> list_at(Spot spot, const CheckedQuery& query, std::vector<SessionInfo>& matching,
+                   std::vector<Damage>& damage);
+
+  void list_packed(const Layout::Listed& listed, const CheckedQuery& query,
+                   std::vector<SessionInfo>& matching, std::vector<Damage>& damage);
+
+  Chats chats_;
+  ChatRewriting rewriting_{chats_};
+  ChatPartials partials_{chats_};
+  ChatTodos todos_{chats_};
+  ChatArtefacts artefacts_{chats_};
+  ChatArchives archives_{chats_};
+  CurrentChat current_{chats_};
+  ChatTrash trash_{chats_};
+  ChatRepair repair_{chats_};
+  ChatBackup backup_{chats_};
+  const StoreOffers offers_{.rewriting = &rewriting_,
+                            .partials = &partials_,
+                            .todos = &todos_,
+                            .artefacts = &artefacts_,
+                            .archives = &archives_,
+                            .current = &current_,
+                            .trash = &trash_,
+                            .repair = &repair_,
+                            .backup = &backup_};
+};
+
+// A folder with all that a chat has, not yet where chats are.
+Result<> fill_folder(const fs::path& folder, const Session& session) {
+  std::error_code leftover;
+  fs::remove_all(folder, leftover);
+  REPRISE_TRY(make_private_folders(folder));
+  FactsFile facts(session.info.id);
+  facts.now.stored.session = session;
+  SessionInfo& info = facts.now.stored.session.info;
+  info.head = {};
+  info.answering.reset();
+  facts.now.stored.session.usage = {};
+  REPRISE_TRY(replace_file(folder / kMessagesFile, ""));
+  return write_facts(folder, facts);
+}
+
+Result<> ChatdirStore::create(const Session& session) {
+  REPRISE_TRY(check_new_session(session));
+  const SessionId& id = session.info.id;
+  REPRISE_TRY(check_id(id));
+  if (session.info.state == SessionState::archived) {
+    return fail(Code::invalid_argument,
+                cat("session ", id.str(), " cannot be created archived: archive it then"));
+  }
+  REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
+  const Layout& layout = chats_.layout();
+  if (layout.find(id)) {
+    return std::unexpected(session_exists(id));
+  }
+  // Whole or not at all: it gets its name when everything is in it.
+  const fs::path folder = layout.chats() / cat(".new-", id.str());
+  if (auto filled = fill_folder(folder, session); !filled) {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+    return filled;
+  }
+  return move_file(folder, layout.chat(id));
+}
+
+Result<std::optional<Session>> ChatdirStore::find(const SessionId& id) {
+  const auto place = chats_.layout().find(id);
+  if (!place) {
+    return std::nullopt;
+  }
+  if (place->is_packed()) {
+    return look_at_packed(id, *place).stored.session;
+  }
+  auto found = chats_.with(id, [](Chat& chat) { return chat.look(); });
+  if (!found && found.error().code == Code::not_found && !chats_.layout().find(id)) {
+    return std::nullopt;
+  }
+  REPRISE_ASSIGN(StoredSession stored, std::move(found));
+  return std::move(stored.session);
+}
+
+Result<> ChatdirStore::update(const SessionId& id, const SessionPatch& patch) {
+  const auto change = [&](Chat& chat) {
+    return chat.change([&](StoredSession& stored) { return apply_patch(stored.session, patch); });
+  };
+  REPRISE_TRY(chats_.with(id, change));
+  return {};
+}
+
+Result<> ChatdirStore::list_at(Spot spot, const CheckedQuery& query,
+                               std::vector<SessionInfo>& matching, std::vector<Damage>& damage) {
+  REPRISE_ASSIGN(const auto all, chats_.layout().list(spot));
+  for (const Layout::Listed& listed : all) {
+    if (!listed.id.str().starts_with(query.query.id_prefix)) {
+      continue;
+    }
+    if (listed.place.is_packed()) {
+      list_packed(listed, query, matching, damage);
+      continue;
+    }
+    const std::shared_ptr<Chat> chat = chats_.at(listed);
+    const auto stored = chat->look();
+    if (!stored && !chat->is_in_place()) {
+      continue;  // it has left meanwhile
+    }
+    if (!stored) {
+      damage.push_back({listed.id.str(), stored.error().message, ""});
+      continue;
+    }
+    REPRISE_ASSIGN(std::vector<Damage> found, chat->damage());
+    std::ranges::move(found, std::back_inserter(damage));
+    if (matches(stored->session.info, query)) {
+      matching.push_back(stored->session.info);
+    }
+  }
+  return {};
+}
+
+void ChatdirStore::list_packed(const Layout::Listed& listed, const CheckedQuery& query,
+                               std::vector<SessionInfo>& matching, std::vector<Damage>& damage) {
+  std::error_code absent;
+  if (listed.place.spot == Spot::archive && fs::exists(chats_.layout().chat(listed.id), absent)) {
+    return;  // the chat that is there hides it
+  }
+  PackedSession packed = look_at_packed(listed.id, listed.place);
+  std::ranges::move(packed.damage, std::back_inserter(damage));
+  if (matches(packed.stored.session.info, query)) {
+    matching.push_back(std::move(packed.stored.session.info));
+  }
+}
+
+Result<SessionPage> ChatdirStore::list(const SessionQuery& query) {
+  REPRISE_ASSIGN(const CheckedQuery checked, check_query(query));
+  const auto wanted = [&query](SessionState state) {
+    return std::ranges::find(query.states, state) != query.states.end();
+  };
+  std::vector<SessionInfo> matching;
+  std::vector<Damage> damage;
+  if (wanted(SessionState::active) || wanted(SessionState::closed)) {
+    REPRISE_TRY(list_at(Spot::chats, checked, matching, damage));
+  }
+  if (wanted(SessionState::archived)) {
+    REPRISE_TRY(list_at(Spot::archive, checked, matching, damage));
+  }
+  if (wanted(SessionState::trashed)) {
+    REPRISE_TRY(list_at(Spot::trash, checked, matching, damage));
+  }
+  SessionPage page = make_page(std::move(matching), query.limit);
+  page.damage = std::move(damage);
+  return page;
+}
+
+Result<Appended> ChatdirStore::append(const SessionId& id, std::vector<Message> messages,
+                                      AppendOptions options) {
+  return chats_.with(id, [&](Chat& chat) { return chat.write(std::nullopt, messages, options); });
+}
+
+Result<ReadReport> ChatdirStore::read(const SessionId& id, ReadRange range,
+                                      const MessageSink& sink) {
+  if (const auto place = chats_.layout().find(id); place && place->is_packed()) {
+    return read_packed(id, *place, range, sink);
+  }
+  return chats_.with(id, [&](Chat& chat) { return chat.read(range, sink); });
+}
+
+}  // namespace
+}  // namespace store::chatdir
+
+Result<std::unique_ptr<Store>> open_chatdir_store(const std::filesystem::path& folder,
+                                                  StoreOptions options, ChatdirOptions chatdir) {
+  const store::chatdir::Layout layout(folder);
+  if (options.access == Access::write) {
+    REPRISE_TRY(make_private_folders(layout.chats()));
+  } else if (std::error_code absent; !std::filesystem::is_directory(folder, absent)) {
+    return fail(Code::not_found, cat("no store at ", folder.string()), ENOENT);
+  }
+  auto store = std::make_unique<store::chatdir::ChatdirStore>(
+      layout,
+      store::chatdir::ChatSettings{options.access, options.busy_timeout, chatdir.messages_max});
+  REPRISE_TRY(store->prepare());
+  return store;
+}
+
+}  // namespace reprise

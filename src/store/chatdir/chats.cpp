@@ -1,0 +1,94 @@
+#include "store/chatdir/chats.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "base/file.h"
+#include "base/lock_file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/types.h"
+#include "store/chatdir/chat.h"
+#include "store/chatdir/layout.h"
+#include "store/chatdir/unfinished.h"
+#include "store/facts.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+constexpr std::size_t kOpenMax = 32;
+
+}  // namespace
+
+Chats::Chats(Layout layout, ChatSettings settings)
+    : layout_(std::move(layout)), settings_(settings) {}
+
+Result<std::shared_ptr<Chat>> Chats::get(const SessionId& id) {
+  REPRISE_TRY(check_id(id));
+  std::optional<Place> place = layout_.find(id);
+  if (!place) {
+    return std::unexpected(no_session(id));
+  }
+  if (place->is_packed()) {
+    return fail(Code::invalid_argument,
+                cat("session ", id.str(), " is archived: restore it first"));
+  }
+  const std::lock_guard lock(mutex_);
+  const auto known = std::ranges::find_if(open_, [&](const auto& chat) {
+    return chat->id() == id && chat->place().folder == place->folder;
+  });
+  if (known != open_.end() && (*known)->is_in_place()) {
+    open_.splice(open_.begin(), open_, known);
+    return open_.front();
+  }
+  std::erase_if(open_, [&id](const auto& chat) { return chat->id() == id; });
+  open_.push_front(std::make_shared<Chat>(layout_, id, *std::move(place), settings_));
+  if (open_.size() > kOpenMax) {
+    open_.pop_back();
+  }
+  return open_.front();
+}
+
+std::shared_ptr<Chat> Chats::at(const Layout::Listed& listed) const {
+  return std::make_shared<Chat>(layout_, listed.id, listed.place, settings_);
+}
+
+Result<> Chats::finish_unfinished() {
+  if (settings_.access == Access::read) {
+    return {};  // what is there can be read as it is
+  }
+  const auto seen = find_unfinished(layout_);
+  if (seen && !*seen) {
+    return {};
+  }
+  REPRISE_TRY(lock());
+  return {};
+}
+
+Result<LockFile::Hold> Chats::lock() {
+  if (settings_.access == Access::read) {
+    return fail(Code::unsupported, cat(layout_.root().native(), " was opened for reading only"));
+  }
+  LockFile* file = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (lock_ == nullptr) {
+      REPRISE_TRY(make_private_folders(layout_.chats()));
+      REPRISE_ASSIGN(lock_, LockFile::open(layout_.lock_file()));
+    }
+    file = lock_.get();
+  }
+  REPRISE_ASSIGN(LockFile::Hold hold,
+                 file->acquire(std::chrono::steady_clock::now() + settings_.busy_timeout));
+  // Whoever was at it held the lock: behind that it is done, or was interrupted.
+  REPRISE_TRY(finish_interrupted(layout_));
+  return hold;
+}
+
+}  // namespace reprise::store::chatdir

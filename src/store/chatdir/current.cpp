@@ -1,0 +1,150 @@
+#include "store/chatdir/current.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "base/json_pretty.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/lock_file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/chatdir/chat.h"
+#include "store/chatdir/chats.h"
+#include "store/chatdir/layout.h"
+#include "store/facts.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kNameBytesMax = 4096;
+constexpr std::int64_t kModelBytesMax = std::int64_t{1} << 20;
+
+// A link that says which chat by pointing to its folder, whether that is there or not.
+bool is_link_to_chat(const fs::path& file) {
+  std::error_code absent;
+  return fs::is_symlink(file, absent) && !fs::is_regular_file(file, absent);
+}
+
+Result<std::string> read_name(const fs::path& file) {
+  if (is_link_to_chat(file)) {
+    std::error_code error;
+    const fs::path target = fs::read_symlink(file, error);
+    if (error) {
+      return std::unexpected(os_error("read the link", file, error.value()));
+    }
+    return target.filename().string();
+  }
+  REPRISE_ASSIGN(const std::string bytes, read_file(file, kNameBytesMax));
+  return std::string(trimmed(bytes));
+}
+
+Result<> replace_link(const fs::path& link, const fs::path& target) {
+  const fs::path temporary = cat(link.native(), ".", ::getpid(), ".tmp");
+  ::unlink(temporary.c_str());
+  if (::symlink(target.c_str(), temporary.c_str()) != 0 ||
+      ::rename(temporary.c_str(), link.c_str()) != 0) {
+    const int os_errno = errno;
+    ::unlink(temporary.c_str());
+    return std::unexpected(os_error("replace", link, os_errno));
+  }
+  return sync_folder(folder_of(link));
+}
+
+// The other members stay.
+std::string with_model(std::string_view old, const SessionInfo& info) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.field("model", info.model).field("provider", info.provider);
+  json::Scanner scanner(old);
+  Extra others;
+  const bool whole = scanner.object([&](std::string_view name) {
+    std::string_view raw;
+    if (!scanner.raw(raw)) {
+      return false;
+    }
+    if (name != "model" && name != "provider") {
+      others.push_back({std::string(name), json::take(raw)});
+    }
+    return true;
+  });
+  if (whole) {
+    object.extra(others);
+  }
+  object.close();
+  return out;
+}
+
+}  // namespace
+
+Result<std::optional<SessionId>> CurrentChat::current() {
+  const fs::path file = chats_.layout().current_file();
+  auto name = read_name(file);
+  if (!name && name.error().code == Code::not_found) {
+    return std::nullopt;
+  }
+  REPRISE_TRY(name);
+  auto id = SessionId::parse(*name);
+  if (!id || !check_id(*id)) {
+    return fail(Code::corrupt, cat(file.native(), " does not name a chat: remove it"));
+  }
+  const auto place = chats_.layout().find(*id);
+  return place && place->spot == Spot::chats ? std::optional(*std::move(id)) : std::nullopt;
+}
+
+Result<> CurrentChat::write_name(const SessionId& id) {
+  const fs::path file = chats_.layout().current_file();
+  return is_link_to_chat(file) ? replace_link(file, id.str()) : replace_file(file, id.str());
+}
+
+Result<> CurrentChat::write_model(const SessionId& id) {
+  REPRISE_ASSIGN(const StoredSession stored,
+                 chats_.with(id, [](Chat& chat) { return chat.look(); }));
+  if (stored.session.info.model.empty()) {
+    return {};
+  }
+  const fs::path file = chats_.layout().model_file();
+  const auto old = read_file(file, kModelBytesMax);
+  REPRISE_ASSIGN(const std::string text,
+                 json::pretty(with_model(old ? *old : "", stored.session.info)));
+  return old && *old == text ? Result<>() : replace_file(file, text);
+}
+
+Result<> CurrentChat::set_current(const std::optional<SessionId>& id) {
+  REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
+  const fs::path file = chats_.layout().current_file();
+  if (!id) {
+    if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
+      return std::unexpected(os_error("remove", file, errno));
+    }
+    return sync_folder(chats_.layout().chats());
+  }
+  REPRISE_TRY(check_id(*id));
+  const auto place = chats_.layout().find(*id);
+  if (!place) {
+    return std::unexpected(no_session(*id));
+  }
+  if (place->spot != Spot::chats) {
+    return fail(Code::invalid_argument,
+                cat("session ", id->str(), " is not among the chats: restore it first"));
+  }
+  REPRISE_TRY(write_model(*id));
+  return write_name(*id);
+}
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,28 @@
+#pragma once
+
+// DIR/chat/current, and DIR/chat/llimo.json beside it: the chat that programs go on with, and the
+// model that all of them use.
+
+#include <optional>
+
+#include "reprise/error.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/chatdir/chats.h"
+
+namespace reprise::store::chatdir {
+
+class CurrentChat final : public CurrentSession {
+ public:
+  explicit CurrentChat(Chats& chats) : chats_(chats) {}
+  Result<std::optional<SessionId>> current() override;
+  Result<> set_current(const std::optional<SessionId>& id) override;
+
+ private:
+  Result<> write_name(const SessionId& id);
+  Result<> write_model(const SessionId& id);
+
+  Chats& chats_;
+};
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,108 @@
+// What the files of a chat that another program made tell about it.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "base/file.h"
+#include "base/grapheme.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/layout.h"
+#include "store/chatdir/log_reader.h"
+#include "store/chatdir/message_log.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kSmallFileMax = std::int64_t{1} << 20;
+constexpr std::size_t kTitleCharactersMax = 50;
+constexpr Seq kTitleSearchEnd{20};  // the first question is among the first messages
+
+Time time_of(const struct statx_timestamp& time) {
+  return Time(std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec)));
+}
+
+// When the file or folder began to be; where the disk does not say, when it was changed.
+Time birth_of(const fs::path& path) {
+  struct statx status{};
+  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_BTIME | STATX_MTIME, &status) != 0) {
+    return {};
+  }
+  const Time changed = time_of(status.stx_mtime);
+  const bool has_birth = (status.stx_mask & STATX_BTIME) != 0;
+  return has_birth ? std::min(changed, time_of(status.stx_btime)) : changed;
+}
+
+// A string member of a small JSON file; "" when there is none.
+std::string text_in(const fs::path& file, std::string_view name) {
+  const auto bytes = read_file(file, kSmallFileMax);
+  std::string text;
+  if (!bytes) {
+    return text;
+  }
+  const std::string_view raw = json::find_member(*bytes, name);
+  json::Scanner scanner(raw);
+  if (scanner.kind() != json::Kind::string || !scanner.string(text)) {
+    text.clear();
+  }
+  return text;
+}
+
+// The first line with words of what was asked first.
+std::string title_of(const fs::path& messages) {
+  std::string title;
+  const auto look = [&title](Message&& message) {
+    if (message.role != role::kUser) {
+      return Flow::go_on;
+    }
+    const std::string text = plain_text(message);
+    std::string_view rest = trimmed(text);
+    rest = trimmed(rest.substr(0, rest.find_first_of("\r\n")));
+    title = trimmed(grapheme_prefix(rest, kTitleCharactersMax));
+    return title.empty() ? Flow::go_on : Flow::stop;
+  };
+  // What cannot be read has no title; reading the messages says why.
+  (void)read_first(messages, kTitleSearchEnd, [](const LogState&) { return false; }, "", look);
+  return title;
+}
+
+}  // namespace
+
+FactsFile derive_facts(const Layout& layout, const fs::path& folder, const SessionId& id) {
+  FactsFile facts(id);
+  SessionInfo& info = facts.now.stored.session.info;
+  info.title = title_of(folder / kMessagesFile);
+  info.model = text_in(folder / "model.json", "id");
+  info.provider = text_in(folder / "model.json", "provider");
+  if (info.model.empty()) {
+    info.model = text_in(layout.model_file(), "model");
+    info.provider = text_in(layout.model_file(), "provider");
+  }
+  std::error_code unknown;
+  info.working_dir = fs::weakly_canonical(layout.root(), unknown).string();
+  info.created_at = birth_of(folder);
+  info.updated_at = info.created_at;
+  return facts;
+}
+
+}  // namespace reprise::store::chatdir

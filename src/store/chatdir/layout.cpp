@@ -1,0 +1,113 @@
+#include "store/chatdir/layout.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_folder(const fs::path& path) {
+  std::error_code absent;
+  return fs::is_directory(path, absent);
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code absent;
+  return fs::exists(path, absent);
+}
+
+Spot trash_spot(const fs::path& folder) {
+  return is_there(folder / kZipFile) ? Spot::trashed_archive : Spot::trash;
+}
+
+// The session that a folder's name says; nullopt for other names.
+std::optional<SessionId> id_of(std::string_view name, Spot spot) {
+  if (spot == Spot::archive) {
+    return parse_short_id(name);
+  }
+  auto id = SessionId::parse(name);
+  return id && short_id(*id) ? std::optional(*std::move(id)) : std::nullopt;
+}
+
+}  // namespace
+
+Result<> check_id(const SessionId& id) {
+  if (!short_id(id)) {
+    return fail(Code::invalid_argument,
+                cat("a chat directory names its sessions by UUIDs, ", id.str(), " is none"));
+  }
+  return {};
+}
+
+Result<bool> is_chat_directory(const fs::path& folder) {
+  const Layout layout(folder);
+  if (is_there(layout.current_file())) {
+    return true;
+  }
+  for (const Spot spot : {Spot::chats, Spot::archive}) {
+    const auto found = layout.list(spot);
+    if (found && !found->empty()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+fs::path Layout::archive(const SessionId& id) const {
+  return archives() / short_id(id).value_or("");
+}
+
+std::optional<Place> Layout::find(const SessionId& id) const {
+  if (!short_id(id)) {
+    return std::nullopt;
+  }
+  if (is_folder(chat(id))) {
+    return Place{chat(id), Spot::chats};
+  }
+  if (is_folder(trashed(id))) {
+    return Place{trashed(id), trash_spot(trashed(id))};
+  }
+  if (is_folder(archive(id))) {
+    return Place{archive(id), Spot::archive};
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<Layout::Listed>> Layout::list(Spot spot) const {
+  const fs::path folder = spot == Spot::chats     ? chats()
+                          : spot == Spot::archive ? archives()
+                                                  : trash();
+  std::vector<Listed> found;
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  if (error == std::errc::no_such_file_or_directory) {
+    return found;
+  }
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    auto id = id_of(entries->path().filename().native(), spot);
+    if (!id || !is_folder(entries->path())) {
+      continue;
+    }
+    const Spot there = folder == trash() ? trash_spot(entries->path()) : spot;
+    found.push_back({*std::move(id), {entries->path(), there}});
+  }
+  if (error) {
+    return std::unexpected(os_error("list", folder, error.value()));
+  }
+  return found;
+}
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,78 @@
+#pragma once
+
+// Where the parts of a chat directory are:
+//
+//   DIR/chat/current, llimo.json          the chat that programs go on with, and their model
+//   DIR/chat/UUID/                        a chat
+//   DIR/archive/SHORT/{chat.zip,chat.json}  one that was packed away
+//   DIR/trash/UUID/                       a chat, or an archive, that was deleted
+//
+// Names that begin with a point are ours and never sessions: locks, folders in the making.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/types.h"
+
+namespace reprise::store::chatdir {
+
+inline constexpr std::string_view kMessagesFile = "messages.jsonl";
+inline constexpr std::string_view kReplacedFile = "replaced.jsonl";
+inline constexpr std::string_view kFactsFile = "reprise.json";
+inline constexpr std::string_view kAnswerFile = ".answer.jsonl";
+inline constexpr std::string_view kLockFile = ".lock";
+inline constexpr std::string_view kZipFile = "chat.zip";
+inline constexpr std::string_view kZipFactsFile = "chat.json";
+
+// Where a session was found.
+enum class Spot : std::uint8_t { chats, trash, archive, trashed_archive };
+struct Place {
+  std::filesystem::path folder;
+  Spot spot = Spot::chats;
+
+  bool is_packed() const { return spot == Spot::archive || spot == Spot::trashed_archive; }
+  bool is_trashed() const { return spot == Spot::trash || spot == Spot::trashed_archive; }
+};
+
+// invalid_argument for an id that is no UUID.
+Result<> check_id(const SessionId& id);
+
+// Whether a folder looks like one: a current chat, a chat, or an archive is in it.
+Result<bool> is_chat_directory(const std::filesystem::path& folder);
+
+class Layout {
+ public:
+  explicit Layout(std::filesystem::path root) : root_(std::move(root)) {}
+
+  const std::filesystem::path& root() const { return root_; }
+  std::filesystem::path chats() const { return root_ / "chat"; }
+  std::filesystem::path archives() const { return root_ / "archive"; }
+  std::filesystem::path trash() const { return root_ / "trash"; }
+  std::filesystem::path chat(const SessionId& id) const { return chats() / id.str(); }
+  std::filesystem::path trashed(const SessionId& id) const { return trash() / id.str(); }
+  // The id must be a UUID.
+  std::filesystem::path archive(const SessionId& id) const;
+  std::filesystem::path current_file() const { return chats() / "current"; }
+  std::filesystem::path model_file() const { return chats() / "llimo.json"; }
+  std::filesystem::path lock_file() const { return chats() / kLockFile; }
+
+  // nullopt when there is no such session. A chat that is there hides an archive of the same id.
+  std::optional<Place> find(const SessionId& id) const;
+
+  // The sessions at a spot, in no order. Nothing when the folder is missing.
+  struct Listed {
+    SessionId id;
+    Place place;
+  };
+  Result<std::vector<Listed>> list(Spot spot) const;
+
+ private:
+  std::filesystem::path root_;
+};
+
+}  // namespace reprise::store::chatdir

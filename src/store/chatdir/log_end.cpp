@@ -1,0 +1,136 @@
+#include "store/chatdir/log_end.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/types.h"
+#include "store/chatdir/file_window.h"
+#include "store/chatdir/mark.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kTailBytes = 64;
+constexpr std::int64_t kPeekBytesMin = 4096;
+constexpr std::int64_t kPeekBytesMax = std::int64_t{1} << 20;
+
+// FNV-1a.
+std::uint64_t hash_of(std::string_view bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : bytes) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  }
+  return hash;
+}
+
+}  // namespace
+
+Result<struct stat> status_of(int fd, const fs::path& file) {
+  struct stat status{};
+  if (::fstat(fd, &status) != 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  return status;
+}
+
+Result<Fd> open_regular(const fs::path& file) {
+  REPRISE_ASSIGN(Fd fd, open_file(file, O_RDONLY | O_NONBLOCK));
+  REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), file));
+  if (!S_ISREG(status.st_mode)) {
+    return fail(Code::corrupt, cat("cannot read ", file.native(), ": not a file"));
+  }
+  return fd;
+}
+
+Result<Tail> tail_before(int fd, const fs::path& file, std::int64_t end) {
+  std::array<char, kTailBytes> bytes{};
+  const std::int64_t from = std::max<std::int64_t>(0, end - kTailBytes);
+  const ssize_t got = ::pread(fd, bytes.data(), static_cast<std::size_t>(end - from), from);
+  if (got < 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  const std::string_view text(bytes.data(), static_cast<std::size_t>(got));
+  return Tail{hash_of(text), text.empty() || text.ends_with('\n')};
+}
+
+Time time_of(const timespec& time) {
+  return Time(std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec)));
+}
+
+LogState LogState::of_nothing() {
+  LogState nothing;
+  nothing.tail = hash_of("");
+  return nothing;
+}
+
+std::optional<std::uint64_t> parse_tail(std::string_view text) {
+  std::uint64_t tail = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tail);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(tail)
+                                                                  : std::nullopt;
+}
+
+Result<LogPoint> point_at_end(const fs::path& file) {
+  REPRISE_ASSIGN(const Fd fd, open_regular(file));
+  REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), file));
+  REPRISE_ASSIGN(const Tail tail, tail_before(fd.get(), file, status.st_size));
+  return LogPoint{status.st_size, tail.hash};
+}
+
+Result<std::optional<LogState>> peek_state(const fs::path& file) {
+  REPRISE_ASSIGN(const Fd fd, open_regular(file));
+  REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), file));
+  const std::int64_t size = status.st_size;
+  LogState state{.end = size, .size = size};
+  state.changed = time_of(status.st_mtim);
+  REPRISE_ASSIGN(const Tail tail, tail_before(fd.get(), file, size));
+  state.tail = tail.hash;
+  if (size == 0) {
+    return state;
+  }
+  for (std::int64_t bytes = kPeekBytesMin; tail.ends_line && bytes <= kPeekBytesMax; bytes *= 16) {
+    const std::int64_t from = std::max<std::int64_t>(0, size - bytes);
+    FileWindow window(fd.get(), file, static_cast<std::size_t>(size - from));
+    REPRISE_ASSIGN(const std::string_view text,
+                   window.view(from, static_cast<std::size_t>(size - from)));
+    auto found = find_mark(text);
+    if (found && found->mark->line < from) {
+      continue;  // all of the line is looked at
+    }
+    if (found && found->mark->ends_batch() && text.find('\0') == std::string_view::npos &&
+        found->mark->at == from + static_cast<std::int64_t>(found->position)) {
+      state.head = found->mark->seq.next();
+      state.mark = std::move(found->mark);
+      state.mark_is_last = true;
+      return state;
+    }
+    if (found || from == 0) {
+      break;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,308 @@
+#include "store/chatdir/packed_chat.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json_pretty.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/layout.h"
+#include "store/chatdir/log_reader.h"
+#include "store/chatdir/message_log.h"
+#include "store/chatdir/redact.h"
+#include "store/chatdir/zip_file.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kFactsBytesMax = std::int64_t{64} << 20;
+constexpr std::string_view kResponseFile = "response.json";
+
+// The chat's files by the names they get in the zip.
+Result<> list_files(const fs::path& folder, const std::string& prefix,
+                    std::vector<std::pair<std::string, fs::path>>& files) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = prefix + entry.path().filename().string();
+    if (name == kLockFile) {
+      continue;
+    }
+    if (!entry.is_symlink() && entry.is_directory()) {
+      REPRISE_TRY(list_files(entry.path(), name + "/", files));
+    } else if (!entry.is_symlink() && entry.is_regular_file()) {
+      files.emplace_back(name, entry.path());
+    } else {
+      return fail(Code::unsupported, cat("cannot archive ", entry.path().native(),
+                                         ": it is neither a file nor a folder"));
+    }
+  }
+  if (error) {
+    return std::unexpected(os_error("list", folder, error.value()));
+  }
+  return {};
+}
+
+Result<> write_zip(const std::vector<std::pair<std::string, fs::path>>& files,
+                   const fs::path& target, Packing packing) {
+  REPRISE_ASSIGN(ZipWriter zip, ZipWriter::create(target, packing));
+  for (const auto& [name, file] : files) {
+    if (file.filename() == kResponseFile) {
+      REPRISE_ASSIGN(const std::string bytes, read_file(file));
+      REPRISE_TRY(zip.add_bytes(name, redact_headers(bytes)));
+    } else {
+      REPRISE_TRY(zip.add_file(name, file));
+    }
+  }
+  return zip.close();
+}
+
+std::string usage_of(const Usage& usage) {
+  std::string out;
+  json::ObjectWriter(out)
+      .field("inputTokens", usage.input.value)
+      .field("reasoningTokens", usage.reasoning.value)
+      .field("outputTokens", usage.output.value)
+      .field("cachedInputTokens", usage.cached.value)
+      .close();
+  return out;
+}
+
+std::string describe(const StoredSession& stored, Time when) {
+  const SessionInfo& info = stored.session.info;
+  FactsFile facts(info.id);
+  facts.now.stored = stored;
+  std::string out;
+  json::ObjectWriter object(out);
+  object.field("id", info.id.str())
+      .field("date", format_time(when))
+      .raw("usage", usage_of(stored.session.usage))
+      .field("title", info.title)
+      .field("messages", info.head.value);
+  const std::string ours = facts_to_json(facts);
+  object.raw("reprise", trimmed(ours));
+  object.close();
+  out += '\n';
+  return out;
+}
+
+bool read_integer(std::string_view raw, std::int64_t& out) {
+  json::Scanner scanner(raw);
+  return scanner.kind() == json::Kind::number && scanner.integer(out);
+}
+
+std::string text_of(std::string_view raw) {
+  json::Scanner scanner(raw);
+  std::string text;
+  return scanner.kind() == json::Kind::string && scanner.string(text) ? text : std::string();
+}
+
+// What the original writes; where our member is there, it says all of it and more.
+Result<StoredSession> read_description(const SessionId& id, std::string_view json) {
+  json::Scanner check(json);
+  if (check.kind() != json::Kind::object || !check.skip() || !check.end()) {
+    return std::unexpected(check.fault());
+  }
+  FactsFile facts(id);
+  if (const std::string_view ours = json::find_member(json, "reprise"); !ours.empty()) {
+    REPRISE_ASSIGN(facts, facts_from_json(id, ours));
+  }
+  StoredSession& stored = facts.now.stored;
+  SessionInfo& info = stored.session.info;
+  (void)read_integer(json::find_member(json, "messages"), info.head.value);
+  if (info.title.empty()) {
+    info.title = text_of(json::find_member(json, "title"));
+  }
+  if (const auto date = parse_time(text_of(json::find_member(json, "date"))); date) {
+    info.created_at = info.created_at == Time() ? *date : info.created_at;
+    info.updated_at = info.updated_at == Time() ? *date : info.updated_at;
+  }
+  if (stored.session.usage == Usage{}) {
+    const std::string_view usage = json::find_member(json, "usage");
+    (void)read_integer(json::find_member(usage, "inputTokens"), stored.session.usage.input.value);
+    (void)read_integer(json::find_member(usage, "outputTokens"), stored.session.usage.output.value);
+    (void)read_integer(json::find_member(usage, "reasoningTokens"),
+                       stored.session.usage.reasoning.value);
+    (void)read_integer(json::find_member(usage, "cachedInputTokens"),
+                       stored.session.usage.cached.value);
+  }
+  return std::move(stored);
+}
+
+// Archives of the whole folder have its name before each of their own.
+std::string_view without_folder(std::string_view name, const SessionId& id) {
+  const std::string folder = id.str() + "/";
+  return name.starts_with(folder) ? name.substr(folder.size()) : name;
+}
+
+Result<> unpack_entry(const ZipReader& zip, const ZipReader::Entry& entry, const fs::path& target) {
+  REPRISE_TRY(make_private_folders(folder_of(target)));
+  REPRISE_ASSIGN(Fd out, open_file(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  REPRISE_TRY(
+      zip.read(entry, [&](std::string_view bytes) { return write_all(out.get(), bytes, target); }));
+  REPRISE_TRY(sync_file(out.get(), target));
+  return out.close(target);
+}
+
+Result<> sync_folders(const fs::path& folder) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.is_directory()) {
+      REPRISE_TRY(sync_folders(entry.path()));
+    }
+  }
+  return sync_folder(folder);
+}
+
+// Without a name, and gone with the descriptor: words leave no trace outside the archive.
+Result<Fd> unnamed_file() {
+  const fs::path folder = fs::temp_directory_path();
+  auto file = open_file(folder, O_TMPFILE | O_RDWR | O_EXCL, 0600);
+  if (file) {
+    return file;
+  }
+  Fd memory(::memfd_create("messages", MFD_CLOEXEC));
+  return memory.is_open() ? Result<Fd>(std::move(memory)) : std::move(file);
+}
+
+}  // namespace
+
+Result<> pack_chat(const fs::path& chat, const StoredSession& session, Time when,
+                   const fs::path& folder) {
+  std::vector<std::pair<std::string, fs::path>> files;
+  REPRISE_TRY(list_files(chat, "", files));
+  std::ranges::sort(files);
+  const fs::path zip = folder / kZipFile;
+  REPRISE_TRY(write_zip(files, zip, Packing::deflated));
+  if (!check_zip(zip)) {
+    // What packs too well looks like a bomb: then it is not packed.
+    std::error_code ignored;
+    fs::remove(zip, ignored);
+    REPRISE_TRY(write_zip(files, zip, Packing::stored));
+    REPRISE_TRY(check_zip(zip));
+  }
+  return replace_file(folder / kZipFactsFile, describe(session, when));
+}
+
+Result<> unpack_chat(const fs::path& zip, const SessionId& id, const fs::path& folder) {
+  REPRISE_ASSIGN(const ZipReader reader, ZipReader::open(zip));
+  REPRISE_ASSIGN(const std::vector<ZipReader::Entry> entries, reader.entries());
+  REPRISE_TRY(make_private_folders(folder));
+  for (const ZipReader::Entry& entry : entries) {
+    const std::string_view name = without_folder(entry.name, id);
+    if (name.empty()) {
+      continue;
+    }
+    if (name.ends_with('/')) {
+      REPRISE_TRY(make_private_folders(folder / name.substr(0, name.size() - 1)));
+    } else {
+      REPRISE_TRY(unpack_entry(reader, entry, folder / name));
+    }
+  }
+  return sync_folders(folder);
+}
+
+PackedSession look_at_packed(const SessionId& id, const Place& place) {
+  const fs::path file = place.folder / kZipFactsFile;
+  const auto bytes = read_file(file, kFactsBytesMax);
+  auto described =
+      bytes ? read_description(id, *bytes) : Result<StoredSession>(std::unexpected(bytes.error()));
+  PackedSession packed{.stored = {.session = {.info = {.id = id}}}, .damage = {}};
+  if (described) {
+    packed.stored = *std::move(described);
+  } else {
+    packed.damage.push_back({cat(id.str(), "/", kZipFactsFile), described.error().message,
+                             bytes ? bytes->substr(0, kExcerptBytesMax) : ""});
+  }
+  SessionInfo& info = packed.stored.session.info;
+  info.answering.reset();
+  if (info.working_dir.empty()) {
+    std::error_code unknown;  // then it is of no folder
+    info.working_dir = fs::weakly_canonical(place.folder / "../..", unknown).string();
+  }
+  packed.stored.state_before_trash = SessionState::archived;
+  info.state = place.is_trashed() ? SessionState::trashed : SessionState::archived;
+  return packed;
+}
+
+Result<std::vector<std::pair<std::string, std::int64_t>>> list_packed_files(const SessionId& id,
+                                                                            const Place& place) {
+  REPRISE_ASSIGN(const ZipReader reader, ZipReader::open(place.folder / kZipFile));
+  REPRISE_ASSIGN(const std::vector<ZipReader::Entry> entries, reader.entries());
+  std::vector<std::pair<std::string, std::int64_t>> files;
+  for (const ZipReader::Entry& entry : entries) {
+    if (!entry.name.ends_with('/')) {
+      files.emplace_back(without_folder(entry.name, id), entry.size);
+    }
+  }
+  return files;
+}
+
+Result<std::optional<std::string>> read_packed_file(const SessionId& id, const Place& place,
+                                                    std::string_view name) {
+  REPRISE_ASSIGN(const ZipReader reader, ZipReader::open(place.folder / kZipFile));
+  REPRISE_ASSIGN(const std::vector<ZipReader::Entry> entries, reader.entries());
+  const auto found = std::ranges::find_if(entries, [&](const ZipReader::Entry& entry) {
+    return without_folder(entry.name, id) == name;
+  });
+  if (found == entries.end()) {
+    return std::nullopt;
+  }
+  std::string bytes;
+  REPRISE_TRY(reader.read(*found, [&bytes](std::string_view piece) -> Result<> {
+    bytes += piece;
+    return {};
+  }));
+  return bytes;
+}
+
+Result<ReadReport> read_packed(const SessionId& id, const Place& place, const ReadRange& range,
+                               const MessageSink& sink) {
+  const fs::path zip = place.folder / kZipFile;
+  REPRISE_ASSIGN(const ZipReader reader, ZipReader::open(zip));
+  REPRISE_ASSIGN(const std::vector<ZipReader::Entry> entries, reader.entries());
+  const auto messages = std::ranges::find_if(entries, [&](const ZipReader::Entry& entry) {
+    return without_folder(entry.name, id) == kMessagesFile;
+  });
+  if (messages == entries.end()) {
+    return ReadReport{};
+  }
+  REPRISE_ASSIGN(const Fd unpacked, unnamed_file());
+  REPRISE_TRY(reader.read(
+      *messages, [&](std::string_view bytes) { return write_all(unpacked.get(), bytes, zip); }));
+  REPRISE_ASSIGN(const auto log, MessageLog::open(cat("/proc/self/fd/", unpacked.get())));
+  const auto is_damage = [](const LogState&) { return true; };
+  return read_messages(*log, range, is_damage, cat(id.str(), "/", kZipFile, "/", kMessagesFile),
+                       sink);
+}
+
+Result<> check_zip(const fs::path& zip) {
+  REPRISE_ASSIGN(const ZipReader reader, ZipReader::open(zip));
+  REPRISE_ASSIGN(const std::vector<ZipReader::Entry> entries, reader.entries());
+  for (const ZipReader::Entry& entry : entries) {
+    REPRISE_TRY(reader.read(entry, [](std::string_view) { return Result<>(); }));
+  }
+  return {};
+}
+
+}  // namespace reprise::store::chatdir

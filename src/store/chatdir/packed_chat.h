@@ -1,0 +1,51 @@
+#pragma once
+
+// A chat that was packed away: chat.zip with all its files, and chat.json with what lists show.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/chatdir/layout.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::chatdir {
+
+// Writes both files of a chat into a new folder, complete, checked and synced. Secret headers are
+// left out of response.json. unsupported for what could not be unpacked again.
+Result<> pack_chat(const std::filesystem::path& chat, const StoredSession& session, Time when,
+                   const std::filesystem::path& folder);
+
+// Writes the chat's files into a new folder, synced. corrupt for a zip that is not safe.
+Result<> unpack_chat(const std::filesystem::path& zip, const SessionId& id,
+                     const std::filesystem::path& folder);
+
+// What chat.json says of the session; where it cannot be read, only the id, and the reason.
+struct PackedSession {
+  StoredSession stored;
+  std::vector<Damage> damage;
+};
+PackedSession look_at_packed(const SessionId& id, const Place& place);
+
+// Reads the messages without unpacking the chat.
+Result<ReadReport> read_packed(const SessionId& id, const Place& place, const ReadRange& range,
+                               const MessageSink& sink);
+
+// The files in the zip, by their names in the chat's folder.
+Result<std::vector<std::pair<std::string, std::int64_t>>> list_packed_files(const SessionId& id,
+                                                                            const Place& place);
+// nullopt when it is not among them.
+Result<std::optional<std::string>> read_packed_file(const SessionId& id, const Place& place,
+                                                    std::string_view name);
+
+// Reads every byte of the zip; corrupt when it is not safe or not whole.
+Result<> check_zip(const std::filesystem::path& zip);
+
+}  // namespace reprise::store::chatdir

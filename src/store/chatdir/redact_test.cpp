@@ -1,0 +1,47 @@
+#include "store/chatdir/redact.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace reprise::store::chatdir {
+namespace {
+
+TEST(RedactHeaders, LeavesNoSecret) {
+  EXPECT_EQ(redact_headers(R"({
+  "headers": {"Set-Cookie": ["a=1", {"b": 2}], "x-api-key":"k", "date": "today", "n": 1.0},
+  "request": {"AUTHORIZATION" : "Bearer t", "cookie": null, "OpenAI-Api-Key": 5},
+  "pairs": [["set-cookie", "s"], ["date", "d"]]
+})"),
+            R"({
+  "headers": {"Set-Cookie": "[redacted]", "x-api-key":"[redacted]", "date": "today", "n": 1.0},
+  "request": {"AUTHORIZATION" : "[redacted]", "cookie": "[redacted]", "OpenAI-Api-Key": "[redacted]"},
+  "pairs": [["set-cookie", "[redacted]"], ["date", "d"]]
+})");
+}
+
+// Values that are themselves names of such headers hide none of those that follow.
+TEST(RedactHeaders, IsNotMisledByValues) {
+  EXPECT_EQ(redact_headers(R"({"vary":"Cookie","set-cookie":"s","allow" : "authorization","a":1})"),
+            R"({"vary":"Cookie","set-cookie":"[redacted]","allow" : "authorization","a":1})");
+  EXPECT_EQ(redact_headers(R"(["vary","cookie","set-cookie","s","date","d"])"),
+            R"(["vary","cookie","[redacted]","[redacted]","date","d"])");
+  EXPECT_EQ(redact_headers(R"(["cookie",["authorization","a"],"x"])"),
+            R"(["cookie","[redacted]","x"])");
+}
+
+TEST(RedactHeaders, ChangesNothingElse) {
+  for (const std::string text :
+       {"", "{}", R"({"text":"the cookie: authorization","cookies":1,"api-keys":{"a":"b"}})",
+        "no JSON \" at all", R"({"a":"\"cookie\": 1"})", "\xFF\"\xFE\""}) {
+    EXPECT_EQ(redact_headers(text), text);
+  }
+}
+
+TEST(RedactHeaders, TakesTheRestWhereTheEndCannotBeTold) {
+  EXPECT_EQ(redact_headers(R"({"a":1,"cookie":"cut he)"), R"({"a":1,"cookie":"[redacted]")");
+  EXPECT_EQ(redact_headers("{\"cookie\":\"a\nb\",\"x\":1}"), R"({"cookie":"[redacted]","x":1})");
+}
+
+}  // namespace
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,213 @@
+#include "store/chatdir/repair.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/chatdir/backup.h"
+#include "store/chatdir/chat.h"
+#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/chat_writer.h"
+#include "store/chatdir/chats.h"
+#include "store/chatdir/file_window.h"
+#include "store/chatdir/layout.h"
+#include "store/chatdir/line.h"
+#include "store/chatdir/mark.h"
+#include "store/chatdir/message_log.h"
+#include "store/chatdir/packed_chat.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+void take(std::vector<Damage> damage, VerifyReport& report) {
+  std::ranges::move(damage, std::back_inserter(report.damage));
+}
+
+// Reads all of one chat; what goes wrong is damage of that chat alone.
+Result<ReadReport> look_at(Chat& chat, VerifyReport& report) {
+  REPRISE_ASSIGN(std::vector<Damage> damage, chat.damage());
+  take(std::move(damage), report);
+  std::int64_t messages = 0;
+  auto read = chat.read({}, [&messages](Message&&) {
+    ++messages;
+    return Flow::go_on;
+  });
+  report.messages += messages;
+  if (read) {
+    take(read->damage, report);
+  }
+  return read;
+}
+
+// The messages that can be read, each in a line of ours. The marks of ours keep what they know.
+class NewLog {
+ public:
+  explicit NewLog(int out, const fs::path& file) : out_(out), file_(file) {}
+
+  Result<> add(std::string_view bytes) {
+    auto line = read_line(bytes);
+    if (!line) {
+      return {};  // it has been reported
+    }
+    Mark mark;
+    if (auto found = find_mark(bytes); found) {
+      mark = *found->mark;
+    }
+    mark.seq = {count_++};
+    mark.number = 1;
+    mark.of = 1;
+    std::string text;
+    REPRISE_TRY(append_line(text, end_, line->message, std::move(mark)));
+    end_ += static_cast<std::int64_t>(text.size());
+    return write_all(out_, text, file_);
+  }
+
+ private:
+  int out_;
+  const fs::path& file_;
+  std::int64_t end_ = 0;
+  std::int64_t count_ = 0;
+};
+
+Result<> write_messages(const fs::path& from, const fs::path& to) {
+  auto opened = MessageLog::open(from);
+  if (!opened && opened.error().code == Code::not_found) {
+    return replace_file(to, "");
+  }
+  REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, std::move(opened));
+  return replace_file(to, [&](int out) -> Result<> {
+    NewLog messages(out, to);
+    FileWindow window(log->fd(), from);
+    const Seq head = log->state().head;
+    for (Seq at; at < head;) {
+      const auto places = log->places(at, head, 1, false);
+      if (places.empty()) {
+        break;
+      }
+      const MessageLog::Place& place = places.front();
+      REPRISE_ASSIGN(const std::string_view bytes,
+                     window.view(place.offset, static_cast<std::size_t>(place.length)));
+      REPRISE_TRY(messages.add(bytes));
+      at = place.seq.next();
+    }
+    return {};
+  });
+}
+
+Result<> repair_chat(Chat& chat, const fs::path& to, VerifyReport& report) {
+  const std::size_t damage_before = report.damage.size();
+  REPRISE_TRY(look_at(chat, report));
+  const fs::path& from = chat.place().folder;
+  REPRISE_TRY(copy_other_files(from, to));
+  REPRISE_TRY(write_messages(from / kMessagesFile, to / kMessagesFile));
+  if (report.damage.size() > damage_before) {
+    for (const std::string_view name : {kMessagesFile, kFactsFile}) {
+      if (const auto bytes = read_file(from / name); bytes) {
+        REPRISE_TRY(replace_file(to / cat(name, ".bak"), *bytes));
+      }
+    }
+  }
+  REPRISE_ASSIGN(StoredSession session, chat.look());
+  if (chat.place().is_trashed()) {
+    session.session.info.state = session.state_before_trash;
+  }
+  FactsFile facts(chat.id());
+  REPRISE_ASSIGN(const LogPoint end, point_at_end(to / kMessagesFile));
+  facts.now = {std::move(session), end};
+  return write_facts(to, facts);
+}
+
+// An archive is as good as its zip.
+void look_at_packed_session(const Layout::Listed& listed, VerifyReport& report) {
+  PackedSession packed = look_at_packed(listed.id, listed.place);
+  take(std::move(packed.damage), report);
+  if (const auto checked = check_zip(listed.place.folder / kZipFile); !checked) {
+    report.damage.push_back({listed.id.str(), checked.error().message, ""});
+    return;
+  }
+  const auto read = read_packed(listed.id, listed.place, {}, [&report](Message&&) {
+    ++report.messages;
+    return Flow::go_on;
+  });
+  if (read) {
+    take(read->damage, report);
+  }
+}
+
+Damage whole_damage(const SessionId& id, const Error& error) {
+  return {id.str(), error.message, ""};
+}
+
+}  // namespace
+
+Result<VerifyReport> ChatRepair::verify() {
+  VerifyReport report;
+  for (const Spot spot : {Spot::chats, Spot::archive, Spot::trash}) {
+    REPRISE_ASSIGN(const auto all, chats_.layout().list(spot));
+    for (const Layout::Listed& listed : all) {
+      ++report.sessions;
+      if (listed.place.is_packed()) {
+        look_at_packed_session(listed, report);
+        continue;
+      }
+      const auto chat = chats_.at(listed);
+      if (const auto read = look_at(*chat, report); !read && chat->is_in_place()) {
+        report.damage.push_back(whole_damage(listed.id, read.error()));
+      }
+    }
+  }
+  return report;
+}
+
+Result<VerifyReport> ChatRepair::repair_into(const fs::path& target) {
+  std::error_code absent;
+  if (fs::exists(target, absent)) {
+    return fail(Code::conflict, cat(target.native(), " exists already"));
+  }
+  const Layout to(target);
+  REPRISE_TRY(make_private_folders(to.chats()));
+  VerifyReport report;
+  for (const Spot spot : {Spot::chats, Spot::archive, Spot::trash}) {
+    REPRISE_ASSIGN(const auto all, chats_.layout().list(spot));
+    for (const Layout::Listed& listed : all) {
+      ++report.sessions;
+      if (listed.place.is_packed()) {
+        look_at_packed_session(listed, report);
+        const auto folder = spot == Spot::trash ? to.trashed(listed.id) : to.archive(listed.id);
+        REPRISE_TRY(copy_other_files(listed.place.folder, folder));
+        continue;
+      }
+      const auto folder = spot == Spot::trash ? to.trashed(listed.id) : to.chat(listed.id);
+      if (const auto done = repair_chat(*chats_.at(listed), folder, report); !done) {
+        report.damage.push_back(whole_damage(listed.id, done.error()));
+      }
+    }
+  }
+  for (const fs::path& file : {chats_.layout().current_file(), chats_.layout().model_file()}) {
+    if (const auto bytes = read_file(file); bytes) {
+      REPRISE_TRY(replace_file(to.chats() / file.filename(), *bytes));
+    }
+  }
+  return report;
+}
+
+}  // namespace reprise::store::chatdir

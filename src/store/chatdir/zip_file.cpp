@@ -1,0 +1,336 @@
+#include "store/chatdir/zip_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <zip.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <list>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json_write.h"
+#include "base/late_library.h"
+#include "base/text.h"
+#include "reprise/error.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Zip {
+  decltype(&::zip_open) open = nullptr;
+  decltype(&::zip_close) close = nullptr;
+  decltype(&::zip_discard) discard = nullptr;
+  decltype(&::zip_file_add) add = nullptr;
+  decltype(&::zip_source_file) source_file = nullptr;
+  decltype(&::zip_source_buffer) source_buffer = nullptr;
+  decltype(&::zip_source_free) source_free = nullptr;
+  decltype(&::zip_set_file_compression) set_compression = nullptr;
+  decltype(&::zip_get_num_entries) count = nullptr;
+  decltype(&::zip_stat_index) stat = nullptr;
+  decltype(&::zip_fopen_index) open_entry = nullptr;
+  decltype(&::zip_fread) read = nullptr;
+  decltype(&::zip_fclose) close_entry = nullptr;
+  decltype(&::zip_file_get_external_attributes) attributes = nullptr;
+  decltype(&::zip_strerror) why = nullptr;
+};
+
+Result<Zip> load() {
+  REPRISE_ASSIGN(const auto library, LateLibrary::load("libzip", {"libzip.so.4", "libzip.so.5"}));
+  Zip zip;
+  REPRISE_TRY(library.bind(zip.open, "zip_open"));
+  REPRISE_TRY(library.bind(zip.close, "zip_close"));
+  REPRISE_TRY(library.bind(zip.discard, "zip_discard"));
+  REPRISE_TRY(library.bind(zip.add, "zip_file_add"));
+  REPRISE_TRY(library.bind(zip.source_file, "zip_source_file"));
+  REPRISE_TRY(library.bind(zip.source_buffer, "zip_source_buffer"));
+  REPRISE_TRY(library.bind(zip.source_free, "zip_source_free"));
+  REPRISE_TRY(library.bind(zip.set_compression, "zip_set_file_compression"));
+  REPRISE_TRY(library.bind(zip.count, "zip_get_num_entries"));
+  REPRISE_TRY(library.bind(zip.stat, "zip_stat_index"));
+  REPRISE_TRY(library.bind(zip.open_entry, "zip_fopen_index"));
+  REPRISE_TRY(library.bind(zip.read, "zip_fread"));
+  REPRISE_TRY(library.bind(zip.close_entry, "zip_fclose"));
+  REPRISE_TRY(library.bind(zip.attributes, "zip_file_get_external_attributes"));
+  REPRISE_TRY(library.bind(zip.why, "zip_strerror"));
+  return zip;
+}
+
+const Result<Zip>& libzip() {
+  static const Result<Zip> zip = load();
+  return zip;
+}
+
+// A component that can be a file's name and is not meant to be anything else.
+bool is_plain_component(std::string_view name) {
+  return !name.empty() && name.size() <= 255 && name != "." && name != ".." &&
+         std::ranges::none_of(name, [](char c) {
+           return static_cast<unsigned char>(c) < 0x20 || c == '\\' || c == ':' || c == 0x7F;
+         });
+}
+
+bool is_safe_name(std::string_view name) {
+  if (name.size() > 4000) {
+    return false;
+  }
+  if (name.ends_with('/')) {
+    name.remove_suffix(1);
+  }
+  while (true) {
+    const std::size_t slash = name.find('/');
+    if (!is_plain_component(name.substr(0, slash))) {
+      return false;
+    }
+    if (slash == std::string_view::npos) {
+      return true;
+    }
+    name.remove_prefix(slash + 1);
+  }
+}
+
+// Names that are there already, and the folders that they need.
+class Names {
+ public:
+  // false: the name is there, or is a file where a folder is needed.
+  bool add(std::string_view name) {
+    const bool is_folder = name.ends_with('/');
+    for (std::size_t slash = name.find('/'); slash != std::string_view::npos;
+         slash = name.find('/', slash + 1)) {
+      const std::string folder(name.substr(0, slash));
+      if (files_.contains(folder)) {
+        return false;
+      }
+      folders_.insert(folder);
+    }
+    const std::string bare(is_folder ? name.substr(0, name.size() - 1) : name);
+    return is_folder ? named_.insert(bare).second
+                     : !folders_.contains(bare) && files_.insert(bare).second;
+  }
+
+ private:
+  std::set<std::string> files_;
+  std::set<std::string> folders_;
+  std::set<std::string> named_;  // folders with an entry of their own
+};
+
+}  // namespace
+
+struct ZipWriter::State {
+  const Zip& zip;
+  zip_t* archive;
+  fs::path file;
+  Packing packing;
+  std::list<std::string> buffers = {};  // must live until the zip is closed
+  std::int64_t bytes = 0;
+
+  State(const Zip& functions, zip_t* handle, fs::path path, Packing how)
+      : zip(functions), archive(handle), file(std::move(path)), packing(how) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  State(State&&) = delete;
+  State& operator=(State&&) = delete;
+  ~State() {
+    if (archive != nullptr) {
+      zip.discard(archive);
+    }
+  }
+
+  Error error(std::string_view what) const {
+    return {Code::io, cat("cannot ", what, " ", file.native(), ": ", zip.why(archive))};
+  }
+
+  Result<> add(std::string_view name, zip_source_t* source, std::int64_t size) {
+    if (source == nullptr) {
+      return std::unexpected(error("write"));
+    }
+    const zip_int64_t index = zip.add(archive, std::string(name).c_str(), source, ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+      zip.source_free(source);
+      return std::unexpected(error("write"));
+    }
+    if (packing == Packing::stored &&
+        zip.set_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0) != 0) {
+      return std::unexpected(error("write"));
+    }
+    bytes += size;
+    if (bytes > kUnpackedBytesMax) {
+      return fail(Code::unsupported,
+                  cat("cannot archive more than ", kUnpackedBytesMax, " bytes: ", file.native()));
+    }
+    return {};
+  }
+};
+
+ZipWriter::ZipWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ZipWriter::ZipWriter(ZipWriter&&) noexcept = default;
+ZipWriter& ZipWriter::operator=(ZipWriter&&) noexcept = default;
+ZipWriter::~ZipWriter() = default;
+
+Result<ZipWriter> ZipWriter::create(const fs::path& file, Packing packing) {
+  const Result<Zip>& zip = libzip();
+  REPRISE_TRY(zip);
+  int why = 0;
+  zip_t* const archive = zip->open(file.c_str(), ZIP_CREATE | ZIP_EXCL, &why);
+  if (archive == nullptr) {
+    return fail(Code::io, cat("cannot create ", file.native(), ": libzip's error ", why));
+  }
+  return ZipWriter(std::make_unique<State>(*zip, archive, file, packing));
+}
+
+Result<> ZipWriter::add_file(std::string_view name, const fs::path& file) {
+  std::error_code error;
+  const auto size = static_cast<std::int64_t>(fs::file_size(file, error));
+  if (error) {
+    return std::unexpected(os_error("read", file, error.value()));
+  }
+  return state_->add(name, state_->zip.source_file(state_->archive, file.c_str(), 0, size), size);
+}
+
+Result<> ZipWriter::add_bytes(std::string_view name, std::string bytes) {
+  const std::string& kept = state_->buffers.emplace_back(std::move(bytes));
+  return state_->add(name, state_->zip.source_buffer(state_->archive, kept.data(), kept.size(), 0),
+                     static_cast<std::int64_t>(kept.size()));
+}
+
+Result<> ZipWriter::close() {
+  if (state_->zip.close(state_->archive) != 0) {
+    return std::unexpected(state_->error("write"));
+  }
+  state_->archive = nullptr;
+  REPRISE_ASSIGN(Fd fd, open_file(state_->file, O_RDWR));
+  if (::fchmod(fd.get(), 0600) != 0) {
+    return std::unexpected(os_error("set the mode of", state_->file, errno));
+  }
+  REPRISE_TRY(sync_file(fd.get(), state_->file));
+  REPRISE_TRY(fd.close(state_->file));
+  return sync_folder(folder_of(state_->file));
+}
+
+struct ZipReader::State {
+  const Zip& zip;
+  zip_t* archive;
+  fs::path file;
+
+  State(const Zip& functions, zip_t* handle, fs::path path)
+      : zip(functions), archive(handle), file(std::move(path)) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  State(State&&) = delete;
+  State& operator=(State&&) = delete;
+  ~State() { zip.discard(archive); }
+
+  std::unexpected<Error> refused(std::string_view name, std::string_view why) const {
+    return fail(Code::corrupt, cat(file.native(), ": entry ", json::quoted(name), " ", why));
+  }
+
+  Result<> check(const zip_stat_t& entry, std::string_view name) const {
+    if (!is_safe_name(name)) {
+      return refused(name, "has a name that leads elsewhere");
+    }
+    if ((entry.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && entry.encryption_method != ZIP_EM_NONE) {
+      return refused(name, "is encrypted");
+    }
+    zip_uint8_t system = 0;
+    zip_uint32_t attributes = 0;
+    if (zip.attributes(archive, entry.index, 0, &system, &attributes) != 0) {
+      return refused(name, "cannot be read");
+    }
+    const auto mode = static_cast<mode_t>(attributes >> 16U);
+    if (system == ZIP_OPSYS_UNIX && (mode & S_IFMT) != 0 && !S_ISREG(mode) && !S_ISDIR(mode)) {
+      return refused(name, "is a link or a device");
+    }
+    const zip_uint64_t most = entry.comp_size * kUnpackedRatioMax;
+    if (entry.size > 0 && entry.size > most) {
+      return refused(name, cat("unpacks to more than ", kUnpackedRatioMax, " times its size"));
+    }
+    return {};
+  }
+};
+
+ZipReader::ZipReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ZipReader::ZipReader(ZipReader&&) noexcept = default;
+ZipReader& ZipReader::operator=(ZipReader&&) noexcept = default;
+ZipReader::~ZipReader() = default;
+
+Result<ZipReader> ZipReader::open(const fs::path& file) {
+  const Result<Zip>& zip = libzip();
+  REPRISE_TRY(zip);
+  REPRISE_TRY(open_file(file, O_RDONLY | O_NONBLOCK));  // not_found is said in our words
+  int why = 0;
+  zip_t* const archive = zip->open(file.c_str(), ZIP_RDONLY, &why);
+  if (archive == nullptr) {
+    return fail(Code::corrupt, cat(file.native(), " is no zip file: libzip's error ", why));
+  }
+  return ZipReader(std::make_unique<State>(*zip, archive, file));
+}
+
+Result<std::vector<ZipReader::Entry>> ZipReader::entries() const {
+  const zip_int64_t count = state_->zip.count(state_->archive, 0);
+  if (count > kEntriesMax) {
+    return fail(Code::corrupt, cat(state_->file.native(), " has ", count, " entries"));
+  }
+  std::vector<Entry> entries;
+  Names names;
+  std::int64_t total = 0;
+  for (zip_int64_t i = 0; i < count; ++i) {
+    zip_stat_t entry{};
+    const auto index = static_cast<zip_uint64_t>(i);
+    constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
+    if (state_->zip.stat(state_->archive, index, 0, &entry) != 0 ||
+        (entry.valid & kNeeded) != kNeeded) {
+      return fail(Code::corrupt, cat(state_->file.native(), ": entry ", i, " cannot be read"));
+    }
+    const std::string name = entry.name;
+    REPRISE_TRY(state_->check(entry, name));
+    if (!names.add(name)) {
+      return state_->refused(name, "is there twice");
+    }
+    if (entry.size > static_cast<zip_uint64_t>(kUnpackedBytesMax) ||
+        (total += static_cast<std::int64_t>(entry.size)) > kUnpackedBytesMax) {
+      return state_->refused(name, cat("makes it more than ", kUnpackedBytesMax, " bytes"));
+    }
+    entries.push_back({index, name, static_cast<std::int64_t>(entry.size)});
+  }
+  return entries;
+}
+
+Result<> ZipReader::read(const Entry& entry,
+                         const std::function<Result<>(std::string_view)>& sink) const {
+  const Zip& zip = state_->zip;
+  const std::unique_ptr<zip_file_t, decltype(zip.close_entry)> stream(
+      zip.open_entry(state_->archive, entry.index, 0), zip.close_entry);
+  if (stream == nullptr) {
+    return state_->refused(entry.name, cat("cannot be read: ", zip.why(state_->archive)));
+  }
+  std::array<char, 65536> piece;
+  std::int64_t total = 0;
+  while (true) {
+    const zip_int64_t got = zip.read(stream.get(), piece.data(), piece.size());
+    if (got < 0) {
+      return state_->refused(entry.name, "is damaged");
+    }
+    total += got;
+    if (total > entry.size || (got == 0 && total != entry.size)) {
+      return state_->refused(entry.name, "has another size than it says");
+    }
+    if (got == 0) {
+      return {};
+    }
+    REPRISE_TRY(sink(std::string_view(piece.data(), static_cast<std::size_t>(got))));
+  }
+}
+
+}  // namespace reprise::store::chatdir

@@ -1,0 +1,73 @@
+#pragma once
+
+// Zip files, by libzip, which is loaded at the first call (unsupported when it is missing).
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/error.h"
+
+namespace reprise::store::chatdir {
+
+// What we would not take out of a zip again is not put into one.
+inline constexpr std::int64_t kUnpackedBytesMax = std::int64_t{1} << 30;
+inline constexpr std::int64_t kUnpackedRatioMax = 1000;
+inline constexpr std::int64_t kEntriesMax = 100'000;
+
+enum class Packing : std::uint8_t { deflated, stored };
+
+// A new zip file. Nothing is there before close() has returned; then it is on disk.
+class ZipWriter {
+ public:
+  static Result<ZipWriter> create(const std::filesystem::path& file, Packing packing);
+  ZipWriter(ZipWriter&& other) noexcept;
+  ZipWriter& operator=(ZipWriter&& other) noexcept;
+  ZipWriter(const ZipWriter&) = delete;
+  ZipWriter& operator=(const ZipWriter&) = delete;
+  ~ZipWriter();
+
+  // `name` as it is in the zip, folders divided by '/'. unsupported when all together would be
+  // too large to be unpacked.
+  Result<> add_file(std::string_view name, const std::filesystem::path& file);
+  Result<> add_bytes(std::string_view name, std::string bytes);
+  Result<> close();
+
+ private:
+  struct State;
+  explicit ZipWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+class ZipReader {
+ public:
+  static Result<ZipReader> open(const std::filesystem::path& file);
+  ZipReader(ZipReader&& other) noexcept;
+  ZipReader& operator=(ZipReader&& other) noexcept;
+  ZipReader(const ZipReader&) = delete;
+  ZipReader& operator=(const ZipReader&) = delete;
+  ~ZipReader();
+
+  struct Entry {
+    std::uint64_t index = 0;
+    std::string name;  // safe: relative, of plain components; folders end with '/'
+    std::int64_t size = 0;
+  };
+  // corrupt for a zip that is not safe to unpack: names that are absolute or lead elsewhere, links,
+  // encrypted entries, doubles, more than kUnpackedBytesMax or kUnpackedRatioMax.
+  Result<std::vector<Entry>> entries() const;
+
+  // The entry's bytes, piece by piece; corrupt when they are not what the zip says.
+  Result<> read(const Entry& entry, const std::function<Result<>(std::string_view)>& sink) const;
+
+ private:
+  struct State;
+  explicit ZipReader(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace reprise::store::chatdir

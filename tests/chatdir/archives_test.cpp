@@ -1,0 +1,506 @@
+// Packing chats away, getting them back, and what must not come out of an archive.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "chatdir/chatdir_fixture.h"
+#include "chatdir/zip_bytes.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/select.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/chatdir/zip_file.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/print.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+using store::chatdir::Packing;
+using store::chatdir::ZipReader;
+using store::chatdir::ZipWriter;
+using Texts = std::vector<std::string>;
+using Files = std::map<std::string, std::string>;
+
+// Every file below the folder, but for locks.
+Files files_in(const fs::path& folder) {
+  Files files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file() && entry.path().filename() != ".lock") {
+      files[fs::relative(entry.path(), folder)] = must(read_file(entry.path()));
+    }
+  }
+  return files;
+}
+
+fs::path archive_of(const ChatDirectory& directory, const SessionId& id) {
+  return directory.root() / "archive" / short_id(id).value();
+}
+
+SessionId packed_session(const ChatDirectory& directory) {
+  const auto store = directory.open();
+  Session whole = full_session(chat_id(1).str());
+  must(store->create(whole));
+  Message answer = assistant("answer");
+  answer.usage = usage("req-1", 100, 10);
+  must(store->append(chat_id(1), {user("question"), answer}, {.operation = operation_id("op-1")}));
+  must(store->offers().artefacts->save_artefact(chat_id(1), {1}, "answer", "answer"));
+  must(store->offers().todos->edit_todos(chat_id(1), [](std::vector<Todo>& todos) -> Result<> {
+    todos.push_back({"do it", TodoStatus::pending, "", {}});
+    return {};
+  }));
+  return chat_id(1);
+}
+
+TEST(ChatArchive, IsACompleteChatAndComesBackAsItWas) {
+  const ChatDirectory directory;
+  const SessionId id = packed_session(directory);
+  const auto store = directory.open();
+  const Session before = must(get(*store, id));
+  const Files files = files_in(directory.chat(id));
+  must(store->offers().archives->archive(id, at(500)));
+  must(store->offers().archives->archive(id, at(600)));
+  EXPECT_FALSE(fs::exists(directory.chat(id)));
+  const Files packed = files_in(archive_of(directory, id));
+  EXPECT_EQ(packed.size(), 2U);
+  EXPECT_TRUE(packed.contains("chat.zip"));
+  const std::string& description = packed.at("chat.json");
+  EXPECT_EQ(json::find_member(description, "id"), cat("\"", id.str(), "\""));
+  EXPECT_EQ(json::find_member(description, "date"), "\"2026-01-18T20:08:20Z\"");
+  EXPECT_EQ(json::find_member(description, "messages"), "2");
+  EXPECT_EQ(json::find_member(json::find_member(description, "usage"), "inputTokens"), "100");
+  EXPECT_NE(json::find_member(description, "title"), "");
+
+  Session archived = before;
+  archived.info.state = SessionState::archived;
+  EXPECT_EQ(must(get(*store, id)), archived);
+  EXPECT_EQ(must(store->list({})).sessions, std::vector<SessionInfo>{});
+  EXPECT_EQ(must(store->list({.states = {SessionState::archived}})).sessions,
+            std::vector{archived.info});
+  EXPECT_EQ(texts_of(*store, id), (Texts{"question", "answer"}));
+  EXPECT_EQ(must(store->offers().todos->todos(id)).size(), 1U);
+  EXPECT_FALSE(must(store->offers().partials->find(id)));
+  EXPECT_EQ(must(store->offers().artefacts->find_artefact(id, {1}, "answer")), "answer");
+  EXPECT_EQ(must(store->offers().artefacts->find_artefact(id, {2}, "answer")), std::nullopt);
+  EXPECT_EQ(must(store->offers().artefacts->list_artefacts(id)),
+            (std::vector<Artefacts::Entry>{{{1}, "answer.md", 6}}));
+  EXPECT_TRUE(fails(store->append(id, {user("x")}, {}), Code::invalid_argument));
+  EXPECT_TRUE(fails(store->update(id, {.title = "x"}), Code::invalid_argument));
+  EXPECT_TRUE(fails(store->create(before), Code::conflict));
+
+  must(store->offers().archives->restore(id));
+  EXPECT_EQ(files_in(directory.chat(id)), files);
+  EXPECT_FALSE(fs::exists(archive_of(directory, id)));
+  EXPECT_EQ(must(get(*store, id)), before);
+  EXPECT_EQ(must(store->offers().current->current()), id);
+  EXPECT_TRUE(must(store->append(id, {user("x")}, {.operation = operation_id("op-1")})).repeated);
+  EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::invalid_argument));
+}
+
+TEST(ChatArchive, OfTheOriginalHasNoSecretHeaders) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const Files files = files_in(directory.chat(id));
+  const auto store = directory.open();
+  must(store->offers().archives->archive(id, at(1)));
+  const ZipReader zip = must(ZipReader::open(archive_of(directory, id) / "chat.zip"));
+  std::string all;
+  for (const ZipReader::Entry& entry : must(zip.entries())) {
+    must(zip.read(entry, [&all](std::string_view bytes) -> Result<> {
+      all += bytes;
+      return {};
+    }));
+  }
+  EXPECT_EQ(all.find("secret-"), std::string::npos);
+  EXPECT_NE(all.find("\"date\":\"today\""), std::string::npos);
+  must(store->offers().archives->restore(id));
+  Files expected = files;
+  expected["steps/001/response.json"] =
+      R"({"headers":{"Set-Cookie":"[redacted]","x-api-key":"[redacted]",)"
+      R"("Authorization":"[redacted]","date":"today"}})";
+  EXPECT_EQ(files_in(directory.chat(id)), expected);
+}
+
+TEST(ChatArchive, IsFoundByShortIdAndDeletedThroughTheTrash) {
+  const ChatDirectory directory;
+  const SessionId id = packed_session(directory);
+  const auto store = directory.open();
+  must(store->offers().archives->archive(id, at(1)));
+  const Selection archived{.working_dir = "", .numbers = {}, .states = {SessionState::archived}};
+  EXPECT_EQ(must(select_session(*store, short_id(id).value(), archived)).id, id);
+  EXPECT_EQ(must(select_session(*store, id.str(), archived)).id, id);
+  Trash& trash = *store->offers().trash;
+  must(trash.trash(id, at(2)));
+  EXPECT_FALSE(fs::exists(archive_of(directory, id)));
+  EXPECT_EQ(must(get(*store, id)).info.state, SessionState::trashed);
+  EXPECT_EQ(must(store->list({.states = {SessionState::trashed}})).sessions.size(), 1U);
+  EXPECT_EQ(texts_of(*store, id), (Texts{"question", "answer"}));
+  EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::invalid_argument));
+  EXPECT_TRUE(fails(store->offers().archives->archive(id, at(3)), Code::invalid_argument));
+  must(trash.restore(id));
+  EXPECT_EQ(must(get(*store, id)).info.state, SessionState::archived);
+  must(trash.purge(id));
+  EXPECT_EQ(must(store->find(id)), std::nullopt);
+}
+
+TEST(ChatArchive, IsNotMadeWhileAnAnswerRuns) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  must(store->create(chat_session(1)));
+  const PartialStart start{operation_id("a"), this_process(), "p", "m"};
+  must(store->append(chat_id(1), {user("q")}, {.begin_partial = start}));
+  EXPECT_TRUE(fails(store->offers().archives->archive(chat_id(1), at(1)), Code::busy));
+  must(store->append(chat_id(1), {}, {.end_partial = operation_id("a")}));
+  EXPECT_TRUE(works(store->offers().archives->archive(chat_id(1), at(1))));
+  EXPECT_TRUE(fails(store->offers().archives->archive(chat_id(2), at(1)), Code::not_found));
+}
+
+TEST(ChatArchive, OverwritesNoChat) {
+  const ChatDirectory directory;
+  const SessionId id = packed_session(directory);
+  const auto store = directory.open();
+  must(store->offers().archives->archive(id, at(1)));
+  directory.write(directory.messages(id), "{\"role\":\"user\",\"content\":\"newer\"}\n");
+  EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::conflict));
+  EXPECT_EQ(texts_of(*store, id), Texts{"newer"}) << "the chat hides the archive";
+  const std::vector<SessionState> all = {SessionState::active, SessionState::archived};
+  EXPECT_EQ(must(store->list({.states = all})).sessions.size(), 1U);
+  const std::string older = must(read_file(archive_of(directory, id) / "chat.zip"));
+  must(store->offers().archives->archive(id, at(2)));
+  EXPECT_EQ(must(read_file(archive_of(directory, id) / "chat.zip.bak")), older)
+      << "what was packed before is kept";
+  EXPECT_EQ(texts_of(*store, id), Texts{"newer"});
+}
+
+TEST(ChatArchive, OfTheOriginalIsListedAndRestored) {
+  const ChatDirectory directory;
+  const SessionId id = session_id(kOriginalId);
+  const fs::path archive = fs::path("archive") / short_id(id).value();
+  directory.write(archive / "chat.json",
+                  cat(R"({"id":")", kOriginalId,
+                      R"(","date":"2026-01-18T20:00:00.000Z","usage":{"inputTokens":5},)"
+                      R"("title":"A title","messages":2})"));
+  for (const std::string& prefix : {std::string(), cat(kOriginalId, "/")}) {
+    directory.write(
+        archive / "chat.zip",
+        zip_of(
+            {{prefix + "messages.jsonl",
+              "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\"}"},
+             {prefix + "steps/", "", 040755},
+             {prefix + "steps/001/answer.md", "b"}}));
+    const auto store = directory.open();
+    const Session found = must(get(*store, id));
+    EXPECT_EQ(found.info.title, "A title");
+    EXPECT_EQ(found.info.head, Seq{2});
+    EXPECT_EQ(found.info.updated_at, at(0));
+    EXPECT_EQ(found.usage, usage("", 5, 0));
+    EXPECT_EQ(texts_of(*store, id), (Texts{"a", "b"}));
+    const std::string zip = directory.read(archive / "chat.zip");
+    must(store->offers().archives->restore(id));
+    EXPECT_EQ(texts_of(*store, id), (Texts{"a", "b"}));
+    EXPECT_EQ(must(store->offers().artefacts->find_artefact(id, {1}, "answer")), "b");
+    must(store->offers().trash->purge(id));
+    directory.write(archive / "chat.json", "not JSON");
+    directory.write(archive / "chat.zip", zip);
+    const SessionPage page = must(store->list({.states = {SessionState::archived}}));
+    EXPECT_EQ(page.sessions.size(), 1U) << "its id is in its name";
+    EXPECT_EQ(page.damage.size(), 1U);
+    must(store->offers().archives->restore(id));
+    EXPECT_EQ(texts_of(*store, id), (Texts{"a", "b"}));
+    must(store->offers().trash->purge(id));
+    directory.write(archive / "chat.json",
+                    cat(R"({"id":")", kOriginalId,
+                        R"(","date":"2026-01-18T20:00:00.000Z","usage":{"inputTokens":5},)"
+                        R"("title":"A title","messages":2})"));
+  }
+}
+
+TEST(ChatArchive, WithAttacksIsRefusedWhole) {
+  const ChatDirectory directory;
+  const SessionId id = session_id(kOriginalId);
+  const fs::path archive = fs::path("archive") / short_id(id).value();
+  const std::string good = "{\"role\":\"user\",\"content\":\"a\"}\n";
+  const auto store = directory.open();
+  const std::vector<std::vector<ZipEntryBytes>> attacks = {
+      {{"/etc/evil", "x"}},
+      {{"../evil", "x"}},
+      {{"steps/../../evil", "x"}},
+      {{"..", "x"}},
+      {{"steps/..", "x"}},
+      {{"./evil", "x"}},
+      {{"a//b", "x"}},
+      {{"a\\..\\evil", "x"}},
+      {{"C:evil", "x"}},
+      {{"evil\n", "x"}},
+      {{"\x1b[31mevil", "x"}},
+      {{std::string(300, 'n'), "x"}},
+      {{"link", "/etc/passwd", 0120777}},
+      {{"device", "", 0020666}},
+      {{"pipe", "", 0010666}},
+      {{"messages.jsonl", good}, {"messages.jsonl", "other"}},
+      {{"a", "x"}, {"a/b", "x"}},
+      {{"a/b", "x"}, {"a", "x"}},
+      {{"encrypted", "x", 0100644, 0x0801}},
+      {{"large", "x", 0100644, 0x0800, 1'200'000'000}},
+      {{"large", "x", 0100644, 0x0800, 700'000'000}, {"too", "x", 0100644, 0x0800, 700'000'000}},
+      {{"lies", "x", 0100644, 0x0800, 5}},
+  };
+  for (std::vector<ZipEntryBytes> entries : attacks) {
+    const std::string name = entries.front().name;
+    entries.insert(entries.begin(), {"first", "harmless"});
+    directory.write(archive / "chat.zip", zip_of(entries));
+    EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::corrupt)) << name;
+    EXPECT_FALSE(fs::exists(directory.chat(id))) << name;
+    EXPECT_TRUE(fs::exists(directory.root() / archive / "chat.zip")) << "the archive stays";
+    EXPECT_GE(must(store->offers().repair->verify()).damage.size(), 1U) << name;
+  }
+  for (const fs::directory_entry& entry :
+       fs::recursive_directory_iterator(directory.root().parent_path())) {
+    EXPECT_EQ(entry.path().native().find("evil"), std::string::npos) << entry.path();
+  }
+  directory.write(archive / "chat.zip", "no zip at all");
+  EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::corrupt));
+  fs::remove(directory.root() / archive / "chat.zip");
+  EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::not_found));
+}
+
+TEST(ChatArchive, CutAnywhereIsRefusedOrWhole) {
+  const ChatDirectory directory;
+  const SessionId id = session_id(kOriginalId);
+  const fs::path archive = fs::path("archive") / short_id(id).value();
+  const std::string zip =
+      zip_of({{"messages.jsonl", "{\"role\":\"user\",\"content\":\"a\"}\n"}, {"input.md", "a"}});
+  const auto store = directory.open();
+  for (std::size_t cut = 0; cut < zip.size(); ++cut) {
+    directory.write(archive / "chat.zip", zip.substr(0, cut));
+    EXPECT_FALSE(store->offers().archives->restore(id)) << cut;
+    EXPECT_FALSE(fs::exists(directory.chat(id))) << cut;
+  }
+}
+
+TEST(ChatArchive, OfABombIsRefusedAndOursIsNone) {
+  const ChatDirectory directory;
+  const SessionId id = session_id(kOriginalId);
+  const fs::path archive = directory.root() / "archive" / short_id(id).value();
+  fs::create_directories(archive);
+  ZipWriter bomb = must(ZipWriter::create(archive / "chat.zip", Packing::deflated));
+  must(bomb.add_bytes("bomb", std::string(20'000'000, 'x')));
+  must(bomb.close());
+  const auto store = directory.open();
+  EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::corrupt));
+  // A chat of our own that packs as well must come back.
+  must(store->create(chat_session(1)));
+  must(store->append(chat_id(1), {user(std::string(20'000'000, 'x'))}, {}));
+  must(store->offers().archives->archive(chat_id(1), at(1)));
+  must(store->offers().archives->restore(chat_id(1)));
+  EXPECT_EQ(texts_of(*store, chat_id(1)).front().size(), 20'000'000U);
+}
+
+// Every state that a crash can leave, made by hand.
+class InterruptedArchive : public testing::Test {
+ protected:
+  InterruptedArchive() : id_(packed_session(directory_)) {
+    const auto store = directory_.open();
+    chat_ = files_in(directory_.chat(id_));
+    must(store->offers().archives->archive(id_, at(1)));
+    archive_ = files_in(archive_of(directory_, id_));
+    fs::remove_all(directory_.root() / "archive");
+  }
+
+  void put(const fs::path& folder, const Files& files) const {
+    for (const auto& [name, bytes] : files) {
+      directory_.write(folder / name, bytes);
+    }
+  }
+  void put_chat(const fs::path& folder = "") const {
+    put(folder.empty() ? directory_.chat(id_) : folder, chat_);
+  }
+  void put_archive(const fs::path& folder = "") const {
+    put(folder.empty() ? archive_of(directory_, id_) : folder, archive_);
+  }
+  void announce(const char* what) const {
+    const LogEnd end = end_of_log();
+    directory_.write("archive/.doing",
+                     cat(R"({"do":")", what, R"(","id":")", id_.str(), R"(","end":)", end.end,
+                         R"(,"tail":")", end.tail, R"("})"));
+  }
+
+  // Whole, in one place, and nothing of ours is left over.
+  void expect_in(SessionState state) {
+    const auto store = directory_.open();
+    EXPECT_EQ(must(get(*store, id_)).info.state, state);
+    EXPECT_EQ(texts_of(*store, id_), (Texts{"question", "answer"}));
+    EXPECT_EQ(fs::exists(directory_.chat(id_)), state != SessionState::archived);
+    EXPECT_EQ(fs::exists(archive_of(directory_, id_)), state == SessionState::archived);
+    EXPECT_FALSE(fs::exists(directory_.root() / "archive" / ".doing"));
+    // Both verbs work from here.
+    if (state == SessionState::archived) {
+      must(store->offers().archives->restore(id_));
+    }
+    must(store->offers().archives->archive(id_, at(2)));
+    EXPECT_EQ(texts_of(*store, id_), (Texts{"question", "answer"}));
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory_.root())) {
+      const std::string name = entry.path().filename();
+      EXPECT_TRUE(!name.starts_with('.') || name == ".lock") << entry.path();
+    }
+  }
+
+  fs::path hidden(const char* where, const char* prefix) const {
+    return fs::path(where) / cat(prefix, id_.str());
+  }
+
+  ChatDirectory directory_;
+  SessionId id_;
+  Files chat_;
+  Files archive_;
+
+ private:
+  struct LogEnd {
+    std::size_t end;
+    std::uint64_t tail;
+  };
+  LogEnd end_of_log() const {
+    const std::string& log = chat_.at("messages.jsonl");
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const char c : log.substr(log.size() - 64)) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    }
+    return {log.size(), hash};
+  }
+};
+
+TEST_F(InterruptedArchive, WhilePacking) {
+  put_chat();
+  put(hidden("archive", ".new-"), {{"chat.zip", "half"}});
+  expect_in(SessionState::closed);
+}
+
+TEST_F(InterruptedArchive, WhenPacked) {
+  put_chat();
+  put_archive(hidden("archive", ".new-"));
+  announce("archive");
+  expect_in(SessionState::archived);
+}
+
+TEST_F(InterruptedArchive, WhenInPlace) {
+  put_chat();
+  put_archive();
+  announce("archive");
+  expect_in(SessionState::archived);
+}
+
+TEST_F(InterruptedArchive, WhileRemovingTheChat) {
+  put(hidden("archive", ".leaving-"), {{"messages.jsonl", "half"}});
+  put_archive();
+  announce("archive");
+  expect_in(SessionState::archived);
+}
+
+TEST_F(InterruptedArchive, WhileUnpacking) {
+  put_archive();
+  put(hidden("chat", ".new-"), {{"messages.jsonl", "half"}});
+  expect_in(SessionState::archived);
+}
+
+TEST_F(InterruptedArchive, WhenUnpacked) {
+  put_archive();
+  put_chat(hidden("chat", ".new-"));
+  announce("restore");
+  expect_in(SessionState::closed);
+}
+
+TEST_F(InterruptedArchive, WhenBackInPlace) {
+  put_archive();
+  put_chat();
+  announce("restore");
+  expect_in(SessionState::closed);
+}
+
+TEST_F(InterruptedArchive, WhileRemovingTheArchive) {
+  put_chat();
+  put(hidden("archive", ".leaving-"), {{"chat.zip", "half"}});
+  announce("restore");
+  expect_in(SessionState::closed);
+}
+
+// A program that had the store open before the crash does not write into what is being packed.
+TEST_F(InterruptedArchive, NothingIsWrittenThatWouldBeLost) {
+  put_chat();
+  const auto store = directory_.open();
+  must(store->update(id_, {.title = "opened before"}));
+  put_chat();
+  put_archive();
+  announce("archive");
+  EXPECT_TRUE(fails(store->append(id_, {user("late")}, {}), Code::invalid_argument));
+  EXPECT_EQ(must(get(*store, id_)).info.state, SessionState::archived);
+  EXPECT_EQ(texts_of(*store, id_), (Texts{"question", "answer"}));
+}
+
+// Another program has begun the chat anew where it was to be unpacked.
+TEST_F(InterruptedArchive, AChatThatIsThereIsNotOverwritten) {
+  put_archive();
+  put_chat(hidden("chat", ".new-"));
+  announce("restore");
+  directory_.write(directory_.messages(id_), "{\"role\":\"user\",\"content\":\"newer\"}\n");
+  const auto store = directory_.open();
+  EXPECT_EQ(texts_of(*store, id_), Texts{"newer"});
+  EXPECT_TRUE(fs::exists(archive_of(directory_, id_) / "chat.zip"));
+  EXPECT_FALSE(fs::exists(directory_.root() / "archive" / ".doing"));
+  EXPECT_TRUE(works(store->create(chat_session(2)))) << "nothing is blocked";
+}
+
+TEST_F(InterruptedArchive, AWordThatSaysNothingBlocksNothing) {
+  for (const std::string& word : {std::string(), std::string(100, '\0'), std::string("{}")}) {
+    put_chat();
+    put_archive();
+    directory_.write("archive/.doing", word);
+    EXPECT_EQ(texts_of(*directory_.open({.access = Access::read}), id_),
+              (Texts{"question", "answer"}));
+    const auto store = directory_.open();
+    EXPECT_FALSE(fs::exists(directory_.root() / "archive" / ".doing"));
+    must(store->update(id_, {.title = "goes on"}));
+    EXPECT_EQ(texts_of(*store, id_), (Texts{"question", "answer"}));
+    EXPECT_TRUE(fs::exists(archive_of(directory_, id_) / "chat.zip")) << "nothing was removed";
+  }
+}
+
+// Whoever deletes after a crash deletes the whole session, not one of its two halves.
+TEST_F(InterruptedArchive, IsFinishedBeforeTheSessionIsDeleted) {
+  put_archive();
+  const auto store = directory_.open();
+  put_chat(hidden("chat", ".new-"));
+  announce("restore");
+  must(store->offers().trash->trash(id_, at(3)));
+  EXPECT_FALSE(fs::exists(directory_.chat(id_)));
+  EXPECT_FALSE(fs::exists(archive_of(directory_, id_)));
+  EXPECT_EQ(must(get(*store, id_)).info.state, SessionState::trashed);
+}
+
+TEST_F(InterruptedArchive, WhatAnotherProgramWroteIsNotRemoved) {
+  put_chat();
+  put_archive();
+  announce("archive");
+  directory_.write(directory_.messages(id_), directory_.read(directory_.messages(id_)) +
+                                                 "{\"role\":\"user\",\"content\":\"late\"}\n");
+  const auto store = directory_.open();
+  EXPECT_EQ(texts_of(*store, id_), (Texts{"question", "answer", "late"}));
+  EXPECT_FALSE(fs::exists(directory_.root() / "archive" / ".doing"));
+}
+
+}  // namespace
+}  // namespace reprise::test

@@ -1,0 +1,145 @@
+// The files of steps, by name and by key, in every layout there has been.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "chatdir/chatdir_fixture.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+// "STEP/NAME BYTES"
+Names listed(Artefacts& artefacts, const SessionId& id) {
+  Names names;
+  for (const Artefacts::Entry& entry : must(artefacts.list_artefacts(id))) {
+    names.push_back(cat(entry.step.value, "/", entry.name, " ", entry.bytes));
+  }
+  return names;
+}
+
+TEST(ChatArtefacts, AreFoundByKey) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const auto store = directory.open({.access = Access::read});
+  Artefacts& artefacts = *store->offers().artefacts;
+  EXPECT_EQ(must(artefacts.find_artefact(id, {1}, "answer")), "Hello there 1");
+  EXPECT_EQ(must(artefacts.find_artefact(id, {1}, "answer.md")), "Hello there 1");
+  EXPECT_EQ(must(artefacts.find_artefact(id, {1}, "testsErr")), "stderr text\n");
+  EXPECT_EQ(must(artefacts.find_artefact(id, {0}, "prompt")), "prompt");
+  EXPECT_EQ(must(artefacts.find_artefact(id, {1}, "parts")),
+            "{\"type\":\"text-delta\",\"id\":\"txt-0\",\"text\":\"Hel\"}\n");
+  EXPECT_EQ(must(artefacts.find_artefact(id, {2}, "answer")), std::nullopt);
+  EXPECT_EQ(must(artefacts.find_artefact(id, {0}, "messages")),
+            directory.read(directory.messages(id)));
+  EXPECT_EQ(listed(artefacts, id),
+            (Names{"0/input.md 5", "0/model.json 52", "0/prompt.md 6", "0/steps.jsonl 61",
+                   "1/answer.md 13", "1/prompt.md 8", "1/response.json 128", "1/stream.jsonl 48",
+                   "1/tests.err 12", "1/unknowns.jsonl 41"}));
+}
+
+TEST(ChatArtefacts, AreSavedUnderTheirFileNames) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  const SessionId id = chat_id(1);
+  must(store->create(chat_session(1)));
+  Artefacts& artefacts = *store->offers().artefacts;
+  const std::pair<const char*, const char*> files[] = {
+      {"input", "input.md"},          {"prompt", "prompt.md"},       {"answer", "answer.md"},
+      {"reason", "reason.md"},        {"stream", "stream.md"},       {"todo", "todo.md"},
+      {"model", "model.json"},        {"response", "response.json"}, {"usage", "usage.json"},
+      {"fail", "fail.json"},          {"time", "time.json"},         {"files", "files.jsonl"},
+      {"inputs", "inputs.jsonl"},     {"parts", "stream.jsonl"},     {"chunks", "chunks.jsonl"},
+      {"unknowns", "unknowns.jsonl"}, {"tests", "tests.jsonl"},      {"testsInfo", "tests.json"},
+      {"testsErr", "tests.err"},      {"testsOut", "tests.out"},     {"other.txt", "other.txt"},
+  };
+  for (const auto& [key, file] : files) {
+    must(artefacts.save_artefact(id, {7}, key, key));
+    EXPECT_EQ(directory.read(directory.chat(id) / "steps" / "007" / file), key);
+    EXPECT_EQ(must(artefacts.find_artefact(id, {7}, key)), key);
+  }
+  must(artefacts.append_artefact(id, {1000}, "chunks", "a\n"));
+  must(artefacts.append_artefact(id, {1000}, "chunks", "b\n"));
+  EXPECT_EQ(directory.read(directory.chat(id) / "steps" / "1000" / "chunks.jsonl"), "a\nb\n");
+  must(artefacts.save_artefact(id, {0}, "input", "in"));
+  EXPECT_EQ(directory.read(directory.chat(id) / "input.md"), "in");
+  const fs::perms folder_mode = fs::status(directory.chat(id) / "steps" / "007").permissions();
+  EXPECT_EQ(folder_mode, fs::perms::owner_all);
+}
+
+TEST(ChatArtefacts, LeaveTheRecordAlone) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  must(store->create(chat_session(1)));
+  Artefacts& artefacts = *store->offers().artefacts;
+  for (const char* name :
+       {"messages", "messages.jsonl", "messages.jsonl.bak", "replaced.jsonl", "reprise.json"}) {
+    EXPECT_TRUE(fails(artefacts.save_artefact(chat_id(1), {0}, name, "x"), Code::invalid_argument));
+    EXPECT_TRUE(
+        fails(artefacts.append_artefact(chat_id(1), {0}, name, "x"), Code::invalid_argument));
+  }
+  EXPECT_EQ(listed(artefacts, chat_id(1)), Names{});
+}
+
+TEST(ChatArtefacts, AreNotWrittenThroughLinks) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  must(store->create(chat_session(1)));
+  directory.write("elsewhere/file", "precious");
+  const fs::path chat = directory.chat(chat_id(1));
+  fs::create_directory(chat / "steps");
+  fs::create_directory_symlink(directory.root() / "elsewhere", chat / "steps" / "001");
+  fs::create_symlink(directory.root() / "elsewhere" / "file", chat / "input.md");
+  Artefacts& artefacts = *store->offers().artefacts;
+  for (const std::int64_t step : {0, 1}) {
+    EXPECT_TRUE(
+        fails(artefacts.save_artefact(chat_id(1), {step}, "input", "x"), Code::invalid_argument));
+    EXPECT_TRUE(
+        fails(artefacts.append_artefact(chat_id(1), {step}, "input", "x"), Code::invalid_argument));
+  }
+  EXPECT_EQ(directory.read("elsewhere/file"), "precious");
+  EXPECT_FALSE(fs::exists(directory.root() / "elsewhere" / "input.md"));
+}
+
+TEST(ChatArtefacts, OlderLayoutsAreRead) {
+  const ChatDirectory directory;
+  const SessionId id = session_id(kOriginalId);
+  const fs::path chat = fs::path("chat") / kOriginalId;
+  directory.write(chat / "messages.jsonl", "");
+  directory.write(chat / "chunks.json", "[1]");
+  directory.write(chat / "stream.json", "[\"a\"]");
+  directory.write(chat / "unknown.json", "[]");
+  directory.write(chat / "response.json", "{}");
+  directory.write(chat / "answer-step2.md", "second");
+  directory.write(chat / "step" / "003" / "answer.md", "third");
+  directory.write(chat / "steps" / "004" / "parts.jsonl", "\"x\"\n");
+  directory.write(chat / "steps" / "not a step" / "x", "x");
+  const auto store = directory.open({.access = Access::read});
+  Artefacts& artefacts = *store->offers().artefacts;
+  EXPECT_EQ(must(artefacts.find_artefact(id, {0}, "chunks")), "[1]");
+  EXPECT_EQ(must(artefacts.find_artefact(id, {0}, "parts")), "[\"a\"]");
+  EXPECT_EQ(must(artefacts.find_artefact(id, {0}, "unknowns")), "[]");
+  EXPECT_EQ(must(artefacts.find_artefact(id, {2}, "answer")), "second");
+  EXPECT_EQ(must(artefacts.find_artefact(id, {3}, "answer")), "third");
+  EXPECT_EQ(must(artefacts.find_artefact(id, {4}, "parts")), "\"x\"\n");
+  EXPECT_EQ(listed(artefacts, id),
+            (Names{"0/chunks.json 3", "0/response.json 2", "0/stream.json 5", "0/unknown.json 2",
+                   "2/answer.md 6", "3/answer.md 5", "4/parts.jsonl 4"}));
+}
+
+}  // namespace
+}  // namespace reprise::test

@@ -1,0 +1,256 @@
+// What a chat directory does besides the contract: files and modes, ids, limits, odd places.
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "chatdir/chatdir_fixture.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/print.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Texts = std::vector<std::string>;
+
+unsigned mode_of(const fs::path& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 0777U : 0;
+}
+
+TEST(ChatdirStore, FilesArePrivate) {
+  const ChatDirectory directory;
+  const ::mode_t before = ::umask(0);
+  {
+    const auto store = directory.open();
+    must(store->create(chat_session(1)));
+    must(store->append(chat_id(1), {user("x")},
+                       {.begin_partial = PartialStart{operation_id("a"), this_process(), "", ""}}));
+    const std::vector<Block> delta = {TextBlock{"x", {}}};
+    must(store->offers().partials->add(chat_id(1), operation_id("a"), delta));
+    must(store->offers().rewriting->replace_suffix(chat_id(1), {0}, {}, {}));
+    must(store->offers().artefacts->append_artefact(chat_id(1), {1}, "log", "x"));
+    must(store->offers().current->set_current(chat_id(1)));
+    must(store->create(chat_session(2)));
+    must(store->offers().trash->trash(chat_id(2), at(1)));
+  }
+  ::umask(before);
+  int files = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory.root())) {
+    EXPECT_EQ(mode_of(entry.path()), entry.is_directory() ? 0700U : 0600U) << entry.path();
+    ++files;
+  }
+  EXPECT_GT(files, 12);
+}
+
+TEST(ChatdirStore, TakesOnlyUuids) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  for (const char* name : {"abc", "b0416d7c-2e49-4408-9615-e32c41d0873g", "current",
+                           "b0416d7c-2e49-4408-9615-e32c41d087388", "llimo.json"}) {
+    const SessionId id = session_id(name);
+    EXPECT_TRUE(fails(store->create(session(name)), Code::invalid_argument)) << name;
+    EXPECT_EQ(must(store->find(id)), std::nullopt) << name;
+    EXPECT_TRUE(fails(store->append(id, {user("x")}, {}), Code::invalid_argument)) << name;
+    EXPECT_TRUE(fails(store->update(id, {}), Code::invalid_argument)) << name;
+    EXPECT_TRUE(fails(store->offers().trash->purge(id), Code::invalid_argument)) << name;
+  }
+}
+
+TEST(ChatdirStore, AppendsAndNeverRewrites) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  must(store->create(chat_session(1)));
+  std::string before;
+  struct stat first{};
+  ASSERT_EQ(::stat(directory.messages(chat_id(1)).c_str(), &first), 0);
+  for (int i = 0; i < 20; ++i) {
+    must(store->append(chat_id(1), {user(cat("message ", i))}, {}));
+    const std::string after = directory.read(directory.messages(chat_id(1)));
+    EXPECT_TRUE(after.starts_with(before));
+    before = after;
+  }
+  struct stat last{};
+  ASSERT_EQ(::stat(directory.messages(chat_id(1)).c_str(), &last), 0);
+  EXPECT_EQ(first.st_ino, last.st_ino);
+}
+
+TEST(ChatdirStore, TheLimitOfMessagesIsSaidAndNothingIsCut) {
+  const ChatDirectory directory;
+  {
+    const auto store = directory.open({}, {.messages_max = 5});
+    must(store->create(chat_session(1)));
+    must(store->append(chat_id(1), messages(5), {}));
+    const auto refused = store->append(chat_id(1), {user("one more")}, {});
+    ASSERT_TRUE(fails(refused, Code::unsupported));
+    EXPECT_NE(refused.error().message.find("messages=N"), std::string::npos);
+    EXPECT_EQ(texts_of(*store, chat_id(1)).size(), 5U);
+    EXPECT_TRUE(works(store->append(chat_id(1), {}, {.operation = operation_id("op")})));
+    EXPECT_TRUE(works(store->offers().rewriting->replace_suffix(chat_id(1), {4}, messages(1), {})));
+  }
+  const auto more = must(open_store(cat("chatdir:", directory.root().native(), "?messages=1001")));
+  must(more->append(chat_id(1), messages(996), {}));
+  EXPECT_TRUE(fails(more->append(chat_id(1), messages(1), {}), Code::unsupported));
+  // Longer ones are read as they are.
+  const auto less = must(open_store(cat("chatdir:", directory.root().native())));
+  EXPECT_EQ(texts_of(*less, chat_id(1)).size(), 1001U);
+  EXPECT_EQ(must(less->list({})).sessions.front().head, Seq{1001});
+  EXPECT_TRUE(fails(less->append(chat_id(1), messages(1), {}), Code::unsupported));
+  for (const char* bad : {"?messages=", "?messages=0", "?messages=x", "?messages=5x"}) {
+    EXPECT_TRUE(
+        fails(open_store(cat("chatdir:", directory.root().native(), bad)), Code::invalid_argument))
+        << bad;
+  }
+}
+
+TEST(ChatdirStore, IsRecognisedByWhatIsThere) {
+  const ChatDirectory directory;
+  fs::create_directories(directory.root());
+  EXPECT_EQ(must(recognise_store(directory.root())), "");
+  fs::create_directories(directory.root() / "chat" / "not a chat");
+  EXPECT_EQ(must(recognise_store(directory.root())), "");
+  directory.write_original();
+  EXPECT_EQ(must(recognise_store(directory.root())), cat("chatdir:", directory.root().native()));
+  fs::remove(directory.root() / "chat" / "current");
+  EXPECT_EQ(must(recognise_store(directory.root())), cat("chatdir:", directory.root().native()));
+  const auto store = must(open_store(directory.root().native(), {.access = Access::read}));
+  EXPECT_EQ(must(store->list({})).sessions.size(), 1U);
+}
+
+TEST(ChatdirStore, ReadingMakesNothing) {
+  const ChatDirectory directory;
+  EXPECT_TRUE(
+      fails(open_chatdir_store(directory.root(), {.access = Access::read}), Code::not_found));
+  must(directory.open()->create(chat_session(1)));
+  const auto before = directory.snapshot();
+  const auto store = directory.open({.access = Access::read});
+  EXPECT_TRUE(fails(store->create(chat_session(2)), Code::unsupported));
+  EXPECT_TRUE(fails(store->append(chat_id(1), {user("x")}, {}), Code::unsupported));
+  EXPECT_TRUE(fails(store->update(chat_id(1), {.title = "x"}), Code::unsupported));
+  EXPECT_TRUE(fails(store->offers().trash->trash(chat_id(1), at(1)), Code::unsupported));
+  EXPECT_TRUE(fails(store->offers().artefacts->save_artefact(chat_id(1), {1}, "x", "x"),
+                    Code::unsupported));
+  EXPECT_TRUE(fails(store->offers().current->set_current(chat_id(1)), Code::unsupported));
+  EXPECT_TRUE(works(store->list({})));
+  EXPECT_TRUE(works(read_all(*store, chat_id(1))));
+  EXPECT_TRUE(works(store->offers().artefacts->list_artefacts(chat_id(1))));
+  EXPECT_EQ(directory.snapshot(), before);
+}
+
+TEST(ChatdirStore, OddThingsCostOnlyThemselves) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  must(store->create(chat_session(1)));
+  must(store->append(chat_id(1), {user("fine")}, {}));
+  must(store->create(chat_session(2)));
+  must(store->create(chat_session(3)));
+  fs::remove(directory.messages(chat_id(2)));
+  fs::create_directory(directory.messages(chat_id(2)));
+  fs::remove(directory.messages(chat_id(3)));
+  ASSERT_EQ(::mkfifo(directory.messages(chat_id(3)).c_str(), 0600), 0);
+  directory.write(fs::path("chat") / chat_id(4).str(), "a file where a folder should be");
+  fs::create_symlink("nowhere", directory.root() / "chat" / chat_id(5).str());
+  const SessionPage page = must(store->list({}));
+  ASSERT_EQ(page.sessions.size(), 1U);
+  EXPECT_EQ(page.sessions.front().id, chat_id(1));
+  EXPECT_EQ(page.damage.size(), 2U);
+  EXPECT_TRUE(fails(read_all(*store, chat_id(2)), Code::corrupt));
+  EXPECT_TRUE(fails(store->append(chat_id(3), {user("x")}, {}), Code::corrupt));
+  EXPECT_TRUE(fails(store->append(chat_id(4), {user("x")}, {}), Code::not_found));
+  EXPECT_TRUE(fails(store->append(chat_id(5), {user("x")}, {}), Code::not_found));
+  EXPECT_EQ(texts_of(*store, chat_id(1)), Texts{"fine"});
+}
+
+TEST(ChatdirStore, AChatThatIsMovedAwayIsSoonUnknown) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  const auto other = directory.open();
+  must(store->create(chat_session(1)));
+  must(store->append(chat_id(1), {user("1")}, {}));
+  must(other->offers().trash->trash(chat_id(1), at(1)));
+  must(store->append(chat_id(1), {user("2")}, {}));
+  EXPECT_EQ(must(get(*store, chat_id(1))).info.state, SessionState::trashed);
+  must(other->offers().trash->restore(chat_id(1)));
+  must(store->append(chat_id(1), {user("3")}, {}));
+  EXPECT_EQ(texts_of(*other, chat_id(1)), (Texts{"1", "2", "3"}));
+  must(other->offers().trash->purge(chat_id(1)));
+  EXPECT_TRUE(fails(store->append(chat_id(1), {user("4")}, {}), Code::not_found));
+  EXPECT_FALSE(fs::exists(directory.chat(chat_id(1)))) << "nothing comes back by itself";
+  must(other->create(chat_session(1)));
+  must(store->append(chat_id(1), {user("new")}, {}));
+  EXPECT_EQ(texts_of(*other, chat_id(1)), Texts{"new"});
+}
+
+TEST(ChatdirStore, WhatWasReplacedIsKept) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  must(store->create(chat_session(1)));
+  must(store->append(chat_id(1), {user("q"), assistant("first")}, {}));
+  const std::string before = directory.read(directory.messages(chat_id(1)));
+  must(store->offers().rewriting->replace_suffix(chat_id(1), {1}, {assistant("second")}, {}));
+  EXPECT_EQ(directory.read(directory.chat(chat_id(1)) / "replaced.jsonl"),
+            before.substr(before.find('\n') + 1));
+  // A record that does not stand line by line can be replaced, too.
+  const SessionId id = directory.write_original();
+  directory.write(directory.messages(id),
+                  "[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"user\",\"content\":\"b\"},\n"
+                  "{\"role\":\"user\",\"content\":\"c\"}]");
+  const std::string array = directory.read(directory.messages(id));
+  must(store->offers().rewriting->replace_suffix(id, {1}, {assistant("new")}, {}));
+  EXPECT_EQ(texts_of(*directory.open(), id), (Texts{"a", "new"}));
+  EXPECT_EQ(directory.read(directory.messages(id).native() + ".bak"), array);
+}
+
+// A crash between the two files of a cut: it has happened or not, never half.
+TEST(ChatdirStore, ACutThatWasNotFinishedHasHappenedOrNot) {
+  const ChatDirectory directory;
+  const SessionId id = chat_id(1);
+  const fs::path facts = directory.chat(id) / "reprise.json";
+  const AppendOptions options{.operation = operation_id("cut")};
+  std::string old_log;
+  std::string new_log;
+  std::string old_facts;
+  {
+    const auto store = directory.open();
+    must(store->create(chat_session(1)));
+    must(store->append(id, messages(4), {}));
+    old_log = directory.read(directory.messages(id));
+    old_facts = directory.read(facts);
+    must(store->offers().rewriting->replace_suffix(id, {2}, {}, options));
+    new_log = directory.read(directory.messages(id));
+  }
+  const Session after = must(get(*directory.open(), id));
+  // As it stood when only the facts had been written.
+  const std::string finished = directory.read(facts);
+  const std::string pending =
+      cat(old_facts.substr(0, old_facts.rfind('}')), R"(,"cut":)", finished, "}\n");
+  for (const bool is_renamed : {true, false}) {
+    directory.write(facts, pending);
+    directory.write(directory.messages(id), is_renamed ? new_log : old_log);
+    const auto store = directory.open();
+    EXPECT_EQ(must(get(*store, id)).info.head, Seq{is_renamed ? 2 : 4});
+    EXPECT_EQ(must(get(*store, id)).info.updated_at, after.info.updated_at);
+    const Appended again = must(store->offers().rewriting->replace_suffix(id, {2}, {}, options));
+    EXPECT_EQ(again.repeated, is_renamed);
+    EXPECT_EQ(must(get(*store, id)), after);
+  }
+}
+
+}  // namespace
+}  // namespace reprise::test

@@ -1,0 +1,161 @@
+// Chats of the program that the format comes from: read as they are, and gone on with.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "chatdir/chatdir_fixture.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/print.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Texts = std::vector<std::string>;
+
+const Texts kOriginalTexts = {"You are AI.\n<tools> & \"quotes\"  ", "Привіт 😀 turn 1\nline2",
+                              "Hello there 1"};
+
+TEST(OriginalChat, IsReadWithoutATouch) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const auto before = directory.snapshot();
+  for (int time = 0; time < 2; ++time) {
+    const auto store = directory.open({.access = Access::read});
+    const Session found = must(get(*store, id));
+    EXPECT_EQ(found.info.title, "Привіт 😀 turn 1");
+    EXPECT_EQ(found.info.provider, "cerebras");
+    EXPECT_EQ(found.info.model, "gpt-oss-120b");
+    EXPECT_EQ(found.info.head, Seq{3});
+    EXPECT_EQ(found.info.state, SessionState::active);
+    EXPECT_EQ(found.info.working_dir, fs::canonical(directory.root()).string());
+    EXPECT_GT(found.info.updated_at, Time());
+    EXPECT_GT(found.info.created_at, Time());
+    EXPECT_LE(found.info.created_at, found.info.updated_at);
+    EXPECT_EQ(texts_of(*store, id), kOriginalTexts);
+    const SessionPage page = must(store->list({}));
+    EXPECT_EQ(page.sessions, std::vector{found.info});
+    EXPECT_TRUE(page.damage.empty());
+    EXPECT_EQ(must(store->offers().current->current()), id);
+  }
+  EXPECT_EQ(directory.snapshot(), before);
+}
+
+TEST(OriginalChat, IsGoneOnWith) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const std::string before = directory.read(directory.messages(id));
+  {
+    const auto store = directory.open();
+    const Appended appended = must(
+        store->append(id, {user("more"), assistant("yes")}, {.operation = operation_id("op-1")}));
+    EXPECT_EQ(appended.first, Seq{3});
+    EXPECT_TRUE(
+        must(store->append(id, {user("more")}, {.operation = operation_id("op-1")})).repeated);
+  }
+  EXPECT_TRUE(directory.read(directory.messages(id)).starts_with(before)) << "only added to";
+  const auto store = directory.open();
+  Texts expected = kOriginalTexts;
+  expected.insert(expected.end(), {"more", "yes"});
+  EXPECT_EQ(texts_of(*store, id), expected);
+  EXPECT_EQ(must(get(*store, id)).info.head, Seq{5});
+  EXPECT_EQ(must(get(*store, id)).info.title, "Привіт 😀 turn 1");
+}
+
+TEST(OriginalChat, MayBeWrittenByBothInTurn) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const auto store = directory.open();
+  must(store->append(id, {user("ours 1")}, {}));
+  // The original writes the whole file anew, its own line last, and no line end.
+  directory.write(directory.messages(id), directory.read(directory.messages(id)) +
+                                              R"({"role":"assistant","content":"theirs"})");
+  must(store->append(id, {user("ours 2")}, {.expected_head = Seq{5}}));
+  Texts expected = kOriginalTexts;
+  expected.insert(expected.end(), {"ours 1", "theirs", "ours 2"});
+  EXPECT_EQ(texts_of(*store, id), expected);
+  EXPECT_EQ(must(store->read(id, {}, [](Message&&) { return Flow::go_on; })).damaged, 0);
+}
+
+TEST(OriginalChat, WithoutMessagesIsListedAsPartial) {
+  const ChatDirectory directory;
+  const fs::path chat = fs::path("chat") / kOriginalId;
+  directory.write(chat / "steps" / "003" / "prompt.md", "third");
+  const auto store = directory.open({.access = Access::read});
+  const SessionPage page = must(store->list({}));
+  ASSERT_EQ(page.sessions.size(), 1U);
+  EXPECT_EQ(page.sessions.front().id.str(), kOriginalId);
+  ASSERT_EQ(page.damage.size(), 1U);
+  EXPECT_EQ(page.damage.front().reason, "has no messages.jsonl");
+  const SessionId id = session_id(kOriginalId);
+  EXPECT_EQ(texts_of(*store, id), Texts{});
+  EXPECT_EQ(must(store->offers().artefacts->list_artefacts(id)),
+            (std::vector<Artefacts::Entry>{{{3}, "prompt.md", 5}}));
+  must(directory.open()->append(id, {user("begin")}, {}));
+  EXPECT_EQ(texts_of(*store, id), Texts{"begin"});
+}
+
+TEST(OriginalChat, CurrentIsReadHoweverItIsWritten) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const auto store = directory.open();
+  CurrentSession& current = *store->offers().current;
+  const fs::path file = directory.root() / "chat" / "current";
+  for (const char* end : {"", "\n", "\r\n", " \n\n"}) {
+    directory.write("chat/current", std::string(kOriginalId) + end);
+    EXPECT_EQ(must(current.current()), id);
+  }
+  for (const fs::path& target : {fs::path(kOriginalId), directory.chat(id)}) {
+    fs::remove(file);
+    fs::create_directory_symlink(target, file);
+    EXPECT_EQ(must(current.current()), id) << target;
+  }
+  must(store->create(chat_session(1)));
+  must(current.set_current(chat_id(1)));
+  EXPECT_EQ(must(current.current()), chat_id(1));
+  EXPECT_EQ(fs::read_symlink(file), chat_id(1).str()) << "still a link";
+  fs::remove(file);
+  EXPECT_EQ(must(current.current()), std::nullopt);
+  must(current.set_current(id));
+  EXPECT_EQ(directory.read("chat/current"), kOriginalId) << "no line end";
+  must(current.set_current(std::nullopt));
+  EXPECT_FALSE(fs::exists(file));
+  must(current.set_current(std::nullopt));
+  for (const char* bad : {"../../etc/passwd", "/etc/passwd", "abc", "..", ""}) {
+    directory.write("chat/current", bad);
+    EXPECT_TRUE(fails(current.current(), Code::corrupt)) << bad;
+  }
+  EXPECT_TRUE(fails(current.set_current(chat_id(99)), Code::not_found));
+  must(store->offers().trash->trash(id, at(1)));
+  EXPECT_TRUE(fails(current.set_current(id), Code::invalid_argument));
+  directory.write("chat/current", kOriginalId);
+  EXPECT_EQ(must(current.current()), std::nullopt) << "it is in the trash";
+}
+
+TEST(OriginalChat, TheModelOfTheCurrentChatIsTold) {
+  const ChatDirectory directory;
+  directory.write("chat/llimo.json", R"({"model":"old","theme":"dark","provider":"p"})");
+  const auto store = directory.open();
+  Session session = chat_session(1);
+  session.info.model = "m-1";
+  session.info.provider = "openai";
+  must(store->create(session));
+  must(store->offers().current->set_current(chat_id(1)));
+  EXPECT_EQ(directory.read("chat/llimo.json"),
+            "{\n  \"model\": \"m-1\",\n  \"provider\": \"openai\",\n  \"theme\": \"dark\"\n}");
+}
+
+}  // namespace
+}  // namespace reprise::test

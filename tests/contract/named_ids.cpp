@@ -1,0 +1,242 @@
+#include "contract/named_ids.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/encode.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+constexpr std::size_t kNameBytesMax = 16;
+
+// "61622d63" with the dashes of a UUID, as far as it goes.
+std::string uuid_prefix(std::string_view bytes) {
+  std::string out;
+  for (const char digit : hex_encode(bytes)) {
+    if (out.size() == 8 || out.size() == 13 || out.size() == 18 || out.size() == 23) {
+      out += '-';
+    }
+    out += digit;
+  }
+  return out;
+}
+
+SessionId uuid_of(const SessionId& name) {
+  std::string bytes = name.str();
+  if (bytes.size() > kNameBytesMax) {
+    throw std::runtime_error("too long to be packed into a UUID: " + bytes);
+  }
+  bytes.resize(kNameBytesMax, '\0');
+  return must(SessionId::parse(uuid_prefix(bytes)));
+}
+
+SessionId name_of(const SessionId& uuid) {
+  std::string name;
+  std::string digits;
+  for (const char digit : uuid.str()) {
+    digits += digit == '-' ? "" : std::string(1, digit);
+    if (digits.size() == 2) {
+      name += static_cast<char>(std::stoi(digits, nullptr, 16));
+      digits.clear();
+    }
+  }
+  return must(SessionId::parse(name.substr(0, name.find('\0'))));
+}
+
+class NamedRewriting final : public Rewriting {
+ public:
+  explicit NamedRewriting(Rewriting* inner) : inner_(inner) {}
+  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                  AppendOptions options) override {
+    return inner_->replace_suffix(uuid_of(id), from, std::move(messages), std::move(options));
+  }
+
+ private:
+  Rewriting* inner_;
+};
+
+class NamedPartials final : public Partials {
+ public:
+  explicit NamedPartials(Partials* inner) : inner_(inner) {}
+  Result<> add(const SessionId& id, const OperationId& answer,
+               std::span<const Block> delta) override {
+    return inner_->add(uuid_of(id), answer, delta);
+  }
+  Result<std::optional<Partial>> find(const SessionId& id) override {
+    return inner_->find(uuid_of(id));
+  }
+
+ private:
+  Partials* inner_;
+};
+
+class NamedTodos final : public Todos {
+ public:
+  explicit NamedTodos(Todos* inner) : inner_(inner) {}
+  Result<std::vector<Todo>> todos(const SessionId& id) override {
+    return inner_->todos(uuid_of(id));
+  }
+  Result<std::vector<Todo>> edit_todos(
+      const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override {
+    return inner_->edit_todos(uuid_of(id), edit);
+  }
+
+ private:
+  Todos* inner_;
+};
+
+class NamedArtefacts final : public Artefacts {
+ public:
+  explicit NamedArtefacts(Artefacts* inner) : inner_(inner) {}
+  Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
+                         std::string_view bytes) override {
+    return inner_->save_artefact(uuid_of(id), step, name, bytes);
+  }
+  Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
+                           std::string_view bytes) override {
+    return inner_->append_artefact(uuid_of(id), step, name, bytes);
+  }
+  Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
+                                                   std::string_view name) override {
+    return inner_->find_artefact(uuid_of(id), step, name);
+  }
+  Result<std::vector<Entry>> list_artefacts(const SessionId& id) override {
+    return inner_->list_artefacts(uuid_of(id));
+  }
+
+ private:
+  Artefacts* inner_;
+};
+
+class NamedArchives final : public Archives {
+ public:
+  explicit NamedArchives(Archives* inner) : inner_(inner) {}
+  Result<> archive(const SessionId& id, Time when) override {
+    return inner_->archive(uuid_of(id), when);
+  }
+  Result<> restore(const SessionId& id) override { return inner_->restore(uuid_of(id)); }
+
+ private:
+  Archives* inner_;
+};
+
+class NamedCurrent final : public CurrentSession {
+ public:
+  explicit NamedCurrent(CurrentSession* inner) : inner_(inner) {}
+  Result<std::optional<SessionId>> current() override {
+    REPRISE_ASSIGN(const auto id, inner_->current());
+    return id ? std::optional(name_of(*id)) : std::nullopt;
+  }
+  Result<> set_current(const std::optional<SessionId>& id) override {
+    return inner_->set_current(id ? std::optional(uuid_of(*id)) : std::nullopt);
+  }
+
+ private:
+  CurrentSession* inner_;
+};
+
+class NamedTrash final : public Trash {
+ public:
+  explicit NamedTrash(Trash* inner) : inner_(inner) {}
+  Result<> trash(const SessionId& id, Time when) override {
+    return inner_->trash(uuid_of(id), when);
+  }
+  Result<> restore(const SessionId& id) override { return inner_->restore(uuid_of(id)); }
+  Result<> purge(const SessionId& id) override { return inner_->purge(uuid_of(id)); }
+
+ private:
+  Trash* inner_;
+};
+
+class NamedStore final : public Store {
+ public:
+  explicit NamedStore(std::unique_ptr<Store> inner)
+      : inner_(std::move(inner)),
+        rewriting_(inner_->offers().rewriting),
+        partials_(inner_->offers().partials),
+        todos_(inner_->offers().todos),
+        artefacts_(inner_->offers().artefacts),
+        archives_(inner_->offers().archives),
+        current_(inner_->offers().current),
+        trash_(inner_->offers().trash) {
+    const StoreOffers& can = inner_->offers();
+    offers_.rewriting = can.rewriting != nullptr ? &rewriting_ : nullptr;
+    offers_.partials = can.partials != nullptr ? &partials_ : nullptr;
+    offers_.todos = can.todos != nullptr ? &todos_ : nullptr;
+    offers_.artefacts = can.artefacts != nullptr ? &artefacts_ : nullptr;
+    offers_.archives = can.archives != nullptr ? &archives_ : nullptr;
+    offers_.current = can.current != nullptr ? &current_ : nullptr;
+    offers_.trash = can.trash != nullptr ? &trash_ : nullptr;
+    offers_.repair = can.repair;
+    offers_.backup = can.backup;
+  }
+
+  Result<> create(const Session& session) override {
+    Session packed = session;
+    packed.info.id = uuid_of(session.info.id);
+    return inner_->create(packed);
+  }
+  Result<std::optional<Session>> find(const SessionId& id) override {
+    REPRISE_ASSIGN(auto found, inner_->find(uuid_of(id)));
+    if (found) {
+      found->info.id = name_of(found->info.id);
+    }
+    return found;
+  }
+  Result<> update(const SessionId& id, const SessionPatch& patch) override {
+    return inner_->update(uuid_of(id), patch);
+  }
+  Result<SessionPage> list(const SessionQuery& query) override {
+    SessionQuery packed = query;
+    packed.id_prefix = uuid_prefix(query.id_prefix);
+    REPRISE_ASSIGN(SessionPage page, inner_->list(packed));
+    for (SessionInfo& info : page.sessions) {
+      info.id = name_of(info.id);
+    }
+    return page;
+  }
+  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
+                          AppendOptions options) override {
+    return inner_->append(uuid_of(id), std::move(messages), std::move(options));
+  }
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    return inner_->read(uuid_of(id), range, sink);
+  }
+  StoreHolds holds() const override { return inner_->holds(); }
+  const StoreOffers& offers() const override { return offers_; }
+
+ private:
+  std::unique_ptr<Store> inner_;
+  NamedRewriting rewriting_;
+  NamedPartials partials_;
+  NamedTodos todos_;
+  NamedArtefacts artefacts_;
+  NamedArchives archives_;
+  NamedCurrent current_;
+  NamedTrash trash_;
+  StoreOffers offers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> with_named_ids(std::unique_ptr<Store> store) {
+  return std::make_unique<NamedStore>(std::move(store));
+}
+
+}  // namespace reprise::test
