@@ -1,7 +1,6 @@
 #include "store/chain/codec.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <limits>

@@ -25,7 +25,6 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/facts.h"
 #include "store/file/file_session.h"

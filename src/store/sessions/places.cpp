@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <ranges>
 #include <set>
@@ -76,6 +77,7 @@ fs::path Places::place(const Placed& placed) const {
 
 std::vector<fs::path> Places::folders() const {
   std::vector<fs::path> folders;
+  folders.reserve(std::size(kKinds));
   for (const Kind& kind : kKinds) {
     folders.push_back(folder_in(root_, kind));
   }
