@@ -77,6 +77,16 @@ TEST_F(OpenStore, WhatIsNoStoreIsRefusedAndTheKindsAreNamed) {
   expect_refused("SQLITE:x", "sqlite:FILE");
 }
 
+TEST_F(OpenStore, AFolderWithAContextFileHoldsNoSessions) {
+  const path file = folder_ / "openai.json";
+  {
+    const auto store = open_context_store(file);
+    ASSERT_TRUE(store && (*store)->create(Session{.info = {.id = *SessionId::parse("s")}}));
+  }
+  EXPECT_EQ(recognise_store(file).value_or("?"), "context:" + file.string());
+  EXPECT_EQ(recognise_store(folder_).value_or("?"), "");
+}
+
 TEST_F(OpenStore, APipeIsNotWaitedFor) {
   const path pipe = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);

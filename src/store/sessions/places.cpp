@@ -146,8 +146,10 @@ Result<bool> is_sessions_folder(const fs::path& path) {
   }
   std::vector<Damage> ignored;
   REPRISE_ASSIGN(const std::vector<PlacedFile> found, Places(path).sessions(ignored));
+  // Other programs keep conversations as JSON, too, but say neither where nor since when.
   return std::ranges::any_of(found | std::views::take(kLookedAtMax), [](const PlacedFile& one) {
-    return read_info(one.file, one.placed).has_value();
+    const auto info = read_info(one.file, one.placed);
+    return info && (!info->working_dir.empty() || info->created_at != Time{});
   });
 }
 
