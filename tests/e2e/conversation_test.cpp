@@ -292,7 +292,8 @@ TEST_P(ConversationInStore, SurvivesKillsWhileTheProvidersChange) {
 
 INSTANTIATE_TEST_SUITE_P(Stores, ConversationInStore,
                          testing::Values(kSqlite, StorePlace{"context", "ai.json"},
-                                         StorePlace{"sessions", "sessions"}),
+                                         StorePlace{"sessions", "sessions"},
+                                         StorePlace{"chatdir", "chats?messages=100000"}),
                          [](const auto& one) { return one.param.name; });
 
 // P4: what was shown is kept, but for the last moment: 50 ms are promised, and a busy machine that

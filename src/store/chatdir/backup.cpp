@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kTries = 20;
+constexpr int kCopiesMax = 20;
 
 // nullopt when there is no such file.
 Result<std::optional<std::string>> read_if_there(const fs::path& file) {
@@ -55,7 +55,7 @@ Result<> copy_log(const fs::path& from, const fs::path& to) {
 // were added meanwhile say themselves what they changed.
 Result<> copy_chat(const fs::path& from, const fs::path& to) {
   REPRISE_TRY(copy_other_files(from, to));
-  for (int tries = 0; tries < kTries; ++tries) {
+  for (int tries = 0; tries < kCopiesMax; ++tries) {
     REPRISE_ASSIGN(const auto before, read_if_there(from / kFactsFile));
     REPRISE_TRY(copy_log(from, to));
     REPRISE_ASSIGN(const auto after, read_if_there(from / kFactsFile));
