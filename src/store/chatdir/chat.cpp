@@ -236,11 +236,12 @@ Result<ReadReport> Chat::read(const ReadRange& range, const MessageSink& sink) {
     return std::move(first->report);
   }
   if (log == nullptr) {
-    auto opened = this->log();
+    const auto opened = this->log();
     if (!opened && opened.error().code == Code::not_found && is_in_place()) {
       return ReadReport{};
     }
-    REPRISE_ASSIGN(log, std::move(opened));
+    REPRISE_TRY(opened);
+    log = *opened;
   }
   return read_messages(*log, range, torn, name, sink);
 }
@@ -272,7 +273,8 @@ Result<std::shared_ptr<MessageLog>> Chat::log_to_write() {
     REPRISE_TRY(sync_folder(place_.folder));
     opened = log();
   }
-  REPRISE_ASSIGN(std::shared_ptr<MessageLog> log, std::move(opened));
+  REPRISE_TRY(opened);
+  const std::shared_ptr<MessageLog> log = *opened;
   {
     const std::lock_guard lock(mutex_);
     if (log_remembers_) {
