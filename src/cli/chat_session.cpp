@@ -149,10 +149,11 @@ Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {
       return save(slash.text);
     case SlashVerb::help:
       return slash_help();
+    case SlashVerb::resume:
     case SlashVerb::retry:
     case SlashVerb::go_on:
     case SlashVerb::quit:
-      break;  // turns and the end are the loop's
+      break;  // turns, other sessions and the end are the loop's
   }
   return std::string();
 }

@@ -33,7 +33,11 @@ constexpr CommandEntry kCommands[] = {
      .make = make_chat},
     {.name = "resume",
      .summary = "choose an earlier session and go on with it",
-     .description = "Without SEL the newest sessions are listed and a number is asked for.",
+     .description =
+         "Without SEL a picker filters as one types and shows the last exchange; Enter resumes. "
+         "Without a terminal, or with --plain, the newest sessions are listed and a number is "
+         "asked "
+         "for.",
      .make = make_resume},
     {.name = "list",
      .summary = "list the sessions of this folder, newest activity first",

@@ -24,6 +24,7 @@ enum class SlashVerb : std::uint8_t {
   go_on,
   todo,
   session,
+  resume,
   save,
   quit,
 };

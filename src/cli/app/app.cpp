@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/app/desk.h"
 #include "cli/app/effect.h"
 #include "cli/app/event.h"
@@ -28,6 +29,7 @@
 #include "cli/context.h"
 #include "cli/exit.h"
 #include "cli/interrupts.h"
+#include "cli/repl/menu.h"
 #include "reprise/error.h"
 
 namespace reprise::cli::app {
@@ -95,6 +97,7 @@ class App {
   }
 
   const std::vector<std::string>& last_words() const { return state_.last_words; }
+  bool nothing_saved() const { return state_.nothing_saved; }
 
  private:
   void wait() {
@@ -182,6 +185,7 @@ Result<Exit> run_app(Context& context, AppRequest request) {
   REPRISE_ASSIGN(std::unique_ptr<Terminal> terminal, Terminal::open(colours));
   Exit exit = Exit::done;
   std::vector<std::string> last_words;
+  bool nothing_saved = false;
   {
     Desk desk({.context = context,
                .events = *events,
@@ -193,8 +197,12 @@ Result<Exit> run_app(Context& context, AppRequest request) {
     App app(context, window, interrupts, *events, *terminal, desk);
     exit = app.run(request.start);
     last_words = app.last_words();
+    nothing_saved = app.nothing_saved();
   }
   terminal.reset();
+  if (nothing_saved) {
+    context.out().write(cat(kNothingSaved, "\n"));
+  }
   for (const std::string& text : last_words) {
     context.warn(text);
   }

@@ -99,115 +99,118 @@ void Desk::work(const std::stop_token& over) {
   }
 }
 
-void Desk::perform_job(const Effect& effect) {
-  // What a job in an open session needs; one that was closed meanwhile needs nothing.
-  const auto in_tab = [this](TabId tab, const auto& what) {
-    tab_ = tab;
-    const Live live = find(tab);
+// One function for each kind of effect.
+struct Desk::Performer {
+  Desk& desk;
+
+  void operator()(const FindNewest&) { desk.find_newest(); }
+  void operator()(const OpenNew& wanted) {
+    open(wanted.tab, [&] { return desk.open_new(wanted); });
+  }
+  void operator()(const OpenSession& wanted) {
+    open(wanted.tab, [&] { return desk.open_stored(wanted); });
+  }
+  void operator()(const CloseTab& wanted) {
+    desk.close(wanted.tab, false);
+    desk.parts_.events.post(TabClosed{wanted.tab});
+  }
+  void operator()(const Ask& ask) {
+    desk.start_turn(
+        ask.tab,
+        [text = ask.text](Conversation& talk, TurnObserver& observer, std::stop_token stop) {
+          return talk.ask(text, observer, std::move(stop));
+        },
+        ask.text);
+  }
+  void operator()(const AskAgain& again) {
+    desk.start_turn(again.tab,
+                    [](Conversation& talk, TurnObserver& observer, std::stop_token stop) {
+                      return talk.retry(observer, std::move(stop));
+                    });
+  }
+  void operator()(const GoOn& go_on) {
+    desk.start_turn(go_on.tab,
+                    [](Conversation& talk, TurnObserver& observer, std::stop_token stop) {
+                      return talk.go_on(observer, std::move(stop));
+                    });
+  }
+  void operator()(const RunSlash& wanted) {
+    in_tab(wanted.tab, [&](LiveSession& live) { return desk.run_slash(live, wanted); });
+  }
+  void operator()(const SaveNow& wanted) {
+    in_tab(wanted.tab, [&](LiveSession& live) { return desk.save(live); });
+  }
+  void operator()(const LoadOlder& wanted) {
+    in_tab(wanted.tab, [&](LiveSession& live) { return desk.load_older(live, wanted); });
+  }
+  void operator()(const CloseAll& all) { desk.close_all(all.interrupted); }
+  void operator()(const LoadPage& wanted) { desk.load_page(wanted); }
+  void operator()(const LoadPreview& wanted) { desk.load_preview(wanted); }
+  void operator()(const TrashStored& wanted) {
+    change({StoredChanged::What::trashed, wanted.id}, desk.trash_stored(wanted.id));
+  }
+  void operator()(const RestoreStored& wanted) {
+    change({StoredChanged::What::restored, wanted.id}, desk.restore_stored(wanted.id));
+  }
+  void operator()(const RenameStored& wanted) {
+    change({StoredChanged::What::renamed, wanted.id, wanted.title},
+           desk.rename_stored(wanted.id, wanted.title));
+  }
+  void operator()(const ListResumable& wanted) {
+    say(wanted.tab, [&] { return desk.list_resumable(); });
+  }
+  void operator()(const DeleteStored& wanted) {
+    say(wanted.tab, [&] { return desk.delete_stored(wanted.sel); });
+  }
+  void operator()(const CountClosed& wanted) {
+    desk.tab_ = wanted.tab;
+    desk.count_closed();
+  }
+  void operator()(const ClearClosed& wanted) {
+    say(wanted.tab, [&] { return desk.clear_closed(); });
+  }
+  template <class Elsewhere>
+  void operator()(const Elsewhere&) {}  // done by perform(), or by who owns the terminal
+
+ private:
+  template <class Open>
+  void open(TabId tab, const Open& open_it) {
+    desk.tab_ = tab;
+    if (const Result<> opened = open_it(); !opened) {
+      desk.parts_.events.post(TabFailed{.tab = tab, .reason = opened.error().message});
+    }
+  }
+
+  // What a job in an open session does; one that was closed meanwhile needs nothing.
+  template <class Do>
+  void in_tab(TabId tab, const Do& what) {
+    desk.tab_ = tab;
+    const Live live = desk.find(tab);
     if (live == nullptr) {
       return;
     }
     if (const Result<> done = what(*live); !done) {
-      say(Said::Kind::warning, done.error().message);
-    }
-  };
-  const auto opening = [this](TabId tab, const Result<>& opened) {
-    if (!opened) {
-      parts_.events.post(TabFailed{.tab = tab, .reason = opened.error().message});
-    }
-  };
-  if (std::holds_alternative<FindNewest>(effect)) {
-    find_newest();
-  } else if (const auto* const fresh = std::get_if<OpenNew>(&effect)) {
-    tab_ = fresh->tab;
-    opening(fresh->tab, open_new(*fresh));
-  } else if (const auto* const stored = std::get_if<OpenSession>(&effect)) {
-    tab_ = stored->tab;
-    opening(stored->tab, open_stored(*stored));
-  } else if (const auto* const ask = std::get_if<Ask>(&effect)) {
-    start_turn(
-        ask->tab,
-        [text = ask->text](Conversation& talk, TurnObserver& observer, std::stop_token stop) {
-          return talk.ask(text, observer, std::move(stop));
-        },
-        ask->text);
-  } else if (const auto* const again = std::get_if<AskAgain>(&effect)) {
-    start_turn(again->tab, [](Conversation& talk, TurnObserver& observer, std::stop_token stop) {
-      return talk.retry(observer, std::move(stop));
-    });
-  } else if (const auto* const go_on = std::get_if<GoOn>(&effect)) {
-    start_turn(go_on->tab, [](Conversation& talk, TurnObserver& observer, std::stop_token stop) {
-      return talk.go_on(observer, std::move(stop));
-    });
-  } else if (const auto* const slash = std::get_if<RunSlash>(&effect)) {
-    in_tab(slash->tab, [&](LiveSession& live) { return run_slash(live, *slash); });
-  } else if (const auto* const save_now = std::get_if<SaveNow>(&effect)) {
-    in_tab(save_now->tab, [&](LiveSession& live) { return save(live); });
-  } else if (const auto* const older = std::get_if<LoadOlder>(&effect)) {
-    in_tab(older->tab, [&](LiveSession& live) { return load_older(live, *older); });
-  } else if (const auto* const closed = std::get_if<CloseTab>(&effect)) {
-    close(closed->tab, false);
-    parts_.events.post(TabClosed{closed->tab});
-  } else if (const auto* const all = std::get_if<CloseAll>(&effect)) {
-    close_all(all->interrupted);
-  }
-}
-
-void Desk::start_turn(TabId tab, LiveSession::Turn turn, std::string question) {
-  if (const Live live = find(tab); live != nullptr) {
-    live->run(std::move(turn), std::move(question));
-  }
-}
-
-Result<> Desk::run_slash(LiveSession& live, const RunSlash& wanted) {
-  const SlashVerb verb = wanted.slash.verb;
-  const bool other_past = verb == SlashVerb::fork || verb == SlashVerb::rewind;
-  if (other_past || verb == SlashVerb::model || verb == SlashVerb::system) {
-    live.wait();  // its turn has reported its end, or is about to
-  }
-  REPRISE_ASSIGN(const std::string shown, live.session().run(wanted.slash, hurry_.get_token()));
-  if (!shown.empty()) {
-    say(Said::Kind::notice, shown);
-  }
-  TabChanged changed{.tab = wanted.tab, .facts = live.facts()};
-  if (other_past && live.session().store() != nullptr) {
-    REPRISE_ASSIGN(Past past, read_past(*live.session().store(), live.session().id(),
-                                        Seq{changed.facts.messages}));
-    changed.past_changed = true;
-    changed.entries = std::move(past.entries);
-    changed.oldest = past.oldest;
-  }
-  parts_.events.post(std::move(changed));
-  return {};
-}
-
-Result<> Desk::save(LiveSession& live) {
-  REPRISE_ASSIGN(const Settings* const settings, parts_.context.settings());
-  Store* const store = live.session().store();
-  if (store == nullptr) {
-    return fail(Code::io, "Failed to save: the store could not be opened");
-  }
-  // All that was said is stored already; this looks whether it can be found again.
-  if (const auto found = get(*store, live.session().id()); !found) {
-    return fail(found.error().code, cat("Failed to save: ", found.error().message));
-  }
-  say(Said::Kind::notice, cat("Session saved to: ", parts_.context.store_url(*settings)));
-  return {};
-}
-
-Result<> Desk::load_older(LiveSession& live, const LoadOlder& wanted) {
-  OlderLoaded loaded{.tab = wanted.tab, .entries = {}, .oldest = wanted.before};
-  if (Store* const store = live.session().store(); store != nullptr) {
-    auto past = read_past(*store, live.session().id(), wanted.before);
-    if (!past) {
-      say(Said::Kind::warning, past.error().message);
-    } else {
-      loaded.entries = std::move(past->entries);
-      loaded.oldest = past->oldest;
+      desk.say(Said::Kind::warning, done.error().message);
     }
   }
-  parts_.events.post(std::move(loaded));
-  return {};
+
+  template <class Do>
+  void say(TabId tab, const Do& what) {
+    desk.tab_ = tab;
+    const Result<std::string> text = what();
+    desk.say(text ? Said::Kind::notice : Said::Kind::warning, text ? *text : text.error().message);
+  }
+
+  void change(StoredChanged changed, const Result<>& done) {
+    if (!done) {
+      changed.failure = done.error().message;
+    }
+    desk.parts_.events.post(std::move(changed));
+  }
+};
+
+void Desk::perform_job(const Effect& effect) {
+  std::visit(Performer{*this}, effect);
 }
 
 void Desk::close(TabId tab, bool interrupted) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "cli/app/consents.h"
 #include "cli/app/effect.h"
@@ -52,6 +53,7 @@ class Desk {
  private:
   // Shared with whoever stops its turn, while the desk may be closing it.
   using Live = std::shared_ptr<LiveSession>;
+  struct Performer;
 
   void work(const std::stop_token& over);
   void perform_job(const Effect& effect);
@@ -67,15 +69,27 @@ class Desk {
   Result<> run_slash(LiveSession& live, const RunSlash& wanted);
   Result<> save(LiveSession& live);
   Result<> load_older(LiveSession& live, const LoadOlder& wanted);
+  void load_page(const LoadPage& wanted);
+  void load_preview(const LoadPreview& wanted);
+  Result<> trash_stored(const std::string& id);
+  Result<> restore_stored(const std::string& id);
+  Result<> rename_stored(const std::string& id, const std::string& title);
+  Result<std::vector<SessionInfo>> resumable();
+  Result<std::string> numbered(const std::string& sel);
+  Result<std::string> list_resumable();
+  Result<std::string> delete_stored(const std::string& sel);
+  void count_closed();
+  Result<std::string> clear_closed();
   void close(TabId tab, bool interrupted);
   void close_all(bool interrupted);
   void say(Said::Kind kind, std::string_view text);
 
   Parts parts_;
   Consents consents_;
-  TabId tab_;          // whose job is being done; the worker's
-  bool first_ = true;  // no session was opened yet; the worker's
-  bool saved_ = true;  // all that was closed; the worker's
+  TabId tab_;                         // whose job is being done; the worker's
+  bool first_ = true;                 // no session was opened yet; the worker's
+  bool saved_ = true;                 // all that was closed; the worker's
+  std::vector<std::string> numbers_;  // ids as they were listed last; the worker's
   std::stop_source hurry_;
 
   std::mutex mutex_;

@@ -17,12 +17,14 @@
 #include "cli/app/effect.h"
 #include "cli/app/event.h"
 #include "cli/app/live_session.h"
+#include "cli/app/update.h"
 #include "cli/chat_session.h"
 #include "cli/context.h"
 #include "cli/past.h"
 #include "cli/run_flags.h"
 #include "cli/session_setup.h"
 #include "cli/settings.h"
+#include "cli/store_rules.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
@@ -32,8 +34,6 @@ namespace reprise::cli::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kProjectOpen = "Project already open in another session.";
 
 // "~/x" and paths relative to where the program was started.
 Result<fs::path> folder_of(Context& context, const std::string& wanted) {
@@ -58,7 +58,9 @@ Result<fs::path> folder_of(Context& context, const std::string& wanted) {
 void Desk::find_newest() {
   NewestFound found;
   const auto store = parts_.context.store(Access::read);
-  if (store && (*store)->holds().folders) {
+  // A store that has a usual session goes on with that, without a question.
+  const auto usual = usual_session(parts_.context, Access::read);
+  if (store && (*store)->holds().folders && usual && !*usual) {
     auto page = (*store)->list({.working_dir = parts_.context.working_dir().string(), .limit = 1});
     // A store that cannot be listed says so when the session is opened.
     if (page && !page->sessions.empty()) {
@@ -128,12 +130,16 @@ Result<SessionInfo> Desk::check_stored(const std::string& sel) {
 }
 
 Result<> Desk::open_stored(const OpenSession& wanted) {
-  REPRISE_ASSIGN(const SessionInfo info, check_stored(wanted.sel));
+  std::string sel = wanted.sel;
+  if (wanted.of_list) {
+    REPRISE_ASSIGN(sel, numbered(wanted.sel));
+  }
+  REPRISE_ASSIGN(const SessionInfo info, check_stored(sel));
   first_ = false;
   REPRISE_TRY(
       open(wanted.tab, parts_.flags, {.newest = false, .sel = info.id.str(), .mode_path = {}}, ""));
   const std::string name = info.title.empty() ? info.id.str() : info.title;
-  parts_.events.post(Said{Said::Kind::status, wanted.tab, cat("Resumed session: ", name)});
+  say(Said::Kind::notice, cat("Resumed session: ", name));
   return {};
 }
 

@@ -2,12 +2,14 @@
 
 // What update() wants done in the world, as values. The desk does it and answers with events.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "cli/app/event.h"
+#include "cli/app/picker.h"
 #include "cli/slash.h"
 #include "reprise/types.h"
 
@@ -22,6 +24,7 @@ struct OpenNew {
 struct OpenSession {
   TabId tab;
   std::string sel;
+  bool of_list = false;  // a number is one of the resumable sessions
 };
 // Saves what is left to save and closes the session.
 struct CloseTab {
@@ -61,15 +64,50 @@ struct AnswerConsent {
 struct CloseAll {
   bool interrupted = false;  // they stay open in the store, to be resumed
 };
+// For the picker.
+struct LoadPage {
+  int generation = 0;
+  bool all = false;
+  std::string after = {};
+  std::size_t limit = kFirstPage;
+};
+struct LoadPreview {
+  std::string id;
+};
+struct TrashStored {
+  std::string id;
+};
+struct RestoreStored {
+  std::string id;
+};
+struct RenameStored {
+  std::string id;
+  std::string title;
+};
+// "/resume list", "/resume delete", "/resume clear". What they say is for this tab.
+struct ListResumable {
+  TabId tab;
+};
+struct DeleteStored {
+  TabId tab;
+  std::string sel;
+};
+struct CountClosed {
+  TabId tab;
+};
+struct ClearClosed {
+  TabId tab;
+};
 // Whatever still takes time while all is closed is given up.
 struct Hurry {};
 // Of the terminal.
 struct Suspend {};
 struct Redraw {};
 
-using Effect =
-    std::variant<FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskAgain, GoOn, StopTurn,
-                 RunSlash, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend, Redraw>;
+using Effect = std::variant<FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskAgain, GoOn,
+                            StopTurn, RunSlash, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry,
+                            Suspend, Redraw, LoadPage, LoadPreview, TrashStored, RestoreStored,
+                            RenameStored, ListResumable, DeleteStored, CountClosed, ClearClosed>;
 using Effects = std::vector<Effect>;
 
 }  // namespace reprise::cli::app

@@ -3,6 +3,7 @@
 // Everything that can happen to the program, as values: keys, the clock, and what the desk and the
 // running turns report.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "cli/app/entry.h"
+#include "cli/app/picker.h"
 #include "cli/app/screen.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
@@ -141,9 +143,33 @@ struct AllClosed {
   bool saved = true;
 };
 
+// Answers to what the picker asked for.
+struct PageLoaded {
+  int generation = 0;
+  std::vector<PickerRow> rows;
+  std::string next;
+  std::string failure = {};
+};
+struct PreviewLoaded {
+  std::string id;
+  Preview preview;
+};
+// A stored session was changed from the picker, or could not be.
+struct StoredChanged {
+  enum class What : std::uint8_t { trashed, restored, renamed } what = What::trashed;
+  std::string id;
+  std::string title = {};
+  std::string failure = {};
+};
+// How many sessions "/resume clear" would clear.
+struct ClearAsked {
+  std::size_t count = 0;
+};
+
 using Event =
     std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound, TabOpened,
                  TabFailed, OlderLoaded, TabChanged, TabClosed, TextCame, ThinkingCame, ToolCalled,
-                 ToolAnswered, AnswerStored, TurnEnded, ConsentAsked, Said, AllClosed>;
+                 ToolAnswered, AnswerStored, TurnEnded, ConsentAsked, Said, AllClosed, PageLoaded,
+                 PreviewLoaded, StoredChanged, ClearAsked>;
 
 }  // namespace reprise::cli::app

@@ -31,6 +31,7 @@ constexpr auto kBindings = std::to_array<KeyBinding>({
     {Action::to_top, "Ctrl-Home", "to the beginning of what is loaded"},
     {Action::to_bottom, "Ctrl-End", "to the end, where new text comes"},
     {Action::escape, "Esc", "to the end; closes what is in front"},
+    {Action::pick, "Ctrl-O", "choose a stored session to resume"},
     {Action::fold, "Ctrl-T", "unfolds tool calls and thoughts, or folds them"},
     {Action::up, "Up", "a line up in the input; in its first line an earlier message"},
     {Action::down, "Down", "a line down in the input; in its last line a later message"},

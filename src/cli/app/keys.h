@@ -26,6 +26,7 @@ enum class Action : std::uint8_t {
   to_top,
   to_bottom,
   fold,
+  pick,
   up,
   down,
   left,

@@ -100,6 +100,14 @@ Screen render(const State& state) {
   if (state.size.rows == 0 || state.size.columns == 0) {
     return screen;
   }
+  if (state.picker && state.dialogs.empty() && !state.leaving) {
+    render_picker(screen, state);
+    return screen;
+  }
+  if (state.picker && state.dialogs.empty() && !state.leaving) {
+    render_picker(screen, state);
+    return screen;
+  }
   const Frame frame = frame_of(state);
   if (frame.tab_rows > 0) {
     render_tabs(screen, state);

@@ -2,6 +2,8 @@
 
 // The state as a screen. Pure.
 
+#include <cstddef>
+
 #include "cli/app/screen.h"
 #include "cli/app/state.h"
 
@@ -10,6 +12,8 @@ namespace reprise::cli::app {
 Screen render(const State& state);
 
 // Its parts.
+void render_picker(Screen& screen, const State& state);
+void render_picker(Screen& screen, const State& state);
 void render_tabs(Screen& screen, const State& state);
 void render_status(Screen& screen, const State& state, std::size_t row);
 

@@ -12,6 +12,7 @@
 #include "cli/app/editor.h"
 #include "cli/app/entry.h"
 #include "cli/app/event.h"
+#include "cli/app/picker.h"
 #include "cli/app/screen.h"
 #include "reprise/session.h"
 #include "reprise/types.h"
@@ -37,6 +38,7 @@ struct Tab {
   };
 
   TabId id = {};
+  TabId opened_from = {};  // shown again when this one cannot be opened
   Phase phase = Phase::opening;
   TabFacts facts = {};
   std::vector<Entry> entries = {};
@@ -52,7 +54,7 @@ struct Tab {
 
 // A question in front of everything else.
 struct Dialog {
-  enum class Kind : std::uint8_t { resume, close_answering, consent };
+  enum class Kind : std::uint8_t { resume, close_answering, consent, clear };
   Kind kind = Kind::resume;
   TabId tab = {};                           // all but resume
   std::optional<SessionInfo> session = {};  // resume
@@ -68,7 +70,9 @@ struct State {
   std::vector<Tab> tabs = {};
   std::size_t current = 0;  // of `tabs`
   int tabs_opened = 0;
-  std::vector<Dialog> dialogs = {};          // the first one is shown
+  std::vector<Dialog> dialogs = {};   // the first one is shown
+  std::optional<Picker> picker = {};  // instead of the tab
+  int pickers_opened = 0;
   std::string status = {};                   // a passing word in the last line
   std::string notice = {};                   // what was said while there was no tab to say it in
   std::vector<std::string> last_words = {};  // warnings that came while it closed
@@ -76,7 +80,8 @@ struct State {
   Editor first_input = {};                   // before there is a tab
   bool leaving = false;
   bool interrupted = false;
-  bool saved = true;  // all that was said so far
+  bool saved = true;           // all that was said so far
+  bool nothing_saved = false;  // the picker that it was started for found no session
   bool over = false;
 
   Tab* tab() { return current < tabs.size() ? &tabs[current] : nullptr; }

@@ -30,7 +30,7 @@ class Handler {
   void operator()(const Typed& typed) {
     state_.status.clear();
     if (state_.dialogs.empty()) {
-      state_.input().insert(typed.text);
+      type_text(typed.text);
       return;
     }
     using Choice = AnswerConsent::Choice;
@@ -47,7 +47,7 @@ class Handler {
   void operator()(const Pasted& paste) {
     if (state_.dialogs.empty()) {
       state_.status.clear();
-      state_.input().insert(paste.text);
+      type_text(paste.text);
     }
   }
 
@@ -174,7 +174,36 @@ class Handler {
     state_.over = true;
   }
 
+  void operator()(const PageLoaded& page) { on_page(state_, page, effects_); }
+  void operator()(const PreviewLoaded& loaded) {
+    if (state_.picker) {
+      if (state_.picker->previews.size() >= kPreviewsMax) {
+        state_.picker->previews.clear();
+      }
+      state_.picker->previews[loaded.id] = loaded.preview;
+    }
+  }
+  void operator()(const StoredChanged& changed) { on_stored_changed(state_, changed, effects_); }
+  void operator()(const ClearAsked& asked) {
+    if (asked.count == 0) {
+      say(state_, state_.tab(), Entry::Kind::notice, "No saved sessions to clear.");
+      return;
+    }
+    state_.dialogs.push_back(
+        {.kind = Dialog::Kind::clear,
+         .tab = state_.tab() == nullptr ? TabId{} : state_.tab()->id,
+         .question = cat("Clear ", asked.count, " saved session(s)? They go to the trash.")});
+  }
+
  private:
+  void type_text(std::string_view text) {
+    if (state_.picker) {
+      type_in_picker(state_, text, effects_);
+    } else {
+      state_.input().insert(text);
+    }
+  }
+
   void open_first() {
     if (Tab* const tab = add_tab(state_, state_.start_folder); tab != nullptr) {
       effects_.emplace_back(OpenNew{.tab = tab->id});
@@ -198,9 +227,14 @@ class Handler {
     std::erase_if(state_.dialogs, [id](const Dialog& dialog) {
       return dialog.kind != Dialog::Kind::resume && dialog.tab == id;
     });
+    const bool shown = index == state_.current;
+    const TabId opened_from = found->opened_from;
     state_.tabs.erase(found);
+    const auto origin = std::ranges::find(state_.tabs, opened_from, &Tab::id);
     std::size_t next = state_.current;
-    if (next > index || next >= state_.tabs.size()) {
+    if (shown && origin != state_.tabs.end()) {
+      next = static_cast<std::size_t>(origin - state_.tabs.begin());
+    } else if (next > index || next >= state_.tabs.size()) {
       next = next == 0 ? 0 : next - 1;
     }
     show_tab(state_, next);
@@ -219,6 +253,11 @@ Effects update(State& state, const Event& event) {
 }
 
 Effects begin(State& state, const Start& start) {
+  if (start.pick) {
+    Effects effects;
+    open_picker(state, true, start.all, effects);
+    return effects;
+  }
   if (!start.fresh && start.sel.empty()) {
     return {FindNewest{}};
   }
@@ -235,6 +274,9 @@ Tab* add_tab(State& state, std::string folder) {
     return nullptr;
   }
   Tab tab{.id = {++state.tabs_opened}};
+  if (const Tab* const before = state.tab(); before != nullptr) {
+    tab.opened_from = before->id;
+  }
   tab.facts.folder = std::move(folder);
   tab.input = std::exchange(state.first_input, {});
   state.notice.clear();

@@ -13,6 +13,7 @@
 namespace reprise::cli::app {
 
 inline constexpr std::string_view kTabsFull = "Maximum 10 sessions reached.";
+inline constexpr std::string_view kProjectOpen = "Project already open in another session.";
 
 Effects update(State& state, const Event& event);
 
@@ -21,8 +22,19 @@ Effects update(State& state, const Event& event);
 struct Start {
   std::string sel = {};
   bool fresh = false;
+  bool pick = false;  // choose first
+  bool all = false;   // of all folders
 };
 Effects begin(State& state, const Start& start);
+
+// The picker, and what is typed into it.
+void open_picker(State& state, bool alone, bool all, Effects& effects);
+void press_in_picker(State& state, std::string_view key, Effects& effects);
+void type_in_picker(State& state, std::string_view text, Effects& effects);
+void on_page(State& state, const PageLoaded& page, Effects& effects);
+void on_stored_changed(State& state, const StoredChanged& changed, Effects& effects);
+// "/resume …".
+void run_resume(State& state, std::string_view text, Effects& effects);
 
 // Its parts, each for some events.
 void press(State& state, std::string_view key, Effects& effects);

@@ -175,6 +175,8 @@ void run_command(State& state, std::string_view line, Effects& effects) {
       return leave(state, Leaving::done, effects);
     case SlashVerb::session:
       return run_session(state, *slash, effects);
+    case SlashVerb::resume:
+      return run_resume(state, slash->text, effects);
     case SlashVerb::help:
       say(state, tab, Kind::notice, help());
       if (tab != nullptr) {
@@ -238,6 +240,11 @@ void answer_dialog(State& state, AnswerConsent::Choice choice, Effects& effects)
       if (Tab* const tab = state.find(dialog.tab); choice != Choice::no && tab != nullptr) {
         tab->phase = Tab::Phase::closing;
         effects.emplace_back(CloseTab{.tab = tab->id});
+      }
+      return;
+    case Dialog::Kind::clear:
+      if (choice != Choice::no) {
+        effects.emplace_back(ClearClosed{.tab = dialog.tab});
       }
       return;
     case Dialog::Kind::consent:

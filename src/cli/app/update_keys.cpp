@@ -166,6 +166,8 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
         tab->top.reset();
       }
       return;
+    case Action::pick:
+      return open_picker(state, false, false, effects);
     case Action::help:
       return run_command(state, "/help", effects);
     case Action::redraw:
@@ -186,6 +188,10 @@ void press(State& state, std::string_view key, Effects& effects) {
   if (!state.dialogs.empty() && action != Action::redraw && action != Action::suspend &&
       !(state.leaving && action == Action::stop)) {
     dialog_key(state, key, effects);
+    return;
+  }
+  if (state.picker && !state.leaving && action != Action::redraw && action != Action::suspend) {
+    press_in_picker(state, key, effects);
     return;
   }
   if (!action || (state.leaving && action != Action::stop)) {

@@ -85,14 +85,16 @@ Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
 }  // namespace
 
 Result<Exit> run_chat(Context& context, ChatRequest request) {
-  if (!request.plain && !request.choose && !context.globals().json && app::can_run_app(context)) {
+  if (!request.plain && !context.globals().json && app::can_run_app(context)) {
     const std::string sel = request.newest ? "last" : request.sel.value_or("");
     // What was said on the command line is meant for a new session.
     const bool fresh = request.fresh || request.flags.mode || request.flags.system;
-    auto exit = app::run_app(context, {.flags = request.flags,
-                                       .mode_path = request.mode_path,
-                                       .begin = request.fresh,
-                                       .start = {.sel = sel, .fresh = fresh}});
+    auto exit = app::run_app(
+        context,
+        {.flags = request.flags,
+         .mode_path = request.mode_path,
+         .begin = request.fresh,
+         .start = {.sel = sel, .fresh = fresh, .pick = request.choose, .all = request.all}});
     if (exit || exit.error().code != Code::unsupported) {
       return exit;
     }

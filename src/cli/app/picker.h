@@ -1,0 +1,85 @@
+#pragma once
+
+// The list of stored sessions to choose from: what it holds, and what typing does to it. Pure. The
+// rows come page by page: the first screen needs one page; all are loaded only when a filter or
+// another order needs them.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/app/editor.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+
+inline constexpr std::size_t kFirstPage = 60;
+inline constexpr std::size_t kNextPage = 1000;
+// Of all that match a filter, the best ones are listed.
+inline constexpr std::size_t kMatchesMax = 500;
+inline constexpr std::size_t kPreviewsMax = 100;
+
+// Kept small: there may be a hundred thousand.
+struct PickerRow {
+  std::string id;
+  std::string title;  // its first question when it has none
+  std::string folder;
+  std::string mode;
+  std::string words;  // what the filter looks at, in small letters
+  std::int64_t messages = 0;
+  Time updated = {};
+  Time created = {};
+  bool interrupted = false;
+};
+PickerRow picker_row(const SessionInfo& info, std::string_view first_question);
+
+struct Preview {
+  std::string question;
+  std::string answer;
+  bool cut = false;
+};
+
+struct Picker {
+  enum class Order : std::uint8_t { activity, creation };
+
+  bool alone = false;  // the program was started for it, and ends with it
+  bool all = false;    // of all folders
+  Order order = Order::activity;
+  Editor filter = {};
+  std::vector<PickerRow> rows = {};  // in the order of activity
+  std::string next = {};             // the page after them
+  bool complete = false;
+  bool loading = false;
+  int generation = 0;  // of the list: pages of an earlier one are not wanted any more
+
+  std::vector<std::size_t> shown = {};  // of `rows`, in the order they are listed
+  std::size_t matches = 0;              // more than are listed, perhaps
+  std::size_t selected = 0;             // of `shown`
+  std::map<std::string, Preview> previews = {};
+  std::string asked_preview = {};
+
+  std::optional<Editor> new_title = {};  // while one is typed
+  std::vector<PickerRow> trashed = {};   // since it was opened, the last one at the end
+  std::string note = {};                 // a passing word
+
+  const PickerRow* row() const;
+};
+
+// Decides anew what is listed. The selection stays on its row when that is still there, unless
+// the filter has changed.
+void refilter(Picker& picker, bool from_top);
+
+// Adds a page.
+void add_rows(Picker& picker, std::vector<PickerRow> rows, std::string next);
+
+// Whether rows that are not loaded could be listed now.
+bool needs_more(const Picker& picker, std::size_t rows_on_screen);
+
+void move_selection(Picker& picker, std::ptrdiff_t by);
+
+}  // namespace reprise::cli::app
