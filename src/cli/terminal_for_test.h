@@ -46,7 +46,8 @@ class TerminalTest : public testing::Test {
   }
 
   // Runs `reprise WORDS…` on a terminal of 80 columns.
-  void start(std::vector<std::string> words, std::string_view delay_ms = "0") {
+  void start(std::vector<std::string> words, std::string_view delay_ms = "0",
+             const std::vector<std::string>& more_variables = {}) {
     screen_.clear();
     seen_ = 0;
     master_ = Fd(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
@@ -61,6 +62,7 @@ class TerminalTest : public testing::Test {
                                           "PATH=/usr/bin:/bin",
                                           "REPRISE_PROVIDER=echo",
                                           cat("REPRISE_ECHO_DELAY_MS=", delay_ms)};
+    variables.insert(variables.end(), more_variables.begin(), more_variables.end());
     std::vector<char*> argv = pointers(words);
     std::vector<char*> envp = pointers(variables);
     const std::string folder = home_.string();
@@ -124,6 +126,7 @@ class TerminalTest : public testing::Test {
 
   const std::string& screen() const { return screen_; }
   pid_t child() const { return child_; }
+  const std::filesystem::path& home() const { return home_; }
 
  private:
   static std::vector<char*> pointers(std::vector<std::string>& texts) {

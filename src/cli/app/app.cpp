@@ -10,6 +10,7 @@
 #include <csignal>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 #include "cli/app/effect.h"
 #include "cli/app/event.h"
 #include "cli/app/event_queue.h"
+#include "cli/app/outside_editor.h"
 #include "cli/app/render.h"
 #include "cli/app/state.h"
 #include "cli/app/terminal.h"
@@ -131,12 +133,31 @@ class App {
     for (Effect& effect : effects) {
       if (std::holds_alternative<Suspend>(effect)) {
         terminal_.suspend();
+      } else if (const auto* const wanted = std::get_if<EditElsewhere>(&effect)) {
+        edit_elsewhere(*wanted);
       } else if (std::holds_alternative<Redraw>(effect)) {
         terminal_.redraw();
       } else {
         desk_.perform(std::move(effect));
       }
     }
+  }
+
+  // What comes meanwhile is taken, so that no answer has to wait.
+  void edit_elsewhere(const EditElsewhere& wanted) {
+    terminal_.give_back();
+    Edited edited{.tab = wanted.tab, .text = std::nullopt};
+    if (auto text = edit_text(context_.environment(), wanted.text, events_.fd(), [this] {
+          for (const Event& event : events_.take()) {
+            perform(update(state_, event));
+          }
+        })) {
+      edited.text = *std::move(text);
+    } else {
+      edited.failure = text.error().message;
+    }
+    terminal_.take_again();
+    perform(update(state_, edited));
   }
 
   void paint() {

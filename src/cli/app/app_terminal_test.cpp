@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -133,6 +135,56 @@ TEST_F(AppTerminalTest, ShowsALineOfAMegabyte) {
   await("now");
   type("\x04");
   EXPECT_EQ(end(), 0);
+}
+
+TEST_F(AppTerminalTest, EditsTheInputElsewhere) {
+  const std::filesystem::path editor = home() / "editor";
+  std::ofstream(editor) << "#!/bin/sh\nprintf edited-text >\"$1\"\n";
+  std::filesystem::permissions(editor, std::filesystem::perms::owner_all);
+  start({}, "0", {cat("VISUAL=", editor.string())});
+  await("Reprise");
+  type("draft\x18\x05");
+  await("edited-text");
+  type("\r");
+  await("out");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string shown = printed("show last --json");
+  EXPECT_NE(shown.find(R"("text":"edited-text")"), std::string::npos) << shown;
+}
+
+TEST_F(AppTerminalTest, TakesAPasteOfThreeLinesAsOneMessage) {
+  start({});
+  await("Reprise");
+  type("\x1b[200~first\rsecond\nthird\x1b[201~");
+  await("third");
+  type("!\r");
+  await("out");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string shown = printed("show last --json");
+  EXPECT_NE(shown.find(R"("text":"first\nsecond\nthird!")"), std::string::npos) << shown;
+}
+
+TEST_F(AppTerminalTest, PicksASession) {
+  printed("ask --provider echo alpha-words");
+  printed("ask --provider echo beta-words");
+  start({"resume"});
+  await("filter");
+  await("alpha-words");
+  type("alp\r");
+  await("Resumed");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  EXPECT_NE(printed("list --json").find(R"("title":"alpha-words","mode":"","state":"closed")"),
+            std::string::npos);
+}
+
+TEST_F(AppTerminalTest, SaysWhenThereIsNothingToPick) {
+  start({"resume"});
+  await("No previous conversations found.");
+  EXPECT_EQ(end(), 0);
+  EXPECT_EQ(printed("list --json"), "[]\n");
 }
 
 TEST_F(AppTerminalTest, IsTheLineProgramWhereThereIsNoScreen) {

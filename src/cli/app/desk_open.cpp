@@ -53,6 +53,28 @@ Result<fs::path> folder_of(Context& context, const std::string& wanted) {
   return folder;
 }
 
+// The models that the settings name.
+std::vector<std::string> named_models(const Settings& settings) {
+  std::vector<std::string> out;
+  const auto add = [&out](const std::optional<std::string>& model) {
+    if (model && !model->empty() && std::ranges::find(out, *model) == out.end()) {
+      out.push_back(*model);
+    }
+  };
+  const auto add_both = [&add](const ProviderSettings& provider) {
+    add(provider.model);
+    add(provider.dev_model);
+  };
+  add_both(settings.any);
+  for (const auto& [name, provider] : settings.providers) {
+    add_both(provider);
+  }
+  for (const auto& [name, mode] : settings.modes) {
+    add(mode.model);
+  }
+  return out;
+}
+
 }  // namespace
 
 void Desk::find_newest() {
@@ -159,7 +181,8 @@ Result<> Desk::open(TabId tab, const RunFlags& flags, SessionChoice choice, std:
   const std::string url = context.store_url(*settings);
   TabFacts constant{.folder = talk->conversation->session().info.working_dir,
                     .store = url.substr(0, url.find(':')),
-                    .budget = flags.budget ? flags.budget : settings->budget};
+                    .budget = flags.budget ? flags.budget : settings->budget,
+                    .models = named_models(*settings)};
   live->begin(std::make_unique<ChatSession>(context, flags, approver, std::move(talk)),
               std::move(constant));
   TabOpened opened{.tab = tab, .facts = live->facts(), .entries = {}, .oldest = {}, .prompts = {}};

@@ -101,13 +101,18 @@ struct ClearClosed {
 // Whatever still takes time while all is closed is given up.
 struct Hurry {};
 // Of the terminal.
+struct EditElsewhere {
+  TabId tab;
+  std::string text;
+};
 struct Suspend {};
 struct Redraw {};
 
-using Effect = std::variant<FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskAgain, GoOn,
-                            StopTurn, RunSlash, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry,
-                            Suspend, Redraw, LoadPage, LoadPreview, TrashStored, RestoreStored,
-                            RenameStored, ListResumable, DeleteStored, CountClosed, ClearClosed>;
+using Effect =
+    std::variant<EditElsewhere, FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskAgain, GoOn,
+                 StopTurn, RunSlash, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend,
+                 Redraw, LoadPage, LoadPreview, TrashStored, RestoreStored, RenameStored,
+                 ListResumable, DeleteStored, CountClosed, ClearClosed>;
 using Effects = std::vector<Effect>;
 
 }  // namespace reprise::cli::app

@@ -59,6 +59,7 @@ struct TabFacts {
   Usage usage = {};
   std::optional<std::int64_t> budget = {};
   std::vector<Todo> todos = {};
+  std::vector<std::string> models = {};  // that the settings name
 };
 
 // The newest session of the folder where the program was started, if there is one.
@@ -118,6 +119,11 @@ struct AnswerStored {
   bool calls_tools = false;
   bool cut = false;
 };
+// The model has changed the list of things to do.
+struct TodosChanged {
+  TabId tab;
+  std::vector<Todo> todos;
+};
 struct TurnEnded {
   TabId tab;
   TabFacts facts;
@@ -130,6 +136,13 @@ struct ConsentAsked {
   TabId tab;
   int number = 0;
   std::string question;
+};
+
+// The input as another program left it; unchanged when that failed.
+struct Edited {
+  TabId tab;
+  std::optional<std::string> text;
+  std::string failure = {};
 };
 
 // Something a person should read: in a tab, or in the status line when it belongs to none.
@@ -169,7 +182,7 @@ struct ClearAsked {
 using Event =
     std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound, TabOpened,
                  TabFailed, OlderLoaded, TabChanged, TabClosed, TextCame, ThinkingCame, ToolCalled,
-                 ToolAnswered, AnswerStored, TurnEnded, ConsentAsked, Said, AllClosed, PageLoaded,
-                 PreviewLoaded, StoredChanged, ClearAsked>;
+                 ToolAnswered, AnswerStored, TurnEnded, TodosChanged, ConsentAsked, Edited, Said,
+                 AllClosed, PageLoaded, PreviewLoaded, StoredChanged, ClearAsked>;
 
 }  // namespace reprise::cli::app

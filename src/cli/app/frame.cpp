@@ -9,6 +9,7 @@
 #include "cli/app/entry.h"
 #include "cli/app/state.h"
 #include "cli/app/style.h"
+#include "cli/app/todos_panel.h"
 #include "cli/app/wrap.h"
 #include "reprise/types.h"
 
@@ -17,6 +18,9 @@ namespace {
 
 constexpr std::size_t kRowsForRule = 8;
 constexpr std::size_t kRowsForTabs = 5;
+constexpr std::size_t kColumnsForSideTodos = 110;
+constexpr std::size_t kSideTodoColumns = 36;
+constexpr std::size_t kBelowTodoRows = 6;
 
 std::vector<Line> dialog_lines(const Dialog& dialog, std::size_t width) {
   std::vector<Line> lines =
@@ -28,6 +32,26 @@ std::vector<Line> dialog_lines(const Dialog& dialog, std::size_t width) {
   std::ranges::move(wrap_text(keys, kDim, width, {{{"  ", {}}}, {{"  ", {}}}}),
                     std::back_inserter(lines));
   return lines;
+}
+
+// Takes the room for the todos from the transcript.
+void place_todos(Frame& frame, const State& state) {
+  const Tab* const tab = state.tab();
+  if (tab == nullptr || tab->todos_hidden) {
+    return;
+  }
+  if (state.size.columns >= kColumnsForSideTodos) {
+    frame.todos = todo_panel(tab->facts.todos, frame.transcript_rows, kSideTodoColumns - 3);
+    if (!frame.todos.empty()) {
+      frame.transcript_columns = state.size.columns - kSideTodoColumns;
+      frame.todo_place = {frame.transcript_row, frame.transcript_columns + 2};
+    }
+    return;
+  }
+  frame.todos = todo_panel(tab->facts.todos, std::min(kBelowTodoRows, frame.transcript_rows / 3),
+                           state.size.columns - 2);
+  frame.transcript_rows -= frame.todos.size();
+  frame.todo_place = {frame.transcript_row + frame.transcript_rows, 2};
 }
 
 std::size_t height(const Tab& tab, std::size_t entry, std::size_t width, Time now) {
@@ -57,8 +81,10 @@ Frame frame_of(const State& state) {
   const std::size_t taken = frame.tab_rows + frame.rule_rows + status_rows + frame.input_rows;
   frame.transcript_row = frame.tab_rows;
   frame.transcript_rows = rows > taken ? rows - taken : 0;
+  frame.transcript_columns = width;
   frame.input_row = frame.transcript_row + frame.transcript_rows + frame.rule_rows;
   frame.status_row = status_rows > 0 ? rows - 1 : rows;
+  place_todos(frame, state);
   return frame;
 }
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <ranges>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -23,6 +25,7 @@
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
+#include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/tool.h"
@@ -31,18 +34,30 @@
 namespace reprise::cli::app {
 namespace {
 
+constexpr std::string_view kTodoTool = "todo_write";
+
 // Makes events of what a turn reports.
 class EventObserver final : public TurnObserver {
  public:
-  EventObserver(TabId tab, EventQueue& events) : tab_(tab), events_(events) {}
+  // `todos` reads the session's list.
+  EventObserver(TabId tab, EventQueue& events, std::function<std::vector<Todo>()> todos)
+      : tab_(tab), events_(events), todos_(std::move(todos)) {}
 
   void on_text(std::string_view text) override { events_.post(TextCame{tab_, std::string(text)}); }
   void on_thinking(std::string_view text) override {
     events_.post(ThinkingCame{tab_, std::string(text)});
   }
-  void on_tool_call(const ToolUseBlock& call) override { events_.post(ToolCalled{tab_, call}); }
+  void on_tool_call(const ToolUseBlock& call) override {
+    if (call.name == kTodoTool) {
+      todo_calls_.insert(call.id);
+    }
+    events_.post(ToolCalled{tab_, call});
+  }
   void on_tool_result(const ToolResultBlock& result) override {
     events_.post(ToolAnswered{tab_, result});
+    if (todo_calls_.contains(result.tool_use_id)) {
+      events_.post(TodosChanged{tab_, todos_()});
+    }
   }
   void on_message(const Message& stored) override {
     if (stored.role != role::kAssistant) {
@@ -65,6 +80,8 @@ class EventObserver final : public TurnObserver {
  private:
   TabId tab_;
   EventQueue& events_;
+  std::function<std::vector<Todo>()> todos_;
+  std::set<std::string> todo_calls_;
 };
 
 }  // namespace
@@ -124,12 +141,15 @@ TabFacts LiveSession::facts() {
   facts.saved = session_->store() != nullptr;
   facts.messages = now.info.head.value;
   facts.usage = now.usage;
-  if (facts.saved) {
-    if (Todos* const todos = session_->store()->offers().todos; todos != nullptr) {
-      facts.todos = todos->todos(now.info.id).value_or(std::vector<Todo>{});
-    }
-  }
+  facts.todos = todos();
   return facts;
+}
+
+std::vector<Todo> LiveSession::todos() {
+  Store* const store = session_->store();
+  Todos* const list = store == nullptr ? nullptr : store->offers().todos;
+  return list == nullptr ? std::vector<Todo>{}
+                         : list->todos(session_->id()).value_or(std::vector<Todo>{});
 }
 
 void LiveSession::run(Turn turn, std::string question) {
@@ -141,7 +161,7 @@ void LiveSession::run(Turn turn, std::string question) {
     stop = stop_.get_token();
   }
   turn_ = std::thread([this, turn = std::move(turn), question = std::move(question), stop] {
-    EventObserver observer(parts_.tab, parts_.events);
+    EventObserver observer(parts_.tab, parts_.events, [this] { return todos(); });
     const Result<Outcome> outcome = turn(session_->talk(), observer, stop);
     if (outcome && said_.answer.empty() && !question.empty()) {
       said_ = {.question = question, .answer = plain_text(outcome->answer)};

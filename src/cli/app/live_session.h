@@ -24,6 +24,8 @@
 #include "cli/past.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
 #include "reprise/tool.h"
 #include "reprise/types.h"
 
@@ -75,6 +77,7 @@ class LiveSession {
 
  private:
   void report(const Result<Outcome>& outcome, bool stopped);
+  std::vector<Todo> todos();
 
   Parts parts_;
   TabFacts constant_;  // what does not change while it is open

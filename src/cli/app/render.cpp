@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/grapheme.h"
 #include "base/text.h"
 #include "cli/app/frame.h"
 #include "cli/app/screen.h"
@@ -27,12 +28,14 @@ std::vector<Line> welcome(const State& state, std::size_t width) {
     }
   };
   say("Reprise", kBold);
-  if (tab == nullptr) {
+  if (tab == nullptr && state.tabs_opened == 0) {
+    say(state.dialogs.empty() ? "opening…" : "", kDim);
+  } else if (tab == nullptr) {
     if (!state.notice.empty()) {
       say(state.notice, {.colour = Colour::yellow});
       lines.emplace_back();
     }
-    say(state.dialogs.empty() ? "No session is open." : "", kDim);
+    say("No session is open.", kDim);
     say("A message starts one in this folder; /session new PATH starts one elsewhere.", kDim);
   } else if (tab->phase == Tab::Phase::opening) {
     say("opening…", kDim);
@@ -43,9 +46,24 @@ std::vector<Line> welcome(const State& state, std::size_t width) {
   return lines;
 }
 
+// What was looked for, where it stands in a line.
+void mark_found(Screen& screen, const Line& line, std::size_t row, std::string_view pattern) {
+  if (pattern.empty()) {
+    return;
+  }
+  const std::string text = text_of(line);
+  const std::string small = ascii_lower(text);
+  for (std::size_t at = small.find(pattern); at != std::string::npos;
+       at = small.find(pattern, at + pattern.size())) {
+    const std::size_t column = display_width(std::string_view(text).substr(0, at));
+    screen.put({row, column}, std::string_view(text).substr(at, pattern.size()),
+               {.colour = Colour::yellow, .reverse = true});
+  }
+}
+
 void render_transcript(Screen& screen, const State& state, const Frame& frame) {
   const Tab* const tab = state.tab();
-  const std::size_t width = state.size.columns;
+  const std::size_t width = frame.transcript_columns;
   if (tab == nullptr || tab->entries.empty()) {
     const std::vector<Line> lines = welcome(state, width);
     for (std::size_t i = 0; i < lines.size() && i < frame.transcript_rows; ++i) {
@@ -55,7 +73,18 @@ void render_transcript(Screen& screen, const State& state, const Frame& frame) {
   }
   const auto lines = visible_lines(*tab, frame.transcript_rows, width, state.now);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    screen.put({frame.transcript_row + i, 0}, *lines[i]);
+    screen.put({frame.transcript_row + i, 0}, *lines[i], width);
+    mark_found(screen, *lines[i], frame.transcript_row + i, tab->search);
+  }
+}
+
+void render_todos(Screen& screen, const State& state, const Frame& frame) {
+  const bool beside = !frame.todos.empty() && frame.transcript_columns < state.size.columns;
+  for (std::size_t i = 0; beside && i < frame.transcript_rows; ++i) {
+    screen.put({frame.transcript_row + i, frame.transcript_columns}, "│", kDim);
+  }
+  for (std::size_t i = 0; i < frame.todos.size(); ++i) {
+    screen.put({frame.todo_place.row + i, frame.todo_place.column}, frame.todos[i]);
   }
 }
 
@@ -67,7 +96,7 @@ void render_rule(Screen& screen, const State& state, const Frame& frame) {
   screen.fill({row, 0}, kDim, "─");
   const Tab* const tab = state.tab();
   if (tab != nullptr && tab->top) {
-    constexpr std::string_view kMore = " ↓ more below, Esc goes there ";
+    constexpr std::string_view kMore = " ↓ more below, Esc goes there, / searches ";
     if (state.size.columns > kMore.size() + 2) {
       screen.put({row, 2}, kMore, {.colour = Colour::yellow});
     }
@@ -88,6 +117,9 @@ void render_input(Screen& screen, const State& state, const Frame& frame) {
   }
   if (state.input().empty() && !state.leaving) {
     screen.put({frame.input_row, 2}, "Message, or /help", kDim);
+  }
+  if (state.line_search) {
+    return;  // the cursor is where it is typed
   }
   screen.set_cursor({frame.input_row + frame.input.cursor.row - frame.input_first,
                      frame.input.cursor.column + 2});
@@ -113,6 +145,7 @@ Screen render(const State& state) {
     render_tabs(screen, state);
   }
   render_transcript(screen, state, frame);
+  render_todos(screen, state, frame);
   render_rule(screen, state, frame);
   render_input(screen, state, frame);
   render_status(screen, state, frame.status_row);

@@ -117,7 +117,13 @@ void render_status(Screen& screen, const State& state, std::size_t row) {
   }
   const std::size_t right_columns = display_width(right);
   const std::size_t end = width > right_columns + 2 ? width - right_columns - 2 : width;
-  if (!state.status.empty()) {
+  if (state.line_search) {
+    const LineSearch& search = *state.line_search;
+    const bool history = search.kind == LineSearch::Kind::history;
+    const std::string text = cat(history ? "earlier messages: " : "/", search.pattern.text());
+    const std::size_t column = screen.put({row, 1}, text, {.colour = Colour::yellow}, end);
+    screen.set_cursor({row, std::min(column, width - 1)});
+  } else if (!state.status.empty()) {
     screen.put({row, 1}, state.status, {.colour = Colour::yellow}, end);
   } else if (tab != nullptr) {
     screen.put({row, 1}, facts_line(state, *tab), kDim, end);

@@ -45,7 +45,11 @@ struct Tab {
   Seq oldest = {};  // `entries` begin with this message
   bool loading_older = false;
   std::optional<Anchor> top = {};  // the first line shown; none: the end is shown
+  bool scrolled = false;           // by the person; keys may mean the transcript
+  std::string search = {};         // what was looked for last, in small letters
+  std::optional<Anchor> found = {};
   bool unfolded = false;
+  bool todos_hidden = false;
   bool unread = false;
   Editor input = {};
 
@@ -62,6 +66,15 @@ struct Dialog {
   std::string question = {};
 };
 
+// A search that is being typed.
+struct LineSearch {
+  enum class Kind : std::uint8_t { history, transcript };
+  Kind kind = Kind::history;
+  std::string draft = {};  // the input, to be put back
+  Editor pattern = {};
+  std::size_t place = 0;  // of the prompt that was found
+};
+
 struct State {
   Size size = {};
   Time now = {};
@@ -70,7 +83,9 @@ struct State {
   std::vector<Tab> tabs = {};
   std::size_t current = 0;  // of `tabs`
   int tabs_opened = 0;
-  std::vector<Dialog> dialogs = {};   // the first one is shown
+  std::vector<Dialog> dialogs = {};  // the first one is shown
+  std::optional<LineSearch> line_search = {};
+  bool after_ctrl_x = false;
   std::optional<Picker> picker = {};  // instead of the tab
   int pickers_opened = 0;
   std::string status = {};                   // a passing word in the last line

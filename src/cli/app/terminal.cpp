@@ -20,8 +20,8 @@
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
 
-#include "base/utf8.h"
 #include "cli/app/event.h"
+#include "cli/app/glyph.h"
 #include "cli/app/screen.h"
 #include "cli/app/style.h"
 #include "cli/app/terminal_keys.h"
@@ -79,44 +79,6 @@ short colour_number(Colour colour) {
   return -1;
 }
 
-// What ncurses can put into the cells of one character: its first code point and the marks on it.
-// Joined emoji lose what is joined, so that they take the columns that were counted.
-struct Glyph {
-  std::array<wchar_t, CCHARW_MAX> characters{};
-  std::size_t length = 0;
-  int columns = 1;
-};
-
-Glyph glyph_of(std::string_view text, int columns) {
-  constexpr char32_t kJoiner = 0x200D;
-  constexpr char32_t kEmojiPresentation = 0xFE0F;
-  Glyph glyph;
-  while (!text.empty() && glyph.length + 1 < glyph.characters.size()) {
-    const utf8::Decoded next = utf8::decode(text);
-    text.remove_prefix(next.bytes);
-    const auto character = static_cast<wchar_t>(next.code_point);
-    const int width = ::wcwidth(character);
-    if (glyph.length == 0) {
-      glyph.columns = width;
-      glyph.characters.at(glyph.length++) = character;
-      continue;
-    }
-    if (next.code_point == kJoiner || next.code_point == kEmojiPresentation) {
-      continue;
-    }
-    if (width != 0) {
-      break;
-    }
-    glyph.characters.at(glyph.length++) = character;
-  }
-  if (glyph.columns < 1 || glyph.columns > columns) {
-    glyph = {};
-    glyph.characters[0] = columns == 1 ? L'?' : L'\uFFFD';
-    glyph.length = 1;
-  }
-  return glyph;
-}
-
 void put(const Cell& cell, Place place, bool colours) {
   const Glyph glyph = glyph_of(cell.text, cell.columns);
   cchar_t character{};
@@ -168,6 +130,8 @@ std::string name_of_code(wint_t code) {
       return "F1";
     case KEY_F(2):
       return "F2";
+    case KEY_F(3):
+      return "F3";
     default:
       return "";
   }
@@ -278,6 +242,17 @@ std::vector<Event> Terminal::read_keys() {
 
 void Terminal::redraw() {
   ::clearok(::stdscr, true);
+}
+
+void Terminal::give_back() {
+  write_raw(kPasteMarksOff);
+  ::endwin();
+}
+
+void Terminal::take_again() {
+  write_raw(kPasteMarksOn);
+  redraw();
+  ::wrefresh(::stdscr);
 }
 
 void Terminal::suspend() {

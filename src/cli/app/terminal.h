@@ -28,6 +28,9 @@ class Terminal {
   std::vector<Event> read_keys();
   // Everything anew with the next paint().
   void redraw();
+  // For another program, and for this one again.
+  void give_back();
+  void take_again();
   // Gives the terminal back to the shell until it continues this program.
   void suspend();
 

@@ -102,7 +102,7 @@ class Handler {
       }
     }
     state_.first_input = tab->input;
-    drop(failed.tab);
+    drop_tab(state_, failed.tab);
     say(state_, state_.tab(), Entry::Kind::warning, failed.reason);
   }
 
@@ -111,8 +111,10 @@ class Handler {
       tab->loading_older = false;
       tab->oldest = older.oldest;
       tab->entries.insert(tab->entries.begin(), older.entries.begin(), older.entries.end());
-      if (tab->top) {
-        tab->top->entry += older.entries.size();
+      for (std::optional<Anchor>* const anchor : {&tab->top, &tab->found}) {
+        if (*anchor) {
+          (*anchor)->entry += older.entries.size();
+        }
       }
     }
   }
@@ -124,11 +126,12 @@ class Handler {
         tab->entries = changed.entries;
         tab->oldest = changed.oldest;
         tab->top.reset();
+        tab->found.reset();
       }
     }
   }
 
-  void operator()(const TabClosed& closed) { drop(closed.tab); }
+  void operator()(const TabClosed& closed) { drop_tab(state_, closed.tab); }
 
   void operator()(const TextCame& text) {
     with_tab(text.tab, [&](Tab& tab) { on_text(tab, Entry::Kind::answer, text.text); });
@@ -149,11 +152,26 @@ class Handler {
     with_tab(turn.tab, [&](Tab& tab) { on_turn_end(state_, tab, turn, effects_); });
   }
 
+  void operator()(const TodosChanged& changed) {
+    if (Tab* const tab = state_.find(changed.tab); tab != nullptr) {
+      tab->facts.todos = changed.todos;
+    }
+  }
+
   void operator()(const ConsentAsked& asked) {
     state_.dialogs.push_back({.kind = Dialog::Kind::consent,
                               .tab = asked.tab,
                               .number = asked.number,
                               .question = asked.question});
+  }
+
+  void operator()(const Edited& edited) {
+    Tab* const tab = state_.find(edited.tab);
+    if (edited.text) {
+      (tab == nullptr ? state_.first_input : tab->input).set(*edited.text);
+    } else {
+      state_.status = edited.failure;
+    }
   }
 
   void operator()(const Said& said) {
@@ -199,7 +217,9 @@ class Handler {
   void type_text(std::string_view text) {
     if (state_.picker) {
       type_in_picker(state_, text, effects_);
-    } else {
+    } else if (state_.line_search) {
+      type_in_search(state_, text);
+    } else if (!type_while_scrolled(state_, text)) {
       state_.input().insert(text);
     }
   }
@@ -218,28 +238,6 @@ class Handler {
     }
   }
 
-  void drop(TabId id) {
-    const auto found = std::ranges::find(state_.tabs, id, &Tab::id);
-    if (found == state_.tabs.end()) {
-      return;
-    }
-    const auto index = static_cast<std::size_t>(found - state_.tabs.begin());
-    std::erase_if(state_.dialogs, [id](const Dialog& dialog) {
-      return dialog.kind != Dialog::Kind::resume && dialog.tab == id;
-    });
-    const bool shown = index == state_.current;
-    const TabId opened_from = found->opened_from;
-    state_.tabs.erase(found);
-    const auto origin = std::ranges::find(state_.tabs, opened_from, &Tab::id);
-    std::size_t next = state_.current;
-    if (shown && origin != state_.tabs.end()) {
-      next = static_cast<std::size_t>(origin - state_.tabs.begin());
-    } else if (next > index || next >= state_.tabs.size()) {
-      next = next == 0 ? 0 : next - 1;
-    }
-    show_tab(state_, next);
-  }
-
   State& state_;
   Effects& effects_;
 };
@@ -250,55 +248,6 @@ Effects update(State& state, const Event& event) {
   Effects effects;
   std::visit(Handler(state, effects), event);
   return effects;
-}
-
-Effects begin(State& state, const Start& start) {
-  if (start.pick) {
-    Effects effects;
-    open_picker(state, true, start.all, effects);
-    return effects;
-  }
-  if (!start.fresh && start.sel.empty()) {
-    return {FindNewest{}};
-  }
-  Tab* const tab = add_tab(state, state.start_folder);
-  if (!start.sel.empty()) {
-    return {OpenSession{.tab = tab->id, .sel = start.sel}};
-  }
-  return {OpenNew{.tab = tab->id}};
-}
-
-Tab* add_tab(State& state, std::string folder) {
-  if (state.tabs.size() >= kTabsMax) {
-    say(state, state.tab(), Entry::Kind::warning, std::string(kTabsFull));
-    return nullptr;
-  }
-  Tab tab{.id = {++state.tabs_opened}};
-  if (const Tab* const before = state.tab(); before != nullptr) {
-    tab.opened_from = before->id;
-  }
-  tab.facts.folder = std::move(folder);
-  tab.input = std::exchange(state.first_input, {});
-  state.notice.clear();
-  state.tabs.push_back(std::move(tab));
-  show_tab(state, state.tabs.size() - 1);
-  return &state.tabs.back();
-}
-
-void show_tab(State& state, std::size_t index) {
-  state.current = std::min(index, state.tabs.empty() ? 0 : state.tabs.size() - 1);
-  if (Tab* const tab = state.tab(); tab != nullptr) {
-    tab->unread = false;
-  }
-}
-
-void say(State& state, Tab* tab, Entry::Kind kind, std::string text) {
-  if (tab == nullptr) {
-    state.notice = std::move(text);
-    return;
-  }
-  tab->entries.push_back({.kind = kind, .text = std::move(text)});
-  tab->unread = tab->unread || tab != state.tab();
 }
 
 }  // namespace reprise::cli::app

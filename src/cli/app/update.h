@@ -36,6 +36,15 @@ void on_stored_changed(State& state, const StoredChanged& changed, Effects& effe
 // "/resume …".
 void run_resume(State& state, std::string_view text, Effects& effects);
 
+// Searches.
+void begin_search(State& state, LineSearch::Kind kind);
+// False when the key ends the search and means something else.
+bool press_in_search(State& state, std::string_view key);
+void type_in_search(State& state, std::string_view text);
+// What letters mean while one looks back in the transcript; false when they are text.
+bool type_while_scrolled(State& state, std::string_view text);
+void find_in_transcript(State& state, bool up);
+
 // Its parts, each for some events.
 void press(State& state, std::string_view key, Effects& effects);
 void submit(State& state, Effects& effects);
@@ -43,6 +52,8 @@ void run_command(State& state, std::string_view line, Effects& effects);
 // Adds a tab and shows it. Null, and says so, when there are ten.
 Tab* add_tab(State& state, std::string folder);
 void show_tab(State& state, std::size_t index);
+// Without its session: that was closed, or never opened.
+void drop_tab(State& state, TabId id);
 void close_tab(State& state, Tab& tab, Effects& effects);
 // How it came that the program leaves: the person is done, pressed Ctrl-C twice, or a signal came
 // (then the sessions stay open in the store).

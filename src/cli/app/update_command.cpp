@@ -153,6 +153,10 @@ void submit(State& state, Effects& effects) {
     return;
   }
   const std::string text = input.take();
+  if (Tab* const tab = state.tab(); tab != nullptr) {
+    tab->top.reset();
+    tab->scrolled = false;
+  }
   if (is_slash(text)) {
     return run_command(state, text, effects);
   }
@@ -251,6 +255,26 @@ void answer_dialog(State& state, AnswerConsent::Choice choice, Effects& effects)
       effects.emplace_back(
           AnswerConsent{.tab = dialog.tab, .number = dialog.number, .choice = choice});
       return;
+  }
+}
+
+void run_resume(State& state, std::string_view text, Effects& effects) {
+  Tab* const tab = state.tab();
+  const TabId id = tab == nullptr ? TabId{} : tab->id;
+  const std::string_view word = text.substr(0, std::min(text.find(' '), text.size()));
+  const std::string_view rest = trimmed(text.substr(word.size()));
+  if (word.empty()) {
+    open_picker(state, false, true, effects);
+  } else if (word == "list" && rest.empty()) {
+    effects.emplace_back(ListResumable{.tab = id});
+  } else if (word == "clear" && rest.empty()) {
+    effects.emplace_back(CountClosed{.tab = id});
+  } else if (word == "delete" && !rest.empty()) {
+    effects.emplace_back(DeleteStored{.tab = id, .sel = std::string(rest)});
+  } else if (word == "delete") {
+    say(state, tab, Entry::Kind::warning, "/resume delete needs a number, an id or a title");
+  } else if (Tab* const added = add_tab(state, ""); added != nullptr) {
+    effects.emplace_back(OpenSession{.tab = added->id, .sel = std::string(text), .of_list = true});
   }
 }
 

@@ -5,7 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/text.h"
+#include "cli/app/complete.h"
 #include "cli/app/editor.h"
 #include "cli/app/effect.h"
 #include "cli/app/frame.h"
@@ -24,8 +27,9 @@ void scroll_lines(State& state, std::ptrdiff_t lines, Effects& effects) {
   if (tab == nullptr) {
     return;
   }
+  tab->scrolled = true;
   const Frame frame = frame_of(state);
-  scroll(*tab, lines, frame.transcript_rows, state.size.columns, state.now);
+  scroll(*tab, lines, frame.transcript_rows, frame.transcript_columns, state.now);
   const bool at_top = tab->top && tab->top->entry == 0;
   if (lines < 0 && at_top && tab->oldest.value > 0 && !tab->loading_older) {
     tab->loading_older = true;
@@ -124,6 +128,23 @@ void step_tab(State& state, std::size_t step) {
 void escape(State& state) {
   if (Tab* const tab = state.tab(); tab != nullptr) {
     tab->top.reset();
+    tab->scrolled = false;
+    tab->search.clear();
+  }
+}
+
+void complete_input(State& state) {
+  Editor& input = state.input();
+  if (input.cursor() != input.text().size()) {
+    return;
+  }
+  const Completion completion = complete(state, input.text());
+  if (completion.text != input.text()) {
+    input.set(completion.text);
+  } else {
+    for (const std::string& candidate : completion.candidates) {
+      state.status += cat(state.status.empty() ? "" : "  ", trimmed(candidate));
+    }
   }
 }
 
@@ -166,8 +187,21 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
         tab->top.reset();
       }
       return;
+    case Action::todos:
+      if (Tab* const tab = state.tab(); tab != nullptr) {
+        tab->todos_hidden = !tab->todos_hidden;
+      }
+      return;
     case Action::pick:
       return open_picker(state, false, false, effects);
+    case Action::complete:
+      return complete_input(state);
+    case Action::search_history:
+      return begin_search(state, LineSearch::Kind::history);
+    case Action::edit_elsewhere:
+      effects.emplace_back(EditElsewhere{.tab = state.tab() == nullptr ? TabId{} : state.tab()->id,
+                                         .text = state.input().text()});
+      return;
     case Action::help:
       return run_command(state, "/help", effects);
     case Action::redraw:
@@ -184,6 +218,10 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
 }  // namespace
 
 void press(State& state, std::string_view key, Effects& effects) {
+  // Two keys after each other are one.
+  if (std::exchange(state.after_ctrl_x, false)) {
+    return press(state, cat("Ctrl-X+", key), effects);
+  }
   const std::optional<Action> action = find_action(key);
   if (!state.dialogs.empty() && action != Action::redraw && action != Action::suspend &&
       !(state.leaving && action == Action::stop)) {
@@ -192,6 +230,13 @@ void press(State& state, std::string_view key, Effects& effects) {
   }
   if (state.picker && !state.leaving && action != Action::redraw && action != Action::suspend) {
     press_in_picker(state, key, effects);
+    return;
+  }
+  if (state.line_search && !state.leaving && press_in_search(state, key)) {
+    return;
+  }
+  if (key == "Ctrl-X") {
+    state.after_ctrl_x = true;
     return;
   }
   if (!action || (state.leaving && action != Action::stop)) {

@@ -1,0 +1,40 @@
+#include "cli/app/glyph.h"
+
+#include <cwchar>
+#include <string_view>
+
+#include "base/utf8.h"
+
+namespace reprise::cli::app {
+
+Glyph glyph_of(std::string_view text, int columns) {
+  constexpr char32_t kJoiner = 0x200D;
+  constexpr char32_t kEmojiPresentation = 0xFE0F;
+  Glyph glyph;
+  while (!text.empty() && glyph.length < kGlyphCharacters) {
+    const utf8::Decoded next = utf8::decode(text);
+    text.remove_prefix(next.bytes);
+    const auto character = static_cast<wchar_t>(next.code_point);
+    const int width = ::wcwidth(character);
+    if (glyph.length == 0) {
+      glyph.columns = width;
+      glyph.characters.at(glyph.length++) = character;
+      continue;
+    }
+    if (next.code_point == kJoiner || next.code_point == kEmojiPresentation) {
+      continue;
+    }
+    if (width != 0) {
+      break;
+    }
+    glyph.characters.at(glyph.length++) = character;
+  }
+  if (glyph.columns < 1 || glyph.columns > columns) {
+    glyph = {};
+    glyph.characters[0] = columns == 1 ? L'?' : L'\uFFFD';
+    glyph.length = 1;
+  }
+  return glyph;
+}
+
+}  // namespace reprise::cli::app

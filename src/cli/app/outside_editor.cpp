@@ -1,0 +1,112 @@
+#include "cli/app/outside_editor.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/process_environment.h"
+#include "reprise/error.h"
+
+namespace reprise::cli::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file of the person's own, gone with this object.
+class EditedFile {
+ public:
+  static Result<EditedFile> make(const fs::path& folder, const std::string& text) {
+    std::string path = (folder / "reprise-XXXXXX.md").string();
+    constexpr int kSuffix = 3;
+    const Fd file(::mkstemps(path.data(), kSuffix));  // 0600
+    if (!file.is_open()) {
+      return std::unexpected(os_error("create", path, errno));
+    }
+    EditedFile out(path);
+    REPRISE_TRY(write_all(file.get(), text, path));
+    return out;
+  }
+  ~EditedFile() {
+    std::error_code ignored;  // somebody else has removed it
+    fs::remove(path_, ignored);
+  }
+  EditedFile(EditedFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  EditedFile& operator=(EditedFile&&) = delete;
+  EditedFile(const EditedFile&) = delete;
+  EditedFile& operator=(const EditedFile&) = delete;
+
+  const fs::path& path() const { return path_; }
+
+ private:
+  explicit EditedFile(fs::path path) : path_(std::move(path)) {}
+  fs::path path_;
+};
+
+// The exit status.
+int wait_for(pid_t child, int fd, const std::function<void()>& meanwhile) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): there is no function for this call yet.
+  const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  while (ended.is_open()) {
+    std::array<pollfd, 2> watched{pollfd{ended.get(), POLLIN, 0}, pollfd{fd, POLLIN, 0}};
+    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) {
+      break;
+    }
+    if (watched[0].revents != 0) {
+      break;
+    }
+    if (watched[1].revents != 0) {
+      meanwhile();
+    }
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+}  // namespace
+
+Result<std::string> edit_text(const ProcessEnvironment& environment, const std::string& text,
+                              int fd, const std::function<void()>& meanwhile) {
+  const std::string folder = environment.find("TMPDIR").value_or("/tmp");
+  REPRISE_ASSIGN(const EditedFile file, EditedFile::make(folder, text));
+  std::string editor = environment.find("VISUAL").value_or("");
+  if (editor.empty()) {
+    editor = environment.find("EDITOR").value_or("vi");
+  }
+  const std::string command = cat(editor, " \"$1\"");
+  const std::string path = file.path().string();
+  const pid_t child = ::fork();
+  if (child < 0) {
+    return std::unexpected(os_error("start", editor, errno));
+  }
+  if (child == 0) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the settings may name flags of the editor.
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), "sh", path.c_str(), nullptr);
+    ::_exit(127);
+  }
+  const int status = wait_for(child, fd, meanwhile);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    return fail(Code::io, cat("the editor '", editor, "' failed; the input is as it was"));
+  }
+  REPRISE_ASSIGN(std::string edited, read_file(path));
+  if (edited.ends_with('\n')) {
+    edited.pop_back();
+  }
+  return edited;
+}
+
+}  // namespace reprise::cli::app

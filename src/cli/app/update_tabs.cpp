@@ -1,0 +1,88 @@
+// Tabs: the first ones, new ones, the one that is shown, and those that go.
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "cli/app/editor.h"
+#include "cli/app/effect.h"
+#include "cli/app/entry.h"
+#include "cli/app/event.h"
+#include "cli/app/state.h"
+#include "cli/app/update.h"
+
+namespace reprise::cli::app {
+
+Effects begin(State& state, const Start& start) {
+  if (start.pick) {
+    Effects effects;
+    open_picker(state, true, start.all, effects);
+    return effects;
+  }
+  if (!start.fresh && start.sel.empty()) {
+    return {FindNewest{}};
+  }
+  Tab* const tab = add_tab(state, state.start_folder);
+  if (!start.sel.empty()) {
+    return {OpenSession{.tab = tab->id, .sel = start.sel}};
+  }
+  return {OpenNew{.tab = tab->id}};
+}
+
+Tab* add_tab(State& state, std::string folder) {
+  if (state.tabs.size() >= kTabsMax) {
+    say(state, state.tab(), Entry::Kind::warning, std::string(kTabsFull));
+    return nullptr;
+  }
+  Tab tab{.id = {++state.tabs_opened}};
+  if (const Tab* const before = state.tab(); before != nullptr) {
+    tab.opened_from = before->id;
+  }
+  tab.facts.folder = std::move(folder);
+  tab.input = std::exchange(state.first_input, {});
+  state.notice.clear();
+  state.tabs.push_back(std::move(tab));
+  show_tab(state, state.tabs.size() - 1);
+  return &state.tabs.back();
+}
+
+void show_tab(State& state, std::size_t index) {
+  state.current = std::min(index, state.tabs.empty() ? 0 : state.tabs.size() - 1);
+  if (Tab* const tab = state.tab(); tab != nullptr) {
+    tab->unread = false;
+  }
+}
+
+void say(State& state, Tab* tab, Entry::Kind kind, std::string text) {
+  if (tab == nullptr) {
+    state.notice = std::move(text);
+    return;
+  }
+  tab->entries.push_back({.kind = kind, .text = std::move(text)});
+  tab->unread = tab->unread || tab != state.tab();
+}
+
+void drop_tab(State& state, TabId id) {
+  const auto found = std::ranges::find(state.tabs, id, &Tab::id);
+  if (found == state.tabs.end()) {
+    return;
+  }
+  const auto index = static_cast<std::size_t>(found - state.tabs.begin());
+  std::erase_if(state.dialogs, [id](const Dialog& dialog) {
+    return dialog.kind != Dialog::Kind::resume && dialog.tab == id;
+  });
+  const bool shown = index == state.current;
+  const TabId opened_from = found->opened_from;
+  state.tabs.erase(found);
+  const auto origin = std::ranges::find(state.tabs, opened_from, &Tab::id);
+  std::size_t next = state.current;
+  if (shown && origin != state.tabs.end()) {
+    next = static_cast<std::size_t>(origin - state.tabs.begin());
+  } else if (next > index || next >= state.tabs.size()) {
+    next = next == 0 ? 0 : next - 1;
+  }
+  show_tab(state, next);
+}
+
+}  // namespace reprise::cli::app
