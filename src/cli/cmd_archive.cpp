@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/text.h"
 #include "cli/arguments.h"

@@ -72,6 +72,9 @@ class Copy {
     }
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
     Session reduced = reduce(session, holds_, losses_);
+    if (session.info.state == SessionState::archived && target_.offers().archives == nullptr) {
+      losses_.emplace("that it was archived");
+    }
     if (!holds_.words) {
       REPRISE_TRY(add_responses(reduced, session.info.head));
     }
@@ -85,8 +88,10 @@ class Copy {
     } else if (session.info.head.value > 0) {
       losses_.emplace("the messages' words");
     }
-    if (copied_.fate != CopyFate::conflict) {
+    const bool is_archived = present && present->info.state == SessionState::archived;
+    if (copied_.fate != CopyFate::conflict && !is_archived) {
       REPRISE_TRY(beside(reduced));
+      REPRISE_TRY(archive(session.info));
     }
     copied_.losses.assign(losses_.begin(), losses_.end());
     return std::move(copied_);
@@ -223,6 +228,14 @@ class Copy {
     REPRISE_TRY(todos());
     REPRISE_TRY(artefacts());
     return response_chain(session);
+  }
+
+  // As the last step: what is archived is not written to.
+  Result<> archive(const SessionInfo& source) {
+    Archives* const to = target_.offers().archives;
+    return source.state == SessionState::archived && to != nullptr
+               ? to->archive(id_, source.updated_at)
+               : Result<>();
   }
 
   Result<> todos() {

@@ -42,7 +42,6 @@ Session reduce(Session session, const StoreHolds& holds, Losses& losses) {
   }
   if (info.state == SessionState::archived) {
     info.state = SessionState::closed;
-    losses.emplace("that it was archived");
   } else if (info.state == SessionState::trashed) {
     info.state = SessionState::closed;
     losses.emplace("that it was in the trash");

@@ -14,6 +14,8 @@ namespace reprise::engine {
 // What was left out, in words; each once.
 using Losses = std::set<std::string>;
 
+// A session that is archived becomes a closed one: to archive it comes last, where that can be
+// done.
 Session reduce(Session session, const StoreHolds& holds, Losses& losses);
 Message reduce(Message message, const StoreHolds& holds, Losses& losses);
 

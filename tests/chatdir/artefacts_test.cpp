@@ -49,7 +49,7 @@ TEST(ChatArtefacts, AreFoundByKey) {
   EXPECT_EQ(listed(artefacts, id),
             (Names{"0/input.md 5", "0/model.json 52", "0/prompt.md 6", "0/steps.jsonl 61",
                    "1/answer.md 13", "1/prompt.md 8", "1/response.json 128", "1/stream.jsonl 48",
-                   "1/tests.err 12", "1/unknowns.jsonl 41"}));
+                   "1/tests.err 12", "1/unknowns.jsonl 41", "1/usage.json 132"}));
 }
 
 TEST(ChatArtefacts, AreSavedUnderTheirFileNames) {

@@ -54,6 +54,9 @@ SessionId ChatDirectory::write_original() const {
   write(chat / "prompt.md", "prompt");
   write(step / "answer.md", "Hello there 1");
   write(step / "prompt.md", "prompt 1");
+  write(step / "usage.json",
+        "{\n  \"inputTokens\": 100,\n  \"reasoningTokens\": 1,\n  \"outputTokens\": 10,\n"
+        "  \"cachedInputTokens\": 0,\n  \"limits\": {\n    \"rpd\": 14397\n  }\n}");
   write(step / "stream.jsonl", "{\"type\":\"text-delta\",\"id\":\"txt-0\",\"text\":\"Hel\"}\n");
   write(step / "unknowns.jsonl", "[\"Unknown chunk.type\",{\"type\":\"finish\"}]\n");
   write(step / "tests.err", "stderr text\n");

@@ -74,6 +74,28 @@ TEST(OriginalChat, IsGoneOnWith) {
   EXPECT_EQ(must(get(*store, id)).info.title, "Привіт 😀 turn 1");
 }
 
+TEST(OriginalChat, HasUsedWhatItsStepsHave) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const fs::path steps = fs::path("chat") / kOriginalId / "steps";
+  directory.write(steps / "002" / "usage.json",
+                  R"({"inputTokens":5,"outputTokens":2,"totalTokens":7})");
+  directory.write(steps / "003" / "usage.json", "no JSON");
+  const auto store = directory.open();
+  Usage sum = usage("", 105, 12);
+  sum.reasoning.value = 1;
+  EXPECT_EQ(must(get(*store, id)).usage, sum);
+  Message answer = assistant("yes");
+  answer.usage = usage("req-1", 1000, 100);
+  must(store->append(id, {user("more"), answer}, {}));
+  must(store->offers().artefacts->save_artefact(id, {4}, "usage", R"({"inputTokens":1000})"));
+  sum.input.value += 1000;
+  sum.output.value += 100;
+  EXPECT_EQ(must(get(*directory.open(), id)).usage, sum) << "each counted once";
+  must(store->offers().archives->archive(id, at(1)));
+  EXPECT_EQ(must(get(*store, id)).usage, sum);
+}
+
 TEST(OriginalChat, MayBeWrittenByBothInTurn) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();

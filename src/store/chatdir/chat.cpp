@@ -123,11 +123,12 @@ Result<Chat::ReadFacts> Chat::facts() {
   if (!bytes && bytes.error().code != Code::not_found) {
     return std::unexpected(std::move(bytes).error());
   }
-  auto facts = bytes ? facts_from_json(id_, *bytes) : derive_facts(layout_, place_.folder, id_);
+  auto facts = bytes ? facts_from_json(id_, *bytes)
+                     : derive_facts(layout_, place_.folder, id_, settings_.derive);
   if (!facts) {
     read.damage = Damage{cat(id_.str(), "/", kFactsFile), facts.error().message,
                          bytes->substr(0, kExcerptBytesMax)};
-    facts = derive_facts(layout_, place_.folder, id_);
+    facts = derive_facts(layout_, place_.folder, id_, settings_.derive);
   }
   read.facts = std::make_shared<const FactsFile>(*std::move(facts));
   const std::lock_guard lock(mutex_);

@@ -37,6 +37,7 @@ struct ChatSettings {
   Access access = Access::write;
   std::chrono::milliseconds busy_timeout{10'000};
   std::int64_t messages_max = 0;
+  Derive derive = Derive::all;
 };
 
 // Thread-safe. It stays usable when its folder has been moved away, but says not_found then.

@@ -168,7 +168,7 @@ Result<> ChatdirStore::list_at(Spot spot, const CheckedQuery& query,
       list_packed(listed, query, matching, damage);
       continue;
     }
-    const std::shared_ptr<Chat> chat = chats_.at(listed);
+    const std::shared_ptr<Chat> chat = chats_.at(listed, Derive::all_but_usage);
     const auto stored = chat->look();
     if (!stored && !chat->is_in_place()) {
       continue;  // it has left meanwhile
@@ -245,8 +245,9 @@ Result<std::unique_ptr<Store>> open_chatdir_store(const std::filesystem::path& f
     return fail(Code::not_found, cat("no store at ", folder.string()), ENOENT);
   }
   auto store = std::make_unique<store::chatdir::ChatdirStore>(
-      layout,
-      store::chatdir::ChatSettings{options.access, options.busy_timeout, chatdir.messages_max});
+      layout, store::chatdir::ChatSettings{.access = options.access,
+                                           .busy_timeout = options.busy_timeout,
+                                           .messages_max = chatdir.messages_max});
   REPRISE_TRY(store->prepare());
   return store;
 }

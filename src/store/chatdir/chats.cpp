@@ -55,8 +55,10 @@ Result<std::shared_ptr<Chat>> Chats::get(const SessionId& id) {
   return open_.front();
 }
 
-std::shared_ptr<Chat> Chats::at(const Layout::Listed& listed) const {
-  return std::make_shared<Chat>(layout_, listed.id, listed.place, settings_);
+std::shared_ptr<Chat> Chats::at(const Layout::Listed& listed, Derive derive) const {
+  ChatSettings settings = settings_;
+  settings.derive = derive;
+  return std::make_shared<Chat>(layout_, listed.id, listed.place, settings);
 }
 
 Result<> Chats::finish_unfinished() {

@@ -32,7 +32,7 @@ class Chats {
   Result<std::shared_ptr<Chat>> get(const SessionId& id);
 
   // The same for a place that is known already. It is not kept open.
-  std::shared_ptr<Chat> at(const Layout::Listed& listed) const;
+  std::shared_ptr<Chat> at(const Layout::Listed& listed, Derive derive = Derive::all) const;
 
   // Runs `work` on the chat; again when it was moved to another place in between.
   template <class Work>

@@ -27,6 +27,7 @@
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_reader.h"
 #include "store/chatdir/message_log.h"
+#include "store/chatdir/step_usage.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -88,7 +89,8 @@ std::string title_of(const fs::path& messages) {
 
 }  // namespace
 
-FactsFile derive_facts(const Layout& layout, const fs::path& folder, const SessionId& id) {
+FactsFile derive_facts(const Layout& layout, const fs::path& folder, const SessionId& id,
+                       Derive what) {
   FactsFile facts(id);
   SessionInfo& info = facts.now.stored.session.info;
   info.title = title_of(folder / kMessagesFile);
@@ -102,6 +104,9 @@ FactsFile derive_facts(const Layout& layout, const fs::path& folder, const Sessi
   info.working_dir = fs::weakly_canonical(layout.root(), unknown).string();
   info.created_at = birth_of(folder);
   info.updated_at = info.created_at;
+  if (what == Derive::all) {
+    facts.now.stored.session.usage = usage_of_steps(folder);
+  }
   return facts;
 }
 

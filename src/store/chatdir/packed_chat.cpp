@@ -28,6 +28,7 @@
 #include "store/chatdir/log_reader.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/redact.h"
+#include "store/chatdir/step_usage.h"
 #include "store/chatdir/zip_file.h"
 #include "store/stored_session.h"
 
@@ -77,17 +78,6 @@ Result<> write_zip(const std::vector<std::pair<std::string, fs::path>>& files,
   return zip.close();
 }
 
-std::string usage_of(const Usage& usage) {
-  std::string out;
-  json::ObjectWriter(out)
-      .field("inputTokens", usage.input.value)
-      .field("reasoningTokens", usage.reasoning.value)
-      .field("outputTokens", usage.output.value)
-      .field("cachedInputTokens", usage.cached.value)
-      .close();
-  return out;
-}
-
 std::string describe(const StoredSession& stored, Time when) {
   const SessionInfo& info = stored.session.info;
   FactsFile facts(info.id);
@@ -96,7 +86,7 @@ std::string describe(const StoredSession& stored, Time when) {
   json::ObjectWriter object(out);
   object.field("id", info.id.str())
       .field("date", format_time(when))
-      .raw("usage", usage_of(stored.session.usage))
+      .raw("usage", step_usage_to_json(stored.session.usage))
       .field("title", info.title)
       .field("messages", info.head.value);
   const std::string ours = facts_to_json(facts);
@@ -138,13 +128,7 @@ Result<StoredSession> read_description(const SessionId& id, std::string_view jso
     info.updated_at = info.updated_at == Time() ? *date : info.updated_at;
   }
   if (stored.session.usage == Usage{}) {
-    const std::string_view usage = json::find_member(json, "usage");
-    (void)read_integer(json::find_member(usage, "inputTokens"), stored.session.usage.input.value);
-    (void)read_integer(json::find_member(usage, "outputTokens"), stored.session.usage.output.value);
-    (void)read_integer(json::find_member(usage, "reasoningTokens"),
-                       stored.session.usage.reasoning.value);
-    (void)read_integer(json::find_member(usage, "cachedInputTokens"),
-                       stored.session.usage.cached.value);
+    stored.session.usage = step_usage_from_json(json::find_member(json, "usage"));
   }
   return std::move(stored);
 }
