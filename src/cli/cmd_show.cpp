@@ -20,6 +20,7 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
+#include "reprise/types.h"
 
 namespace reprise::cli {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -138,7 +139,7 @@ Result<fs::path> answer_file(const Settings& settings) {
   const fs::path root = store::context::root_folder(settings.context_file);
   std::error_code error;
   const fs::path wanted = fs::path(settings.save_path.value_or(""));
-  const fs::path file = fs::weakly_canonical(root / wanted, error);
+  fs::path file = fs::weakly_canonical(root / wanted, error);
   const auto [end, ignored] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
   const bool is_inside = !error && end == root.end() && file != root;
   const bool is_hidden = std::any_of(wanted.begin(), wanted.end(),

@@ -1,5 +1,7 @@
 #include "cli/run_flags.h"
 
+#include <iterator>
+
 #include "cli/arguments.h"
 
 namespace reprise::cli {

@@ -1,13 +1,17 @@
 #include "cli/session_json.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/json_write.h"
+#include "cli/context.h"
+#include "cli/exit.h"
+#include "reprise/error.h"
 #include "reprise/message.h"
-#include "reprise/select.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"

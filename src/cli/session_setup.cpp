@@ -1,8 +1,11 @@
 #include "cli/session_setup.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -246,7 +249,7 @@ Result<> create_in_store(Context& context, Talk& talk, const Session& session) {
 
 // Leaves talk.store null when the session can only be held in memory.
 Result<> store_new(Context& context, Talk& talk, const Session& session) {
-  const auto stored = create_in_store(context, talk, session);
+  auto stored = create_in_store(context, talk, session);
   if (!stored && !goes_on_unsaved(stored.error())) {
     return stored;
   }

@@ -24,7 +24,6 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/store.h"
 
 namespace reprise::cli {
 
