@@ -186,12 +186,13 @@ class Conversation::Impl {
       return nullptr;
     }
     const SessionId& id = record_.session().info.id;
-    const auto step = step_at(*store, id, start.replace_from.value_or(kSeqEnd));
+    Artefacts& artefacts = *store->offers().artefacts;
+    const auto step = choose_step(*store, artefacts, id, start.replace_from);
     if (!step) {
       record_.warn(cat("the turn's artefacts are not kept: ", step.error().message));
       return nullptr;
     }
-    return std::make_unique<StepArtefacts>(*store->offers().artefacts, id,
+    return std::make_unique<StepArtefacts>(artefacts, id,
                                            StepStart{.step = *step,
                                                      .question = std::move(question),
                                                      .provider = std::string(provider_.name()),

@@ -33,6 +33,7 @@ namespace reprise {
 namespace {
 
 constexpr Step kChat{0};
+constexpr std::string_view kAnswer = "answer.md";
 constexpr std::string_view kTextId = "txt-0";
 constexpr std::string_view kReasoningId = "reasoning-0";
 constexpr std::string_view kBetweenInputs = "---";
@@ -127,13 +128,20 @@ std::string delta_of(std::string_view type, std::string_view id, std::string_vie
 
 }  // namespace
 
-Result<Step> step_at(Store& store, const SessionId& id, Seq at) {
-  std::int64_t answers = 0;
-  REPRISE_TRY(store.read(id, {.to = at}, [&answers](Message&& message) {
-    answers += message.role == role::kAssistant ? 1 : 0;
+Result<Step> choose_step(Store& store, Artefacts& artefacts, const SessionId& id,
+                         std::optional<Seq> replaces) {
+  Step step{1};
+  REPRISE_TRY(store.read(id, {.to = replaces.value_or(kSeqEnd)}, [&step](Message&& message) {
+    step.value += message.role == role::kAssistant ? 1 : 0;
     return Flow::go_on;
   }));
-  return Step{answers + 1};
+  REPRISE_ASSIGN(const auto entries, artefacts.list_artefacts(id));
+  for (const Artefacts::Entry& entry : entries) {
+    if (entry.name == kAnswer) {
+      step.value = std::max(step.value, entry.step.value + (replaces ? 0 : 1));
+    }
+  }
+  return step;
 }
 
 StepArtefacts::StepArtefacts(Artefacts& artefacts, SessionId session, const StepStart& start)
@@ -244,7 +252,7 @@ void StepArtefacts::on_answer(const Message& answer) {
       .field("finishReason", answer.state == MessageState::complete ? "stop" : "length")
       .close();
   results_[{step_, "response.json"}] = pretty(response);
-  results_[{step_, "answer.md"}] = plain_text(answer);
+  results_[{step_, std::string(kAnswer)}] = plain_text(answer);
   if (answer.usage) {
     store::add_usage(usage_, *answer.usage);
     results_[{step_, "usage.json"}] = pretty(usage_of(usage_));

@@ -36,9 +36,12 @@ struct StepStart {
   std::string model = {};
 };
 
-// The number of a turn whose answer stands at `at` or behind: one more than there are answers
-// before.
-Result<Step> step_at(Store& store, const SessionId& id, Seq at);
+// The number of a turn: one more than there are answers before. A new answer never gets the number
+// of a step that has one, nor of one before it: the record may have lost or given up that answer,
+// and what is there is not written over. One that replaces the answer at `replaces` gets its
+// number.
+Result<Step> choose_step(Store& store, Artefacts& artefacts, const SessionId& id,
+                         std::optional<Seq> replaces);
 
 class StepArtefacts {
  public:

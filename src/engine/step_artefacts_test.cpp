@@ -105,6 +105,27 @@ TEST_F(StepArtefactsTest, AreNumberedByAnswers) {
             "{\"step\":2,\"model\":{\"id\":\"\",\"provider\":\"fake\"},\"prompt\":\"two\"}\n");
 }
 
+// A chat that has lost its messages, and not its steps.
+TEST_F(StepArtefactsTest, OverwriteNoAnswerThatIsThere) {
+  Artefacts& artefacts = *memory_->offers().artefacts;
+  for (const std::int64_t step : {1, 3}) {
+    ASSERT_TRUE(artefacts.save_artefact(session_.info.id, {step}, "answer.md", "precious"));
+  }
+  provider_.add().text("new").ended();
+  provider_.add().text("newer").ended();
+  provider_.add().text("newest").ended();
+  Conversation talk(provider_, &store_, session_, {});
+  ASSERT_TRUE(talk.ask("one", listener_));
+  ASSERT_TRUE(talk.ask("two", listener_));
+  EXPECT_EQ(artefact(1, "answer.md"), "precious");
+  EXPECT_EQ(artefact(3, "answer.md"), "precious");
+  EXPECT_EQ(artefact(4, "answer.md"), "new");
+  EXPECT_EQ(artefact(5, "answer.md"), "newer");
+  ASSERT_TRUE(talk.retry(listener_));
+  EXPECT_EQ(artefact(5, "answer.md"), "newest") << "in the place of the one before";
+  EXPECT_EQ(artefact(6, "answer.md"), std::nullopt);
+}
+
 TEST_F(StepArtefactsTest, OfToolRoundsAreOneStep) {
   ToolRegistry tools;
   ASSERT_TRUE(tools.add({{"t", "", *RawJson::parse("{}")},
