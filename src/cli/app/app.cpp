@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <ctime>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stop_token>

@@ -71,9 +71,9 @@ class Desk {
   Result<> load_older(LiveSession& live, const LoadOlder& wanted);
   void load_page(const LoadPage& wanted);
   void load_preview(const LoadPreview& wanted);
-  Result<> trash_stored(const std::string& id);
-  Result<> restore_stored(const std::string& id);
-  Result<> rename_stored(const std::string& id, const std::string& title);
+  Result<> trash_stored(const std::string& text);
+  Result<> restore_stored(const std::string& text);
+  Result<> rename_stored(const std::string& text, const std::string& title);
   Result<std::vector<SessionInfo>> resumable();
   Result<std::string> numbered(const std::string& sel);
   Result<std::string> list_resumable();

@@ -1,6 +1,7 @@
 // How the desk opens sessions: new ones and stored ones.
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -29,6 +30,8 @@
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "reprise/tool.h"
+#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/app/wrap.h"
 
 namespace reprise::cli::app {
 namespace {

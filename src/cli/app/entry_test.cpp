@@ -49,7 +49,7 @@ TEST(Entry, FoldsThoughtsAndToolCallsToALine) {
 }
 
 TEST(Entry, ShowsTheBeginningOfWhatIsTooLong) {
-  Entry entry{.kind = Entry::Kind::answer, .text = std::string(1 << 20, 'x')};
+  const Entry entry{.kind = Entry::Kind::answer, .text = std::string(1 << 20, 'x')};
   const auto& lines = lines_of(entry, 80, false, Time{});
   EXPECT_LT(lines.size(), 4000U);
   EXPECT_EQ(text_of(lines.back()), "  … 768 KiB more");

@@ -38,10 +38,10 @@ void EventQueue::post(Event event) {
 }
 
 std::vector<Event> EventQueue::take() {
-  const std::lock_guard lock(mutex_);
   std::uint64_t count = 0;
-  // Empty or not: the lock is held, so the counter and the queue agree.
+  // Before the events are taken: what is posted in between wakes once too often, never too seldom.
   (void)!::read(wake_.get(), &count, sizeof count);
+  const std::lock_guard lock(mutex_);
   std::vector<Event> out(std::make_move_iterator(events_.begin()),
                          std::make_move_iterator(events_.end()));
   events_.clear();

@@ -21,6 +21,7 @@ constexpr std::size_t kRowsForTabs = 5;
 constexpr std::size_t kColumnsForSideTodos = 110;
 constexpr std::size_t kSideTodoColumns = 36;
 constexpr std::size_t kBelowTodoRows = 6;
+constexpr std::size_t kRowsForGap = 10;
 
 std::vector<Line> dialog_lines(const Dialog& dialog, std::size_t width) {
   std::vector<Line> lines =
@@ -41,17 +42,21 @@ void place_todos(Frame& frame, const State& state) {
     return;
   }
   if (state.size.columns >= kColumnsForSideTodos) {
-    frame.todos = todo_panel(tab->facts.todos, frame.transcript_rows, kSideTodoColumns - 3);
+    frame.todos = todo_panel(tab->facts.todos, frame.transcript_rows, kSideTodoColumns - 4);
     if (!frame.todos.empty()) {
       frame.transcript_columns = state.size.columns - kSideTodoColumns;
-      frame.todo_place = {frame.transcript_row, frame.transcript_columns + 2};
+      frame.todo_place = {frame.transcript_row, frame.transcript_columns + 3};
     }
     return;
   }
   frame.todos = todo_panel(tab->facts.todos, std::min(kBelowTodoRows, frame.transcript_rows / 3),
                            state.size.columns - 2);
   frame.transcript_rows -= frame.todos.size();
-  frame.todo_place = {frame.transcript_row + frame.transcript_rows, 2};
+  if (!frame.todos.empty() && frame.transcript_rows >= kRowsForGap) {
+    --frame.transcript_rows;
+    ++frame.todo_gap;
+  }
+  frame.todo_place = {frame.transcript_row + frame.transcript_rows + frame.todo_gap, 2};
 }
 
 std::size_t height(const Tab& tab, std::size_t entry, std::size_t width, Time now) {

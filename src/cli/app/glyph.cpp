@@ -1,6 +1,7 @@
 #include "cli/app/glyph.h"
 
-#include <cwchar>
+#include <wchar.h>
+
 #include <string_view>
 
 #include "base/utf8.h"

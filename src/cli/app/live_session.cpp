@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <ranges>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -186,9 +185,9 @@ void LiveSession::report(const Result<Outcome>& outcome, bool stopped) {
 
 void LiveSession::stop() {
   std::unique_lock lock(mutex_);
-  std::stop_source source = stop_;
+  const std::stop_source source = stop_;
   lock.unlock();
-  source.request_stop();  // without the lock: it calls whoever waits
+  (void)source.request_stop();  // without the lock: it calls whoever waits
 }
 
 void LiveSession::wait() {

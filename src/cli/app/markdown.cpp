@@ -211,7 +211,7 @@ class MarkdownLines {
     for (const Line& line : coloured_code(code, language_)) {
       std::ranges::move(cut_line(line, columns), std::back_inserter(lines));
     }
-    blocks_.add(std::move(lines));
+    blocks_.add(lines);
     blocks_.pop();
   }
 
@@ -225,7 +225,7 @@ class MarkdownLines {
     for (const Line& line : std::exchange(lines_, {})) {
       std::ranges::move(wrap(line, blocks_.room()), std::back_inserter(wrapped));
     }
-    blocks_.add(std::move(wrapped));
+    blocks_.add(wrapped);
   }
 
   BlockLines blocks_;

@@ -69,7 +69,7 @@ TEST(Markdown, StylesWords) {
 }
 
 TEST(Markdown, EndsSoonOnHostileText) {
-  std::string quotes(1 << 18, '>');
+  const std::string quotes(1 << 18, '>');
   EXPECT_FALSE(markdown_lines(quotes + " x", 80).empty());
   std::string lists;
   for (int i = 0; i < 2000; ++i) {

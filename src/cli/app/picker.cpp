@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/app/fuzzy.h"
 #include "reprise/session.h"
+#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {

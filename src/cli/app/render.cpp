@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/grapheme.h"
@@ -81,7 +82,7 @@ void render_transcript(Screen& screen, const State& state, const Frame& frame) {
 void render_todos(Screen& screen, const State& state, const Frame& frame) {
   const bool beside = !frame.todos.empty() && frame.transcript_columns < state.size.columns;
   for (std::size_t i = 0; beside && i < frame.transcript_rows; ++i) {
-    screen.put({frame.transcript_row + i, frame.transcript_columns}, "│", kDim);
+    screen.put({frame.transcript_row + i, frame.transcript_columns + 1}, "│", kDim);
   }
   for (std::size_t i = 0; i < frame.todos.size(); ++i) {
     screen.put({frame.todo_place.row + i, frame.todo_place.column}, frame.todos[i]);
@@ -133,11 +134,11 @@ Screen render(const State& state) {
     return screen;
   }
   if (state.picker && state.dialogs.empty() && !state.leaving) {
-    render_picker(screen, state);
+    render_picker(screen, state, *state.picker);
     return screen;
   }
   if (state.picker && state.dialogs.empty() && !state.leaving) {
-    render_picker(screen, state);
+    render_picker(screen, state, *state.picker);
     return screen;
   }
   const Frame frame = frame_of(state);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "cli/app/picker.h"
 #include "cli/app/screen.h"
 #include "cli/app/state.h"
 
@@ -12,8 +13,7 @@ namespace reprise::cli::app {
 Screen render(const State& state);
 
 // Its parts.
-void render_picker(Screen& screen, const State& state);
-void render_picker(Screen& screen, const State& state);
+void render_picker(Screen& screen, const State& state, const Picker& picker);
 void render_tabs(Screen& screen, const State& state);
 void render_status(Screen& screen, const State& state, std::size_t row);
 

@@ -10,6 +10,7 @@
 #include "base/grapheme.h"
 #include "base/text.h"
 #include "cli/app/entry.h"
+#include "cli/app/event.h"
 #include "cli/app/render.h"
 #include "cli/app/screen.h"
 #include "cli/app/state.h"
@@ -79,7 +80,9 @@ std::string facts_line(const State& state, const Tab& tab) {
   const std::int64_t used = facts.usage.input.value + facts.usage.output.value;
   const std::string tokens = used > 0 ? cat(grouped(used), " tokens") : "";
   add(tokens);
-  if (facts.budget) {
+  if (facts.budget && tab.last_input > 0) {
+    add(cat(grouped(tab.last_input), " of ", grouped(*facts.budget), " sent"));
+  } else if (facts.budget) {
     add(cat("budget ", grouped(*facts.budget)));
   }
   if (!facts.id.empty() || !facts.saved) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/age.h"
+#include "cli/app/editor.h"
 #include "cli/app/entry.h"
 #include "cli/app/picker.h"
 #include "cli/app/render.h"
@@ -63,9 +65,15 @@ std::string fitted(std::string_view text, std::size_t columns) {
   return out;
 }
 
-void render_row(Screen& screen, const State& state, const PickerRow& row, Place place,
-                std::size_t end) {
-  const Picker& picker = *state.picker;
+// Where a row is, from its first column to `end`.
+struct RowPlace {
+  Place place;
+  std::size_t end = 0;
+};
+
+void render_row(Screen& screen, const State& state, const Picker& picker, const PickerRow& row,
+                const RowPlace& where) {
+  const auto& [place, end] = where;
   const bool selected = picker.row() == &row;
   const std::string age =
       age_text(picker.order == Picker::Order::activity ? row.updated : row.created, state.now);
@@ -96,8 +104,8 @@ void render_row(Screen& screen, const State& state, const PickerRow& row, Place 
   }
 }
 
-void render_list(Screen& screen, const State& state, const PickerFrame& frame) {
-  const Picker& picker = *state.picker;
+void render_list(Screen& screen, const State& state, const Picker& picker,
+                 const PickerFrame& frame) {
   if (picker.shown.empty()) {
     std::string text = "loading…";
     if (!picker.loading) {
@@ -110,8 +118,8 @@ void render_list(Screen& screen, const State& state, const PickerFrame& frame) {
   const std::size_t rows = std::max<std::size_t>(frame.list_rows, 1);
   const std::size_t first = picker.selected < rows ? 0 : picker.selected - rows + 1;
   for (std::size_t i = 0; i < frame.list_rows && first + i < picker.shown.size(); ++i) {
-    render_row(screen, state, picker.rows[picker.shown[first + i]], {kFirstRow + i, 0},
-               frame.list_columns);
+    render_row(screen, state, picker, picker.rows[picker.shown[first + i]],
+               {{kFirstRow + i, 0}, frame.list_columns});
   }
 }
 
@@ -129,8 +137,9 @@ std::vector<Line> preview_lines(const Preview& preview, std::size_t width, std::
   return lines;
 }
 
-void render_preview(Screen& screen, const State& state, const PickerFrame& frame) {
-  const PickerRow* const row = state.picker->row();
+void render_preview(Screen& screen, const State& state, const Picker& picker,
+                    const PickerFrame& frame) {
+  const PickerRow* const row = picker.row();
   if (frame.preview_rows == 0 || row == nullptr) {
     return;
   }
@@ -142,8 +151,8 @@ void render_preview(Screen& screen, const State& state, const PickerFrame& frame
       screen.put({frame.preview.row + i, frame.preview.column - 2}, "│", kDim);
     }
   }
-  const auto preview = state.picker->previews.find(row->id);
-  if (preview == state.picker->previews.end()) {
+  const auto preview = picker.previews.find(row->id);
+  if (preview == picker.previews.end()) {
     return;
   }
   const auto lines =
@@ -153,8 +162,7 @@ void render_preview(Screen& screen, const State& state, const PickerFrame& frame
   }
 }
 
-void render_filter(Screen& screen, const State& state) {
-  const Picker& picker = *state.picker;
+void render_filter(Screen& screen, const State& state, const Picker& picker) {
   const std::string where = cat(picker.all ? "all projects" : "this project",
                                 picker.order == Picker::Order::activity ? "" : ", by creation");
   screen.put({0, 0}, " Resume a session", kBold);
@@ -164,12 +172,11 @@ void render_filter(Screen& screen, const State& state) {
   }
   const Editor& line = picker.new_title ? *picker.new_title : picker.filter;
   const std::string prompt = picker.new_title ? "new title: " : "› ";
-  std::size_t column = screen.put({1, 0}, prompt, kPickerAccent);
-  const std::size_t start = column;
+  const std::size_t start = screen.put({1, 0}, prompt, kPickerAccent);
   if (line.empty() && !picker.new_title) {
-    screen.put({1, column}, "Type to filter", kDim);
+    screen.put({1, start}, "Type to filter", kDim);
   } else {
-    column = screen.put({1, column}, line.text(), kPlain);
+    screen.put({1, start}, line.text(), kPlain);
   }
   const std::size_t before = display_width(std::string_view(line.text()).substr(0, line.cursor()));
   screen.set_cursor({1, std::min(start + before, state.size.columns - 1)});
@@ -185,12 +192,11 @@ std::string counted(const Picker& picker) {
 
 }  // namespace
 
-void render_picker(Screen& screen, const State& state) {
-  const Picker& picker = *state.picker;
+void render_picker(Screen& screen, const State& state, const Picker& picker) {
   const PickerFrame frame = picker_frame(state.size);
-  render_filter(screen, state);
-  render_list(screen, state, frame);
-  render_preview(screen, state, frame);
+  render_filter(screen, state, picker);
+  render_list(screen, state, picker, frame);
+  render_preview(screen, state, picker, frame);
   const std::size_t row = state.size.rows - 1;
   if (!picker.note.empty()) {
     screen.put({row, 1}, picker.note, {.colour = Colour::yellow});

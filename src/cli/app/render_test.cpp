@@ -126,6 +126,15 @@ TEST(Render, MarksTabsAndCutsTheirNames) {
   EXPECT_NE(shown(state).find("•"), std::string::npos);
 }
 
+TEST(Render, ShowsHowMuchOfTheBudgetIsUsed) {
+  State state = open_state();
+  state.tabs[0].facts.budget = 8000;
+  EXPECT_NE(shown(state).find("echo · budget 8,000 · sqlite"), std::string::npos);
+  enter(state, "question");
+  answer(state, "answer");
+  EXPECT_NE(shown(state).find("echo · 12 of 8,000 sent · sqlite"), std::string::npos);
+}
+
 TEST(Render, GrowsTheInputAndScrollsIt) {
   State state = open_state();
   type(state, "one");

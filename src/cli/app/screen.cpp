@@ -9,6 +9,7 @@
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
+#include "cli/app/style.h"
 
 namespace reprise::cli::app {
 

@@ -166,6 +166,16 @@ TEST(EditElsewhere, TakesTwoKeys) {
   EXPECT_NE(shown(state).find("the editor failed"), std::string::npos);
 }
 
+TEST(EditElsewhere, FindsATabThatWasOpenedMeanwhile) {
+  State state = empty_state();
+  type(state, "draft");
+  key(state, "Ctrl-X");
+  const TabId tab = only<EditElsewhere>(key(state, "Ctrl-E")).tab;
+  update(state, NewestFound{});
+  update(state, Edited{.tab = tab, .text = "edited"});
+  EXPECT_EQ(state.input().text(), "edited");
+}
+
 TEST(Todos, StandBelowTheTranscriptOrBesideIt) {
   State state = open_state();
   std::vector<Todo> todos(3);

@@ -48,6 +48,7 @@ struct Tab {
   bool scrolled = false;           // by the person; keys may mean the transcript
   std::string search = {};         // what was looked for last, in small letters
   std::optional<Anchor> found = {};
+  std::int64_t last_input = 0;  // tokens of the last request
   bool unfolded = false;
   bool todos_hidden = false;
   bool unread = false;
@@ -102,8 +103,8 @@ struct State {
   Tab* tab() { return current < tabs.size() ? &tabs[current] : nullptr; }
   const Tab* tab() const { return current < tabs.size() ? &tabs[current] : nullptr; }
   Tab* find(TabId id);
-  Editor& input() { return tab() == nullptr ? first_input : tab()->input; }
-  const Editor& input() const { return tab() == nullptr ? first_input : tab()->input; }
+  Editor& input() { return current < tabs.size() ? tabs[current].input : first_input; }
+  const Editor& input() const { return current < tabs.size() ? tabs[current].input : first_input; }
 };
 
 // What a tab is called: its title, or its folder.

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // After the standard headers: it defines macros with everyday names.
@@ -258,7 +259,7 @@ void Terminal::take_again() {
 void Terminal::suspend() {
   write_raw(kPasteMarksOff);
   // ncurses has a handler that gives the terminal back and takes it again.
-  ::raise(SIGTSTP);
+  (void)::raise(SIGTSTP);
   write_raw(kPasteMarksOn);
   redraw();
 }

@@ -1,7 +1,7 @@
 #include "cli/app/terminal_keys.h"
 
-#include <cstddef>
 #include <cwchar>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,8 +73,8 @@ void KeyCollector::key(std::string_view name) {
   if (name == kPasteBegins) {
     paste_.emplace();
   } else if (name == kPasteEnds) {
-    if (paste_) {
-      events_.emplace_back(Pasted{*std::exchange(paste_, std::nullopt)});
+    if (const auto paste = std::exchange(paste_, std::nullopt); paste) {
+      events_.emplace_back(Pasted{*paste});
     }
   } else if (!paste_ && !name.empty()) {
     events_.emplace_back(KeyPressed{std::string(name)});

@@ -1,11 +1,8 @@
 #include "cli/app/update.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 
 #include "base/text.h"
@@ -13,7 +10,7 @@
 #include "cli/app/effect.h"
 #include "cli/app/entry.h"
 #include "cli/app/event.h"
-#include "cli/app/frame.h"
+#include "cli/app/picker.h"
 #include "cli/app/state.h"
 #include "reprise/session.h"
 
@@ -168,7 +165,7 @@ class Handler {
   void operator()(const Edited& edited) {
     Tab* const tab = state_.find(edited.tab);
     if (edited.text) {
-      (tab == nullptr ? state_.first_input : tab->input).set(*edited.text);
+      (tab == nullptr ? state_.input() : tab->input).set(*edited.text);
     } else {
       state_.status = edited.failure;
     }

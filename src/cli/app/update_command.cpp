@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cli/age.h"
+#include "cli/app/editor.h"
 #include "cli/app/effect.h"
 #include "cli/app/entry.h"
 #include "cli/app/keys.h"
@@ -235,7 +235,7 @@ void answer_dialog(State& state, AnswerConsent::Choice choice, Effects& effects)
       Tab* const tab = add_tab(state, state.start_folder);
       if (choice == Choice::no) {
         effects.emplace_back(OpenNew{.tab = tab->id});
-      } else {
+      } else if (dialog.session) {
         effects.emplace_back(OpenSession{.tab = tab->id, .sel = dialog.session->id.str()});
       }
       return;

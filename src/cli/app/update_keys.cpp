@@ -11,6 +11,7 @@
 #include "cli/app/complete.h"
 #include "cli/app/editor.h"
 #include "cli/app/effect.h"
+#include "cli/app/event.h"
 #include "cli/app/frame.h"
 #include "cli/app/keys.h"
 #include "cli/app/state.h"

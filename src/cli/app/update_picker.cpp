@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/text.h"
+#include "cli/app/editor.h"
 #include "cli/app/effect.h"
 #include "cli/app/event.h"
 #include "cli/app/picker.h"
@@ -18,8 +18,7 @@ namespace reprise::cli::app {
 namespace {
 
 // After every change: the rows and the preview that are missing now.
-void fetch(State& state, Effects& effects) {
-  Picker& picker = *state.picker;
+void fetch(const State& state, Picker& picker, Effects& effects) {
   if (needs_more(picker, state.size.rows)) {
     picker.loading = true;
     effects.emplace_back(LoadPage{.generation = picker.generation,
@@ -34,19 +33,17 @@ void fetch(State& state, Effects& effects) {
   }
 }
 
-void start_list(State& state, Effects& effects) {
-  Picker& picker = *state.picker;
+void start_list(State& state, Picker& picker, Effects& effects) {
   picker.generation = ++state.pickers_opened;
   picker.rows.clear();
   picker.next.clear();
   picker.complete = false;
   picker.loading = false;
   refilter(picker, true);
-  fetch(state, effects);
+  fetch(state, picker, effects);
 }
 
-void close_picker(State& state, Effects& effects) {
-  const bool alone = state.picker->alone;
+void close_picker(State& state, bool alone, Effects& effects) {
   state.picker.reset();
   if (alone) {
     leave(state, Leaving::done, effects);
@@ -59,8 +56,8 @@ const Tab* open_tab_of(const State& state, const PickerRow& row) {
   return found == state.tabs.end() ? nullptr : &*found;
 }
 
-void choose(State& state, Effects& effects) {
-  const PickerRow* const row = state.picker->row();
+void choose(State& state, Picker& picker, Effects& effects) {
+  const PickerRow* const row = picker.row();
   if (row == nullptr) {
     return;
   }
@@ -73,7 +70,7 @@ void choose(State& state, Effects& effects) {
     return tab.facts.folder == row->folder;
   });
   if (taken || state.tabs.size() >= kTabsMax) {
-    state.picker->note = taken ? kProjectOpen : kTabsFull;
+    picker.note = taken ? kProjectOpen : kTabsFull;
     return;
   }
   const std::string id = row->id;
@@ -82,13 +79,13 @@ void choose(State& state, Effects& effects) {
   effects.emplace_back(OpenSession{.tab = tab->id, .sel = id});
 }
 
-void trash_row(State& state, Effects& effects) {
-  const PickerRow* const row = state.picker->row();
+void trash_row(const State& state, Picker& picker, Effects& effects) {
+  const PickerRow* const row = picker.row();
   if (row == nullptr) {
     return;
   }
   if (open_tab_of(state, *row) != nullptr) {
-    state.picker->note = "That session is open in a tab.";
+    picker.note = "That session is open in a tab.";
     return;
   }
   effects.emplace_back(TrashStored{.id = row->id});
@@ -123,18 +120,17 @@ bool edit_line(Editor& line, std::string_view key) {
   return true;
 }
 
-void rename_key(State& state, std::string_view key, Effects& effects) {
-  Picker& picker = *state.picker;
+void rename_key(Picker& picker, Editor& title_line, std::string_view key, Effects& effects) {
   if (key == "Esc" || key == "Ctrl-C") {
     picker.new_title.reset();
   } else if (key == "Enter") {
-    const std::string title(trimmed(picker.new_title->text()));
+    const std::string title(trimmed(title_line.text()));
     picker.new_title.reset();
     if (const PickerRow* const row = picker.row(); row != nullptr && !title.empty()) {
       effects.emplace_back(RenameStored{.id = row->id, .title = title});
     }
   } else {
-    (void)edit_line(*picker.new_title, key);  // other keys do nothing here
+    (void)edit_line(title_line, key);  // other keys do nothing here
   }
 }
 
@@ -160,38 +156,37 @@ bool move_key(const State& state, Picker& picker, std::string_view key) {
   return true;
 }
 
-void bring_back(State& state, Effects& effects) {
-  effects.emplace_back(RestoreStored{.id = state.picker->trashed.back().id});
-}
-
 }  // namespace
 
 void open_picker(State& state, bool alone, bool all, Effects& effects) {
-  state.picker.emplace();
-  state.picker->alone = alone;
-  state.picker->all = all;
-  start_list(state, effects);
+  Picker& picker = state.picker.emplace();
+  picker.alone = alone;
+  picker.all = all;
+  start_list(state, picker, effects);
 }
 
 void press_in_picker(State& state, std::string_view key, Effects& effects) {
+  if (!state.picker) {
+    return;
+  }
   Picker& picker = *state.picker;
   picker.note.clear();
   if (picker.new_title) {
-    return rename_key(state, key, effects);
+    return rename_key(picker, *picker.new_title, key, effects);
   }
   if (key == "Esc" || key == "Ctrl-C" || key == "Ctrl-O" || key == "Ctrl-D") {
-    return close_picker(state, effects);
+    return close_picker(state, picker.alone, effects);
   }
   if (key == "Enter") {
-    return choose(state, effects);
+    return choose(state, picker, effects);
   }
   if (key == "Delete") {
-    trash_row(state, effects);
+    trash_row(state, picker, effects);
   } else if (key == "F2") {
     begin_rename(picker);
   } else if (key == "Tab") {
     picker.all = !picker.all;
-    return start_list(state, effects);
+    return start_list(state, picker, effects);
   } else if (key == "Ctrl-S") {
     picker.order =
         picker.order == Picker::Order::activity ? Picker::Order::creation : Picker::Order::activity;
@@ -199,24 +194,28 @@ void press_in_picker(State& state, std::string_view key, Effects& effects) {
   } else if (!move_key(state, picker, key) && edit_line(picker.filter, key)) {
     refilter(picker, true);
   }
-  fetch(state, effects);
+  fetch(state, picker, effects);
 }
 
 void type_in_picker(State& state, std::string_view text, Effects& effects) {
+  if (!state.picker) {
+    return;
+  }
   Picker& picker = *state.picker;
   picker.note.clear();
   if (picker.new_title) {
     return picker.new_title->insert(text);
   }
   if (picker.filter.empty() && text == "q") {
-    return close_picker(state, effects);
+    return close_picker(state, picker.alone, effects);
   }
   if (picker.filter.empty() && text == "u" && !picker.trashed.empty()) {
-    return bring_back(state, effects);
+    effects.emplace_back(RestoreStored{.id = picker.trashed.back().id});
+    return;
   }
   picker.filter.insert(text);
   refilter(picker, true);
-  fetch(state, effects);
+  fetch(state, picker, effects);
 }
 
 void on_page(State& state, const PageLoaded& page, Effects& effects) {
@@ -229,13 +228,13 @@ void on_page(State& state, const PageLoaded& page, Effects& effects) {
   if (picker.rows.empty() && picker.complete && !picker.all) {
     // There is nothing of this folder; perhaps elsewhere.
     picker.all = true;
-    return start_list(state, effects);
+    return start_list(state, picker, effects);
   }
   if (picker.rows.empty() && picker.complete && picker.alone && page.failure.empty()) {
     state.nothing_saved = true;
-    return close_picker(state, effects);
+    return close_picker(state, picker.alone, effects);
   }
-  fetch(state, effects);
+  fetch(state, picker, effects);
 }
 
 void on_stored_changed(State& state, const StoredChanged& changed, Effects& effects) {
@@ -278,11 +277,11 @@ void on_stored_changed(State& state, const StoredChanged& changed, Effects& effe
       picker.rows.erase(row);
       refilter(picker, true);
       move_selection(picker, static_cast<std::ptrdiff_t>(selected));
-      return fetch(state, effects);
+      return fetch(state, picker, effects);
     }
   }
   refilter(picker, false);
-  fetch(state, effects);
+  fetch(state, picker, effects);
 }
 
 }  // namespace reprise::cli::app

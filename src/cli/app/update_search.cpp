@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -23,8 +22,7 @@ bool contains(std::string_view text, std::string_view pattern) {
 }
 
 // The newest prompt before `place` that has the pattern.
-void find_prompt(State& state, std::size_t place) {
-  LineSearch& search = *state.line_search;
+void find_prompt(State& state, LineSearch& search, std::size_t place) {
   const std::vector<std::string>& prompts = state.input().prompts();
   const std::string pattern = ascii_lower(search.pattern.text());
   for (std::size_t i = std::min(place, prompts.size()); i-- > 0;) {
@@ -63,8 +61,7 @@ std::optional<Anchor> step(const Tab& tab, Anchor at, bool up, const Frame& fram
   return at.entry + 1 == tab.entries.size() ? std::nullopt : std::optional(Anchor{at.entry + 1, 0});
 }
 
-void finish_search(State& state) {
-  const LineSearch search = *std::exchange(state.line_search, std::nullopt);
+void finish_search(State& state, const LineSearch& search) {
   Tab* const tab = state.tab();
   if (search.kind != LineSearch::Kind::transcript || tab == nullptr) {
     return;
@@ -110,11 +107,16 @@ void find_in_transcript(State& state, bool up) {
 }
 
 void begin_search(State& state, LineSearch::Kind kind) {
-  state.line_search = LineSearch{.kind = kind, .draft = state.input().text()};
-  state.line_search->place = state.input().prompts().size();
+  state.line_search = LineSearch{.kind = kind,
+                                 .draft = state.input().text(),
+                                 .pattern = {},
+                                 .place = state.input().prompts().size()};
 }
 
 bool press_in_search(State& state, std::string_view key) {
+  if (!state.line_search) {
+    return false;
+  }
   LineSearch& search = *state.line_search;
   const bool history = search.kind == LineSearch::Kind::history;
   if (key == "Esc" || key == "Ctrl-C") {
@@ -123,14 +125,16 @@ bool press_in_search(State& state, std::string_view key) {
     }
     state.line_search.reset();
   } else if (key == "Ctrl-R" && history) {
-    find_prompt(state, search.place);
+    find_prompt(state, search, search.place);
   } else if (key == "Backspace") {
     search.pattern.erase_before();
     if (history) {
-      find_prompt(state, state.input().prompts().size());
+      find_prompt(state, search, state.input().prompts().size());
     }
   } else if (key == "Enter") {
-    finish_search(state);
+    const LineSearch done = search;
+    state.line_search.reset();
+    finish_search(state, done);
   } else if (history) {
     state.line_search.reset();
     return false;  // the key is meant for what was found
@@ -139,10 +143,13 @@ bool press_in_search(State& state, std::string_view key) {
 }
 
 void type_in_search(State& state, std::string_view text) {
+  if (!state.line_search) {
+    return;
+  }
   LineSearch& search = *state.line_search;
   search.pattern.insert(text);
   if (search.kind == LineSearch::Kind::history) {
-    find_prompt(state, state.input().prompts().size());
+    find_prompt(state, search, state.input().prompts().size());
   }
 }
 

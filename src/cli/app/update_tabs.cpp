@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/app/editor.h"
 #include "cli/app/effect.h"

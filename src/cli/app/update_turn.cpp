@@ -1,9 +1,11 @@
 // A turn, from the question to its end.
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/app/effect.h"
@@ -11,6 +13,7 @@
 #include "cli/app/event.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
+#include "reprise/message.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -101,6 +104,9 @@ void on_answer(Tab& tab, const AnswerStored& answer) {
       entry.done = true;
       entry.changed();
     }
+  }
+  if (answer.usage && answer.usage->input.value > 0) {
+    tab.last_input = answer.usage->input.value;
   }
   if (!answer.calls_tools) {
     add_entry(tab, {.kind = Entry::Kind::footer,
