@@ -12,7 +12,7 @@ function(reprise_layer name)
   endforeach()
   target_sources(reprise PRIVATE $<TARGET_OBJECTS:reprise_${name}>)
   if(REPRISE_TESTS AND layer_TESTS)
-    reprise_test(${name}_test SOURCES ${layer_TESTS})
+    reprise_test(${name}_test THREADS SOURCES ${layer_TESTS})
   endif()
 endfunction()
 
@@ -31,12 +31,20 @@ function(reprise_join target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# reprise_test(NAME SOURCES file… [USES library…]): a GoogleTest program over the whole library.
+add_custom_target(threads_tests)
+
+# reprise_test(NAME [THREADS] SOURCES file… [USES library…]): a GoogleTest program over the whole
+# library. THREADS: where threads of one process meet, which is what the thread sanitizer looks at.
 function(reprise_test name)
-  cmake_parse_arguments(test "" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(test "THREADS" "" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${test_SOURCES})
   reprise_join(${name} ${test_SOURCES})
   target_link_libraries(${name} PRIVATE
     reprise_build_settings reprise ${test_USES} GTest::gtest_main GTest::gmock)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+  set(labels "")
+  if(test_THREADS)
+    set(labels LABELS threads)
+    add_dependencies(threads_tests ${name})
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 ${labels})
 endfunction()
