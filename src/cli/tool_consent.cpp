@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>

@@ -83,6 +83,7 @@ class App {
     state_.home = context_.environment().find("HOME").value_or("");
     perform(begin(state_, start));
     paint();
+    next_paint_ = {};  // what was asked for is shown as soon as it is there
     while (!state_.over) {
       wait();
       if (interrupts_.signal() == SIGHUP || gone_) {
