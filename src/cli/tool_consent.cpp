@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <functional>
 #include <memory>
 #include <set>
 #include <string>

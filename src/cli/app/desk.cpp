@@ -1,5 +1,6 @@
 #include "cli/app/desk.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,6 +25,12 @@
 #include "reprise/store_offers.h"
 
 namespace reprise::cli::app {
+namespace {
+
+// Whose job the thread is doing: what is said meanwhile is said there.
+thread_local TabId job_tab;
+
+}  // namespace
 
 Desk::Desk(Parts parts) : parts_(std::move(parts)), consents_(parts_.events) {
   parts_.context.divert_talk([this](Context::Saying what, std::string_view text) {
@@ -43,6 +50,7 @@ Desk::~Desk() {
   }
   worker_.request_stop();
   worker_.join();
+  closers_.clear();
   parts_.context.divert_talk({});
 }
 
@@ -74,13 +82,7 @@ Desk::Live Desk::find(TabId tab) {
 
 bool Desk::keeps_running_answers() {
   const std::lock_guard lock(mutex_);
-  for (const auto& [tab, live] : tabs_) {
-    const Store* const store = live->session().store();
-    if (store == nullptr || store->offers().partials == nullptr) {
-      return false;
-    }
-  }
-  return true;
+  return std::ranges::all_of(tabs_, [](const auto& tab) { return tab.second->keeps_answers(); });
 }
 
 void Desk::work(const std::stop_token& over) {
@@ -107,10 +109,7 @@ struct Desk::Performer {
   void operator()(const OpenSession& wanted) {
     open(wanted.tab, [&] { return desk.open_stored(wanted); });
   }
-  void operator()(const CloseTab& wanted) {
-    desk.close(wanted.tab, false);
-    desk.parts_.events.post(TabClosed{wanted.tab});
-  }
+  void operator()(const CloseTab& wanted) { desk.begin_close(wanted.tab, false); }
   void operator()(const Ask& ask) {
     desk.start_turn(
         ask.tab,
@@ -160,7 +159,7 @@ struct Desk::Performer {
     say(wanted.tab, [&] { return desk.delete_stored(wanted.sel); });
   }
   void operator()(const CountClosed& wanted) {
-    desk.tab_ = wanted.tab;
+    job_tab = wanted.tab;
     desk.count_closed();
   }
   void operator()(const ClearClosed& wanted) {
@@ -172,7 +171,7 @@ struct Desk::Performer {
  private:
   template <class Open>
   void open(TabId tab, const Open& open_it) {
-    desk.tab_ = tab;
+    job_tab = tab;
     if (const Result<> opened = open_it(); !opened) {
       desk.parts_.events.post(TabFailed{.tab = tab, .reason = opened.error().message});
     }
@@ -181,9 +180,9 @@ struct Desk::Performer {
   // What a job in an open session does; one that was closed meanwhile needs nothing.
   template <class Do>
   void in_tab(TabId tab, const Do& what) {
-    desk.tab_ = tab;
+    job_tab = tab;
     const Live live = desk.find(tab);
-    if (live == nullptr) {
+    if (live == nullptr || live->is_closing()) {
       return;
     }
     if (const Result<> done = what(*live); !done) {
@@ -193,7 +192,7 @@ struct Desk::Performer {
 
   template <class Do>
   void say(TabId tab, const Do& what) {
-    desk.tab_ = tab;
+    job_tab = tab;
     const Result<std::string> text = what();
     desk.say(text ? Said::Kind::notice : Said::Kind::warning, text ? *text : text.error().message);
   }
@@ -210,21 +209,39 @@ void Desk::perform_job(const Effect& effect) {
   std::visit(Performer{*this}, effect);
 }
 
-void Desk::close(TabId tab, bool interrupted) {
+// On a thread of its own: a model may be asked for a title.
+void Desk::begin_close(TabId tab, bool interrupted) {
   const Live live = find(tab);
   if (live == nullptr) {
+    return parts_.events.post(TabClosed{tab});  // it could not be opened
+  }
+  if (live->begin_close()) {
     return;
   }
-  tab_ = tab;
-  live->stop();
-  live->wait();
-  saved_ = saved_ && live->all_saved();
-  ChatSession& session = live->session();
+  closers_.emplace_back([this, tab, live, interrupted] {
+    job_tab = tab;
+    close(*live, interrupted);
+    std::unique_lock lock(mutex_);
+    tabs_.erase(tab);
+    lock.unlock();
+    parts_.events.post(TabClosed{tab});
+  });
+}
+
+void Desk::close(LiveSession& live, bool interrupted) {
+  live.stop();
+  live.wait();
+  if (!live.all_saved()) {
+    saved_ = false;
+  }
+  ChatSession& session = live.session();
   Store* const store = session.store();
   if (store == nullptr) {
-    saved_ = saved_ && session.now().info.head.value == 0;
+    if (live.was_asked()) {
+      saved_ = false;
+    }
   } else if (session.is_kept() && !session.discard_if_empty()) {
-    const auto named = session.set_closing_title(live->said(), interrupted, hurry_.get_token());
+    const auto named = session.set_closing_title(live.said(), interrupted, hurry_.get_token());
     Result<> closed;
     if (!interrupted) {
       closed =
@@ -239,8 +256,6 @@ void Desk::close(TabId tab, bool interrupted) {
       }
     }
   }
-  const std::lock_guard lock(mutex_);
-  tabs_.erase(tab);
 }
 
 void Desk::close_all(bool interrupted) {
@@ -253,14 +268,14 @@ void Desk::close_all(bool interrupted) {
     }
   }
   for (const TabId tab : all) {
-    close(tab, interrupted);
-    parts_.events.post(TabClosed{tab});
+    begin_close(tab, interrupted);
   }
+  closers_.clear();  // waits for them
   parts_.events.post(AllClosed{.saved = saved_});
 }
 
 void Desk::say(Said::Kind kind, std::string_view text) {
-  parts_.events.post(Said{kind, tab_, std::string(text)});
+  parts_.events.post(Said{kind, job_tab, std::string(text)});
 }
 
 }  // namespace reprise::cli::app

@@ -4,6 +4,7 @@
 // closes sessions. It alone uses the Context while it lives; the screen never waits for a store or
 // a provider.
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
@@ -80,15 +81,15 @@ class Desk {
   Result<std::string> delete_stored(const std::string& sel);
   void count_closed();
   Result<std::string> clear_closed();
-  void close(TabId tab, bool interrupted);
+  void begin_close(TabId tab, bool interrupted);
+  void close(LiveSession& live, bool interrupted);
   void close_all(bool interrupted);
   void say(Said::Kind kind, std::string_view text);
 
   Parts parts_;
   Consents consents_;
-  TabId tab_;                         // whose job is being done; the worker's
   bool first_ = true;                 // no session was opened yet; the worker's
-  bool saved_ = true;                 // all that was closed; the worker's
+  std::atomic<bool> saved_ = true;    // all that was closed
   std::vector<std::string> numbers_;  // ids as they were listed last; the worker's
   std::stop_source hurry_;
 
@@ -97,7 +98,8 @@ class Desk {
   std::deque<Effect> jobs_;
   std::map<TabId, Live> tabs_;
 
-  std::jthread worker_;  // last: it uses all the others
+  std::vector<std::jthread> closers_;  // each closes a session; the worker's
+  std::jthread worker_;                // last: it uses all the others
 };
 
 }  // namespace reprise::cli::app

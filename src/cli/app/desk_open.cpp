@@ -26,6 +26,7 @@
 #include "cli/session_setup.h"
 #include "cli/settings.h"
 #include "cli/store_rules.h"
+#include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
@@ -90,6 +91,10 @@ void Desk::find_newest() {
     // A store that cannot be listed says so when the session is opened.
     if (page && !page->sessions.empty()) {
       found.session = std::move(page->sessions.front());
+      if (SessionInfo& info = *found.session; info.title.empty()) {
+        info.title =
+            title_from_prompt(first_exchange(**store, info.id).value_or(Exchange{}).question);
+      }
     }
   }
   parts_.events.post(std::move(found));

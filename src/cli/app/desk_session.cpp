@@ -20,7 +20,7 @@
 namespace reprise::cli::app {
 
 void Desk::start_turn(TabId tab, LiveSession::Turn turn, std::string question) {
-  if (const Live live = find(tab); live != nullptr) {
+  if (const Live live = find(tab); live != nullptr && !live->is_closing()) {
     live->run(std::move(turn), std::move(question));
   }
 }

@@ -127,6 +127,8 @@ Approver LiveSession::approver() {
 void LiveSession::begin(std::unique_ptr<ChatSession> session, TabFacts constant_facts) {
   session_ = std::move(session);
   constant_ = std::move(constant_facts);
+  const Store* const store = session_->store();
+  keeps_answers_ = store != nullptr && store->offers().partials != nullptr;
 }
 
 TabFacts LiveSession::facts() {
@@ -153,6 +155,7 @@ std::vector<Todo> LiveSession::todos() {
 
 void LiveSession::run(Turn turn, std::string question) {
   wait();
+  asked_ = true;
   std::stop_token stop;
   {
     const std::lock_guard lock(mutex_);

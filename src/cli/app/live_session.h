@@ -72,6 +72,12 @@ class LiveSession {
   // Until the turn has ended.
   void wait();
   bool all_saved() const { return saved_; }
+  bool was_asked() const { return asked_; }
+  // Whether a running answer is stored as it comes, so that little is lost with the process.
+  bool keeps_answers() const { return keeps_answers_; }
+  // True when it was called before: it is closed once, and nothing else is done then.
+  bool begin_close() { return closing_.exchange(true); }
+  bool is_closing() const { return closing_; }
   // What this run began with. Not while a turn runs.
   const Exchange& said() const { return said_; }
 
@@ -85,6 +91,9 @@ class LiveSession {
   std::mutex mutex_;
   std::stop_source stop_;         // of the running turn
   std::set<std::string> always_;  // tools that may always run
+  bool keeps_answers_ = false;
+  std::atomic<bool> closing_ = false;
+  std::atomic<bool> asked_ = false;
   std::atomic<bool> saved_ = true;
   Exchange said_;
   std::thread turn_;

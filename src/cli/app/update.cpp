@@ -156,10 +156,13 @@ class Handler {
   }
 
   void operator()(const ConsentAsked& asked) {
+    const Tab* const tab = state_.find(asked.tab);
+    const std::string where =
+        tab == nullptr || tab == state_.tab() ? "" : cat(tab_name(*tab), ": ");
     state_.dialogs.push_back({.kind = Dialog::Kind::consent,
                               .tab = asked.tab,
                               .number = asked.number,
-                              .question = asked.question});
+                              .question = cat(where, asked.question)});
   }
 
   void operator()(const Edited& edited) {

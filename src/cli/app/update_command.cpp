@@ -194,6 +194,9 @@ void run_command(State& state, std::string_view line, Effects& effects) {
   if (tab == nullptr || tab->phase == Tab::Phase::opening) {
     return say(state, tab, Kind::warning, "No session is open yet.");
   }
+  if (tab->phase == Tab::Phase::closing) {
+    return say(state, tab, Kind::warning, "this session is being closed");
+  }
   if (tab->is_busy() && waits_for_answer(slash->verb)) {
     return say(state, tab, Kind::warning, "an answer is running; Ctrl-C stops it");
   }

@@ -214,6 +214,20 @@ TEST(Update, AsksWhetherAToolMayRun) {
   EXPECT_EQ(answer.choice, AnswerConsent::Choice::always);
 }
 
+TEST(Update, SaysWhoseToolItIs) {
+  State state = open_state();
+  enter(state, "/session new /b");
+  update(state, ConsentAsked{{1}, 7, "Run todo_write {}?"});
+  EXPECT_EQ(state.dialogs.front().question, "reprise: Run todo_write {}?");
+}
+
+TEST(Update, ChangesNothingInASessionThatIsBeingClosed) {
+  State state = open_state();
+  key(state, "Ctrl-W");
+  EXPECT_TRUE(enter(state, "/title T").empty());
+  EXPECT_TRUE(enter(state, "too late").empty());
+}
+
 TEST(Update, LoadsOlderMessagesAtTheTop) {
   State state = open_state();
   Tab& tab = state.tabs[0];
