@@ -60,11 +60,12 @@ void make_current(Context& context, Store& store, const SessionId& id, bool arch
     context.warn(cat("this session is not the current one: ", done.error().message));
     return;
   }
-  if (!archive || !before || !*before || store.offers().archives == nullptr) {
+  const std::optional<SessionId> old = before ? *before : std::nullopt;
+  if (!archive || !old || store.offers().archives == nullptr) {
     return;
   }
-  if (const auto done = store.offers().archives->archive(**before, context.clock().now()); done) {
-    context.remark(cat("archived ", short_id(**before).value_or((*before)->str())));
+  if (const auto done = store.offers().archives->archive(*old, context.clock().now()); done) {
+    context.remark(cat("archived ", short_id(*old).value_or(old->str())));
   } else {
     context.warn(cat("the session before is not archived: ", done.error().message));
   }

@@ -25,6 +25,7 @@
 #include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -202,8 +203,8 @@ class Conversation::Impl {
   void end_step(StepArtefacts& step, const Result<Outcome>& outcome) {
     if (!outcome) {
       step.on_failure(outcome.error());
-    } else if (outcome->cut) {
-      step.on_failure(*outcome->cut);
+    } else if (const auto& cut = outcome->cut; cut) {
+      step.on_failure(*cut);
     }
     if (const auto failure = step.finish(); failure) {
       record_.warn(cat("the turn's artefacts are not all kept: ", failure->message));

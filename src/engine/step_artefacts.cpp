@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -23,7 +22,6 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
@@ -283,9 +281,9 @@ void StepArtefacts::write_whole(const Files& files) {
   for (const auto& [place, bytes] : files) {
     const auto& [step, name] = place;
     const auto there = artefacts_.find_artefact(session_, step, name);
-    if (there && !*there) {
+    if (there && *there == std::nullopt) {
       note(artefacts_.append_artefact(session_, step, name, bytes));
-    } else if (!there || **there != bytes) {
+    } else if (!there || *there != bytes) {
       note(artefacts_.save_artefact(session_, step, name, bytes));
     }
   }

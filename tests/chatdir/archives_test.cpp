@@ -54,7 +54,7 @@ fs::path archive_of(const ChatDirectory& directory, const SessionId& id) {
 
 SessionId packed_session(const ChatDirectory& directory) {
   const auto store = directory.open();
-  Session whole = full_session(chat_id(1).str());
+  const Session whole = full_session(chat_id(1).str());
   must(store->create(whole));
   Message answer = assistant("answer");
   answer.usage = usage("req-1", 100, 10);

@@ -6,22 +6,19 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <string>
 #include <system_error>
-#include <utility>
 
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/current.h"
 #include "store/chatdir/layout.h"
-#include "store/chatdir/message_log.h"
+#include "store/chatdir/log_end.h"
 #include "store/chatdir/packed_chat.h"
 #include "store/chatdir/unfinished.h"
 #include "store/facts.h"

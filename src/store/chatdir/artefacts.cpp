@@ -297,6 +297,7 @@ Result<std::vector<Artefacts::Entry>> ChatArtefacts::list_artefacts(const Sessio
   if (const auto place = chats_.layout().find(id); place && place->is_packed()) {
     std::vector<ChatFile> files;
     REPRISE_ASSIGN(auto packed, list_packed_files(id, *place));
+    files.reserve(packed.size());
     for (auto& [name, bytes] : packed) {
       files.push_back({std::move(name), bytes});
     }

@@ -13,10 +13,12 @@
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
+#include "reprise/types.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/current.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/layout.h"
+#include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
 
 namespace reprise::store::chatdir {
@@ -105,8 +107,9 @@ Result<> ChatBackup::copy_all(const Layout& to) {
     }
   }
   // It may be a link, or name no chat.
-  if (const auto current = CurrentChat(chats_).current(); current && *current) {
-    REPRISE_TRY(replace_file(to.current_file(), (*current)->str()));
+  const auto current = CurrentChat(chats_).current();
+  if (const std::optional<SessionId> id = current ? *current : std::nullopt; id) {
+    REPRISE_TRY(replace_file(to.current_file(), id->str()));
   }
   REPRISE_ASSIGN(const auto model, read_if_there(chats_.layout().model_file()));
   return model ? replace_file(to.model_file(), *model) : Result<>();

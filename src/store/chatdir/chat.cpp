@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/types.h>
 
 #include <chrono>
 #include <cstdint>
@@ -30,6 +29,7 @@
 #include "store/chatdir/chat_facts.h"
 #include "store/chatdir/chat_writer.h"
 #include "store/chatdir/layout.h"
+#include "store/chatdir/log_end.h"
 #include "store/chatdir/log_reader.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/unfinished.h"
@@ -68,7 +68,11 @@ bool Chat::is_in_place() const {
 
 bool Chat::is_unfinished() const {
   const auto unfinished = find_unfinished(layout_);
-  return !unfinished || (*unfinished && (*unfinished)->id == id_);
+  if (!unfinished) {
+    return true;
+  }
+  const std::optional<Unfinished>& moving = *unfinished;
+  return moving && moving->id == id_;
 }
 
 Result<LockFile::Hold> Chat::lock() {
@@ -275,7 +279,7 @@ Result<std::shared_ptr<MessageLog>> Chat::log_to_write() {
     opened = log();
   }
   REPRISE_TRY(opened);
-  const std::shared_ptr<MessageLog> log = *opened;
+  std::shared_ptr<MessageLog> log = *opened;
   {
     const std::lock_guard lock(mutex_);
     if (log_remembers_) {
@@ -288,13 +292,13 @@ Result<std::shared_ptr<MessageLog>> Chat::log_to_write() {
   return log;
 }
 
-Result<Appended> Chat::write(std::optional<Seq> from, std::vector<Message> messages,
+Result<Appended> Chat::write(std::optional<Seq> from, const std::vector<Message>& messages,
                              const AppendOptions& options) {
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
   REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, log_to_write());
   REPRISE_ASSIGN(const ReadFacts facts, this->facts());
   ChatWriter writer(place_.folder, *facts.facts, log, settings_.messages_max);
-  auto done = writer.write(from, std::move(messages), options);
+  auto done = writer.write(from, messages, options);
   if (done && !done->repeated && options.end_partial) {
     // A rest of it would be of an answer that does not run, which nobody reads.
     (void)remove_partial(file(kAnswerFile));

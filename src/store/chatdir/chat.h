@@ -61,7 +61,7 @@ class Chat {
   Result<std::optional<Partial>> find_partial();
 
   // append() without `from`, else replace_suffix().
-  Result<Appended> write(std::optional<Seq> from, std::vector<Message> messages,
+  Result<Appended> write(std::optional<Seq> from, const std::vector<Message>& messages,
                          const AppendOptions& options);
   // Changes what stands in reprise.json. Returns the session as it is afterwards.
   Result<StoredSession> change(const std::function<Result<>(StoredSession&)>& edit);

@@ -15,8 +15,8 @@
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/chatdir/log_end.h"
 #include "store/chatdir/mark.h"
-#include "store/chatdir/message_log.h"
 #include "store/file/rest.h"
 #include "store/stored_session.h"
 

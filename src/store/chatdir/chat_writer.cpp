@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -21,11 +20,13 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
+#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/chatdir/chat_facts.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/line.h"
+#include "store/chatdir/log_end.h"
 #include "store/chatdir/log_reader.h"
 #include "store/chatdir/mark.h"
 #include "store/chatdir/message_log.h"
@@ -111,7 +112,7 @@ Result<> ChatWriter::check_length(Seq head) const {
   return {};
 }
 
-Result<Appended> ChatWriter::write(std::optional<Seq> from, std::vector<Message> messages,
+Result<Appended> ChatWriter::write(std::optional<Seq> from, const std::vector<Message>& messages,
                                    const AppendOptions& options) {
   REPRISE_TRY(settle());
   if (options.operation) {
@@ -277,16 +278,17 @@ Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
     }
     return write_all(out, lines, log_->file());
   };
+  LogPoint point;
   const auto announce = [&](const fs::path& temporary) -> Result<> {
     if (options.operation && messages.empty()) {
       now_.operations.emplace(*options.operation, Appended{from, from, true});
     }
-    REPRISE_ASSIGN(const LogPoint point, point_at_end(temporary));
+    REPRISE_ASSIGN(point, point_at_end(temporary));
     facts_.cut = ChatFacts{now_, point};
     return write_facts(folder_, facts_);
   };
   REPRISE_TRY(replace_file(log_->file(), fill, announce));
-  facts_.now = {std::move(now_), facts_.cut->log};
+  facts_.now = {std::move(now_), point};
   facts_.cut.reset();
   // It has happened. Where this fails, the cut still says the same, until the next write.
   (void)write_facts(folder_, facts_);

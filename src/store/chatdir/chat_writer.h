@@ -29,7 +29,7 @@ class ChatWriter {
              std::int64_t messages_max);
 
   // As Store::append() without `from`, else as Rewriting::replace_suffix().
-  Result<Appended> write(std::optional<Seq> from, std::vector<Message> messages,
+  Result<Appended> write(std::optional<Seq> from, const std::vector<Message>& messages,
                          const AppendOptions& options);
 
  private:

@@ -1,10 +1,8 @@
 // The store over a chat directory (docs/formats/chatdir.md): a folder for each chat, whose record
 // is only ever added to.
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdint>
+#include <cerrno>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -34,7 +32,6 @@
 #include "store/chatdir/chats.h"
 #include "store/chatdir/current.h"
 #include "store/chatdir/layout.h"
-#include "store/chatdir/message_log.h"
 #include "store/chatdir/offers.h"
 #include "store/chatdir/packed_chat.h"
 #include "store/chatdir/repair.h"
@@ -236,6 +233,7 @@ Result<ReadReport> ChatdirStore::read(const SessionId& id, ReadRange range,
 }  // namespace
 }  // namespace store::chatdir
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): all stores are opened alike.
 Result<std::unique_ptr<Store>> open_chatdir_store(const std::filesystem::path& folder,
                                                   StoreOptions options, ChatdirOptions chatdir) {
   const store::chatdir::Layout layout(folder);

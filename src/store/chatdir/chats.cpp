@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "reprise/open_store.h"
 #include "reprise/types.h"
 #include "store/chatdir/chat.h"
+#include "store/chatdir/chat_facts.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/unfinished.h"
 #include "store/facts.h"

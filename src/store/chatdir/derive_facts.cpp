@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -17,7 +16,6 @@
 #include "base/grapheme.h"
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
@@ -25,8 +23,8 @@
 #include "reprise/types.h"
 #include "store/chatdir/chat_facts.h"
 #include "store/chatdir/layout.h"
+#include "store/chatdir/log_end.h"
 #include "store/chatdir/log_reader.h"
-#include "store/chatdir/message_log.h"
 #include "store/chatdir/step_usage.h"
 
 namespace reprise::store::chatdir {
@@ -38,6 +36,7 @@ constexpr std::int64_t kSmallFileMax = std::int64_t{1} << 20;
 constexpr std::size_t kTitleCharactersMax = 50;
 constexpr Seq kTitleSearchEnd{20};  // the first question is among the first messages
 
+// NOLINTBEGIN(misc-include-cleaner): statx() has no header of its own.
 Time time_of(const struct statx_timestamp& time) {
   return Time(std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec)));
@@ -53,6 +52,7 @@ Time birth_of(const fs::path& path) {
   const bool has_birth = (status.stx_mask & STATX_BTIME) != 0;
   return has_birth ? std::min(changed, time_of(status.stx_btime)) : changed;
 }
+// NOLINTEND(misc-include-cleaner)
 
 // A string member of a small JSON file; "" when there is none.
 std::string text_in(const fs::path& file, std::string_view name) {

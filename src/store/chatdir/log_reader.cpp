@@ -16,6 +16,7 @@
 #include "reprise/types.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
+#include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
 #include "store/facts.h"
 

@@ -98,39 +98,28 @@ void MessageLog::forget_unsettled() {
   in_batch_ = false;
 }
 
+struct MessageLog::Reading {
+  FileWindow window;
+  std::int64_t size;
+  std::size_t shown;
+  bool after_damage = false;
+};
+
 Result<Flow> MessageLog::read_on(std::int64_t size, const Visit& visit) {
   forget_unsettled();
-  std::size_t shown = places_.size();
-  FileWindow window(fd_.get(), file_, static_cast<std::size_t>(size - state_.end));
-  Splitter splitter(window, state_.end, line_, size, visit ? Words::wanted : Words::skipped);
-  const auto has_hole_at_end = [&](const std::optional<Piece>& last) -> Result<bool> {
-    const bool ends_file = !last || last->offset + last->length + kLineEndMax >= size;
-    return ends_file ? has_hole(window, state_.end, size) : Result<bool>(false);
-  };
-  bool after_damage = false;
+  Reading reading{.window = {fd_.get(), file_, static_cast<std::size_t>(size - state_.end)},
+                  .size = size,
+                  .shown = places_.size()};
+  Splitter splitter(reading.window, state_.end, line_, size,
+                    visit ? Words::wanted : Words::skipped);
   while (true) {
     REPRISE_ASSIGN(std::optional<Piece> piece, splitter.next());
-    const bool in_doubt = piece ? in_batch_ : after_damage;
-    REPRISE_ASSIGN(bool torn, in_doubt ? has_hole_at_end(piece) : Result<bool>(false));
-    // Another program may have taken what was torn for whole, and gone on after it.
-    in_batch_ = in_batch_ && (!piece || torn || continues_batch(*piece));
-    const bool may_be_torn =
-        torn || in_batch_ || (after_damage && piece && is_rest_of_batch(*piece));
-    if (!may_be_torn) {
-      settle(piece ? piece->offset : size, piece ? piece->line : splitter.line());
-    }
-    if (!piece || torn || (!piece->damage.empty() && !piece->ends_line)) {
+    REPRISE_ASSIGN(const bool counts, take_in(reading, piece, splitter.line()));
+    if (!counts) {
       break;
     }
-    take(*piece);
-    after_damage = !piece->damage.empty();
-    if (piece->in_place && !in_batch_) {
-      REPRISE_ASSIGN(torn, has_hole_at_end(piece));
-    }
-    if (torn) {
-      break;
-    }
-    REPRISE_ASSIGN(const Flow flow, show(window, std::move(piece->read), shown, visit));
+    REPRISE_ASSIGN(const Flow flow,
+                   show(reading.window, std::move(piece->read), reading.shown, visit));
     if (flow == Flow::stop) {
       return flow;
     }
@@ -140,6 +129,34 @@ Result<Flow> MessageLog::read_on(std::int64_t size, const Visit& visit) {
   state_.tail = tail.hash;
   state_.ends_line = tail.ends_line;
   return Flow::go_on;
+}
+
+// false at the end, or where the rest was torn.
+Result<bool> MessageLog::take_in(Reading& reading, const std::optional<Piece>& piece,
+                                 std::int64_t last_line) {
+  REPRISE_ASSIGN(bool torn, (piece ? in_batch_ : reading.after_damage)
+                                ? has_hole_at_end(reading, piece)
+                                : Result<bool>(false));
+  // Another program may have taken what was torn for whole, and gone on after it.
+  in_batch_ = in_batch_ && (!piece || torn || continues_batch(*piece));
+  const bool is_rest = reading.after_damage && piece && is_rest_of_batch(*piece);
+  if (!torn && !in_batch_ && !is_rest) {
+    settle(piece ? piece->offset : reading.size, piece ? piece->line : last_line);
+  }
+  if (!piece || torn || (!piece->damage.empty() && !piece->ends_line)) {
+    return false;
+  }
+  take(*piece);
+  reading.after_damage = !piece->damage.empty();
+  if (piece->in_place && !in_batch_) {
+    REPRISE_ASSIGN(torn, has_hole_at_end(reading, piece));
+  }
+  return !torn;
+}
+
+Result<bool> MessageLog::has_hole_at_end(Reading& reading, const std::optional<Piece>& last) const {
+  const bool ends_file = !last || last->offset + last->length + kLineEndMax >= reading.size;
+  return ends_file ? has_hole(reading.window, state_.end, reading.size) : Result<bool>(false);
 }
 
 // Shows the messages that cannot turn out to be torn any more, the last of which was `read`

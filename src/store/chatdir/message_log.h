@@ -89,7 +89,10 @@ class MessageLog {
 
  private:
   MessageLog(std::filesystem::path file, Fd fd) : file_(std::move(file)), fd_(std::move(fd)) {}
+  struct Reading;
   Result<Flow> read_on(std::int64_t size, const Visit& visit = nullptr);
+  Result<bool> take_in(Reading& reading, const std::optional<Piece>& piece, std::int64_t last_line);
+  Result<bool> has_hole_at_end(Reading& reading, const std::optional<Piece>& last) const;
   void note_change(const timespec& time);
   void forget_unsettled();
   Result<Flow> show(FileWindow& window, std::optional<Line> read, std::size_t& shown,

@@ -1,7 +1,6 @@
 #include "store/chatdir/offers.h"
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>

@@ -2,11 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "base/file.h"
-#include "base/json_pretty.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
@@ -25,6 +24,7 @@
 #include "reprise/types.h"
 #include "store/chatdir/chat_facts.h"
 #include "store/chatdir/layout.h"
+#include "store/chatdir/log_end.h"
 #include "store/chatdir/log_reader.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/redact.h"

@@ -1,8 +1,7 @@
 #include "store/chatdir/repair.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
@@ -28,6 +27,7 @@
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/line.h"
+#include "store/chatdir/log_end.h"
 #include "store/chatdir/mark.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/packed_chat.h"

@@ -1,8 +1,6 @@
 // The trash: a folder beside the chats. A session is in exactly one place, because it gets there
 // by one rename.
 
-#include <sys/stat.h>
-
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -14,10 +12,7 @@
 #include "base/lock_file.h"
 #include "base/text.h"
 #include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
-#include "store/chatdir/chat.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/offers.h"

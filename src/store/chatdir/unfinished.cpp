@@ -18,7 +18,7 @@
 #include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/chatdir/layout.h"
-#include "store/chatdir/message_log.h"
+#include "store/chatdir/log_end.h"
 #include "store/file/keep_aside.h"
 
 namespace reprise::store::chatdir {
@@ -159,7 +159,8 @@ Result<> finish_interrupted(const Layout& layout) {
     return remove_file(file);
   }
   REPRISE_TRY(unfinished);
-  return *unfinished ? finish(layout, **unfinished) : Result<>();
+  const std::optional<Unfinished>& moving = *unfinished;
+  return moving ? finish(layout, *moving) : Result<>();
 }
 
 }  // namespace reprise::store::chatdir

@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <zip.h>
+#include <zipconf.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -298,10 +301,11 @@ Result<std::vector<ZipReader::Entry>> ZipReader::entries() const {
     if (!names.add(name)) {
       return state_->refused(name, "is there twice");
     }
-    if (entry.size > static_cast<zip_uint64_t>(kUnpackedBytesMax) ||
-        (total += static_cast<std::int64_t>(entry.size)) > kUnpackedBytesMax) {
+    const auto left = static_cast<zip_uint64_t>(kUnpackedBytesMax - total);
+    if (entry.size > left) {
       return state_->refused(name, cat("makes it more than ", kUnpackedBytesMax, " bytes"));
     }
+    total += static_cast<std::int64_t>(entry.size);
     entries.push_back({index, name, static_cast<std::int64_t>(entry.size)});
   }
   return entries;
