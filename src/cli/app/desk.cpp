@@ -25,12 +25,6 @@
 #include "reprise/store_offers.h"
 
 namespace reprise::cli::app {
-namespace {
-
-// Whose job the thread is doing: what is said meanwhile is said there.
-thread_local TabId job_tab;
-
-}  // namespace
 
 Desk::Desk(Parts parts) : parts_(std::move(parts)), consents_(parts_.events) {
   parts_.context.divert_talk([this](Context::Saying what, std::string_view text) {
@@ -159,7 +153,7 @@ struct Desk::Performer {
     say(wanted.tab, [&] { return desk.delete_stored(wanted.sel); });
   }
   void operator()(const CountClosed& wanted) {
-    job_tab = wanted.tab;
+    desk.set_job_tab(wanted.tab);
     desk.count_closed();
   }
   void operator()(const ClearClosed& wanted) {
@@ -171,7 +165,7 @@ struct Desk::Performer {
  private:
   template <class Open>
   void open(TabId tab, const Open& open_it) {
-    job_tab = tab;
+    desk.set_job_tab(tab);
     if (const Result<> opened = open_it(); !opened) {
       desk.parts_.events.post(TabFailed{.tab = tab, .reason = opened.error().message});
     }
@@ -180,7 +174,7 @@ struct Desk::Performer {
   // What a job in an open session does; one that was closed meanwhile needs nothing.
   template <class Do>
   void in_tab(TabId tab, const Do& what) {
-    job_tab = tab;
+    desk.set_job_tab(tab);
     const Live live = desk.find(tab);
     if (live == nullptr || live->is_closing()) {
       return;
@@ -192,7 +186,7 @@ struct Desk::Performer {
 
   template <class Do>
   void say(TabId tab, const Do& what) {
-    job_tab = tab;
+    desk.set_job_tab(tab);
     const Result<std::string> text = what();
     desk.say(text ? Said::Kind::notice : Said::Kind::warning, text ? *text : text.error().message);
   }
@@ -219,10 +213,11 @@ void Desk::begin_close(TabId tab, bool interrupted) {
     return;
   }
   closers_.emplace_back([this, tab, live, interrupted] {
-    job_tab = tab;
+    set_job_tab(tab);
     close(*live, interrupted);
     std::unique_lock lock(mutex_);
     tabs_.erase(tab);
+    job_tabs_.erase(std::this_thread::get_id());
     lock.unlock();
     parts_.events.post(TabClosed{tab});
   });
@@ -274,8 +269,16 @@ void Desk::close_all(bool interrupted) {
   parts_.events.post(AllClosed{.saved = saved_});
 }
 
+void Desk::set_job_tab(TabId tab) {
+  const std::lock_guard lock(mutex_);
+  job_tabs_[std::this_thread::get_id()] = tab;
+}
+
 void Desk::say(Said::Kind kind, std::string_view text) {
-  parts_.events.post(Said{kind, job_tab, std::string(text)});
+  std::unique_lock lock(mutex_);
+  const TabId tab = job_tabs_[std::this_thread::get_id()];
+  lock.unlock();
+  parts_.events.post(Said{kind, tab, std::string(text)});
 }
 
 }  // namespace reprise::cli::app

@@ -84,7 +84,9 @@ class Desk {
   void begin_close(TabId tab, bool interrupted);
   void close(LiveSession& live, bool interrupted);
   void close_all(bool interrupted);
+  // In the tab whose job this thread does.
   void say(Said::Kind kind, std::string_view text);
+  void set_job_tab(TabId tab);
 
   Parts parts_;
   Consents consents_;
@@ -97,6 +99,7 @@ class Desk {
   std::condition_variable_any wake_;
   std::deque<Effect> jobs_;
   std::map<TabId, Live> tabs_;
+  std::map<std::thread::id, TabId> job_tabs_;
 
   std::vector<std::jthread> closers_;  // each closes a session; the worker's
   std::jthread worker_;                // last: it uses all the others
