@@ -233,9 +233,10 @@ Result<ReadReport> ChatdirStore::read(const SessionId& id, ReadRange range,
 }  // namespace
 }  // namespace store::chatdir
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): all stores are opened alike.
+// NOLINTBEGIN(performance-unnecessary-value-param): all stores are opened alike.
 Result<std::unique_ptr<Store>> open_chatdir_store(const std::filesystem::path& folder,
                                                   StoreOptions options, ChatdirOptions chatdir) {
+  // NOLINTEND(performance-unnecessary-value-param)
   const store::chatdir::Layout layout(folder);
   if (options.access == Access::write) {
     REPRISE_TRY(make_private_folders(layout.chats()));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -49,7 +48,7 @@ Result<std::shared_ptr<Chat>> Chats::get(const SessionId& id) {
     open_.splice(open_.begin(), open_, known);
     return open_.front();
   }
-  std::erase_if(open_, [&id](const auto& chat) { return chat->id() == id; });
+  open_.remove_if([&id](const auto& chat) { return chat->id() == id; });
   open_.push_front(std::make_shared<Chat>(layout_, id, *std::move(place), settings_));
   if (open_.size() > kOpenMax) {
     open_.pop_back();

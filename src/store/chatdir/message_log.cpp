@@ -115,7 +115,7 @@ Result<Flow> MessageLog::read_on(std::int64_t size, const Visit& visit) {
   while (true) {
     REPRISE_ASSIGN(std::optional<Piece> piece, splitter.next());
     REPRISE_ASSIGN(const bool counts, take_in(reading, piece, splitter.line()));
-    if (!counts) {
+    if (!counts || !piece) {
       break;
     }
     REPRISE_ASSIGN(const Flow flow,
