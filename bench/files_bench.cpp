@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "measure.h"
-#include "reprise/environment.h"
+#include "messages.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -38,27 +38,6 @@ struct Row {
   std::string group;
   std::string name;
 };
-
-Message message_of(std::string_view role, std::size_t bytes) {
-  std::string text =
-      "It is the text of an ordinary answer, with a \"quoted\" word here and there and a new line "
-      "after a sentence, as they come from models: most of it needs no escaping at all.\n";
-  while (text.size() < bytes) {
-    text += text;
-  }
-  text.resize(bytes);
-  Message message;
-  message.role = role;
-  message.blocks.emplace_back(reprise::TextBlock{.text = std::move(text), .extra = {}});
-  message.created_at = reprise::system_clock().now();
-  return message;
-}
-
-template <class T>
-T must(reprise::Result<T> result) {
-  require(result.has_value(), result ? "" : result.error().message);
-  return *std::move(result);
-}
 
 reprise::SessionId add_session(reprise::Store& store, int number, std::size_t bytes) {
   const std::string name = "session-" + std::to_string(100'000 + number);

@@ -14,7 +14,7 @@
 #include "bare_sqlite.h"
 #include "grown_store.h"
 #include "measure.h"
-#include "reprise/environment.h"
+#include "messages.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
 
@@ -31,25 +31,6 @@ struct Scale {
   std::int64_t sessions = 100'000;
   std::int64_t messages = 100'000;
 };
-
-std::string text_of(std::size_t bytes) {
-  std::string text =
-      "It is the text of an ordinary answer, with a \"quoted\" word here and there and a new line "
-      "after a sentence, as they come from models: most of it needs no escaping at all.\n";
-  while (text.size() < bytes) {
-    text += text;
-  }
-  text.resize(bytes);
-  return text;
-}
-
-Message message_of(std::string_view role, std::size_t bytes) {
-  Message message;
-  message.role = role;
-  message.blocks.emplace_back(reprise::TextBlock{.text = text_of(bytes), .extra = {}});
-  message.created_at = reprise::system_clock().now();
-  return message;
-}
 
 void append(reprise::Store& store, const reprise::SessionId& id, std::vector<Message> messages) {
   const auto done = store.append(id, std::move(messages), {});

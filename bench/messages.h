@@ -1,0 +1,29 @@
+#pragma once
+
+// The messages that are written and read, and the stores' results.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "measure.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+
+namespace bench {
+
+// Ordinary prose with a few characters to escape, the same each time.
+std::string text_of(std::size_t bytes);
+
+// Of now, with such a text.
+reprise::Message message_of(std::string_view role, std::size_t bytes);
+
+// Ends the program with the error.
+template <class T>
+T must(reprise::Result<T> result) {
+  require(result.has_value(), result ? "" : result.error().message);
+  return *std::move(result);
+}
+
+}  // namespace bench
