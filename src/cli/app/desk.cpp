@@ -22,7 +22,6 @@
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 
 namespace reprise::cli::app {
 
