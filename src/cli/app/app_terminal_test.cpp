@@ -63,6 +63,20 @@ TEST_F(AppTerminalTest, KeepsNothingWhenNothingWasSaid) {
   EXPECT_EQ(printed("list --json"), "[]\n");
 }
 
+TEST_F(AppTerminalTest, ClosesTheSessionThatWasForked) {
+  start({});
+  await("Reprise");
+  type("hello-there\r");
+  await("out");
+  type("/fork\r");
+  await("stays");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string listed = printed("list --json");
+  EXPECT_EQ(listed.find(R"("state":"active")"), std::string::npos) << listed;
+  EXPECT_NE(listed.find("hello-there (fork)"), std::string::npos) << listed;
+}
+
 TEST_F(AppTerminalTest, StopsAnAnswerAndKeepsWhatCame) {
   start({}, "100");
   await("Reprise");

@@ -1,5 +1,6 @@
 // What the desk does in an open session.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "cli/settings.h"
 #include "cli/slash.h"
 #include "reprise/error.h"
+#include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 
@@ -31,9 +33,20 @@ Result<> Desk::run_slash(LiveSession& live, const RunSlash& wanted) {
   if (other_past || verb == SlashVerb::model || verb == SlashVerb::system) {
     live.wait();  // its turn has reported its end, or is about to
   }
+  const SessionId before = live.session().id();
   REPRISE_ASSIGN(const std::string shown, live.session().run(wanted.slash, hurry_.get_token()));
   if (!shown.empty()) {
     say(Said::Kind::notice, shown);
+  }
+  if (Store* const store = live.session().store();
+      store != nullptr && live.session().id() != before) {
+    // The one that was forked is not open any more.
+    const auto closed = store->update(
+        before,
+        {.state = SessionState::closed, .closed_at = std::optional(parts_.context.clock().now())});
+    if (!closed && closed.error().code != Code::unsupported) {
+      say(Said::Kind::warning, cat("Failed to save: ", closed.error().message));
+    }
   }
   TabChanged changed{.tab = wanted.tab, .facts = live.facts()};
   if (other_past && live.session().store() != nullptr) {

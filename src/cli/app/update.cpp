@@ -3,7 +3,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/age.h"
@@ -120,7 +122,12 @@ class Handler {
     if (Tab* const tab = state_.find(changed.tab); tab != nullptr) {
       tab->facts = changed.facts;
       if (changed.past_changed) {
-        tab->entries = changed.entries;
+        // What the command has just said stays in sight.
+        std::vector<Entry> entries = changed.entries;
+        if (!tab->entries.empty() && tab->entries.back().kind == Entry::Kind::notice) {
+          entries.push_back(tab->entries.back());
+        }
+        tab->entries = std::move(entries);
         tab->oldest = changed.oldest;
         tab->top.reset();
         tab->found.reset();

@@ -214,6 +214,17 @@ TEST(Update, AsksWhetherAToolMayRun) {
   EXPECT_EQ(answer.choice, AnswerConsent::Choice::always);
 }
 
+TEST(Update, KeepsWhatACommandSaidWhenThePastChanges) {
+  State state = open_state();
+  enter(state, "question");
+  update(state, Said{Said::Kind::notice, TabId{1}, "took back 1 turn"});
+  TabChanged changed{.tab = {1}, .facts = some_facts(), .past_changed = true};
+  changed.entries.push_back({.kind = Entry::Kind::question, .text = "older"});
+  update(state, changed);
+  ASSERT_EQ(state.tabs[0].entries.size(), 2U);
+  EXPECT_EQ(state.tabs[0].entries[1].text, "took back 1 turn");
+}
+
 TEST(Update, SaysWhoseToolItIs) {
   State state = open_state();
   enter(state, "/session new /b");
