@@ -38,7 +38,10 @@ add_custom_target(threads_tests)
 function(reprise_test name)
   cmake_parse_arguments(test "THREADS" "" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${test_SOURCES})
+  # Always joined: reading the test library's headers takes longer than most tests.
   reprise_join(${name} ${test_SOURCES})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
+  target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
   target_link_libraries(${name} PRIVATE
     reprise_build_settings reprise ${test_USES} GTest::gtest_main GTest::gmock)
   set(labels "")
