@@ -122,10 +122,23 @@ bool is_this_machine(std::string_view host) {
   return host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
 }
 
+// Those that libcurl looks at.
+bool has_proxy() {
+  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+    if (!variable(name).empty()) {
+      return true;
+    }
+  }
+  return false;
+}
+
 Error refused_connection(const Transfer& transfer, const std::string& host) {
   long os_errno = 0;
   transfer.curl.easy_getinfo(transfer.easy, CURLINFO_OS_ERRNO, &os_errno);
-  return {Code::io, cat("nothing answers at ", host, ": check that it runs and the base URL"),
+  const bool by_proxy = !is_this_machine(host) && has_proxy();
+  return {Code::io,
+          by_proxy ? cat("nothing answers at ", host, ", or not at the proxy: check HTTPS_PROXY")
+                   : cat("nothing answers at ", host, ": check that it runs and the base URL"),
           os_errno == 0 ? ECONNREFUSED : static_cast<int>(os_errno)};
 }
 
@@ -262,7 +275,8 @@ class CurlTransport final : public Transport {
   }
 
   void set_certificates(const Transfer& transfer) const {
-    for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+    // The first one wins in libcurl's own program: it is set last.
+    for (const char* name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE"}) {
       if (const std::string file = variable(name); !file.empty()) {
         set(transfer, CURLOPT_CAINFO, file.c_str());
       }
