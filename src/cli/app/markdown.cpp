@@ -17,13 +17,16 @@
 #include "cli/app/block_lines.h"
 #include "cli/app/code_colours.h"
 #include "cli/app/markdown_library.h"
+#include "cli/app/markdown_spans.h"
+#include "cli/app/markdown_table.h"
 #include "cli/app/style.h"
 #include "cli/app/wrap.h"
 
 namespace reprise::cli::app {
 namespace {
 
-constexpr Style kCode{.colour = Colour::cyan};
+// A text of a few kilobytes can have a table of a billion empty cells.
+constexpr std::size_t kCellsMax = 20'000;
 
 struct List {
   bool ordered = false;
@@ -69,10 +72,24 @@ class MarkdownLines {
       case MD_BLOCK_P:
         blocks_.part();
         break;
+      case MD_BLOCK_TABLE:
+        blocks_.part();
+        table_ = {};
+        break;
+      case MD_BLOCK_TR:
+        table_.rows.emplace_back();
+        cells_ += table_.sides.size();  // those that a short row leaves out, too
+        break;
+      case MD_BLOCK_TH:
+        table_.sides.push_back(side_of(static_cast<const MD_BLOCK_TD_DETAIL*>(detail)->align));
+        ++cells_;
+        break;
       default:
         break;
     }
   }
+
+  bool has_too_many_cells() const { return cells_ > kCellsMax; }
 
   void leave(MD_BLOCKTYPE type) {
     switch (type) {
@@ -95,12 +112,21 @@ class MarkdownLines {
       case MD_BLOCK_P:
         flush();
         break;
+      case MD_BLOCK_TH:
+      case MD_BLOCK_TD:
+        table_.rows.back().push_back(std::exchange(line_, {}));
+        break;
+      case MD_BLOCK_TABLE:
+        blocks_.add(table_lines(table_, blocks_.room()));
+        break;
       default:
         break;
     }
   }
 
-  void enter(MD_SPANTYPE type) { spans_.push_back(std::exchange(style_, with(type))); }
+  void enter(MD_SPANTYPE type) {
+    spans_.push_back(std::exchange(style_, style_within(type, style_)));
+  }
 
   void leave(MD_SPANTYPE type, const void* detail) {
     style_ = spans_.back();
@@ -123,7 +149,7 @@ class MarkdownLines {
     } else if (type == MD_TEXT_NULLCHAR) {
       append(line_, "\xEF\xBF\xBD", style_);
     } else {
-      append(line_, expand_tabs(type == MD_TEXT_ENTITY ? entity(text) : text), style_);
+      append(line_, expand_tabs(type == MD_TEXT_ENTITY ? meaning_of_entity(text) : text), style_);
     }
   }
 
@@ -133,36 +159,10 @@ class MarkdownLines {
   }
 
  private:
-  Style with(MD_SPANTYPE type) const {
-    Style style = style_;
-    switch (type) {
-      case MD_SPAN_EM:
-        style.italic = true;
-        break;
-      case MD_SPAN_STRONG:
-        style.bold = true;
-        break;
-      case MD_SPAN_CODE:
-        style.colour = kCode.colour;
-        break;
-      case MD_SPAN_A:
-        style.underline = true;
-        break;
-      default:
-        break;
-    }
-    return style;
-  }
-
-  static std::string_view entity(std::string_view text) {
-    constexpr std::pair<std::string_view, std::string_view> kKnown[] = {
-        {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&nbsp;", " "}};
-    for (const auto& [name, meaning] : kKnown) {
-      if (text == name) {
-        return meaning;
-      }
-    }
-    return text;
+  static Side side_of(MD_ALIGN align) {
+    return align == MD_ALIGN_RIGHT    ? Side::right
+           : align == MD_ALIGN_CENTER ? Side::centre
+                                      : Side::left;
   }
 
   void begin_list(MD_BLOCKTYPE type, const void* detail) {
@@ -234,6 +234,8 @@ class MarkdownLines {
   Style style_;
   std::vector<Style> spans_;
   std::vector<List> lists_;
+  Table table_;
+  std::size_t cells_ = 0;  // of all tables
   bool in_code_ = false;
   std::string code_;
   std::string language_;
@@ -242,11 +244,12 @@ class MarkdownLines {
 MD_PARSER parser() {
   return {.abi_version = 0,
           .flags = MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_PERMISSIVEURLAUTOLINKS |
-                   MD_FLAG_NOHTML,
+                   MD_FLAG_TABLES | MD_FLAG_NOHTML,
           .enter_block =
               [](MD_BLOCKTYPE type, void* detail, void* user) {
-                static_cast<MarkdownLines*>(user)->enter(type, detail);
-                return 0;
+                auto& lines = *static_cast<MarkdownLines*>(user);
+                lines.enter(type, detail);
+                return lines.has_too_many_cells() ? -1 : 0;  // md4c overlooks a 1 here and there
               },
           .leave_block =
               [](MD_BLOCKTYPE type, void*, void* user) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Markdown as people read it: headings, lists, quotes, code, emphasis; tables and raw HTML as they
-// are written. Pure.
+// Markdown as people read it: headings, lists, tables, quotes, code, emphasis; raw HTML as it is
+// written. Pure.
 
 #include <cstddef>
 #include <string_view>

@@ -50,8 +50,47 @@ TEST(Markdown, ShowsCodeAsItStands) {
             "end\n");
 }
 
-TEST(Markdown, LeavesTablesAsTheyAre) {
-  EXPECT_EQ(shown_markdown("| a | b |\n|---|---|\n| 1 | 2 |"), "| a | b |\n|---|---|\n| 1 | 2 |\n");
+TEST(Markdown, ShowsTablesInColumns) {
+  EXPECT_EQ(
+      shown_markdown("| a | **b** | n |\n|---|:-:|--:|\n| long one | 2 | 3 |\n| x |   | 1234 |"),
+      "a        │ b │    n\n"
+      "─────────┼───┼─────\n"
+      "long one │ 2 │    3\n"
+      "x        │   │ 1234\n");
+}
+
+TEST(Markdown, WrapsTheCellsOfAWideTable) {
+  EXPECT_EQ(shown_markdown("| key | meaning |\n|---|---|\n| k | some words that need room |", 20),
+            "key │ meaning       \n"
+            "────┼───────────────\n"
+            "k   │ some words    \n"
+            "    │ that need room\n");
+}
+
+TEST(Markdown, ListsTheCellsOfATableThatHasNoRoom) {
+  EXPECT_EQ(shown_markdown("|one|two|three|\n|---|---|---|\n|aaaaaa|bbbbbb|cccccc|\n|d|e|f|", 16),
+            "one: aaaaaa\n"
+            "two: bbbbbb\n"
+            "three: cccccc\n"
+            "\n"
+            "one: d\n"
+            "two: e\n"
+            "three: f\n");
+}
+
+TEST(Markdown, AHugeTableIsShownAsItIsWritten) {
+  std::string text = "|";
+  for (int i = 0; i < 20'000; ++i) {
+    text += "a|";
+  }
+  text += "\n|";
+  for (int i = 0; i < 20'000; ++i) {
+    text += "---|";
+  }
+  for (int i = 0; i < 20'000; ++i) {
+    text += "\n|";
+  }
+  EXPECT_NE(shown_markdown(text, 80).find("|---|---|"), std::string::npos);
 }
 
 TEST(Markdown, QuotesAndNamesLinks) {
