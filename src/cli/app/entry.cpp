@@ -54,6 +54,10 @@ struct AnswerBlocks {
 
 }  // namespace
 
+bool is_foldable(const Entry& entry) {
+  return entry.kind == Entry::Kind::tool || (entry.kind == Entry::Kind::thinking && entry.done);
+}
+
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
   for (auto place = std::ssize(digits) - 3; place > (number < 0 ? 1 : 0); place -= 3) {

@@ -38,6 +38,7 @@ struct Entry {
   bool done = true;         // tool: it has come back; answer, thinking: it has ended
   bool failed = false;      // tool: the result is an error; answer: it was cut
   std::optional<Time> at = {};
+  std::optional<bool> open = {};  // as a person wants this one, whatever the others are
 
   // The lines as they were laid out last; no part of the value.
   struct Laid {
@@ -56,6 +57,9 @@ void add_entries(std::vector<Entry>& entries, const Message& message);
 
 // Gives a tool's result to the entry of its call, if it is there.
 void add_result(std::vector<Entry>& entries, const ToolResultBlock& result);
+
+// A tool call, or a thought that has ended: it can be one line or all of them.
+bool is_foldable(const Entry& entry);
 
 // "1,234".
 std::string grouped(std::int64_t number);

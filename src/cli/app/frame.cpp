@@ -60,7 +60,7 @@ void place_todos(Frame& frame, const State& state) {
 }
 
 std::size_t height(const Tab& tab, std::size_t entry, std::size_t width, Time now) {
-  return lines_of(tab.entries[entry], width, tab.unfolded, now).size();
+  return lines_in(tab, entry, width, now).size();
 }
 
 }  // namespace
@@ -105,16 +105,21 @@ Anchor anchor_at_end(const Tab& tab, std::size_t rows, std::size_t width, Time n
   return {};
 }
 
-std::vector<const Line*> visible_lines(const Tab& tab, std::size_t rows, std::size_t width,
+const std::vector<Line>& lines_in(const Tab& tab, std::size_t entry, std::size_t width, Time now) {
+  const Entry& wanted = tab.entries[entry];
+  return lines_of(wanted, width, wanted.open.value_or(tab.unfolded), now);
+}
+
+std::vector<VisibleLine> visible_lines(const Tab& tab, std::size_t rows, std::size_t width,
                                        Time now) {
-  std::vector<const Line*> out;
+  std::vector<VisibleLine> out;
   const Anchor end = anchor_at_end(tab, rows, width, now);
   const Anchor top = std::min(tab.top.value_or(end), end);
   for (std::size_t entry = top.entry; entry < tab.entries.size() && out.size() < rows; ++entry) {
-    const std::vector<Line>& lines = lines_of(tab.entries[entry], width, tab.unfolded, now);
+    const std::vector<Line>& lines = lines_in(tab, entry, width, now);
     for (std::size_t line = entry == top.entry ? top.line : 0;
          line < lines.size() && out.size() < rows; ++line) {
-      out.push_back(&lines[line]);
+      out.push_back({&lines[line], {entry, line}});
     }
   }
   return out;

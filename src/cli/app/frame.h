@@ -36,8 +36,15 @@ Frame frame_of(const State& state);
 // The first line shown when the end is shown.
 Anchor anchor_at_end(const Tab& tab, std::size_t rows, std::size_t width, Time now);
 
+// The lines of an entry, as the tab shows it: folded or not. They live until it changes.
+const std::vector<Line>& lines_in(const Tab& tab, std::size_t entry, std::size_t width, Time now);
+
+struct VisibleLine {
+  const Line* line;
+  Anchor at;
+};
 // The lines shown, at most `rows`. They live until an entry changes.
-std::vector<const Line*> visible_lines(const Tab& tab, std::size_t rows, std::size_t width,
+std::vector<VisibleLine> visible_lines(const Tab& tab, std::size_t rows, std::size_t width,
                                        Time now);
 
 // Scrolls by lines, up when negative. At the end, the tab follows what comes.

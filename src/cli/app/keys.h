@@ -29,6 +29,7 @@ enum class Action : std::uint8_t {
   todos,
   pick,
   complete,
+  choose_above,
   search_history,
   edit_elsewhere,
   up,

@@ -62,6 +62,14 @@ void mark_found(Screen& screen, const Line& line, std::size_t row, std::string_v
   }
 }
 
+Line reversed(Line line) {
+  for (Span& span : line) {
+    span.style.dim = false;
+    span.style.reverse = true;
+  }
+  return line;
+}
+
 void render_transcript(Screen& screen, const State& state, const Frame& frame) {
   const Tab* const tab = state.tab();
   const std::size_t width = frame.transcript_columns;
@@ -74,8 +82,10 @@ void render_transcript(Screen& screen, const State& state, const Frame& frame) {
   }
   const auto lines = visible_lines(*tab, frame.transcript_rows, width, state.now);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    screen.put({frame.transcript_row + i, 0}, *lines[i], width);
-    mark_found(screen, *lines[i], frame.transcript_row + i, tab->search);
+    const auto& [line, at] = lines[i];
+    const bool chosen = at.line == 0 && tab->chosen == at.entry && tab->chosen_part() != nullptr;
+    screen.put({frame.transcript_row + i, 0}, chosen ? reversed(*line) : *line, width);
+    mark_found(screen, *line, frame.transcript_row + i, tab->search);
   }
 }
 
@@ -96,11 +106,14 @@ void render_rule(Screen& screen, const State& state, const Frame& frame) {
   const std::size_t row = frame.input_row - 1;
   screen.fill({row, 0}, kDim, "─");
   const Tab* const tab = state.tab();
-  if (tab != nullptr && tab->top) {
-    constexpr std::string_view kMore = " ↓ more below, Esc goes there, / searches ";
-    if (state.size.columns > kMore.size() + 2) {
-      screen.put({row, 2}, kMore, {.colour = Colour::yellow});
-    }
+  if (tab == nullptr || (!tab->top && tab->chosen_part() == nullptr)) {
+    return;
+  }
+  const std::string_view more = tab->chosen_part() != nullptr
+                                    ? " Enter opens and closes it, Tab the next, Esc back "
+                                    : " ↓ more below, Esc goes there, / searches ";
+  if (state.size.columns > display_width(more) + 2) {
+    screen.put({row, 2}, more, {.colour = Colour::yellow});
   }
 }
 
@@ -131,10 +144,6 @@ void render_input(Screen& screen, const State& state, const Frame& frame) {
 Screen render(const State& state) {
   Screen screen(state.size);
   if (state.size.rows == 0 || state.size.columns == 0) {
-    return screen;
-  }
-  if (state.picker && state.dialogs.empty() && !state.leaving) {
-    render_picker(screen, state, *state.picker);
     return screen;
   }
   if (state.picker && state.dialogs.empty() && !state.leaving) {

@@ -50,10 +50,15 @@ struct Tab {
   std::optional<Anchor> found = {};
   std::int64_t last_input = 0;  // tokens of the last request
   bool unfolded = false;
+  std::optional<std::size_t> chosen = {};  // the entry that Enter opens or closes
   bool todos_hidden = false;
   bool unread = false;
   Editor input = {};
 
+  const Entry* chosen_part() const {
+    return chosen && *chosen < entries.size() && is_foldable(entries[*chosen]) ? &entries[*chosen]
+                                                                               : nullptr;
+  }
   bool is_busy() const { return phase == Phase::answering || phase == Phase::stopping; }
 };
 

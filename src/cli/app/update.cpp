@@ -115,6 +115,9 @@ class Handler {
           (*anchor)->entry += older.entries.size();
         }
       }
+      if (tab->chosen) {
+        *tab->chosen += older.entries.size();
+      }
     }
   }
 
@@ -131,6 +134,7 @@ class Handler {
         tab->oldest = changed.oldest;
         tab->top.reset();
         tab->found.reset();
+        tab->chosen.reset();
       }
     }
   }

@@ -41,6 +41,10 @@ void begin_search(State& state, LineSearch::Kind kind);
 // False when the key ends the search and means something else.
 bool press_in_search(State& state, std::string_view key);
 void type_in_search(State& state, std::string_view text);
+// Chooses the tool call or thought above or below.
+void choose_part(State& state, bool up);
+// Opens or closes the chosen one; false when none is.
+bool toggle_part(State& state);
 // What letters mean while one looks back in the transcript; false when they are text.
 bool type_while_scrolled(State& state, std::string_view text);
 void find_in_transcript(State& state, bool up);

@@ -156,6 +156,7 @@ void submit(State& state, Effects& effects) {
   if (Tab* const tab = state.tab(); tab != nullptr) {
     tab->top.reset();
     tab->scrolled = false;
+    tab->chosen.reset();
   }
   if (is_slash(text)) {
     return run_command(state, text, effects);

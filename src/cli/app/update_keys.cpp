@@ -11,6 +11,7 @@
 #include "cli/app/complete.h"
 #include "cli/app/editor.h"
 #include "cli/app/effect.h"
+#include "cli/app/entry.h"
 #include "cli/app/event.h"
 #include "cli/app/frame.h"
 #include "cli/app/keys.h"
@@ -131,6 +132,7 @@ void escape(State& state) {
     tab->top.reset();
     tab->scrolled = false;
     tab->search.clear();
+    tab->chosen.reset();
   }
 }
 
@@ -152,7 +154,7 @@ void complete_input(State& state) {
 void act(State& state, Action action, std::string_view key, Effects& effects) {
   switch (action) {
     case Action::send:
-      return submit(state, effects);
+      return state.input().empty() && toggle_part(state) ? void() : submit(state, effects);
     case Action::stop:
       return stop(state, effects);
     case Action::leave_if_empty:
@@ -185,6 +187,9 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
     case Action::fold:
       if (Tab* const tab = state.tab(); tab != nullptr) {
         tab->unfolded = !tab->unfolded;
+        for (Entry& entry : tab->entries) {
+          entry.open.reset();
+        }
         tab->top.reset();
       }
       return;
@@ -196,7 +201,9 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
     case Action::pick:
       return open_picker(state, false, false, effects);
     case Action::complete:
-      return complete_input(state);
+      return state.input().empty() ? choose_part(state, false) : complete_input(state);
+    case Action::choose_above:
+      return state.input().empty() ? choose_part(state, true) : void();
     case Action::search_history:
       return begin_search(state, LineSearch::Kind::history);
     case Action::edit_elsewhere:

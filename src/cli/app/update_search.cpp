@@ -37,8 +37,7 @@ void find_prompt(State& state, LineSearch& search, std::size_t place) {
 
 bool line_has(const Tab& tab, Anchor at, const Frame& frame, const State& state,
               std::string_view pattern) {
-  const auto& lines =
-      lines_of(tab.entries[at.entry], frame.transcript_columns, tab.unfolded, state.now);
+  const auto& lines = lines_in(tab, at.entry, frame.transcript_columns, state.now);
   return contains(text_of(lines[at.line]), pattern);
 }
 
@@ -46,7 +45,7 @@ bool line_has(const Tab& tab, Anchor at, const Frame& frame, const State& state,
 std::optional<Anchor> step(const Tab& tab, Anchor at, bool up, const Frame& frame,
                            const State& state) {
   const auto height = [&](std::size_t entry) {
-    return lines_of(tab.entries[entry], frame.transcript_columns, tab.unfolded, state.now).size();
+    return lines_in(tab, entry, frame.transcript_columns, state.now).size();
   };
   if (up) {
     if (at.line > 0) {
@@ -155,7 +154,14 @@ void type_in_search(State& state, std::string_view text) {
 
 bool type_while_scrolled(State& state, std::string_view text) {
   Tab* const tab = state.tab();
-  if (tab == nullptr || !tab->top || !tab->scrolled || !tab->input.empty()) {
+  if (tab == nullptr || !tab->scrolled || !tab->input.empty()) {
+    return false;
+  }
+  if (text == " " && toggle_part(state)) {
+    return true;
+  }
+  tab->chosen.reset();
+  if (!tab->top) {
     return false;
   }
   if (text.starts_with('/')) {
