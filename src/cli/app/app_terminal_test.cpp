@@ -195,6 +195,32 @@ TEST_F(AppTerminalTest, PicksASession) {
             std::string::npos);
 }
 
+// No process attends it, but none was in the middle of an answer either.
+TEST_F(AppTerminalTest, ListsAsInterruptedOnlyWhatWasAnswering) {
+  printed(cat("--version; export HOME=\"$PWD\"; mkdir other && cd other && '", REPRISE_PROGRAM,
+              "' ask --provider echo alpha-words"));
+  start({});
+  await("Reprise");
+  type("/resume list\r");
+  await("active");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  EXPECT_EQ(screen().find("interrupted"), std::string::npos);
+}
+
+TEST_F(AppTerminalTest, ShowsJoinedEmojiWhole) {
+  start({});
+  await("Reprise");
+  type("👩\u200d💻 🇩🇪 👍🏽 end\r");
+  await("now");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  for (const char* const joined : {"👩\u200d💻", "🇩🇪", "👍🏽"}) {
+    EXPECT_NE(screen().find(joined), std::string::npos) << joined;
+  }
+  expect_no_foreign_sequence();
+}
+
 TEST_F(AppTerminalTest, SaysWhenThereIsNothingToPick) {
   start({"resume"});
   await("No previous conversations found.");

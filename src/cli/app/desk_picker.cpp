@@ -20,6 +20,7 @@
 #include "cli/context.h"
 #include "cli/past.h"
 #include "cli/removal.h"
+#include "cli/session_json.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
@@ -121,7 +122,7 @@ Result<> Desk::rename_stored(const std::string& text, const std::string& title) 
   return store->update(id, {.title = title});
 }
 
-// Closed sessions and those whose process is gone, without what is open here; the last one first.
+// What can be resumed: not what is open here or answers in another process. The last one first.
 Result<std::vector<SessionInfo>> Desk::resumable() {
   const auto store = parts_.context.store(Access::read);
   if (!store && store.error().code == Code::not_found) {
@@ -147,7 +148,7 @@ Result<std::string> Desk::list_resumable() {
   std::string out = "Resumable sessions:\n";
   for (std::size_t i = 0; i < all.size() && i < kResumableShown; ++i) {
     const SessionInfo& info = all[i];
-    const std::string_view how = info.closed_at ? "closed" : "interrupted";
+    const std::string_view how = state_text(info);
     out +=
         cat("  ", i + 1, ". ", info.title.empty() ? "Untitled" : info.title, " (", info.working_dir,
             ") - ", how, " ", age_text(left_at(info), parts_.context.clock().now()), "\n");

@@ -83,7 +83,7 @@ Result<> Desk::save(LiveSession& live) {
 Result<> Desk::load_older(LiveSession& live, const LoadOlder& wanted) {
   OlderLoaded loaded{.tab = wanted.tab, .entries = {}, .oldest = wanted.before};
   if (Store* const store = live.session().store(); store != nullptr) {
-    auto past = read_past(*store, live.session().id(), wanted.before);
+    auto past = read_past(*store, live.session().id(), wanted.before, wanted.count);
     if (!past) {
       say(Said::Kind::warning, past.error().message);
     } else {

@@ -51,9 +51,13 @@ struct RunSlash {
 struct SaveNow {
   TabId tab;
 };
+// How many messages are read at once, and how many when something is looked for in them.
+inline constexpr std::int64_t kMessagesAtOnce = 200;
+inline constexpr std::int64_t kMessagesToSearch = 2000;
 struct LoadOlder {
   TabId tab;
   Seq before;
+  std::int64_t count = kMessagesAtOnce;
 };
 struct AnswerConsent {
   TabId tab;

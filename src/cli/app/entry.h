@@ -16,8 +16,8 @@
 
 namespace reprise::cli::app {
 
-// Of one entry, what is shown; the whole is in the store.
-inline constexpr std::size_t kEntryBytesMax = std::size_t{256} << 10;
+// Of one entry, what is shown at first: laying out more takes a moment.
+inline constexpr std::size_t kEntryBytesAtFirst = std::size_t{256} << 10;
 
 struct Entry {
   enum class Kind : std::uint8_t {
@@ -40,6 +40,8 @@ struct Entry {
   std::optional<Time> at = {};
   std::optional<bool> open = {};  // as a person wants this one, whatever the others are
 
+  std::size_t shown = kEntryBytesAtFirst;  // of each of its texts
+
   // The lines as they were laid out last; no part of the value.
   struct Laid {
     std::size_t width = 0;
@@ -60,6 +62,11 @@ void add_result(std::vector<Entry>& entries, const ToolResultBlock& result);
 
 // A tool call, or a thought that has ended: it can be one line or all of them.
 bool is_foldable(const Entry& entry);
+
+// How many bytes are not shown, though it is unfolded.
+std::size_t left_out(const Entry& entry);
+// Shows four times as much.
+void show_more(Entry& entry);
 
 // "1,234".
 std::string grouped(std::int64_t number);

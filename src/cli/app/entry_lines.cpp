@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -24,16 +25,11 @@ namespace {
 constexpr std::size_t kFoldedCharacters = 400;
 constexpr Style kAccent{.colour = Colour::cyan};
 
-std::string_view beginning(std::string_view text) {
-  if (text.size() <= kEntryBytesMax) {
+std::string_view beginning(const Entry& entry, std::string_view text) {
+  if (text.size() <= entry.shown) {
     return text;
   }
-  return text.substr(0, utf8::valid_prefix(text.substr(0, kEntryBytesMax)));
-}
-
-std::string left_out(std::string_view text) {
-  const std::size_t shown = beginning(text).size();
-  return shown == text.size() ? "" : cat("… ", (text.size() - shown) >> 10, " KiB more");
+  return text.substr(0, utf8::valid_prefix(text.substr(0, entry.shown)));
 }
 
 // The beginning in one line.
@@ -71,7 +67,7 @@ std::size_t count_lines(std::string_view text) {
 std::vector<Line> question_lines(const Entry& entry, std::size_t width) {
   const bool waiting = entry.kind == Entry::Kind::waiting;
   const Style bar = waiting ? kDim : kAccent;
-  auto lines = wrap_text(beginning(entry.text), waiting ? kDim : kBold, width,
+  auto lines = wrap_text(beginning(entry, entry.text), waiting ? kDim : kBold, width,
                          {{{"▌ ", bar}}, {{"▌ ", bar}}});
   if (waiting) {
     lines.push_back({{"  waits for the answer above", kDim}});
@@ -89,12 +85,10 @@ std::vector<Line> indented(std::vector<Line> lines) {
 }
 
 std::vector<Line> answer_lines(const Entry& entry, std::size_t width) {
-  std::vector<Line> lines = markdown_lines(beginning(entry.text), width > 4 ? width - 2 : width);
+  std::vector<Line> lines =
+      markdown_lines(beginning(entry, entry.text), width > 4 ? width - 2 : width);
   if (width > 4) {
     lines = indented(std::move(lines));
-  }
-  if (const std::string rest = left_out(entry.text); !rest.empty()) {
-    lines.push_back({{cat("  ", rest), kDim}});
   }
   return lines;
 }
@@ -107,18 +101,18 @@ std::vector<Line> thinking_lines(const Entry& entry, std::size_t width, bool unf
     append(line, one_line(entry.text), kDim);
     return {cut_to(std::move(line), width)};
   }
-  return wrap_text(beginning(entry.text), {.dim = true, .italic = true}, width,
+  return wrap_text(beginning(entry, entry.text), {.dim = true, .italic = true}, width,
                    {{{"  ▾ ", kDim}}, {{"    ", kDim}}});
 }
 
 // What came back, under the call.
 void add_tool_result(std::vector<Line>& lines, const Entry& entry, std::size_t width) {
   const Margin margin{{{"    ", {}}}, {{"    ", {}}}};
-  std::ranges::move(wrap_text(beginning(entry.input), kDim, width, margin),
+  std::ranges::move(wrap_text(beginning(entry, entry.input), kDim, width, margin),
                     std::back_inserter(lines));
   if (entry.done && !entry.result.empty()) {
     const Style style = entry.failed ? Style{.colour = Colour::red} : kPlain;
-    std::ranges::move(wrap_text(trimmed(beginning(entry.result)), style, width,
+    std::ranges::move(wrap_text(trimmed(beginning(entry, entry.result)), style, width,
                                 {{{"  └ ", kDim}}, {{"    ", {}}}}),
                       std::back_inserter(lines));
   }
@@ -162,10 +156,10 @@ std::vector<Line> body_lines(const Entry& entry, std::size_t width, bool unfolde
       return {cut_to({{cat("  ", terminal_line(entry.text), gap, age), kDim}}, width)};
     }
     case Kind::notice:
-      return wrap_text(trimmed_end(beginning(entry.text)), kDim, width,
+      return wrap_text(trimmed_end(beginning(entry, entry.text)), kDim, width,
                        {{{"  ", {}}}, {{"  ", {}}}});
     case Kind::warning:
-      return wrap_text(trimmed_end(beginning(entry.text)), {.colour = Colour::yellow}, width,
+      return wrap_text(trimmed_end(beginning(entry, entry.text)), {.colour = Colour::yellow}, width,
                        {{{"! ", {.colour = Colour::yellow, .bold = true}}}, {{"  ", {}}}});
   }
   return {};
@@ -180,6 +174,11 @@ std::vector<Line> lay_out(const Entry& entry, std::size_t width, bool unfolded, 
   std::vector<Line> lines = body_lines(entry, width, unfolded, now);
   if (stands_apart(entry.kind)) {
     lines.insert(lines.begin(), Line{});
+  }
+  if (const std::size_t bytes = left_out(entry); bytes > 0 && (unfolded || !is_foldable(entry))) {
+    const std::string rest =
+        cat("  … ", grouped(static_cast<std::int64_t>((bytes + 1023) >> 10)), " KiB more: PgDn");
+    lines.push_back(cut_to({{rest, {.colour = Colour::yellow}}}, width));
   }
   return lines;
 }

@@ -52,7 +52,7 @@ TEST(Entry, ShowsTheBeginningOfWhatIsTooLong) {
   const Entry entry{.kind = Entry::Kind::answer, .text = std::string(1 << 20, 'x')};
   const auto& lines = lines_of(entry, 80, false, Time{});
   EXPECT_LT(lines.size(), 4000U);
-  EXPECT_EQ(text_of(lines.back()), "  … 768 KiB more");
+  EXPECT_EQ(text_of(lines.back()), "  … 768 KiB more: PgDn");
 }
 
 TEST(Entry, SaysWhoAnsweredAndWhatItCost) {

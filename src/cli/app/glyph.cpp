@@ -12,23 +12,24 @@ Glyph glyph_of(std::string_view text, int columns) {
   constexpr char32_t kJoiner = 0x200D;
   constexpr char32_t kEmojiPresentation = 0xFE0F;
   Glyph glyph;
-  while (!text.empty() && glyph.length < kGlyphCharacters) {
+  bool taking = true;
+  while (!text.empty()) {
     const utf8::Decoded next = utf8::decode(text);
     text.remove_prefix(next.bytes);
     const auto character = static_cast<wchar_t>(next.code_point);
     const int width = ::wcwidth(character);
+    glyph.parts += width > 0 ? 1 : 0;
     if (glyph.length == 0) {
       glyph.columns = width;
       glyph.characters.at(glyph.length++) = character;
       continue;
     }
-    if (next.code_point == kJoiner || next.code_point == kEmojiPresentation) {
-      continue;
+    if (next.code_point == kJoiner || next.code_point == kEmojiPresentation || width > 0) {
+      glyph.whole = false;
+      taking = taking && width <= 0;
+    } else if (taking && width == 0 && glyph.length < kGlyphCharacters) {
+      glyph.characters.at(glyph.length++) = character;
     }
-    if (width != 0) {
-      break;
-    }
-    glyph.characters.at(glyph.length++) = character;
   }
   if (glyph.columns < 1 || glyph.columns > columns) {
     glyph = {};

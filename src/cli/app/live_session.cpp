@@ -85,9 +85,9 @@ class EventObserver final : public TurnObserver {
 
 }  // namespace
 
-Result<Past> read_past(Store& store, const SessionId& id, Seq before) {
+Result<Past> read_past(Store& store, const SessionId& id, Seq before, std::int64_t count) {
   Past past;
-  const Seq from{std::max<std::int64_t>(0, before.value - kMessagesAtOnce)};
+  const Seq from{std::max<std::int64_t>(0, before.value - count)};
   past.oldest = from;
   REPRISE_ASSIGN(const ReadReport report,
                  store.read(id, {.from = from, .to = before}, [&past](const Message& message) {

@@ -4,7 +4,6 @@
 // One thread calls it (the desk); stop() and the approver may be called from any.
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "cli/app/consents.h"
+#include "cli/app/effect.h"
 #include "cli/app/entry.h"
 #include "cli/app/event.h"
 #include "cli/app/event_queue.h"
@@ -31,16 +31,14 @@
 
 namespace reprise::cli::app {
 
-// How many messages are read at once.
-inline constexpr std::int64_t kMessagesAtOnce = 200;
-
 // A piece of the transcript.
 struct Past {
   std::vector<Entry> entries;
   Seq oldest;  // its first message
 };
-// The messages before `before`, at most kMessagesAtOnce of them.
-Result<Past> read_past(Store& store, const SessionId& id, Seq before);
+// The messages before `before`, at most `count` of them.
+Result<Past> read_past(Store& store, const SessionId& id, Seq before,
+                       std::int64_t count = kMessagesAtOnce);
 
 class LiveSession {
  public:

@@ -52,8 +52,8 @@ void sort_best(const Picker& picker, std::vector<Match>& matches) {
     }
     return a.row < b.row;
   };
-  const auto end =
-      matches.begin() + std::min(std::ssize(matches), static_cast<std::ptrdiff_t>(kMatchesMax));
+  const auto end = matches.begin() +
+                   std::min(std::ssize(matches), static_cast<std::ptrdiff_t>(picker.listed_max));
   std::partial_sort(matches.begin(), end, matches.end(), better);
   matches.erase(end, matches.end());
 }
@@ -81,6 +81,9 @@ const PickerRow* Picker::row() const {
 }
 
 void refilter(Picker& picker, bool from_top) {
+  if (from_top) {
+    picker.listed_max = kMatchesAtFirst;
+  }
   const std::string before = picker.row() == nullptr || from_top ? "" : picker.row()->id;
   const bool plain = trimmed(picker.filter.text()).empty();
   if (plain && picker.order == Picker::Order::activity) {
@@ -121,6 +124,11 @@ bool needs_more(const Picker& picker, std::size_t rows_on_screen) {
 }
 
 void move_selection(Picker& picker, std::ptrdiff_t by) {
+  if (by > 0 && picker.selected + 1 >= picker.shown.size() &&
+      picker.shown.size() < picker.matches) {
+    picker.listed_max *= 2;
+    refilter(picker, false);
+  }
   const std::ptrdiff_t last = std::ssize(picker.shown) - 1;
   const std::ptrdiff_t wanted = static_cast<std::ptrdiff_t>(picker.selected) + by;
   picker.selected =

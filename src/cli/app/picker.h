@@ -20,8 +20,8 @@ namespace reprise::cli::app {
 
 inline constexpr std::size_t kFirstPage = 60;
 inline constexpr std::size_t kNextPage = 1000;
-// Of all that match a filter, the best ones are listed.
-inline constexpr std::size_t kMatchesMax = 500;
+// Of all that match a filter, the best ones are listed; more when the selection reaches the last.
+inline constexpr std::size_t kMatchesAtFirst = 500;
 inline constexpr std::size_t kPreviewsMax = 100;
 
 // Kept small: there may be a hundred thousand.
@@ -59,7 +59,8 @@ struct Picker {
 
   std::vector<std::size_t> shown = {};  // of `rows`, in the order they are listed
   std::size_t matches = 0;              // more than are listed, perhaps
-  std::size_t selected = 0;             // of `shown`
+  std::size_t listed_max = kMatchesAtFirst;
+  std::size_t selected = 0;  // of `shown`
   std::map<std::string, Preview> previews = {};
   std::string asked_preview = {};
 

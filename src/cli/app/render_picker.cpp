@@ -185,6 +185,10 @@ void render_filter(Screen& screen, const State& state, const Picker& picker) {
 std::string counted(const Picker& picker) {
   const bool filtered = !picker.filter.empty();
   const std::size_t count = filtered ? picker.matches : picker.rows.size();
+  if (picker.shown.size() < picker.matches) {
+    return cat(filtered ? "best " : "newest ", grouped(std::ssize(picker.shown)), " of ",
+               grouped(static_cast<std::int64_t>(count)), picker.complete ? "" : "+");
+  }
   return cat(
       grouped(static_cast<std::int64_t>(count)), picker.complete ? "" : "+",
       filtered ? (count == 1 ? " matches" : " match") : (count == 1 ? " session" : " sessions"));

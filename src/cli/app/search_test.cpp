@@ -2,14 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/app/complete.h"
 #include "cli/app/effect.h"
+#include "cli/app/entry.h"
 #include "cli/app/event.h"
 #include "cli/app/state.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
+#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -64,6 +69,17 @@ TEST(Complete, ActsOnTab) {
   EXPECT_EQ(state.input().text(), "/session ");
   key(state, "Tab");
   EXPECT_NE(shown(state).find("close  list  new  rename  save  switch"), std::string::npos);
+}
+
+TEST(Said, IsNotLostBeforeThereIsATab) {
+  State state = empty_state();
+  EXPECT_EQ(only<ListResumable>(enter(state, "/resume list")).tab, TabId{});
+  update(state, Said{Said::Kind::notice, TabId{}, "No sessions to resume."});
+  update(state, NewestFound{});
+  update(state, TabOpened{state.tabs.front().id, some_facts(), {}, {}, {}});
+  EXPECT_NE(shown(state).find("No sessions to resume."), std::string::npos);
+  update(state, Said{Said::Kind::notice, TabId{}, "Late answer."});
+  EXPECT_NE(shown(state).find("Late answer."), std::string::npos);
 }
 
 TEST(HistorySearch, FindsEarlierMessages) {
@@ -127,6 +143,87 @@ TEST(TranscriptSearch, LooksUpwardsAndOn) {
   key(state, "Esc");
   type(state, "n");
   EXPECT_EQ(state.input().text(), "n");
+}
+
+// As the desk would: a piece of what is older, with the words in one of its messages.
+void load_older(State& state, std::int64_t oldest, const std::string& words) {
+  std::vector<Entry> entries(20, Entry{.text = "older hay"});
+  entries[10].text = words;
+  update(state, OlderLoaded{state.tabs[0].id, std::move(entries), Seq{oldest}});
+}
+
+TEST(TranscriptSearch, GoesOnInWhatIsNotLoadedYet) {
+  State state = long_talk();
+  state.tabs[0].oldest = Seq{5000};
+  key(state, "PgUp");
+  type(state, "/treasure");
+  const auto first = only<LoadOlder>(key(state, "Enter"));
+  EXPECT_EQ(first.before, Seq{5000});
+  EXPECT_EQ(first.count, kMessagesToSearch);
+  EXPECT_NE(shown(state).find("searching 5,000 older messages"), std::string::npos);
+  update(state, OlderLoaded{{1}, {Entry{.text = "nothing"}}, Seq{3000}});
+  EXPECT_NE(shown(state).find("searching 3,000 older messages"), std::string::npos);
+  load_older(state, 1000, "the Treasure itself");
+  EXPECT_NE(shown(state).find("the Treasure itself"), std::string::npos);
+  EXPECT_EQ(only<LoadOlder>(type(state, "n")).before, Seq{1000});
+  load_older(state, 0, "hay");
+  EXPECT_NE(shown(state).find("not found"), std::string::npos);
+}
+
+TEST(TranscriptSearch, IsGivenUpByAKey) {
+  State state = long_talk();
+  state.tabs[0].oldest = Seq{5000};
+  key(state, "PgUp");
+  type(state, "/treasure");
+  key(state, "Enter");
+  key(state, "Esc");
+  load_older(state, 3000, "the Treasure itself");
+  EXPECT_EQ(shown(state).find("the Treasure itself"), std::string::npos);
+}
+
+TEST(TranscriptSearch, EndsWhereOlderMessagesCannotBeRead) {
+  State state = long_talk();
+  state.tabs[0].oldest = Seq{5000};
+  key(state, "PgUp");
+  type(state, "/treasure");
+  key(state, "Enter");
+  EXPECT_TRUE(update(state, OlderLoaded{{1}, {}, Seq{5000}}).empty());
+  EXPECT_NE(shown(state).find("older messages cannot be read"), std::string::npos);
+}
+
+TEST(TranscriptSearch, OpensWhatHidesTheWords) {
+  State state = long_talk();
+  auto& entries = state.tabs[0].entries;
+  entries[50] = {.kind = Entry::Kind::tool,
+                 .text = "read_file",
+                 .input = "{}",
+                 .result = "one\ntwo\nthe treasure\nfour"};
+  entries[20] = {.kind = Entry::Kind::question,
+                 .text = std::string(kEntryBytesAtFirst, 'x') + " buried treasure"};
+  key(state, "PgUp");
+  type(state, "/treasure");
+  key(state, "Enter");
+  EXPECT_NE(shown(state).find("    the treasure\n"), std::string::npos) << shown(state);
+  type(state, "n");
+  EXPECT_EQ(state.tabs[0].found->entry, 20U);
+  EXPECT_NE(shown(state).find("treasure\n"), std::string::npos);
+  type(state, "N");
+  EXPECT_NE(shown(state).find("    the treasure\n"), std::string::npos);
+}
+
+TEST(Transcript, ReadsALongEntryToItsEnd) {
+  State state = open_state();
+  enter(state, "question");
+  update(state, TextCame{{1}, std::string(1 << 20, 'y') + " the-end"});
+  update(state, TurnEnded{.tab = {1}, .facts = state.tabs[0].facts});
+  EXPECT_NE(shown(state).find("… 769 KiB more: PgDn"), std::string::npos) << shown(state);
+  key(state, "PgDn");
+  EXPECT_EQ(shown(state).find("… 769 KiB more: PgDn"), std::string::npos);
+  EXPECT_NE(shown(state).find("more below"), std::string::npos);
+  key(state, "Ctrl-End");
+  EXPECT_NE(shown(state).find("… 1 KiB more: PgDn"), std::string::npos) << shown(state);
+  key(state, "PgDn");
+  EXPECT_NE(shown(state).find("the-end"), std::string::npos) << shown(state);
 }
 
 TEST(TranscriptSearch, MarksWhatItFound) {

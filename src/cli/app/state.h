@@ -48,6 +48,7 @@ struct Tab {
   bool scrolled = false;           // by the person; keys may mean the transcript
   std::string search = {};         // what was looked for last, in small letters
   std::optional<Anchor> found = {};
+  bool searching = false;       // goes on in older messages when they are loaded
   std::int64_t last_input = 0;  // tokens of the last request
   bool unfolded = false;
   std::optional<std::size_t> chosen = {};  // the entry that Enter opens or closes

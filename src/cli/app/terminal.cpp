@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cwchar>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@
 
 #include "cli/app/event.h"
 #include "cli/app/glyph.h"
+#include "cli/app/joined.h"
 #include "cli/app/screen.h"
 #include "cli/app/style.h"
 #include "cli/app/terminal_keys.h"
@@ -92,6 +94,22 @@ void put(const Cell& cell, Place place, bool colours) {
   }
 }
 
+// Whether the cursor is moved, kept and brought back by the usual sequences.
+bool is_usual_terminal() {
+  const auto has = [](const char* name, std::string_view usual) {
+    const char* const found = ::tigetstr(name);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): that is how terminfo says it is no string.
+    return found != nullptr && found != reinterpret_cast<const char*>(-1) && found == usual;
+  };
+  return has("cup", "\x1b[%i%p1%d;%p2%dH") &&
+         has("sc",
+             "\x1b"
+             "7") &&
+         has("rc",
+             "\x1b"
+             "8");
+}
+
 std::string name_of_code(wint_t code) {
   if (code >= kFirstOwnKey) {
     const auto& sequences = key_sequences();
@@ -138,6 +156,18 @@ std::string name_of_code(wint_t code) {
   }
 }
 
+// ncurses does not know what joined_rows() has put over its cells.
+void draw_anew(const std::map<std::size_t, std::string>& rows,
+               const std::map<std::size_t, std::string>& others) {
+  for (const auto& [row, bytes] : rows) {
+    const auto other = others.find(row);
+    if (static_cast<int>(row) < ::getmaxy(::stdscr) &&
+        (other == others.end() || other->second != bytes)) {
+      (void)::wredrawln(::stdscr, static_cast<int>(row), 1);
+    }
+  }
+}
+
 }  // namespace
 
 class Terminal::Keys {
@@ -174,6 +204,7 @@ Result<std::unique_ptr<Terminal>> Terminal::open(bool colours) {
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     ::define_key(sequences[i].bytes, kFirstOwnKey + static_cast<int>(i));
   }
+  terminal->joins_ = is_usual_terminal();
   write_raw(kPasteMarksOn);
   return terminal;
 }
@@ -202,11 +233,29 @@ void Terminal::paint(const Screen& screen) {
       }
     }
   }
+  std::map<std::size_t, std::string> joined;
+  if (joins_ && size == this->size()) {
+    joined = joined_rows(screen, colours_);
+  }
+  draw_anew(joined_, joined);
+  draw_anew(joined, joined_);
   ::curs_set(screen.cursor() ? 1 : 0);
   if (const auto cursor = screen.cursor()) {
     ::wmove(::stdscr, static_cast<int>(cursor->row), static_cast<int>(cursor->column));
   }
   ::wrefresh(::stdscr);
+  joined_ = std::move(joined);
+  if (!joined_.empty()) {
+    std::string bytes =
+        "\x1b"
+        "7";
+    for (const auto& [row, joined_row] : joined_) {
+      bytes += joined_row;
+    }
+    write_raw(bytes +
+              "\x1b"
+              "8");
+  }
 }
 
 std::vector<Event> Terminal::read_keys() {

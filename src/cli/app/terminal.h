@@ -2,7 +2,10 @@
 
 // The real terminal: paints a Screen, reads keys. Only its .cpp files know ncurses.
 
+#include <cstddef>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cli/app/event.h"
@@ -39,6 +42,8 @@ class Terminal {
   explicit Terminal(bool colours);
 
   bool colours_;
+  bool joins_ = false;                         // it understands what joined_rows() writes
+  std::map<std::size_t, std::string> joined_;  // as they were written last
   std::unique_ptr<Keys> keys_;
 };
 

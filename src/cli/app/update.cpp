@@ -118,6 +118,7 @@ class Handler {
       if (tab->chosen) {
         *tab->chosen += older.entries.size();
       }
+      search_on(state_, *tab, older.entries.size(), effects_);
     }
   }
 
@@ -190,7 +191,9 @@ class Handler {
       state_.status = said.text;
       return;
     }
-    Tab* const tab = said.tab ? state_.find(*said.tab) : state_.tab();
+    // What was asked for before there was a tab is answered in the one that is shown now.
+    const bool of_tab = said.tab && *said.tab != TabId{};
+    Tab* const tab = of_tab ? state_.find(*said.tab) : state_.tab();
     const bool warning = said.kind == Said::Kind::warning;
     if (warning && state_.leaving) {
       state_.last_words.push_back(said.text);
@@ -230,7 +233,7 @@ class Handler {
       type_in_picker(state_, text, effects_);
     } else if (state_.line_search) {
       type_in_search(state_, text);
-    } else if (!type_while_scrolled(state_, text)) {
+    } else if (!type_while_scrolled(state_, text, effects_)) {
       state_.input().insert(text);
     }
   }

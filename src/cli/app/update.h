@@ -39,15 +39,17 @@ void run_resume(State& state, std::string_view text, Effects& effects);
 // Searches.
 void begin_search(State& state, LineSearch::Kind kind);
 // False when the key ends the search and means something else.
-bool press_in_search(State& state, std::string_view key);
+bool press_in_search(State& state, std::string_view key, Effects& effects);
 void type_in_search(State& state, std::string_view text);
 // Chooses the tool call or thought above or below.
 void choose_part(State& state, bool up);
 // Opens or closes the chosen one; false when none is.
 bool toggle_part(State& state);
 // What letters mean while one looks back in the transcript; false when they are text.
-bool type_while_scrolled(State& state, std::string_view text);
-void find_in_transcript(State& state, bool up);
+bool type_while_scrolled(State& state, std::string_view text, Effects& effects);
+void find_in_transcript(State& state, bool up, Effects& effects);
+// Older messages have come: goes on in them, if something is looked for.
+void search_on(State& state, Tab& tab, std::size_t added, Effects& effects);
 
 // Its parts, each for some events.
 void press(State& state, std::string_view key, Effects& effects);

@@ -24,6 +24,23 @@ namespace {
 
 constexpr std::chrono::seconds kTwice{2};
 
+// Who goes on from where an entry is cut sees more of it.
+void read_on(Tab& tab, const Frame& frame, Time now) {
+  for (const VisibleLine& line :
+       visible_lines(tab, frame.transcript_rows, frame.transcript_columns, now)) {
+    Entry& entry = tab.entries[line.at.entry];
+    const std::size_t last = lines_in(tab, line.at.entry, frame.transcript_columns, now).size() - 1;
+    const bool folded = is_foldable(entry) && !entry.open.value_or(tab.unfolded);
+    if (line.at.line == last && entry.done && !folded && left_out(entry) > 0) {
+      if (!tab.top) {
+        tab.top = anchor_at_end(tab, frame.transcript_rows, frame.transcript_columns, now);
+      }
+      show_more(entry);
+      return;
+    }
+  }
+}
+
 void scroll_lines(State& state, std::ptrdiff_t lines, Effects& effects) {
   Tab* const tab = state.tab();
   if (tab == nullptr) {
@@ -31,6 +48,9 @@ void scroll_lines(State& state, std::ptrdiff_t lines, Effects& effects) {
   }
   tab->scrolled = true;
   const Frame frame = frame_of(state);
+  if (lines > 0) {
+    read_on(*tab, frame, state.now);
+  }
   scroll(*tab, lines, frame.transcript_rows, frame.transcript_columns, state.now);
   const bool at_top = tab->top && tab->top->entry == 0;
   if (lines < 0 && at_top && tab->oldest.value > 0 && !tab->loading_older) {
@@ -240,7 +260,7 @@ void press(State& state, std::string_view key, Effects& effects) {
     press_in_picker(state, key, effects);
     return;
   }
-  if (state.line_search && !state.leaving && press_in_search(state, key)) {
+  if (state.line_search && !state.leaving && press_in_search(state, key, effects)) {
     return;
   }
   if (key == "Ctrl-X") {
@@ -251,6 +271,9 @@ void press(State& state, std::string_view key, Effects& effects) {
     return;
   }
   state.status.clear();
+  if (Tab* const tab = state.tab(); tab != nullptr) {
+    tab->searching = false;
+  }
   act(state, *action, key, effects);
 }
 

@@ -2,20 +2,27 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "cli/app/effect.h"
 #include "cli/app/entry.h"
 #include "cli/app/frame.h"
 #include "cli/app/state.h"
 #include "cli/app/style.h"
 #include "cli/app/update.h"
+#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {
+
+constexpr std::size_t kLastLine = std::numeric_limits<std::ptrdiff_t>::max();
 
 bool contains(std::string_view text, std::string_view pattern) {
   return ascii_lower(text).find(pattern) != std::string::npos;
@@ -35,74 +42,144 @@ void find_prompt(State& state, LineSearch& search, std::size_t place) {
   }
 }
 
-bool line_has(const Tab& tab, Anchor at, const Frame& frame, const State& state,
-              std::string_view pattern) {
-  const auto& lines = lines_in(tab, at.entry, frame.transcript_columns, state.now);
-  return contains(text_of(lines[at.line]), pattern);
-}
-
-// The next line up or down; nullopt at the end.
-std::optional<Anchor> step(const Tab& tab, Anchor at, bool up, const Frame& frame,
-                           const State& state) {
-  const auto height = [&](std::size_t entry) {
-    return lines_in(tab, entry, frame.transcript_columns, state.now).size();
-  };
-  if (up) {
-    if (at.line > 0) {
-      return Anchor{at.entry, at.line - 1};
+// The line that has the pattern, from `from` on.
+std::optional<std::size_t> line_with(const std::vector<Line>& lines, std::size_t from, bool up,
+                                     std::string_view pattern) {
+  const auto last = std::ssize(lines) - 1;
+  if (!up && from >= lines.size()) {
+    return std::nullopt;
+  }
+  for (auto i = std::min(static_cast<std::ptrdiff_t>(from), last); i >= 0 && i <= last;
+       i += up ? -1 : 1) {
+    if (const auto line = static_cast<std::size_t>(i); contains(text_of(lines[line]), pattern)) {
+      return line;
     }
-    return at.entry == 0 ? std::nullopt
-                         : std::optional(Anchor{at.entry - 1, height(at.entry - 1) - 1});
   }
-  if (at.line + 1 < height(at.entry)) {
-    return Anchor{at.entry, at.line + 1};
-  }
-  return at.entry + 1 == tab.entries.size() ? std::nullopt : std::optional(Anchor{at.entry + 1, 0});
+  return std::nullopt;
 }
 
-void finish_search(State& state, const LineSearch& search) {
+// Whether it has the pattern where it does not show.
+bool hides(const Entry& entry, bool folded, std::string_view pattern) {
+  return (folded || (entry.done && left_out(entry) > 0)) &&
+         (contains(entry.text, pattern) || contains(entry.input, pattern) ||
+          contains(entry.result, pattern));
+}
+
+// From the line `from` on, or from the end where the search enters it. An entry that hides the
+// pattern is opened. What need not be laid out afterwards is not kept: there may be much of it.
+std::optional<std::size_t> find_in_entry(Tab& tab, std::size_t index,
+                                         std::optional<std::size_t> from, bool up,
+                                         std::size_t width, Time now) {
+  Entry& entry = tab.entries[index];
+  const bool was_laid = entry.laid != nullptr;
+  const std::size_t start = from.value_or(up ? kLastLine : 0);
+  auto found = line_with(lines_in(tab, index, width, now), start, up, tab.search);
+  const bool folded = is_foldable(entry) && !entry.open.value_or(tab.unfolded);
+  const bool from_within = from && up && !folded;  // what is hidden lies behind
+  if (!found && !from_within && hides(entry, folded, tab.search)) {
+    const auto before = std::pair(entry.open, entry.shown);
+    entry.open = is_foldable(entry) ? std::optional(true) : std::nullopt;
+    entry.shown = std::max({entry.text.size(), entry.input.size(), entry.result.size()});
+    entry.changed();
+    found = line_with(lines_in(tab, index, width, now), up ? kLastLine : start, up, tab.search);
+    if (!found) {
+      std::tie(entry.open, entry.shown) = before;
+      entry.changed();
+    }
+  }
+  if (!found && !was_laid) {
+    entry.changed();
+  }
+  return found;
+}
+
+// From this line on; nullopt when it is nowhere.
+std::optional<Anchor> find_line(Tab& tab, Anchor at, bool up, std::size_t width, Time now) {
+  std::optional<std::size_t> from = at.line;
+  for (auto entry = static_cast<std::ptrdiff_t>(at.entry);
+       entry >= 0 && entry < std::ssize(tab.entries); entry += up ? -1 : 1) {
+    const auto index = static_cast<std::size_t>(entry);
+    if (const auto line = find_in_entry(tab, index, from, up, width, now)) {
+      return Anchor{index, *line};
+    }
+    from.reset();
+  }
+  return std::nullopt;
+}
+
+// Shows what was found; where it was not, older messages are looked through.
+void show_found(State& state, Tab& tab, std::optional<Anchor> at, bool up, Effects& effects) {
+  const Frame frame = frame_of(state);
+  if (at) {
+    tab.found = at;
+    // With some lines before it.
+    tab.top = at;
+    scroll(tab, -static_cast<std::ptrdiff_t>(frame.transcript_rows / 3), frame.transcript_rows,
+           frame.transcript_columns, state.now);
+    return;
+  }
+  if (!up || tab.oldest.value == 0) {
+    state.status = "not found";
+    return;
+  }
+  tab.searching = true;
+  state.status = cat("searching ", grouped(tab.oldest.value), " older messages… Esc gives up");
+  if (!std::exchange(tab.loading_older, true)) {
+    effects.emplace_back(
+        LoadOlder{.tab = tab.id, .before = tab.oldest, .count = kMessagesToSearch});
+  }
+}
+
+void finish_search(State& state, const LineSearch& search, Effects& effects) {
   Tab* const tab = state.tab();
   if (search.kind != LineSearch::Kind::transcript || tab == nullptr) {
     return;
   }
   tab->search = ascii_lower(search.pattern.text());
   tab->found.reset();
-  find_in_transcript(state, true);
+  find_in_transcript(state, true, effects);
 }
 
 }  // namespace
 
-void find_in_transcript(State& state, bool up) {
+void find_in_transcript(State& state, bool up, Effects& effects) {
   Tab* const tab = state.tab();
   if (tab == nullptr || tab->search.empty() || tab->entries.empty()) {
     return;
   }
   const Frame frame = frame_of(state);
-  const std::size_t rows = frame.transcript_rows;
   const std::size_t width = frame.transcript_columns;
-  const Anchor end = anchor_at_end(*tab, rows, width, state.now);
   std::optional<Anchor> at = tab->found;
-  if (!at) {
-    // From the last line that is shown.
-    at = std::min(tab->top.value_or(end), end);
-    for (std::size_t i = 0; i + 1 < rows; ++i) {
-      at = step(*tab, *at, false, frame, state).value_or(*at);
-    }
+  if (at && at->line == 0 && up && at->entry == 0) {
+    return show_found(state, *tab, std::nullopt, up, effects);
+  }
+  if (at && at->line == 0 && up) {
+    --at->entry;
+    at->line = kLastLine;
+  } else if (at) {
+    at->line = up ? at->line - 1 : at->line + 1;
   } else {
-    at = step(*tab, *at, up, frame, state);
+    // From the last line that is shown.
+    const auto lines = visible_lines(*tab, frame.transcript_rows, width, state.now);
+    at = lines.empty() ? Anchor{} : lines.back().at;
   }
-  while (at && !line_has(*tab, *at, frame, state, tab->search)) {
-    at = step(*tab, *at, up, frame, state);
-  }
-  if (!at) {
-    state.status =
-        cat("not found", tab->oldest.value > 0 && up ? "; PgUp loads older messages" : "");
+  show_found(state, *tab, find_line(*tab, *at, up, width, state.now), up, effects);
+}
+
+void search_on(State& state, Tab& tab, std::size_t added, Effects& effects) {
+  if (!std::exchange(tab.searching, false) || &tab != state.tab()) {
     return;
   }
-  tab->found = at;
-  // With some lines before it.
-  tab->top = at;
-  scroll(*tab, -static_cast<std::ptrdiff_t>(rows / 3), rows, width, state.now);
+  state.status.clear();
+  std::optional<Anchor> at;
+  if (added > 0) {
+    at =
+        find_line(tab, {added - 1, kLastLine}, true, frame_of(state).transcript_columns, state.now);
+  } else if (tab.oldest.value > 0) {
+    state.status = "not found: older messages cannot be read";
+    return;
+  }
+  show_found(state, tab, at, true, effects);
 }
 
 void begin_search(State& state, LineSearch::Kind kind) {
@@ -112,7 +189,7 @@ void begin_search(State& state, LineSearch::Kind kind) {
                                  .place = state.input().prompts().size()};
 }
 
-bool press_in_search(State& state, std::string_view key) {
+bool press_in_search(State& state, std::string_view key, Effects& effects) {
   if (!state.line_search) {
     return false;
   }
@@ -133,7 +210,7 @@ bool press_in_search(State& state, std::string_view key) {
   } else if (key == "Enter") {
     const LineSearch done = search;
     state.line_search.reset();
-    finish_search(state, done);
+    finish_search(state, done, effects);
   } else if (history) {
     state.line_search.reset();
     return false;  // the key is meant for what was found
@@ -152,7 +229,7 @@ void type_in_search(State& state, std::string_view text) {
   }
 }
 
-bool type_while_scrolled(State& state, std::string_view text) {
+bool type_while_scrolled(State& state, std::string_view text, Effects& effects) {
   Tab* const tab = state.tab();
   if (tab == nullptr || !tab->scrolled || !tab->input.empty()) {
     return false;
@@ -161,6 +238,7 @@ bool type_while_scrolled(State& state, std::string_view text) {
     return true;
   }
   tab->chosen.reset();
+  tab->searching = false;
   if (!tab->top) {
     return false;
   }
@@ -174,7 +252,7 @@ bool type_while_scrolled(State& state, std::string_view text) {
   if (tab->search.empty() || (text != "n" && text != "N")) {
     return false;
   }
-  find_in_transcript(state, text == "n");
+  find_in_transcript(state, text == "n", effects);
   return true;
 }
 

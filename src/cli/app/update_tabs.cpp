@@ -42,6 +42,9 @@ Tab* add_tab(State& state, std::string folder) {
   }
   tab.facts.folder = std::move(folder);
   tab.input = std::exchange(state.first_input, {});
+  if (state.tabs_opened == 1 && !state.notice.empty()) {
+    tab.entries.push_back({.text = state.notice});  // nobody can have read it yet
+  }
   state.notice.clear();
   state.tabs.push_back(std::move(tab));
   show_tab(state, state.tabs.size() - 1);
