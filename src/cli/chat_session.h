@@ -30,6 +30,7 @@ class ChatSession {
   // `flags` and `approver` as the run was started with; `talk` as start_talk() made it from them.
   ChatSession(Context& context, RunFlags flags, Approver approver, std::unique_ptr<Talk> talk);
 
+  Context& context() { return context_; }
   Conversation& talk() { return *talk_->conversation; }
   Provider& provider() { return *talk_->provider; }
   // Null when the conversation is not saved.

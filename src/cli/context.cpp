@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -62,6 +63,16 @@ Context::Context(const Globals& globals, const ProcessEnvironment& environment, 
                  Output& err)
     : globals_(globals), environment_(environment), out_(out), err_(err), clock_(system_clock()) {}
 
+Context::Context(Context& parent, std::filesystem::path folder, bool same_store)
+    : globals_(parent.globals_),
+      environment_(parent.environment_),
+      out_(parent.out_),
+      err_(parent.err_),
+      clock_(parent.clock_),
+      parent_(&parent),
+      same_store_(same_store),
+      working_dir_(std::move(folder)) {}
+
 Context::~Context() = default;
 
 const std::filesystem::path& Context::working_dir() {
@@ -99,7 +110,7 @@ Result<const Settings*> Context::settings() {
     REPRISE_ASSIGN(LoadedSettings loaded, load_settings(config_sources(), environment_));
     settings_ = std::move(loaded.settings);
     for (const std::string& warning : loaded.warnings) {
-      warn(warning);
+      warn_of_settings(warning);
     }
     if (globals_.store) {
       settings_->store = globals_.store;
@@ -110,14 +121,23 @@ Result<const Settings*> Context::settings() {
   return &*settings_;
 }
 
+void Context::warn_of_settings(std::string_view text) {
+  if (parent_ == nullptr ||
+      std::ranges::find(parent_->warnings_, text) == parent_->warnings_.end()) {
+    warn(text);
+  }
+  warnings_.emplace_back(text);
+}
+
 // A context file has settings of its own; an index of response ids needs who keeps the words.
 Result<> Context::take_store_settings(Settings& settings) {
   const std::string url = whole_store_url(store_url(settings));
-  if (const auto file = choose_context_file(url, working_dir()); file) {
+  const std::filesystem::path& folder = same_store_ ? parent_->working_dir() : working_dir();
+  if (const auto file = choose_context_file(url, folder); file) {
     std::vector<std::string> warnings;
     REPRISE_TRY(apply_context_file(settings, *file, warnings));
     for (const std::string& warning : warnings) {
-      warn(warning);
+      warn_of_settings(warning);
     }
   }
   if (url.starts_with("chain:") && !settings.provider) {
@@ -127,11 +147,32 @@ Result<> Context::take_store_settings(Settings& settings) {
   return {};
 }
 
+// The same URL may mean another file: "context:" is searched from the folder.
+Result<bool> Context::has_store_of_parent() {
+  if (parent_ == nullptr || same_store_) {
+    return parent_ != nullptr;
+  }
+  REPRISE_ASSIGN(const Settings* const own, settings());
+  REPRISE_ASSIGN(const Settings* const parents, parent_->settings());
+  return store_url(*own) == parent_->store_url(*parents) &&
+         own->context_file == parents->context_file;
+}
+
 std::string Context::store_url(const Settings& settings) const {
+  if (same_store_ && parent_->settings_) {
+    return parent_->store_url(*parent_->settings_);
+  }
+  if (parent_ != nullptr && settings.store == "context:" && !settings.context_file.empty()) {
+    return cat("context:", settings.context_file.native());
+  }
   return settings.store.value_or(cat("sqlite:", (data_folder() / "reprise.db").string()));
 }
 
 Result<Store*> Context::store(Access access) {
+  REPRISE_ASSIGN(const bool of_parent, has_store_of_parent());
+  if (of_parent) {
+    return parent_->store(access);
+  }
   // Who may write may read as well.
   if (writer_) {
     return writer_.get();
@@ -147,6 +188,10 @@ Result<Store*> Context::store(Access access) {
 }
 
 Result<Store*> Context::existing_store() {
+  REPRISE_ASSIGN(const bool of_parent, has_store_of_parent());
+  if (of_parent) {
+    return parent_->existing_store();
+  }
   REPRISE_ASSIGN(const Settings* const settings, this->settings());
   const std::string url = store_url(*settings);
   // A file or folder, perhaps with settings behind it.
@@ -172,6 +217,9 @@ Result<SessionInfo> Context::select(Store& store, std::string_view sel,
 }
 
 void Context::say(std::string_view text, Saying what) {
+  if (parent_ != nullptr) {
+    return parent_->say(text, what);
+  }
   if (talk_sink_) {
     talk_sink_(what, text);
     return;

@@ -45,6 +45,10 @@ class Context {
  public:
   // All of them outlive the context.
   Context(const Globals& globals, const ProcessEnvironment& environment, Output& out, Output& err);
+  // For work in another folder: its settings, and its store where they name another than `parent`
+  // has. With `same_store` it is the parent's, whatever they name: what was found there is gone on
+  // with. The parent outlives it, says what it has to say, and is used by the same thread.
+  Context(Context& parent, std::filesystem::path folder, bool same_store);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -111,14 +115,19 @@ class Context {
  private:
   void say(std::string_view text, Saying what = Saying::remark);
   Result<> take_store_settings(Settings& settings);
+  void warn_of_settings(std::string_view text);
+  Result<bool> has_store_of_parent();
 
   const Globals& globals_;
   const ProcessEnvironment& environment_;
   Output& out_;
   Output& err_;
   Clock& clock_;
+  Context* parent_ = nullptr;
+  bool same_store_ = false;
   std::filesystem::path working_dir_;
   std::optional<Settings> settings_;
+  std::vector<std::string> warnings_;  // of the settings; those of a parent are not said twice
   bool warn_by_events_ = false;
   TalkSink talk_sink_;
   std::unique_ptr<Store> reader_;

@@ -221,6 +221,55 @@ TEST_F(AppTerminalTest, ShowsJoinedEmojiWhole) {
   expect_no_foreign_sequence();
 }
 
+TEST_F(AppTerminalTest, GivesATabTheSettingsOfItsFolder) {
+  std::filesystem::create_directories(home() / ".config/reprise");
+  std::filesystem::create_directories(home() / "other");
+  std::ofstream(home() / ".config/reprise/config.toml")
+      << "trust = [\"" << (home() / "other").string() << "\"]\n";
+  std::ofstream(home() / "other/.reprise.toml")
+      << "model = \"folder-model\"\nsystem = \"folder-rules\"\n"
+      << "store = \"sqlite:" << (home() / "own.db").string() << "\"\n";
+  start({});
+  await("Reprise");
+  type("first-words\r");
+  await("now");
+  type("/session new other\r");
+  await("folder-model");
+  type("other-words\r");
+  await("now");
+  type("/system\r");
+  await("folder-rules");
+  type("/session save\r");
+  await("own.db");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string here = printed("list --all --json");
+  EXPECT_NE(here.find("first-words"), std::string::npos) << here;
+  EXPECT_EQ(here.find("other-words"), std::string::npos) << here;
+  const std::string there = printed("list --all --json --store sqlite:own.db");
+  EXPECT_NE(there.find(R"("title":"other-words","mode":"","state":"closed")"), std::string::npos)
+      << there;
+  EXPECT_EQ(there.find("first-words"), std::string::npos) << there;
+}
+
+TEST_F(AppTerminalTest, GoesOnInTheStoreWhereASessionWasFound) {
+  printed(cat("--version; export HOME=\"$PWD\"; mkdir -p other .config/reprise; cd other && '",
+              REPRISE_PROGRAM, "' ask --provider echo alpha-words"));
+  std::ofstream(home() / ".config/reprise/config.toml")
+      << "trust = [\"" << (home() / "other").string() << "\"]\n";
+  std::ofstream(home() / "other/.reprise.toml")
+      << "budget = 7777\nstore = \"sqlite:" << (home() / "own.db").string() << "\"\n";
+  start({});
+  await("Reprise");
+  type("/resume 1\r");
+  await("7,777");  // the folder's settings, and nevertheless
+  type("again\r");
+  await("now");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  EXPECT_NE(printed("list --all --json").find(R"("messages":4)"), std::string::npos);
+}
+
 TEST_F(AppTerminalTest, SaysWhenThereIsNothingToPick) {
   start({"resume"});
   await("No previous conversations found.");

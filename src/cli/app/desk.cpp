@@ -43,7 +43,7 @@ Desk::~Desk() {
   }
   worker_.request_stop();
   worker_.join();
-  closers_.clear();
+  aside_.clear();
   parts_.context.divert_talk({});
 }
 
@@ -133,6 +133,7 @@ struct Desk::Performer {
     in_tab(wanted.tab, [&](LiveSession& live) { return desk.load_older(live, wanted); });
   }
   void operator()(const CloseAll& all) { desk.close_all(all.interrupted); }
+  void operator()(const ListModels& wanted) { desk.list_models(wanted.tab); }
   void operator()(const LoadPage& wanted) { desk.load_page(wanted); }
   void operator()(const LoadPreview& wanted) { desk.load_preview(wanted); }
   void operator()(const TrashStored& wanted) {
@@ -211,7 +212,7 @@ void Desk::begin_close(TabId tab, bool interrupted) {
   if (live->begin_close()) {
     return;
   }
-  closers_.emplace_back([this, tab, live, interrupted] {
+  aside_.emplace_back([this, tab, live, interrupted] {
     set_job_tab(tab);
     close(*live, interrupted);
     std::unique_lock lock(mutex_);
@@ -264,7 +265,7 @@ void Desk::close_all(bool interrupted) {
   for (const TabId tab : all) {
     begin_close(tab, interrupted);
   }
-  closers_.clear();  // waits for them
+  aside_.clear();  // waits for them
   parts_.events.post(AllClosed{.saved = saved_});
 }
 

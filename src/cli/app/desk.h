@@ -64,12 +64,23 @@ class Desk {
   void find_newest();
   Result<> open_new(const OpenNew& wanted);
   Result<> open_stored(const OpenSession& wanted);
-  Result<> open(TabId tab, const RunFlags& flags, SessionChoice choice, std::string title);
+  // What the session is begun with; `same_store` for one that was found in the start folder's.
+  struct Opening {
+    TabId tab;
+    RunFlags flags;
+    SessionChoice choice;
+    std::filesystem::path folder;  // whose settings hold
+    bool same_store = false;
+    std::string title;
+  };
+  Result<> open(Opening opening);
+  Result<> begin_tab(TabId tab, Live live);
   Result<SessionInfo> check_stored(const std::string& sel);
   void start_turn(TabId tab, LiveSession::Turn turn, std::string question = "");
   Result<> run_slash(LiveSession& live, const RunSlash& wanted);
   Result<> save(LiveSession& live);
   Result<> load_older(LiveSession& live, const LoadOlder& wanted);
+  void list_models(TabId tab);
   void load_page(const LoadPage& wanted);
   void load_preview(const LoadPreview& wanted);
   Result<> trash_stored(const std::string& text);
@@ -101,8 +112,8 @@ class Desk {
   std::map<TabId, Live> tabs_;
   std::map<std::thread::id, TabId> job_tabs_;
 
-  std::vector<std::jthread> closers_;  // each closes a session; the worker's
-  std::jthread worker_;                // last: it uses all the others
+  std::vector<std::jthread> aside_;  // each closes a session, or asks a server; the worker's
+  std::jthread worker_;              // last: it uses all the others
 };
 
 }  // namespace reprise::cli::app

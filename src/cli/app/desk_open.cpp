@@ -124,12 +124,15 @@ Result<> Desk::open_new(const OpenNew& wanted) {
   if (is_open(here.string(), "")) {
     return fail(Code::conflict, std::string(kProjectOpen));
   }
-  return open(wanted.tab, flags,
-              {.sel = std::nullopt,
-               .fresh = !is_first || parts_.begin,
-               .archive = is_first && parts_.begin,
-               .mode_path = folder},
-              wanted.title);
+  return open({.tab = wanted.tab,
+               .flags = std::move(flags),
+               .choice = {.sel = std::nullopt,
+                          .fresh = !is_first || parts_.begin,
+                          .archive = is_first && parts_.begin,
+                          .mode_path = folder},
+               // A mode's folder is what it works on; where the program was started rules it.
+               .folder = wanted.folder.empty() ? parts_.context.working_dir() : folder,
+               .title = wanted.title});
 }
 
 Result<SessionInfo> Desk::check_stored(const std::string& sel) {
@@ -166,33 +169,47 @@ Result<> Desk::open_stored(const OpenSession& wanted) {
   }
   REPRISE_ASSIGN(const SessionInfo info, check_stored(sel));
   first_ = false;
-  REPRISE_TRY(
-      open(wanted.tab, parts_.flags, {.newest = false, .sel = info.id.str(), .mode_path = {}}, ""));
+  REPRISE_TRY(open({.tab = wanted.tab,
+                    .flags = parts_.flags,
+                    .choice = {.newest = false, .sel = info.id.str(), .mode_path = {}},
+                    .folder = info.mode.empty() ? fs::path(info.working_dir) : fs::path(),
+                    .same_store = true,
+                    .title = ""}));
   const std::string name = info.title.empty() ? info.id.str() : info.title;
   say(Said::Kind::notice, cat("Resumed session: ", name));
   return {};
 }
 
-Result<> Desk::open(TabId tab, const RunFlags& flags, SessionChoice choice, std::string title) {
-  Context& context = parts_.context;
+Result<> Desk::open(Opening opening) {
+  const TabId tab = opening.tab;
+  std::unique_ptr<Context> own;
+  if (!opening.folder.empty() && opening.folder != parts_.context.working_dir()) {
+    own = std::make_unique<Context>(parts_.context, opening.folder, opening.same_store);
+  }
+  Context& context = own == nullptr ? parts_.context : *own;
   auto live = std::make_shared<LiveSession>(LiveSession::Parts{.tab = tab,
                                                                .events = parts_.events,
                                                                .consents = consents_,
                                                                .allow_all = context.globals().yes});
   const Approver approver = live->approver();
-  REPRISE_ASSIGN(std::unique_ptr<Talk> talk, start_talk(context, {.flags = flags,
-                                                                  .session = std::move(choice),
-                                                                  .title = std::move(title),
-                                                                  .approver = approver,
-                                                                  .stop = hurry_.get_token()}));
+  REPRISE_ASSIGN(std::unique_ptr<Talk> talk,
+                 start_talk(context, {.flags = opening.flags,
+                                      .session = std::move(opening.choice),
+                                      .title = std::move(opening.title),
+                                      .approver = approver,
+                                      .stop = hurry_.get_token()}));
   REPRISE_ASSIGN(const Settings* const settings, context.settings());
   const std::string url = context.store_url(*settings);
   TabFacts constant{.folder = talk->conversation->session().info.working_dir,
                     .store = url.substr(0, url.find(':')),
-                    .budget = flags.budget ? flags.budget : settings->budget,
+                    .budget = opening.flags.budget ? opening.flags.budget : settings->budget,
                     .models = named_models(*settings)};
-  live->begin(std::make_unique<ChatSession>(context, flags, approver, std::move(talk)),
-              std::move(constant));
+  auto session = std::make_unique<ChatSession>(context, opening.flags, approver, std::move(talk));
+  live->begin(std::move(own), std::move(session), std::move(constant));
+  return begin_tab(tab, std::move(live));
+}
+
+Result<> Desk::begin_tab(TabId tab, Live live) {
   TabOpened opened{.tab = tab, .facts = live->facts(), .entries = {}, .oldest = {}, .prompts = {}};
   ChatSession& session = live->session();
   if (session.store() != nullptr && session.resumed()) {

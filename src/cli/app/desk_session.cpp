@@ -61,7 +61,8 @@ Result<> Desk::run_slash(LiveSession& live, const RunSlash& wanted) {
 }
 
 Result<> Desk::save(LiveSession& live) {
-  REPRISE_ASSIGN(const Settings* const settings, parts_.context.settings());
+  Context& context = live.session().context();
+  REPRISE_ASSIGN(const Settings* const settings, context.settings());
   Store* const store = live.session().store();
   if (store == nullptr) {
     return fail(Code::io, "Failed to save: the store could not be opened");
@@ -71,7 +72,7 @@ Result<> Desk::save(LiveSession& live) {
     return fail(found.error().code, cat("Failed to save: ", found.error().message));
   }
   constexpr std::string_view kSessions = "sessions:";
-  const std::string url = parts_.context.store_url(*settings);
+  const std::string url = context.store_url(*settings);
   std::string place = url.substr(url.find(':') + 1);
   if (url.starts_with(kSessions)) {
     place += cat("/active/", live.session().id().str(), ".json");

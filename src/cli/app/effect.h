@@ -47,6 +47,10 @@ struct RunSlash {
   TabId tab;
   Slash slash;
 };
+// Those that /model may name, beside the ones of the settings.
+struct ListModels {
+  TabId tab;
+};
 // "/session save".
 struct SaveNow {
   TabId tab;
@@ -114,8 +118,8 @@ struct Redraw {};
 
 using Effect =
     std::variant<EditElsewhere, FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskAgain, GoOn,
-                 StopTurn, RunSlash, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend,
-                 Redraw, LoadPage, LoadPreview, TrashStored, RestoreStored, RenameStored,
+                 StopTurn, RunSlash, ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry,
+                 Suspend, Redraw, LoadPage, LoadPreview, TrashStored, RestoreStored, RenameStored,
                  ListResumable, DeleteStored, CountClosed, ClearClosed>;
 using Effects = std::vector<Effect>;
 

@@ -90,6 +90,11 @@ struct TabChanged {
   std::vector<Entry> entries = {};
   Seq oldest = {};
 };
+// Models that sessions were held with, or that the provider's server has; some come later.
+struct ModelsListed {
+  TabId tab;
+  std::vector<std::string> models;
+};
 struct TabClosed {
   TabId tab;
 };
@@ -179,10 +184,10 @@ struct ClearAsked {
   std::size_t count = 0;
 };
 
-using Event =
-    std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound, TabOpened,
-                 TabFailed, OlderLoaded, TabChanged, TabClosed, TextCame, ThinkingCame, ToolCalled,
-                 ToolAnswered, AnswerStored, TurnEnded, TodosChanged, ConsentAsked, Edited, Said,
-                 AllClosed, PageLoaded, PreviewLoaded, StoredChanged, ClearAsked>;
+using Event = std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound,
+                           TabOpened, TabFailed, OlderLoaded, TabChanged, ModelsListed, TabClosed,
+                           TextCame, ThinkingCame, ToolCalled, ToolAnswered, AnswerStored,
+                           TurnEnded, TodosChanged, ConsentAsked, Edited, Said, AllClosed,
+                           PageLoaded, PreviewLoaded, StoredChanged, ClearAsked>;
 
 }  // namespace reprise::cli::app

@@ -20,6 +20,7 @@
 #include "cli/app/event.h"
 #include "cli/app/event_queue.h"
 #include "cli/chat_session.h"
+#include "cli/context.h"
 #include "cli/tool_consent.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
@@ -124,7 +125,9 @@ Approver LiveSession::approver() {
   };
 }
 
-void LiveSession::begin(std::unique_ptr<ChatSession> session, TabFacts constant_facts) {
+void LiveSession::begin(std::unique_ptr<Context> own_context, std::unique_ptr<ChatSession> session,
+                        TabFacts constant_facts) {
+  own_context_ = std::move(own_context);
   session_ = std::move(session);
   constant_ = std::move(constant_facts);
   const Store* const store = session_->store();

@@ -21,6 +21,7 @@
 #include "cli/app/event.h"
 #include "cli/app/event_queue.h"
 #include "cli/chat_session.h"
+#include "cli/context.h"
 #include "cli/past.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
@@ -55,8 +56,10 @@ class LiveSession {
 
   // To be given to the conversation. This object outlives it.
   Approver approver();
-  // Called once, before all that follows.
-  void begin(std::unique_ptr<ChatSession> session, TabFacts constant_facts);
+  // Called once, before all that follows. `own_context`: what the session was built with when that
+  // was made for its folder; else null.
+  void begin(std::unique_ptr<Context> own_context, std::unique_ptr<ChatSession> session,
+             TabFacts constant_facts);
 
   ChatSession& session() { return *session_; }
   TabFacts facts();
@@ -85,6 +88,7 @@ class LiveSession {
 
   Parts parts_;
   TabFacts constant_;  // what does not change while it is open
+  std::unique_ptr<Context> own_context_;
   std::unique_ptr<ChatSession> session_;
   std::mutex mutex_;
   std::stop_source stop_;         // of the running turn

@@ -62,6 +62,22 @@ TEST(Complete, KnowsTheModelsOfTheSettings) {
   EXPECT_EQ(complete(state, "/model l").text, "/model llama 3");
 }
 
+TEST(Complete, LooksModelsUpWithoutMakingAnybodyWait) {
+  State state = open_state();
+  type(state, "/model lla");
+  EXPECT_EQ(only<ListModels>(key(state, "Tab")).tab, TabId{1});
+  EXPECT_EQ(state.input().text(), "/model lla");
+  update(state, ModelsListed{{1}, {"llama-3.1", "other"}});
+  EXPECT_EQ(state.input().text(), "/model llama-3.1");
+  key(state, "Ctrl-U");
+  type(state, "/model o");
+  EXPECT_TRUE(key(state, "Tab").empty());  // they are known now
+  EXPECT_EQ(state.input().text(), "/model other");
+  type(state, "x");
+  update(state, ModelsListed{{1}, {"otherx2"}});  // late: it is not asked for any more
+  EXPECT_EQ(state.input().text(), "/model otherx");
+}
+
 TEST(Complete, ActsOnTab) {
   State state = three_tabs();
   type(state, "/sess");

@@ -55,6 +55,9 @@ struct Tab {
   bool todos_hidden = false;
   bool unread = false;
   Editor input = {};
+  std::vector<std::string> models = {};  // beside those of the settings
+  bool models_asked = false;
+  std::string completing = {};  // the input that waits for them
 
   const Entry* chosen_part() const {
     return chosen && *chosen < entries.size() && is_foldable(entries[*chosen]) ? &entries[*chosen]

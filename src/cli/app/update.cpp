@@ -140,6 +140,7 @@ class Handler {
     }
   }
 
+  void operator()(const ModelsListed& listed) { on_models(state_, listed, effects_); }
   void operator()(const TabClosed& closed) { drop_tab(state_, closed.tab); }
 
   void operator()(const TextCame& text) {

@@ -27,6 +27,10 @@ struct Start {
 };
 Effects begin(State& state, const Start& start);
 
+// What Tab does to the input.
+void complete_input(State& state, Effects& effects);
+void on_models(State& state, const ModelsListed& listed, Effects& effects);
+
 // The picker, and what is typed into it.
 void open_picker(State& state, bool alone, bool all, Effects& effects);
 void press_in_picker(State& state, std::string_view key, Effects& effects);

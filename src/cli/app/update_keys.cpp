@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cli/app/complete.h"
 #include "cli/app/editor.h"
 #include "cli/app/effect.h"
 #include "cli/app/entry.h"
@@ -156,21 +155,6 @@ void escape(State& state) {
   }
 }
 
-void complete_input(State& state) {
-  Editor& input = state.input();
-  if (input.cursor() != input.text().size()) {
-    return;
-  }
-  const Completion completion = complete(state, input.text());
-  if (completion.text != input.text()) {
-    input.set(completion.text);
-  } else {
-    for (const std::string& candidate : completion.candidates) {
-      state.status += cat(state.status.empty() ? "" : "  ", trimmed(candidate));
-    }
-  }
-}
-
 void act(State& state, Action action, std::string_view key, Effects& effects) {
   switch (action) {
     case Action::send:
@@ -221,7 +205,7 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
     case Action::pick:
       return open_picker(state, false, false, effects);
     case Action::complete:
-      return state.input().empty() ? choose_part(state, false) : complete_input(state);
+      return state.input().empty() ? choose_part(state, false) : complete_input(state, effects);
     case Action::choose_above:
       return state.input().empty() ? choose_part(state, true) : void();
     case Action::search_history:

@@ -1,0 +1,87 @@
+// Which models /model may name: those that sessions were held with, and those of a local server.
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "cli/app/desk.h"
+#include "cli/app/event.h"
+#include "cli/app/live_session.h"
+#include "cli/chat_session.h"
+#include "cli/provider_choice.h"
+#include "provider/local_servers.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+
+namespace reprise::cli::app {
+namespace {
+
+constexpr std::chrono::milliseconds kServerTimeout{500};
+
+// The port of a server on this machine; nullopt for any other. No key is needed to ask it.
+std::optional<std::uint16_t> local_port(std::string_view url) {
+  const std::size_t colon = url.rfind(':');
+  std::uint16_t port = 0;
+  if (!is_local_url(url) || colon < std::string_view("http:").size()) {
+    return std::nullopt;
+  }
+  const std::string_view rest = url.substr(colon + 1);
+  const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), port);
+  return code == std::errc{} && port > 0 ? std::optional(port) : std::nullopt;
+}
+
+std::string server_of(const Session& session) {
+  json::Scanner scanner(json::find_member(session.config.text(), "base_url"));
+  std::string url;
+  return scanner.string(url) ? url : "";
+}
+
+// The last ones first.
+std::vector<std::string> models_of_sessions(Store& store, std::string_view provider) {
+  std::vector<std::string> out;
+  const auto page = store.list({.limit = kPageMax});
+  if (!page) {
+    return out;  // completing is a convenience; what is wrong is said where it matters
+  }
+  for (const SessionInfo& info : page->sessions) {
+    if (info.provider == provider && !info.model.empty() &&
+        std::ranges::find(out, info.model) == out.end()) {
+      out.push_back(info.model);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+void Desk::list_models(TabId tab) {
+  const Live live = find(tab);
+  if (live == nullptr || live->is_closing()) {
+    return;
+  }
+  ChatSession& session = live->session();
+  if (Store* const store = session.store(); store != nullptr) {
+    parts_.events.post(ModelsListed{tab, models_of_sessions(*store, session.provider().name())});
+  }
+  if (const auto port = local_port(server_of(session.now()))) {
+    // A server may take its time; other sessions do not wait for it.
+    aside_.emplace_back([this, tab, port = *port] {
+      const std::array<provider::KnownPort, 1> ports{{{"", port}}};
+      for (LocalServer& server : provider::ask_local_ports(ports, kServerTimeout)) {
+        parts_.events.post(ModelsListed{tab, std::move(server.models)});
+      }
+    });
+  }
+}
+
+}  // namespace reprise::cli::app
