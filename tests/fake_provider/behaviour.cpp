@@ -100,6 +100,17 @@ bool set_word(Behaviour& out, std::string_view word) {
   return number && set_number(out, name, *number);
 }
 
+// A script has a line for each rule: "\\n" stands for a line end.
+std::string with_line_ends(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool is_end = text.substr(at, 2) == "\\n";
+    out += is_end ? '\n' : text[at];
+    at += is_end ? 1U : 0U;
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Behaviour> parse_behaviour(std::string_view text) {
@@ -131,7 +142,7 @@ Result<std::optional<Rule>> parse_rule(std::string_view line) {
   rule.when = left.substr(0, blank);
   rule.which = blank == std::string_view::npos ? "" : trimmed(left.substr(blank));
   if (rule.when == "reply") {
-    rule.reply = std::string(right);
+    rule.reply = with_line_ends(right);
     return rule;
   }
   if (rule.when != "request" && rule.when != "text" && rule.when != "path" &&

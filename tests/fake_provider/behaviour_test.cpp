@@ -40,6 +40,7 @@ TEST(Behaviour, ReadsScriptLines) {
   EXPECT_FALSE(parse_rule("request 1: cut=1"));
   EXPECT_FALSE(parse_rule("sometimes => cut=1"));
   EXPECT_EQ(parse_rule("reply the capital => Paris, yes")->value().reply, "Paris, yes");
+  EXPECT_EQ(parse_rule("reply a list => - a\\n- b")->value().reply, "- a\n- b");
   EXPECT_EQ(parse_rule("request 3 => cut=2")->value().behaviour.cut, 2);
 }
 

@@ -39,13 +39,13 @@ Time left_at(const SessionInfo& info) {
   return info.closed_at.value_or(info.updated_at);
 }
 
-bool answers_elsewhere(const SessionInfo& info) {
+bool is_answering(const SessionInfo& info) {
   return info.answering && is_alive(*info.answering);
 }
 
 Result<> check_not_answering(Store& store, const SessionId& id) {
   REPRISE_ASSIGN(const Session session, get(store, id));
-  if (answers_elsewhere(session.info)) {
+  if (is_answering(session.info)) {
     return fail(Code::busy, "it is answering now");
   }
   return {};
@@ -93,7 +93,9 @@ void Desk::load_preview(const LoadPreview& wanted) {
   const auto store = parts_.context.store(Access::read);
   if (id && store) {
     if (const auto last = last_exchange(**store, *id)) {
-      loaded.preview = {last->question, last->answer, last->cut};
+      const auto session = get(**store, *id);
+      const bool answering = session && is_answering(session->info);
+      loaded.preview = {last->question, last->answer, last->cut, answering};
     } else {
       loaded.preview.answer = last.error().message;
     }
@@ -133,7 +135,7 @@ Result<std::vector<SessionInfo>> Desk::resumable() {
   }
   REPRISE_ASSIGN(SessionPage page, (*store)->list({.limit = kPageMax}));
   std::erase_if(page.sessions, [this](const SessionInfo& info) {
-    return answers_elsewhere(info) || is_open(info.working_dir, info.id.str());
+    return is_answering(info) || is_open(info.working_dir, info.id.str());
   });
   std::ranges::stable_sort(page.sessions, std::ranges::greater{}, left_at);
   return std::move(page.sessions);

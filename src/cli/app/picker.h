@@ -42,6 +42,7 @@ struct Preview {
   std::string question;
   std::string answer;
   bool cut = false;
+  bool answering = false;  // now, in a tab or in another process
 };
 
 struct Picker {

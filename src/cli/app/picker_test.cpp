@@ -210,6 +210,9 @@ TEST(Picker, ShowsListAndPreview) {
       << text;
   state.size = {50, 200};
   EXPECT_NE(shown(state).find("│ Which birds swim?"), std::string::npos);
+  update(state, PreviewLoaded{"id-1", {"Which birds swim?", "", true, true}});
+  EXPECT_NE(shown(state).find("│ (an answer is running)"), std::string::npos);
+  EXPECT_EQ(shown(state).find("answer was cut"), std::string::npos);
   state.size = {10, 40};
   EXPECT_EQ(shown(state),
             " Resume a session          all projects\n"

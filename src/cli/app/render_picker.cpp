@@ -29,7 +29,6 @@ constexpr std::size_t kRowsForBelow = 16;
 constexpr std::size_t kPreviewRows = 7;
 constexpr std::size_t kFirstRow = 2;
 constexpr std::size_t kCountColumns = 12;
-constexpr std::size_t kColumnsForAllKeys = 90;
 constexpr Style kPickerAccent{.colour = Colour::cyan, .bold = true};
 
 struct PickerFrame {
@@ -131,7 +130,9 @@ std::vector<Line> preview_lines(const Preview& preview, std::size_t width, std::
   }
   std::vector<Line> answer = wrap_text(preview.answer.substr(0, 16384), kPlain, width);
   lines.insert(lines.end(), answer.begin(), answer.end());
-  if (preview.cut) {
+  if (preview.answering) {
+    lines.push_back({{"(an answer is running)", {.colour = Colour::cyan}}});
+  } else if (preview.cut) {
     lines.push_back({{"(the answer was cut)", {.colour = Colour::yellow}}});
   }
   return lines;
@@ -207,11 +208,12 @@ void render_picker(Screen& screen, const State& state, const Picker& picker) {
     return;
   }
   const std::size_t column = screen.put({row, 1}, counted(picker), kDim);
-  std::string_view keys = " · Enter resumes · Tab projects · F2 rename · Del trash · Esc";
+  std::string_view keys =
+      " · Enter resumes · Tab projects · Ctrl-S order · F2 rename · Del trash · Esc leaves";
   if (picker.new_title) {
     keys = " · Enter renames · Esc keeps the old title";
-  } else if (state.size.columns >= kColumnsForAllKeys) {
-    keys = " · Enter resumes · Tab projects · Ctrl-S order · F2 rename · Del trash · Esc leaves";
+  } else if (column + display_width(keys) > state.size.columns) {
+    keys = " · Enter resumes · Tab projects · F2 rename · Del trash · Esc";
   }
   screen.put({row, column}, keys, kDim);
 }
