@@ -1,4 +1,4 @@
-# The system libraries we link. What only some commands need (libcurl, libcrypto, libedit, libzip)
+# The system libraries we link. What only some commands need (libcurl, libcrypto, libedit, libpq, libzip)
 # is loaded when it is used; of those only the headers are needed here.
 find_package(Threads REQUIRED)
 find_package(CURL 7.88 REQUIRED)
@@ -22,3 +22,4 @@ if(REPRISE_PROGRAM)
 endif()
 
 find_path(REPRISE_ZIP_INCLUDE zip.h REQUIRED)
+find_path(REPRISE_LIBPQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql REQUIRED)

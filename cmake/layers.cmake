@@ -33,10 +33,11 @@ endfunction()
 
 add_custom_target(threads_tests)
 
-# reprise_test(NAME [THREADS] SOURCES file… [USES library…]): a GoogleTest program over the whole
-# library. THREADS: where threads of one process meet, which is what the thread sanitizer looks at.
+# reprise_test(NAME [THREADS] [POSTGRES filter] SOURCES file… [USES library…]): a GoogleTest program
+# over the whole library. THREADS: where threads of one process meet, which is what the thread
+# sanitizer looks at. POSTGRES: which of its tests need the PostgreSQL server that tests share.
 function(reprise_test name)
-  cmake_parse_arguments(test "THREADS" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(test "THREADS" "POSTGRES" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${test_SOURCES})
   # Always joined: reading the test library's headers takes longer than most tests.
   reprise_join(${name} ${test_SOURCES})
@@ -44,10 +45,18 @@ function(reprise_test name)
   target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
   target_link_libraries(${name} PRIVATE
     reprise_build_settings reprise ${test_USES} GTest::gtest_main GTest::gmock)
-  set(labels "")
+  set(properties DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
   if(test_THREADS)
-    set(labels LABELS threads)
+    list(APPEND properties LABELS threads)
     add_dependencies(threads_tests ${name})
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 ${labels})
+  if(test_POSTGRES)
+    gtest_discover_tests(${name} TEST_FILTER "${test_POSTGRES}" TEST_LIST ${name}_on_postgres
+      ${properties} FIXTURES_REQUIRED postgres_server)
+    if(test_POSTGRES STREQUAL "*")
+      return()
+    endif()
+    set(properties TEST_FILTER "-${test_POSTGRES}" ${properties})
+  endif()
+  gtest_discover_tests(${name} ${properties})
 endfunction()

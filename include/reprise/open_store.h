@@ -1,6 +1,6 @@
 #pragma once
 
-// Opening stores by URL ("sqlite:FILE", "memory:") or directly.
+// Opening stores by URL ("sqlite:FILE", "postgres://…", "memory:") or directly.
 
 #include <chrono>
 #include <cstdint>
@@ -45,6 +45,12 @@ Result<std::unique_ptr<Store>> open_sessions_store(const std::filesystem::path& 
 // One SQLite database (docs/formats/sqlite.md).
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& file,
                                                  const StoreOptions& options = {});
+
+// A PostgreSQL database, or one that speaks its protocol, that many machines share
+// (docs/formats/postgres.md). The URL is libpq's, with `?tenant=NAME` for one of several groups of
+// sessions that know nothing of each other. unauthorized when the server refuses the user.
+Result<std::unique_ptr<Store>> open_postgres_store(std::string_view url,
+                                                   const StoreOptions& options = {});
 
 // One index of conversations whose words their provider keeps (docs/formats/chain.md).
 Result<std::unique_ptr<Store>> open_chain_store(const std::filesystem::path& file,

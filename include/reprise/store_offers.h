@@ -144,11 +144,15 @@ struct VerifyReport {
   std::vector<Damage> damage;
 };
 
-class Repair {
+class Verifying {
  public:
-  virtual ~Repair() = default;
+  virtual ~Verifying() = default;
   // Reads everything, changes nothing.
   virtual Result<VerifyReport> verify() = 0;
+};
+
+class Repair : public Verifying {
+ public:
   // Writes a new store with all that can be read; what cannot is kept in it as it is, and listed.
   // conflict when `target` exists.
   virtual Result<VerifyReport> repair_into(const std::filesystem::path& target) = 0;
@@ -193,7 +197,8 @@ struct StoreOffers {
   Blobs* blobs = nullptr;
   Trash* trash = nullptr;
   Signatures* signatures = nullptr;
-  Repair* repair = nullptr;
+  Verifying* verifying = nullptr;
+  Repair* repair = nullptr;  // which is then offered for verifying, too
   Backup* backup = nullptr;
 };
 

@@ -45,13 +45,16 @@ class Verify final : public Command {
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(const Settings* const settings, context.settings());
     REPRISE_ASSIGN(Store* const store, context.store(Access::read));
-    REPRISE_ASSIGN(Repair* const repair, offered(store->offers().repair, "be verified"));
+    VerifyReport report;
     std::string target;
     if (repair_) {
+      REPRISE_ASSIGN(Repair* const repair, offered(store->offers().repair, "be repaired"));
       target = repaired_path(context.store_url(*settings), context.clock().now()).string();
+      REPRISE_ASSIGN(report, repair->repair_into(target));
+    } else {
+      REPRISE_ASSIGN(Verifying* const verifying, offered(store->offers().verifying, "be verified"));
+      REPRISE_ASSIGN(report, verifying->verify());
     }
-    REPRISE_ASSIGN(const VerifyReport report,
-                   repair_ ? repair->repair_into(target) : repair->verify());
     print(context, report, target);
     return report.damage.empty() ? Exit::done : Exit::failed;
   }

@@ -104,6 +104,10 @@ Result<std::unique_ptr<Store>> open_chatdir(std::string_view rest, const StoreOp
   return open_chatdir_store(folder, options, chatdir);
 }
 
+Result<std::unique_ptr<Store>> open_postgres(std::string_view rest, const StoreOptions& options) {
+  return open_postgres_store(cat("postgresql:", rest), options);
+}
+
 // All kinds of stores there are. Adding one is a line here.
 struct Kind {
   std::string_view scheme;
@@ -117,6 +121,8 @@ constexpr Kind kKinds[] = {
     {"context", "context:FILE", store::context::is_context_file, open_context},
     {"sessions", "sessions:DIR", store::sessions::is_sessions_folder, open_sessions},
     {"chatdir", "chatdir:DIR", store::chatdir::is_chat_directory, open_chatdir},
+    {"postgres", "postgres://HOST/DATABASE", nullptr, open_postgres},
+    {"postgresql", "postgresql://HOST/DATABASE", nullptr, open_postgres},
     {"memory", "memory:", nullptr, open_memory},
 };
 

@@ -183,6 +183,7 @@ class NamedStore final : public Store {
     offers_.archives = can.archives != nullptr ? &archives_ : nullptr;
     offers_.current = can.current != nullptr ? &current_ : nullptr;
     offers_.trash = can.trash != nullptr ? &trash_ : nullptr;
+    offers_.verifying = can.verifying;
     offers_.repair = can.repair;
     offers_.backup = can.backup;
   }

@@ -10,6 +10,7 @@
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
+#include "support/postgres_server.h"
 
 namespace reprise::test {
 
@@ -29,6 +30,10 @@ std::vector<StoreCase> store_cases() {
       {.name = "sqlite",
        .open = [](const path& folder, const StoreOptions& options) -> Opened {
          return open_sqlite_store(folder / "reprise.db", options);
+       }},
+      {.name = "postgres",
+       .open = [](const path& folder, const StoreOptions& options) -> Opened {
+         return open_postgres_store(postgres_url(folder.filename().native()), options);
        }},
       {.name = "chain",
        .open = [](const path& folder, const StoreOptions& options) -> Opened {

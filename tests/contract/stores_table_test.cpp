@@ -46,7 +46,8 @@ constexpr Row kRows[] = {
     {"archive", [](const Holds&, const Offers& o) { return o.archives != nullptr; }},
     {"large blobs kept once", [](const Holds&, const Offers& o) { return o.blobs != nullptr; }},
     {"trash", [](const Holds&, const Offers& o) { return o.trash != nullptr; }},
-    {"verify and repair", [](const Holds&, const Offers& o) { return o.repair != nullptr; }},
+    {"verify", [](const Holds&, const Offers& o) { return o.verifying != nullptr; }},
+    {"repair", [](const Holds&, const Offers& o) { return o.repair != nullptr; }},
     {"backup", [](const Holds&, const Offers& o) { return o.backup != nullptr; }},
 };
 

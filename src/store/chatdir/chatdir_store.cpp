@@ -88,6 +88,7 @@ class ChatdirStore final : public Store {
                             .archives = &archives_,
                             .current = &current_,
                             .trash = &trash_,
+                            .verifying = &repair_,
                             .repair = &repair_,
                             .backup = &backup_};
 };

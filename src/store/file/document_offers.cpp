@@ -224,6 +224,7 @@ struct DocumentParts::Parts {
                .todos = can.todos ? &todos : nullptr,
                .trash = &trash,
                .signatures = can.signatures ? &signatures : nullptr,
+               .verifying = &care,
                .repair = &care,
                .backup = &care} {}
 

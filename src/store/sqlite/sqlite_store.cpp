@@ -94,6 +94,7 @@ class SqliteStore final : public Store {
                .artefacts = artefacts_.get(),
                .blobs = blobs_.get(),
                .trash = trash_.get(),
+               .verifying = repair_.get(),
                .repair = repair_.get(),
                .backup = &backup_};
   }

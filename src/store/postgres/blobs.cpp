@@ -1,0 +1,100 @@
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/encode.h"
+#include "base/text.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/database.h"
+#include "store/postgres/offers.h"
+#include "store/postgres/rows.h"
+#include "store/postgres/statements.h"
+#include "store/postgres/values.h"
+
+namespace reprise::postgres {
+namespace {
+
+class PostgresBlobs final : public Blobs {
+ public:
+  explicit PostgresBlobs(Database& database) : database_(database) {}
+
+  Result<BlobHash> put_blob(std::string_view bytes) override {
+    REPRISE_ASSIGN(BlobHash hash, sha256(bytes));
+    REPRISE_TRY(database_.write(
+        [&](Connection& connection, bool) { return put(connection, hash, bytes); }));
+    return hash;
+  }
+
+  Result<> read_blob(const BlobHash& hash,
+                     const std::function<Flow(std::string_view)>& sink) override {
+    std::string whole;  // for the check; the pieces go out as they come
+    for (std::int64_t part = 0;; ++part) {
+      REPRISE_ASSIGN(const auto piece, find_part(hash, part));
+      if (!piece) {
+        return part == 0 ? Result<>(fail(Code::not_found, cat("no blob ", hash.str())))
+                         : check(hash, whole);
+      }
+      if (sink(*piece) == Flow::stop) {
+        return {};
+      }
+      whole += *piece;
+    }
+  }
+
+ private:
+  Result<> put(Connection& connection, const BlobHash& hash, std::string_view bytes) {
+    const std::string& tenant = database_.tenant();
+    const std::string& client = database_.client();
+    const std::int64_t now = microseconds_of(system_clock().now());
+    REPRISE_ASSIGN(const Rows touched,
+                   connection.run_one({kTouchBlob, values(tenant, hash.str(), now, client)}));
+    if (!touched.empty()) {
+      return {};
+    }
+    std::vector<Query> queries = {{kBegin}};
+    std::int64_t part = 0;
+    for (const std::string& piece : pieces_of(bytes)) {
+      queries.push_back({kInsertBlobPart, values(tenant, hash.str(), part++, piece, now, client)});
+    }
+    queries.push_back({kCommit});
+    REPRISE_TRY(connection.run(queries));
+    return {};
+  }
+
+  Result<std::optional<std::string>> find_part(const BlobHash& hash, std::int64_t part) {
+    return database_.read_for<std::optional<std::string>>(
+        [&](Connection& connection) -> Result<std::optional<std::string>> {
+          REPRISE_ASSIGN(
+              const Rows rows,
+              connection.run_one({kFindBlobPart, values(database_.tenant(), hash.str(), part)}));
+          return rows.empty() ? std::nullopt : std::optional(rows.text(0, 0));
+        });
+  }
+
+  static Result<> check(const BlobHash& hash, std::string_view whole) {
+    REPRISE_ASSIGN(const BlobHash found, sha256(whole));
+    if (found != hash) {
+      return fail(Code::corrupt, cat("blob ", hash.str(), " has other bytes than its name says"));
+    }
+    return {};
+  }
+
+  Database& database_;
+};
+
+}  // namespace
+
+std::unique_ptr<Blobs> make_blobs(Database& database) {
+  return std::make_unique<PostgresBlobs>(database);
+}
+
+}  // namespace reprise::postgres

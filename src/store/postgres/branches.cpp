@@ -1,0 +1,93 @@
+#include "store/postgres/branches.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/types.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/sessions.h"
+#include "store/postgres/statements.h"
+#include "store/postgres/values.h"
+
+namespace reprise::postgres {
+namespace {
+
+constexpr int kChainMax = 1'000'000;
+
+struct Base {
+  Branch branch;
+  std::int64_t count;
+};
+
+Result<std::optional<Base>> find_base(Connection& connection, const std::string& tenant,
+                                      const Branch& branch) {
+  REPRISE_ASSIGN(
+      const Rows rows,
+      connection.run_one({kFindBranch, values_of({tenant, branch.session}, branch.number)}));
+  if (rows.empty()) {
+    return std::nullopt;
+  }
+  REPRISE_ASSIGN(SessionId session, SessionId::parse(rows.bytes(0, 0)));
+  return Base{{std::move(session), rows.integer(0, 1)}, rows.integer(0, 2)};
+}
+
+}  // namespace
+
+Result<std::vector<Segment>> segments_of(Connection& connection, const std::string& tenant,
+                                         Branch branch, std::int64_t from, std::int64_t to) {
+  std::vector<Segment> segments;
+  for (int depth = 0; depth < kChainMax; ++depth) {
+    if (from >= to) {
+      std::ranges::reverse(segments);
+      return segments;
+    }
+    REPRISE_ASSIGN(auto base, find_base(connection, tenant, branch));
+    const std::int64_t own_from = base ? std::max(from, base->count) : from;
+    if (own_from < to) {
+      segments.push_back({branch, own_from, to});
+    }
+    to = std::min(to, own_from);
+    if (base) {
+      branch = std::move(base->branch);
+    }
+  }
+  return fail(Code::corrupt, cat("session ", branch.session.str(), " is forked from itself"));
+}
+
+Result<std::optional<Branch>> base_for(Connection& connection, const std::string& tenant,
+                                       Branch branch, Seq at) {
+  if (at.value == 0) {
+    return std::nullopt;
+  }
+  for (int depth = 0; depth < kChainMax; ++depth) {
+    REPRISE_ASSIGN(auto base, find_base(connection, tenant, branch));
+    if (!base || at.value > base->count) {
+      break;
+    }
+    branch = std::move(base->branch);
+  }
+  return branch;
+}
+
+Query insert_branch(const Key& key, std::int64_t number, const Branch& base, Seq at) {
+  return {kInsertBranch, values_of(key, number, base.session.str(), base.number, at.value)};
+}
+
+Result<std::vector<Query>> branch_off(Connection& connection, const Key& key, std::int64_t branch,
+                                      Seq from) {
+  REPRISE_ASSIGN(const auto base, base_for(connection, key.tenant, {key.id, branch}, from));
+  std::vector<Query> queries;
+  if (base) {
+    queries.push_back(insert_branch(key, branch + 1, *base, from));
+  }
+  queries.push_back({kMoveToBranch, values_of(key, branch + 1, from.value)});
+  return queries;
+}
+
+}  // namespace reprise::postgres

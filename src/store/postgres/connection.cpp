@@ -1,0 +1,304 @@
+#include "store/postgres/connection.h"
+
+#include <libpq-fe.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "store/postgres/libpq_library.h"
+#include "store/postgres/server_error.h"
+#include "store/postgres/url.h"
+#include "store/postgres/values.h"
+
+namespace reprise::postgres {
+namespace {
+
+std::string name_of(std::size_t statement) {
+  return cat("reprise_", statement);
+}
+
+int milliseconds_until(Deadline deadline) {
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  return static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(left.count(), 0, 3'600'000));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Connection>> Connection::open(const Parameters& parameters,
+                                                     Deadline deadline) {
+  REPRISE_ASSIGN(const LibpqLibrary* const libpq, libpq_library());
+  std::vector<const char*> keywords;
+  std::vector<const char*> values;
+  for (const auto& [keyword, value] : parameters) {
+    keywords.push_back(keyword.c_str());
+    values.push_back(value.c_str());
+  }
+  keywords.push_back(nullptr);
+  values.push_back(nullptr);
+  PGconn* const raw = libpq->connect_start(keywords.data(), values.data(), 0);
+  if (raw == nullptr) {
+    return fail(Code::io, "no memory for a connection");
+  }
+  std::unique_ptr<Connection> connection(new Connection(*libpq, raw));
+  REPRISE_TRY(connection->finish_connecting(deadline));
+  return connection;
+}
+
+Connection::~Connection() {
+  libpq_.finish(connection_);
+}
+
+Result<> Connection::finish_connecting(Deadline deadline) {
+  deadline_ = deadline;
+  libpq_.set_notice_receiver(connection_, on_notice, this);
+  PostgresPollingStatusType next = PGRES_POLLING_WRITING;
+  while (libpq_.status(connection_) != CONNECTION_BAD && next != PGRES_POLLING_OK &&
+         next != PGRES_POLLING_FAILED) {
+    REPRISE_TRY(wait(next == PGRES_POLLING_READING ? POLLIN : POLLOUT));
+    next = libpq_.connect_poll(connection_);
+  }
+  if (libpq_.status(connection_) != CONNECTION_OK || libpq_.enter_pipeline(connection_) != 1 ||
+      libpq_.set_nonblocking(connection_, 1) != 0) {
+    failure_.is_lost = true;
+    return std::unexpected(connect_error(libpq_.error_message(connection_)));
+  }
+  return {};
+}
+
+Result<std::vector<Rows>> Connection::run(std::span<const Query> queries) {
+  failure_ = {};
+  error_.reset();
+  not_replicated_ = false;
+  for (const Query& query : queries) {
+    REPRISE_TRY(send(query));
+  }
+  std::vector<Rows> rows;
+  rows.reserve(queries.size());
+  REPRISE_TRY(collect(rows));
+  return rows;
+}
+
+Result<Rows> Connection::run_one(const Query& query) {
+  REPRISE_ASSIGN(auto rows, run(std::span(&query, 1)));
+  return std::move(rows.front());
+}
+
+Result<> Connection::send(const Query& query) {
+  const Values::Bound bound = query.values.bound();
+  const std::size_t statement = std::hash<std::string_view>()(query.text);
+  const std::string text(query.text);
+  int sent = 0;
+  if (prepare_ == Prepare::unnamed) {
+    sent = libpq_.send_query(connection_, text.c_str(), bound.count(), nullptr, bound.values.data(),
+                             bound.lengths.data(), bound.formats.data(), 1);
+  } else {
+    const std::string name = name_of(statement);
+    if (!prepared_.contains(statement)) {
+      if (libpq_.send_prepare(connection_, name.c_str(), text.c_str(), 0, nullptr) != 1) {
+        return lose(Code::io, libpq_.error_message(connection_));
+      }
+      sent_.push_back({statement, true});
+    }
+    sent = libpq_.send_prepared(connection_, name.c_str(), bound.count(), bound.values.data(),
+                                bound.lengths.data(), bound.formats.data(), 1);
+  }
+  if (sent != 1) {
+    return lose(Code::io, libpq_.error_message(connection_));
+  }
+  sent_.push_back({statement, false});
+  return {};
+}
+
+// Ready for `events`, or for reading: what the server says may be why nothing can be sent.
+Result<short> Connection::wait(short events) {
+  while (true) {
+    pollfd descriptor{libpq_.socket(connection_), events, 0};
+    const int ready = ::poll(&descriptor, 1, milliseconds_until(deadline_));
+    if (ready > 0) {
+      return descriptor.revents;
+    }
+    if (ready == 0) {
+      return lose(Code::timeout, "the server did not answer in time");
+    }
+    if (errno != EINTR) {
+      return lose(Code::io, "cannot wait for the server");
+    }
+  }
+}
+
+Result<> Connection::flush() {
+  while (true) {
+    const int left = libpq_.flush(connection_);
+    if (left < 0) {
+      return lose(Code::io, libpq_.error_message(connection_));
+    }
+    if (left == 0) {
+      return {};
+    }
+    REPRISE_ASSIGN(const short ready, wait(POLLIN | POLLOUT));
+    if ((ready & POLLIN) != 0 && libpq_.consume_input(connection_) != 1) {
+      return lose(Code::io, libpq_.error_message(connection_));
+    }
+  }
+}
+
+Result<PGresult*> Connection::next_result() {
+  while (libpq_.is_busy(connection_) != 0) {
+    REPRISE_TRY(wait(POLLIN));
+    if (libpq_.consume_input(connection_) != 1) {
+      break;  // the result says why
+    }
+  }
+  PGresult* const result = libpq_.get_result(connection_);
+  if (result != nullptr) {
+    if (const auto status = libpq_.result_status(result);
+        status != PGRES_FATAL_ERROR && status != PGRES_NONFATAL_ERROR) {
+      return result;
+    }
+    refuse(result);
+    libpq_.clear(result);
+    if (libpq_.status(connection_) != CONNECTION_BAD) {
+      return next_result();
+    }
+  }
+  if (libpq_.status(connection_) == CONNECTION_BAD) {
+    return lose(Code::io, error_ ? error_->message : libpq_.error_message(connection_));
+  }
+  return nullptr;
+}
+
+// What was sent is answered, up to the end of its round trip.
+Result<> Connection::collect(std::vector<Rows>& rows) {
+  if (libpq_.pipeline_sync(connection_) != 1) {
+    return lose(Code::io, libpq_.error_message(connection_));
+  }
+  REPRISE_TRY(flush());
+  for (const Sent& sent : std::exchange(sent_, {})) {
+    while (true) {
+      REPRISE_ASSIGN(PGresult* const result, next_result());
+      if (result == nullptr) {
+        break;
+      }
+      take(sent, result, rows);
+    }
+  }
+  REPRISE_ASSIGN(PGresult* const sync, next_result());
+  libpq_.clear(sync);
+  if (error_) {
+    return refused();
+  }
+  if (not_replicated_) {
+    failure_ = {.sqlstate = "01000", .may_be_stored = true};
+    return fail(Code::io, "the server has stored it, but its standby has not confirmed it");
+  }
+  return {};
+}
+
+void Connection::take(const Sent& sent, PGresult* result, std::vector<Rows>& rows) {
+  if (libpq_.result_status(result) == PGRES_PIPELINE_ABORTED) {
+    libpq_.clear(result);
+    return;
+  }
+  if (sent.is_preparation) {
+    prepared_.insert(sent.statement);
+    libpq_.clear(result);
+    return;
+  }
+  rows.emplace_back(libpq_, result);
+}
+
+// The first error is the one that counts: the others follow from it.
+void Connection::refuse(const PGresult* result) {
+  if (error_) {
+    return;
+  }
+  const char* const sqlstate = libpq_.error_field(result, PG_DIAG_SQLSTATE);
+  const char* const message = libpq_.error_field(result, PG_DIAG_MESSAGE_PRIMARY);
+  failure_.sqlstate = sqlstate == nullptr ? "" : sqlstate;
+  error_ = server_error(failure_.sqlstate,
+                        message == nullptr ? libpq_.error_message(connection_) : message);
+}
+
+std::unexpected<Error> Connection::refused() {
+  return std::unexpected(*std::exchange(error_, std::nullopt));
+}
+
+std::unexpected<Error> Connection::lose(Code code, std::string_view what) {
+  sent_.clear();
+  failure_.is_lost = true;
+  failure_.may_be_stored = true;
+  return fail(code, one_line(what));
+}
+
+Result<> Connection::begin_rows(const Query& query) {
+  failure_ = {};
+  error_.reset();
+  REPRISE_TRY(send(query));
+  if (libpq_.pipeline_sync(connection_) != 1) {
+    return lose(Code::io, libpq_.error_message(connection_));
+  }
+  return flush();
+}
+
+Result<std::optional<Rows>> Connection::next_row() {
+  while (!sent_.empty()) {
+    const Sent sent = sent_.front();
+    if (!sent.is_preparation) {
+      // It says no once the first row has come, which is how it should be.
+      libpq_.single_row_mode(connection_);
+    }
+    REPRISE_ASSIGN(PGresult* const result, next_result());
+    if (result == nullptr) {
+      sent_.erase(sent_.begin());
+      continue;
+    }
+    Rows row(libpq_, result);
+    const auto status = libpq_.result_status(result);
+    if (sent.is_preparation && status == PGRES_COMMAND_OK) {
+      prepared_.insert(sent.statement);
+    }
+    if (status == PGRES_SINGLE_TUPLE) {
+      return row;
+    }
+  }
+  REPRISE_ASSIGN(PGresult* const sync, next_result());
+  libpq_.clear(sync);
+  if (error_) {
+    return refused();
+  }
+  return std::nullopt;
+}
+
+bool Connection::is_usable() const {
+  return !failure_.is_lost && sent_.empty() && libpq_.status(connection_) == CONNECTION_OK;
+}
+
+bool Connection::is_idle() const {
+  return is_usable() && libpq_.transaction_status(connection_) == PQTRANS_IDLE;
+}
+
+// A commit that nobody waits for any more "succeeds" with a warning, whose words depend on the
+// server's language; the function that it comes from does not.
+void Connection::on_notice(void* self, const PGresult* notice) {
+  auto& connection = *static_cast<Connection*>(self);
+  const char* const function = connection.libpq_.error_field(notice, PG_DIAG_SOURCE_FUNCTION);
+  if (function != nullptr && std::string_view(function) == "SyncRepWaitForLSN") {
+    connection.not_replicated_ = true;
+  }
+}
+
+}  // namespace reprise::postgres

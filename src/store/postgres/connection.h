@@ -1,0 +1,110 @@
+#pragma once
+
+// One connection to a server, with libpq's pipeline behind results and deadlines: nothing waits
+// longer than its deadline. One thread at a time.
+
+#include <libpq-fe.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "reprise/error.h"
+#include "store/postgres/libpq_library.h"
+#include "store/postgres/url.h"
+#include "store/postgres/values.h"
+
+namespace reprise::postgres {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+// A statement with the values of its parameters.
+struct Query {
+  std::string_view text;
+  Values values = {};
+};
+
+// What stands behind the last error.
+struct Failure {
+  std::string sqlstate = {};   // "" when it did not come from the server
+  bool is_lost = false;        // the connection is of no more use
+  bool may_be_stored = false;  // a commit was under way and its outcome is not known
+};
+
+enum class Prepare : std::uint8_t {
+  named,    // once for each connection
+  unnamed,  // each time: behind a pooler, a connection is not always the same server's
+};
+
+class Connection {
+ public:
+  // unauthorized for a refused user or password, not_found for a missing database, timeout, io.
+  static Result<std::unique_ptr<Connection>> open(const Parameters& parameters, Deadline deadline);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // For all that follows.
+  void set_deadline(Deadline deadline) { deadline_ = deadline; }
+  void set_prepare(Prepare prepare) { prepare_ = prepare; }
+
+  // All of them in one round trip and, when they do not begin one themselves, in one transaction.
+  // The first error ends it; see failure().
+  Result<std::vector<Rows>> run(std::span<const Query> queries);
+  Result<std::vector<Rows>> run(std::initializer_list<Query> queries) {
+    return run(std::span(queries.begin(), queries.size()));
+  }
+  Result<Rows> run_one(const Query& query);
+
+  // Rows one by one as they come, so that memory holds only one. Until the last one was taken,
+  // nothing else may run here.
+  Result<> begin_rows(const Query& query);
+  Result<std::optional<Rows>> next_row();  // nullopt after the last one
+
+  bool is_usable() const;  // neither broken nor with rows that nobody took
+  bool is_idle() const;    // usable, and not in a transaction
+  const Failure& failure() const { return failure_; }
+  // The caller knows what the last error means and says it in its own words.
+  void settle_failure() { failure_ = {.is_lost = failure_.is_lost}; }
+
+ private:
+  // What was sent and has to be answered, in this order.
+  struct Sent {
+    std::size_t statement;  // a hash of its text
+    bool is_preparation;
+  };
+
+  Connection(const LibpqLibrary& libpq, PGconn* connection)
+      : libpq_(libpq), connection_(connection) {}
+  Result<> finish_connecting(Deadline deadline);
+  Result<> send(const Query& query);
+  Result<> flush();
+  Result<short> wait(short events);
+  Result<PGresult*> next_result();
+  Result<> collect(std::vector<Rows>& rows);
+  void take(const Sent& sent, PGresult* result, std::vector<Rows>& rows);
+  void refuse(const PGresult* result);
+  std::unexpected<Error> lose(Code code, std::string_view what);
+  std::unexpected<Error> refused();
+  static void on_notice(void* self, const PGresult* notice);
+
+  const LibpqLibrary& libpq_;
+  PGconn* const connection_;
+  Deadline deadline_ = {};
+  Prepare prepare_ = Prepare::named;
+  std::unordered_set<std::size_t> prepared_;
+  std::vector<Sent> sent_;
+  std::optional<Error> error_;  // the first of the statements under way
+  bool not_replicated_ = false;
+  Failure failure_;
+};
+
+}  // namespace reprise::postgres

@@ -1,0 +1,218 @@
+#include "store/postgres/database.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "base/text.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/schema.h"
+#include "store/postgres/server_error.h"
+#include "store/postgres/statements.h"
+#include "store/postgres/url.h"
+
+namespace reprise::postgres {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kIdleMax = 8;
+constexpr milliseconds kMigrationTime{60'000};
+
+// Longer each time, and different for each client: those that met once do not meet again.
+void pause(int attempt, Deadline deadline) {
+  constexpr int kShortest = 2;  // milliseconds
+  constexpr int kDoublingsMax = 7;
+  std::uint8_t random[2];
+  system_entropy().fill(random);
+  const int longest = kShortest << std::min(attempt, kDoublingsMax);
+  const milliseconds wait{1 + (random[0] * 256 + random[1]) % longest};
+  std::this_thread::sleep_for(std::min<Clock::duration>(wait, deadline - Clock::now()));
+}
+
+Remedy remedy_of(const Failure& failure, const Error& error) {
+  if (error.code == Code::unauthorized || error.code == Code::unsupported) {
+    return Remedy::none;
+  }
+  if (failure.is_lost || failure.may_be_stored) {
+    return Remedy::reconnect;
+  }
+  return remedy_for(failure.sqlstate);
+}
+
+}  // namespace
+
+Database::Database(Place place, const StoreOptions& options)
+    : place_(std::move(place)),
+      options_(options),
+      client_(make_operation_id(system_clock(), system_entropy()).str()) {}
+
+Result<std::unique_ptr<Database>> Database::open(std::string_view url,
+                                                 const StoreOptions& options) {
+  REPRISE_ASSIGN(Place place, parse_url(url));
+  std::unique_ptr<Database> database(new Database(std::move(place), options));
+  if (auto prepared = database->prepare(); !prepared) {
+    return fail_with_context(database->name(), std::move(prepared).error());
+  }
+  return database;
+}
+
+// One attempt: whoever opens a store wants to know at once that its server is away.
+Result<> Database::prepare() {
+  REPRISE_ASSIGN(Lease connection, connect(From::primary, deadline()));
+  REPRISE_TRY(prepare_tables(*connection, Clock::now() + kMigrationTime));
+  give_back(From::primary, std::move(connection));
+  return {};
+}
+
+Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
+  auto version = find_version(connection);
+  if (!version && remedy_for(connection.failure().sqlstate) == Remedy::unnamed) {
+    prepare_ = Prepare::unnamed;
+    connection.set_prepare(prepare_);
+    version = find_version(connection);
+  }
+  REPRISE_ASSIGN(const std::int64_t found, std::move(version));
+  REPRISE_TRY(check_version(found));
+  if (found == kVersion) {
+    return {};
+  }
+  if (options_.access == Access::read) {
+    return fail(Code::not_found, "there is no store in this database");
+  }
+  connection.set_deadline(deadline);
+  return make_current(connection);
+}
+
+Result<> Database::write(const Work& work) {
+  if (options_.access == Access::read) {
+    return fail(Code::unsupported, cat(name(), " was opened for reading only"));
+  }
+  return attempt(From::primary, work);
+}
+
+Result<> Database::read(const Look& look, From from) {
+  return attempt(from, [&look](Connection& connection, bool) { return look(connection); });
+}
+
+Result<> Database::attempt(From from, const Work& work) {
+  const Deadline deadline = this->deadline();
+  bool is_unsure = false;
+  for (int attempt = 0;; ++attempt) {
+    Failure failure;
+    Result<> done;
+    if (auto leased = lease(from, deadline); leased) {
+      Lease connection = *std::move(leased);
+      connection->set_deadline(deadline);
+      done = work(*connection, is_unsure);
+      failure = connection->failure();
+      give_back(from, std::move(connection));
+    } else {
+      done = std::unexpected(std::move(leased).error());
+      failure = {.is_lost = true};
+    }
+    if (done) {
+      return done;
+    }
+    is_unsure = is_unsure || failure.may_be_stored;
+    if (failure.sqlstate.empty() && !failure.is_lost) {
+      return done;  // the server has nothing to do with it
+    }
+    if (!take_remedy(remedy_of(failure, done.error())) || Clock::now() >= deadline) {
+      return fail_with_context(name(), std::move(done).error());
+    }
+    pause(attempt, deadline);
+  }
+}
+
+// Whether another attempt makes sense now.
+bool Database::take_remedy(Remedy remedy) {
+  if (remedy == Remedy::reconnect) {
+    forget_idle();
+  }
+  const std::lock_guard lock(mutex_);
+  if (remedy == Remedy::unnamed) {
+    prepare_ = Prepare::unnamed;
+  }
+  return remedy != Remedy::none;
+}
+
+Result<Database::Lease> Database::lease(From from, Deadline deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    auto& idle = idle_[static_cast<std::size_t>(from)];
+    if (!idle.empty()) {
+      Lease connection = std::move(idle.back());
+      idle.pop_back();
+      connection->set_prepare(prepare_);
+      return connection;
+    }
+  }
+  return connect(from, deadline);
+}
+
+Result<Database::Lease> Database::connect(From from, Deadline deadline) {
+  if (from == From::list && place_.list_from_standby && place_.many_servers()) {
+    if (auto standby = connect_as("standby", deadline); standby) {
+      return standby;
+    }
+  }
+  const bool must_write = place_.many_servers() && options_.access == Access::write;
+  return connect_as(must_write ? "read-write" : "", deadline);
+}
+
+// `session`: what libpq asks of a server (target_session_attrs); "" leaves it to the URL.
+Result<Database::Lease> Database::connect_as(std::string_view session, Deadline deadline) {
+  Result<Lease> connected = fail(Code::io, "no server");
+  std::size_t left = place_.servers.size();
+  for (Parameters server : place_.servers) {
+    if (!session.empty()) {
+      server.emplace_back("target_session_attrs", session);
+    }
+    const Clock::duration share = (deadline - Clock::now()) / static_cast<std::int64_t>(left--);
+    connected = Connection::open(server, Clock::now() + share);
+    if (connected) {
+      const std::lock_guard lock(mutex_);
+      (*connected)->set_deadline(deadline);
+      (*connected)->set_prepare(prepare_);
+      return connected;
+    }
+  }
+  return connected;
+}
+
+void Database::give_back(From from, Lease connection) {
+  if (!connection->is_usable()) {
+    return;
+  }
+  // What has begun is undone.
+  if (!connection->is_idle() && (!connection->run_one({kRollback}) || !connection->is_idle())) {
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  auto& idle = idle_[static_cast<std::size_t>(from)];
+  if (idle.size() < kIdleMax) {
+    idle.push_back(std::move(connection));
+  }
+}
+
+void Database::forget_idle() {
+  const std::lock_guard lock(mutex_);
+  for (auto& idle : idle_) {
+    idle.clear();
+  }
+}
+
+}  // namespace reprise::postgres

@@ -1,0 +1,132 @@
+#include "store/postgres/list.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/database.h"
+#include "store/postgres/rows.h"
+#include "store/postgres/statements.h"
+#include "store/postgres/values.h"
+#include "store/query.h"
+
+namespace reprise::postgres {
+namespace {
+
+// A place in the list, before the id is known to be good.
+struct ListPlace {
+  std::int64_t updated_us;
+  std::string id;
+};
+
+struct ListQuery {
+  std::string text;
+  Values values;
+};
+
+// The smallest text that is greater than all that begin with `prefix` (ids are ASCII).
+std::string after_prefix(std::string prefix) {
+  ++prefix.back();
+  return prefix;
+}
+
+std::vector<SessionState> states_of(const SessionQuery& query) {
+  std::vector<SessionState> states = query.states;
+  std::ranges::sort(states);
+  states.erase(std::ranges::unique(states).begin(), states.end());
+  return states;
+}
+
+Result<ListQuery> make_query(const std::string& tenant, const SessionQuery& query,
+                             const std::optional<ListPlace>& after) {
+  const std::vector<SessionState> states = states_of(query);
+  ListQuery list{.text = list_statement({.states = states.size(),
+                                         .rows = query.limit + 1,
+                                         .after = after.has_value(),
+                                         .folder = query.working_dir.has_value(),
+                                         .mode = query.mode.has_value(),
+                                         .prefix = !query.id_prefix.empty(),
+                                         .title = !query.title_contains.empty(),
+                                         .answering = query.answering_only}),
+                 .values = postgres::values(tenant)};
+  for (const SessionState state : states) {
+    list.values.add(state_number(state));
+  }
+  if (after) {
+    list.values.add(after->updated_us);
+    list.values.add(after->id);
+  }
+  if (query.working_dir) {
+    REPRISE_ASSIGN(const std::string folder, index_key(*query.working_dir));
+    list.values.add(folder);
+  }
+  if (query.mode) {
+    list.values.add(*query.mode);
+  }
+  if (!query.id_prefix.empty()) {
+    list.values.add(query.id_prefix);
+    list.values.add(after_prefix(query.id_prefix));
+  }
+  if (!query.title_contains.empty()) {
+    list.values.add(ascii_lower(query.title_contains));
+  }
+  return list;
+}
+
+// Rows after `after`; where the last one stood, or nothing when there are no more.
+Result<std::optional<ListPlace>> collect(Database& database, const SessionQuery& query,
+                                         const std::optional<ListPlace>& after, SessionPage& page) {
+  REPRISE_ASSIGN(const ListQuery list, make_query(database.tenant(), query, after));
+  REPRISE_ASSIGN(const Rows rows, database.read_for<Rows>(
+                                      [&](Connection& connection) {
+                                        return connection.run_one({list.text, list.values});
+                                      },
+                                      From::list));
+  constexpr int kUpdatedUs = 9;
+  std::optional<ListPlace> last;
+  for (int row = 0; row < rows.count(); ++row) {
+    InfoRow read = read_info(rows, row, database.name());
+    last = ListPlace{rows.integer(row, kUpdatedUs), rows.text(row, 0)};
+    if (read.info && page.sessions.size() == query.limit) {
+      page.next = store::format_cursor(page.sessions.back());
+      return std::optional<ListPlace>();
+    }
+    if (read.damage) {
+      page.damage.push_back(*std::move(read.damage));
+    }
+    if (read.info) {
+      page.sessions.push_back(*std::move(read.info));
+    }
+  }
+  const bool is_all = static_cast<std::size_t>(rows.count()) <= query.limit;
+  return is_all ? std::optional<ListPlace>() : last;
+}
+
+}  // namespace
+
+Result<SessionPage> list_sessions(Database& database, const SessionQuery& query) {
+  REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
+  SessionPage page;
+  const bool is_odd_prefix = !std::ranges::all_of(query.id_prefix, [](char c) { return c > 0; });
+  if (query.states.empty() || is_odd_prefix) {
+    return page;
+  }
+  std::optional<ListPlace> after;
+  if (checked.after) {
+    after = ListPlace{microseconds_of(checked.after->updated_at), checked.after->id.str()};
+  }
+  do {  // again only when damaged rows took the place of good ones
+    REPRISE_ASSIGN(after, collect(database, query, after, page));
+  } while (after);
+  return page;
+}
+
+}  // namespace reprise::postgres

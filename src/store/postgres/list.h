@@ -1,0 +1,11 @@
+#pragma once
+
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "store/postgres/database.h"
+
+namespace reprise::postgres {
+
+Result<SessionPage> list_sessions(Database& database, const SessionQuery& query);
+
+}  // namespace reprise::postgres

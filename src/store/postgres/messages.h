@@ -1,0 +1,57 @@
+#pragma once
+
+// Writing messages: at the end, or in place of a suffix.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/sessions.h"
+#include "store/postgres/values.h"
+
+namespace reprise::postgres {
+
+// A batch, made ready once, however often it is tried.
+struct Batch {
+  const AppendOptions& options;
+  std::string operation = {};  // its name in reprise_once; one of our own when the caller gave none
+  // Of the messages, in their order.
+  Integers places = {};
+  Integers times = {};
+  Integers more = {};
+  ByteStrings roles = {};
+  ByteStrings contents = {};  // the first piece of each
+  ByteStrings details = {};
+  struct Part {  // a later piece
+    std::int64_t place;
+    std::int64_t part;
+    std::string bytes;
+  };
+  std::vector<Part> parts = {};
+  ByteStrings blobs = {};
+  struct Request {
+    std::string name;  // in reprise_once; "" for one that is counted each time
+    Usage usage;
+  };
+  std::vector<Request> requests = {};
+
+  std::int64_t size() const { return static_cast<std::int64_t>(places.size()); }
+};
+Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptions& options);
+
+// One round trip when nothing is in the way.
+Result<Appended> append_messages(Connection& connection, const Key& key, const Batch& batch,
+                                 bool is_unsure);
+struct Replacement {
+  const Batch& batch;
+  Seq from;
+};
+Result<Appended> replace_messages(Connection& connection, const Key& key,
+                                  const Replacement& replacement, bool is_unsure);
+
+}  // namespace reprise::postgres

@@ -1,0 +1,144 @@
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/delta.h"
+#include "store/facts.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/database.h"
+#include "store/postgres/offers.h"
+#include "store/postgres/rows.h"
+#include "store/postgres/server_error.h"
+#include "store/postgres/sessions.h"
+#include "store/postgres/statements.h"
+#include "store/postgres/values.h"
+#include "store/stored_json.h"
+
+namespace reprise::postgres {
+namespace {
+
+struct Delta {
+  const OperationId& answer;
+  std::string piece;  // what it is looked up by
+  Integers places = {};
+  ByteStrings bodies = {};
+  ByteStrings blobs = {};
+};
+
+Delta make_delta(const OperationId& answer, std::span<const Block> blocks) {
+  Delta delta{.answer = answer, .piece = operation_name()};
+  const std::vector<Block> all(blocks.begin(), blocks.end());
+  for (std::string& body : pieces_of(blocks_to_json(all))) {
+    delta.bodies.emplace_back(std::move(body));
+    delta.places.push_back(static_cast<std::int64_t>(delta.bodies.size()));
+  }
+  for (const BlobHash& hash : store::blobs_in(all)) {
+    delta.blobs.emplace_back(hash.str());
+  }
+  return delta;
+}
+
+// False when another delta came in between.
+Result<bool> add_once(Connection& connection, const Key& key, const Delta& delta) {
+  const std::string& answer = delta.answer.str();
+  std::vector<Query> queries = {
+      {kAddDelta, values_of(key, answer, delta.piece, delta.places, delta.bodies)}};
+  if (!delta.blobs.empty()) {
+    queries.push_back({kInsertBlobRefsOfAnswer, values_of(key, answer, delta.blobs)});
+  }
+  const auto rows = connection.run(queries);
+  if (!rows) {
+    return connection.failure().sqlstate == kDuplicateKey
+               ? Result<bool>(false)
+               : Result<bool>(std::unexpected(rows.error()));
+  }
+  if (rows->front().integer(0, 0) == 0) {
+    REPRISE_TRY(require_session(connection, key));
+    return std::unexpected(store::answer_not_running(key.id, delta.answer));
+  }
+  return true;
+}
+
+Result<> add_delta(Connection& connection, const Key& key, const Delta& delta, bool is_unsure) {
+  constexpr int kAttemptsMax = 100;
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    if (is_unsure) {
+      REPRISE_ASSIGN(
+          const Rows piece,
+          connection.run_one({kFindPiece, values_of(key, delta.answer.str(), delta.piece)}));
+      if (!piece.empty()) {
+        return {};
+      }
+    }
+    REPRISE_ASSIGN(const bool is_added, add_once(connection, key, delta));
+    if (is_added) {
+      return {};
+    }
+  }
+  connection.settle_failure();
+  return fail(Code::busy, "others add to the same answer all the time");
+}
+
+Result<std::optional<Partial>> find_partial(Connection& connection, const Key& key) {
+  REPRISE_ASSIGN(const auto rows, connection.run({{kBeginSnapshot},
+                                                  {kFindAnswer, values_of(key)},
+                                                  {kFindDeltas, values_of(key)},
+                                                  {kCommit}}));
+  const Rows& head = rows[1];
+  if (head.empty()) {
+    return std::unexpected(store::no_session(key.id));
+  }
+  if (head.is_null(0, 0)) {
+    return std::nullopt;
+  }
+  REPRISE_ASSIGN(Partial partial, store::answer_from_json(head.bytes(0, 1)));
+  const Rows& deltas = rows[2];
+  for (int row = 0; row < deltas.count();) {
+    const std::string_view piece = deltas.bytes(row, 0);
+    std::string body;
+    for (; row < deltas.count() && deltas.bytes(row, 0) == piece; ++row) {
+      body += deltas.bytes(row, 1);
+    }
+    REPRISE_ASSIGN(const auto blocks, blocks_from_json(body));
+    store::append_delta(partial.blocks, blocks);
+  }
+  return partial;
+}
+
+class PostgresPartials final : public Partials {
+ public:
+  explicit PostgresPartials(Database& database) : database_(database) {}
+
+  Result<> add(const SessionId& id, const OperationId& answer,
+               std::span<const Block> delta) override {
+    const Delta made = make_delta(answer, delta);
+    return database_.write([&](Connection& connection, bool is_unsure) {
+      return add_delta(connection, {database_.tenant(), id}, made, is_unsure);
+    });
+  }
+
+  Result<std::optional<Partial>> find(const SessionId& id) override {
+    return database_.read_for<std::optional<Partial>>(
+        [&](Connection& connection) { return find_partial(connection, {database_.tenant(), id}); });
+  }
+
+ private:
+  Database& database_;
+};
+
+}  // namespace
+
+std::unique_ptr<Partials> make_partials(Database& database) {
+  return std::make_unique<PostgresPartials>(database);
+}
+
+}  // namespace reprise::postgres

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/postgres/database.h"
+
+namespace reprise::postgres {
+
+// As Store::read(). A connection that breaks on the way is replaced, and reading goes on where it
+// was.
+Result<ReadReport> read_messages(Database& database, const SessionId& id, const ReadRange& range,
+                                 const MessageSink& sink);
+
+}  // namespace reprise::postgres

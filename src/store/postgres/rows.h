@@ -1,0 +1,70 @@
+#pragma once
+
+// Sessions and messages as values: how they go into rows and come out of them.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/postgres/values.h"
+
+namespace reprise::postgres {
+
+// No value is longer: what is goes into several rows.
+inline constexpr std::size_t kPieceMax = std::size_t{1} << 18;
+inline constexpr std::size_t kExcerptMax = 10'000;
+
+inline std::int64_t microseconds_of(Time time) {
+  return time.time_since_epoch().count();
+}
+std::optional<std::int64_t> microseconds_of(const std::optional<Time>& time);
+Time time_of(std::int64_t microseconds);
+
+std::int64_t state_number(SessionState state);
+SessionState state_of(std::int64_t number);
+
+// `bytes` in pieces of at most kPieceMax; one empty piece for none.
+std::vector<std::string> pieces_of(std::string_view bytes);
+
+// The text itself, or a hash of it when it is too long for an index.
+Result<std::string> index_key(std::string_view text);
+
+// Of REPRISE_INFO_COLUMNS.
+inline constexpr int kInfoColumns = 14;
+struct InfoRow {
+  std::optional<SessionInfo> info;  // none when the id is no good
+  std::optional<Damage> damage;
+};
+InfoRow read_info(const Rows& rows, int row, std::string_view place);
+
+// What of a message stands in `detail`: all but its role, blocks and time. nullopt when that is
+// nothing.
+std::optional<std::string> detail_of(const Message& message);
+
+struct MessageRow {
+  Seq seq;
+  std::int64_t more = 0;  // parts of the content that stand elsewhere
+  Time created_at;
+  std::string role;
+  std::string content;
+  std::optional<std::string> detail;
+  std::size_t bytes() const { return role.size() + content.size() + (detail ? detail->size() : 0); }
+};
+MessageRow read_row(const Rows& rows, int row);
+
+// No message when the content cannot be read; with damage and a message, a detail of it is bad.
+struct ReadMessage {
+  std::optional<Message> message;
+  std::optional<Damage> damage;
+};
+ReadMessage read_message(const MessageRow& row, std::string_view place);
+
+}  // namespace reprise::postgres

@@ -1,0 +1,216 @@
+#include "store/postgres/schema.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/server_error.h"
+#include "store/postgres/values.h"
+
+namespace reprise::postgres {
+namespace {
+
+constexpr std::string_view kVersionTable =
+    "CREATE TABLE IF NOT EXISTS reprise_schema("
+    " version int8 PRIMARY KEY,"
+    " made_us int8 NOT NULL)";
+constexpr std::string_view kFindVersion = "SELECT coalesce(max(version), 0) FROM reprise_schema";
+constexpr std::string_view kClaimVersion =
+    "INSERT INTO reprise_schema(version, made_us) VALUES($1::int8, $2::int8)"
+    " ON CONFLICT DO NOTHING RETURNING version";
+
+// Ids compare as bytes, whatever the database's language. All other text may hold what text of the
+// server's cannot, and is bytes.
+constexpr std::string_view kVersion1[] = {
+    "CREATE TABLE IF NOT EXISTS reprise_sessions("
+    " tenant text COLLATE \"C\" NOT NULL,"
+    " session_id text COLLATE \"C\" NOT NULL,"
+    " title bytea NOT NULL,"
+    " title_lower bytea NOT NULL,"
+    " mode bytea NOT NULL,"
+    " provider bytea NOT NULL,"
+    " model bytea NOT NULL,"
+    " working_dir bytea NOT NULL,"
+    " created_us int8 NOT NULL,"
+    " closed_us int8,"
+    " trashed_us int8,"
+    " state_before_trash int8,"
+    " forked_from text,"
+    " forked_at int8,"
+    " PRIMARY KEY(tenant, session_id))",
+    "CREATE TABLE IF NOT EXISTS reprise_heads("
+    " tenant text COLLATE \"C\" NOT NULL,"
+    " session_id text COLLATE \"C\" NOT NULL,"
+    " head int8 NOT NULL,"
+    " branch int8 NOT NULL,"
+    " updated_us int8 NOT NULL,"
+    " state int8 NOT NULL,"
+    " folder bytea NOT NULL,"
+    " input_tokens int8 NOT NULL DEFAULT 0,"
+    " output_tokens int8 NOT NULL DEFAULT 0,"
+    " reasoning_tokens int8 NOT NULL DEFAULT 0,"
+    " cached_tokens int8 NOT NULL DEFAULT 0,"
+    " cost_nanos int8,"
+    " price_source bytea NOT NULL DEFAULT '',"
+    " answer text,"
+    " answer_start bytea,"
+    " PRIMARY KEY(tenant, session_id))",
+    "CREATE INDEX IF NOT EXISTS reprise_by_activity ON"
+    " reprise_heads(tenant, state, updated_us DESC, session_id DESC)",
+    "CREATE INDEX IF NOT EXISTS reprise_by_folder ON"
+    " reprise_heads(tenant, folder, state, updated_us DESC, session_id DESC)",
+    "CREATE INDEX IF NOT EXISTS reprise_answering ON"
+    " reprise_heads(tenant, updated_us DESC, session_id DESC) WHERE answer IS NOT NULL",
+    "CREATE TABLE IF NOT EXISTS reprise_branches("
+    " tenant text COLLATE \"C\" NOT NULL,"
+    " session_id text COLLATE \"C\" NOT NULL,"
+    " branch int8 NOT NULL,"
+    " base_session text COLLATE \"C\" NOT NULL,"
+    " base_branch int8 NOT NULL,"
+    " base_count int8 NOT NULL,"
+    " PRIMARY KEY(tenant, session_id, branch))",
+    "CREATE INDEX IF NOT EXISTS reprise_by_base ON reprise_branches(tenant, base_session)",
+    "CREATE TABLE IF NOT EXISTS reprise_messages("
+    " tenant text COLLATE \"C\" NOT NULL,"
+    " session_id text COLLATE \"C\" NOT NULL,"
+    " branch int8 NOT NULL,"
+    " seq int8 NOT NULL,"
+    " created_us int8 NOT NULL,"
+    " more int8 NOT NULL,"
+    " role bytea NOT NULL,"
+    " content bytea NOT NULL,"
+    " detail bytea,"
+    " PRIMARY KEY(tenant, session_id, branch, seq))",
+    "CREATE TABLE IF NOT EXISTS reprise_message_parts("
+    " tenant text COLLATE \"C\" NOT NULL,"
+    " session_id text COLLATE \"C\" NOT NULL,"
+    " branch int8 NOT NULL,"
+    " seq int8 NOT NULL,"
+    " part int8 NOT NULL,"
+    " bytes bytea NOT NULL,"
+    " PRIMARY KEY(tenant, session_id, branch, seq, part))",
+    "CREATE TABLE IF NOT EXISTS reprise_once("
+    " tenant text COLLATE \"C\" NOT NULL,"
+    " session_id text COLLATE \"C\" NOT NULL,"
+    " name bytea NOT NULL,"
+    " first_seq int8 NOT NULL,"
+    " head int8 NOT NULL,"
+    " PRIMARY KEY(tenant, session_id, name))",
+    "CREATE TABLE IF NOT EXISTS reprise_deltas("
+    " tenant text COLLATE \"C\" NOT NULL,"
+    " session_id text COLLATE \"C\" NOT NULL,"
+    " answer text COLLATE \"C\" NOT NULL,"
+    " n int8 NOT NULL,"
+    " piece text NOT NULL,"
+    " body bytea NOT NULL,"
+    " PRIMARY KEY(tenant, session_id, answer, n))",
+    "CREATE TABLE IF NOT EXISTS reprise_values("
+    " tenant text COLLATE \"C\" NOT NULL,"
+    " session_id text COLLATE \"C\" NOT NULL,"
+    " name text COLLATE \"C\" NOT NULL,"
+    " part int8 NOT NULL,"
+    " bytes bytea NOT NULL,"
+    " PRIMARY KEY(tenant, session_id, name, part))",
+    "CREATE TABLE IF NOT EXISTS reprise_artefacts("
+    " tenant text COLLATE \"C\" NOT NULL,"
+    " session_id text COLLATE \"C\" NOT NULL,"
+    " step int8 NOT NULL,"
+    " name text COLLATE \"C\" NOT NULL,"
+    " part int8 NOT NULL,"
+    " bytes bytea NOT NULL,"
+    " PRIMARY KEY(tenant, session_id, step, name, part))",
+    "CREATE TABLE IF NOT EXISTS reprise_blobs("
+    " tenant text COLLATE \"C\" NOT NULL,"
+    " hash text COLLATE \"C\" NOT NULL,"
+    " part int8 NOT NULL,"
+    " put_us int8 NOT NULL,"
+    " put_by text NOT NULL,"
+    " bytes bytea NOT NULL,"
+    " PRIMARY KEY(tenant, hash, part))",
+    "CREATE TABLE IF NOT EXISTS reprise_blob_refs("
+    " tenant text COLLATE \"C\" NOT NULL,"
+    " session_id text COLLATE \"C\" NOT NULL,"
+    " hash text COLLATE \"C\" NOT NULL,"
+    " PRIMARY KEY(tenant, session_id, hash))",
+    "CREATE INDEX IF NOT EXISTS reprise_by_hash ON reprise_blob_refs(tenant, hash)",
+};
+
+constexpr Migration kMigrations[] = {{1, kVersion1}};
+
+// Two clients that create the same thing at once are told so in several ways.
+bool was_created_beside(std::string_view sqlstate) {
+  return sqlstate == kDuplicateKey || sqlstate == "42P07" || sqlstate == "42710" ||
+         sqlstate == "XX000" || remedy_for(sqlstate) == Remedy::again;
+}
+
+Result<> make_version_table(Connection& connection) {
+  constexpr int kAttemptsMax = 10;
+  for (int attempt = 1;; ++attempt) {
+    const auto made = connection.run_one({kVersionTable});
+    if (made) {
+      return {};
+    }
+    if (attempt == kAttemptsMax || !was_created_beside(connection.failure().sqlstate)) {
+      return std::unexpected(made.error());
+    }
+  }
+}
+
+Result<> migrate(Connection& connection, const Migration& migration) {
+  const std::int64_t now = system_clock().now().time_since_epoch().count();
+  REPRISE_ASSIGN(const auto claimed,
+                 connection.run({{"BEGIN"}, {kClaimVersion, values(migration.number, now)}}));
+  std::vector<Query> queries;
+  if (!claimed.back().empty()) {
+    for (const std::string_view statement : migration.statements) {
+      queries.push_back({statement});
+    }
+  }
+  queries.push_back({"COMMIT"});
+  REPRISE_TRY(connection.run(queries));
+  return {};
+}
+
+}  // namespace
+
+std::span<const Migration> migrations() {
+  return kMigrations;
+}
+
+std::span<const std::string_view> schema_statements() {
+  static constexpr std::string_view kAll[] = {kVersionTable, kFindVersion, kClaimVersion};
+  return kAll;
+}
+
+Result<std::int64_t> find_version(Connection& connection) {
+  const auto found = connection.run_one({kFindVersion});
+  if (!found) {
+    return connection.failure().sqlstate == kNoTable
+               ? Result<std::int64_t>(0)
+               : Result<std::int64_t>(std::unexpected(found.error()));
+  }
+  return found->integer(0, 0);
+}
+
+Result<> check_version(std::int64_t version) {
+  if (version > kVersion) {
+    return fail(Code::unsupported, cat("its tables were made by a newer version (format ", version,
+                                       "; this one knows ", kVersion, "): update reprise"));
+  }
+  return {};
+}
+
+Result<> make_current(Connection& connection) {
+  REPRISE_TRY(make_version_table(connection));
+  for (const Migration& migration : kMigrations) {
+    REPRISE_TRY(migrate(connection, migration));
+  }
+  return {};
+}
+
+}  // namespace reprise::postgres

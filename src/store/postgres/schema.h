@@ -1,0 +1,36 @@
+#pragma once
+
+// The tables as they are described in docs/formats/postgres.md, and how a database gets them.
+//
+// Several clients may find an old database at once. The row of reprise_schema with the version's
+// number decides: its unique key lets one of them insert it, in the transaction that makes the
+// tables; the others wait for that transaction and then find it done.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "reprise/error.h"
+#include "store/postgres/connection.h"
+
+namespace reprise::postgres {
+
+inline constexpr std::int64_t kVersion = 1;
+
+// What leads to version `number` from the one before.
+struct Migration {
+  std::int64_t number;
+  std::span<const std::string_view> statements;
+};
+std::span<const Migration> migrations();
+
+// 0 where there is none.
+Result<std::int64_t> find_version(Connection& connection);
+// unsupported for one that is newer than this program.
+Result<> check_version(std::int64_t version);
+Result<> make_current(Connection& connection);
+
+// All statements of the store, for the test that reads them.
+std::span<const std::string_view> schema_statements();
+
+}  // namespace reprise::postgres

@@ -1,0 +1,146 @@
+#include "store/postgres/statements.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+
+namespace reprise::postgres {
+namespace {
+
+constexpr std::string_view kStatements[] = {
+    kBegin,
+    kBeginSnapshot,
+    kCommit,
+    kRollback,
+    kInsertHead,
+    kInsertSession,
+    kUpdateSession,
+    kUpdateHead,
+    kFindSession,
+    kFindState,
+    kLockHead,
+    kFindValues,
+    kFindValue,
+    kDeleteValue,
+    kInsertValue,
+    kFindOnce,
+    kInsertOnce,
+    kFindRequests,
+    kAppend,
+    kInsertMessagePart,
+    kInsertBlobRefs,
+    kDeleteDeltas,
+    kInsertBranch,
+    kMoveToBranch,
+    kFindHead,
+    kFindBranch,
+    kReadForwards,
+    kReadBackwards,
+    kReadParts,
+    kAddDelta,
+    kFindPiece,
+    kInsertBlobRefsOfAnswer,
+    kFindAnswer,
+    kFindDeltas,
+    kDeleteArtefact,
+    kAppendArtefact,
+    kFindArtefact,
+    kListArtefacts,
+    kFindBlobPart,
+    kInsertBlobPart,
+    kTouchBlob,
+    kListBlobs,
+    kDeleteUnnamedBlobs,
+    kFindMissingBlobs,
+    kTrashSession,
+    kSetState,
+    kRestoreHead,
+    kRestoreSession,
+    kFindSharing,
+    kVerifySessions,
+    kVerifyMessages,
+    kVerifyRows,
+    kVerifyHeads,
+    kVerifyBases,
+};
+
+// One state's sessions in their order.
+std::string select_state(const ListShape& shape, std::size_t state) {
+  std::size_t parameter = shape.states + 2;  // the next one that all states share
+  const auto next = [&parameter] { return cat("$", parameter++); };
+  std::string sql = "(SELECT h.session_id, h.updated_us FROM reprise_heads AS h";
+  if (shape.mode || shape.title) {
+    sql += " JOIN reprise_sessions AS s ON s.tenant = h.tenant AND s.session_id = h.session_id";
+  }
+  sql += cat(" WHERE h.tenant = $1::text AND h.state = $", state + 2, "::int8");
+  if (shape.after) {
+    const std::string updated_us = next();
+    const std::string session = next();
+    sql += cat(" AND (h.updated_us, h.session_id) < (", updated_us, "::int8, ", session, "::text)");
+  }
+  if (shape.folder) {
+    sql += cat(" AND h.folder = ", next(), "::bytea");
+  }
+  if (shape.mode) {
+    sql += cat(" AND s.mode = ", next(), "::bytea");
+  }
+  if (shape.prefix) {
+    sql += cat(" AND h.session_id >= ", next(), "::text");
+    sql += cat(" AND h.session_id < ", next(), "::text");
+  }
+  if (shape.title) {
+    sql += cat(" AND position(", next(), "::bytea IN s.title_lower) > 0");
+  }
+  if (shape.answering) {
+    sql += " AND h.answer IS NOT NULL";
+  }
+  return cat(sql, " ORDER BY h.updated_us DESC, h.session_id DESC LIMIT ", shape.rows, ")");
+}
+
+void add_list_statements(std::vector<std::string>& all) {
+  constexpr unsigned kShapes = 1U << 6U;
+  for (unsigned bits = 0; bits < kShapes; ++bits) {
+    const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
+    all.push_back(list_statement({.states = 1 + bits % 4,
+                                  .rows = 21,
+                                  .after = has(0),
+                                  .folder = has(1),
+                                  .mode = has(2),
+                                  .prefix = has(3),
+                                  .title = has(4),
+                                  .answering = has(5)}));
+  }
+}
+
+}  // namespace
+
+std::string list_statement(const ListShape& shape) {
+  std::string page = select_state(shape, 0);
+  if (shape.states > 1) {
+    for (std::size_t state = 1; state < shape.states; ++state) {
+      page += cat(" UNION ALL ", select_state(shape, state));
+    }
+    page += cat(" ORDER BY updated_us DESC, session_id DESC LIMIT ", shape.rows);
+  }
+  return cat("SELECT" REPRISE_INFO_COLUMNS " FROM (", page,
+             ") AS l JOIN reprise_heads AS h ON h.tenant = $1::text AND h.session_id = l.session_id"
+             " JOIN reprise_sessions AS s ON s.tenant = $1::text AND s.session_id = l.session_id"
+             " ORDER BY l.updated_us DESC, l.session_id DESC");
+}
+
+std::vector<std::string> all_statements() {
+  std::vector<std::string> all;
+  for (const std::string_view one : kStatements) {
+    all.emplace_back(one);
+  }
+  for (const std::string_view one : kPurge) {
+    all.emplace_back(one);
+  }
+  add_list_statements(all);
+  return all;
+}
+
+}  // namespace reprise::postgres

@@ -1,0 +1,338 @@
+#pragma once
+
+// All statements that the store runs. They keep to what PostgreSQL, Citus, CockroachDB and
+// YugabyteDB have in common, which tests/postgres/statements_test.cpp checks: every key begins with
+// the tenant, nothing is left in the server's session, no sequences, locks by name or triggers.
+//
+// $1 is the tenant and, where there is one, $2 the session.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace reprise::postgres {
+
+inline constexpr std::string_view kBegin = "BEGIN";
+// One state of everything for several reading statements.
+inline constexpr std::string_view kBeginSnapshot =
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+inline constexpr std::string_view kCommit = "COMMIT";
+inline constexpr std::string_view kRollback = "ROLLBACK";
+
+// Sessions.
+
+// 3 the time of its last activity, 4 state, 5 folder, 6 head, 7 the creation's name. The first of
+// the statements that create a session: its key decides who may.
+inline constexpr std::string_view kInsertHead =
+    "WITH made AS (INSERT INTO reprise_heads(tenant, session_id, updated_us, state, folder, head,"
+    "  branch) VALUES($1::text, $2::text, $3::int8, $4::int8, $5::bytea, $6::int8, 0))"
+    " INSERT INTO reprise_once(tenant, session_id, name, first_seq, head)"
+    " VALUES($1::text, $2::text, $7::bytea, 0, 0)";
+inline constexpr std::string_view kInsertSession =
+    "INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider, model,"
+    " working_dir, created_us, closed_us, forked_from, forked_at)"
+    " VALUES($1::text, $2::text, $3::bytea, $4::bytea, $5::bytea, $6::bytea, $7::bytea, $8::bytea,"
+    " $9::int8, $10::int8, $11::text, $12::int8)";
+inline constexpr std::string_view kUpdateSession =
+    "UPDATE reprise_sessions SET title = $3::bytea, title_lower = $4::bytea, mode = $5::bytea,"
+    " provider = $6::bytea, model = $7::bytea, working_dir = $8::bytea, closed_us = $9::int8"
+    " WHERE tenant = $1::text AND session_id = $2::text";
+inline constexpr std::string_view kUpdateHead =
+    "UPDATE reprise_heads SET state = $3::int8, folder = $4::bytea"
+    " WHERE tenant = $1::text AND session_id = $2::text";
+
+// The columns that read_info() reads, of reprise_sessions AS s and reprise_heads AS h.
+#define REPRISE_INFO_COLUMNS                                                             \
+  " h.session_id, s.title, s.mode, h.state, s.provider, s.model, s.working_dir, h.head," \
+  " s.created_us, h.updated_us, s.closed_us, s.forked_from, s.forked_at, h.answer_start"
+inline constexpr std::string_view kFindSession =
+    "SELECT" REPRISE_INFO_COLUMNS
+    ", h.input_tokens, h.output_tokens, h.reasoning_tokens,"
+    " h.cached_tokens, h.cost_nanos, h.price_source"
+    " FROM reprise_heads AS h JOIN reprise_sessions AS s"
+    " ON s.tenant = h.tenant AND s.session_id = h.session_id"
+    " WHERE h.tenant = $1::text AND h.session_id = $2::text";
+inline constexpr std::string_view kFindState =
+    "SELECT state FROM reprise_heads WHERE tenant = $1::text AND session_id = $2::text";
+// Whoever changes a session holds its head until the end of the transaction.
+inline constexpr std::string_view kLockHead =
+    "SELECT head, branch, answer, state, input_tokens, output_tokens, reasoning_tokens,"
+    " cached_tokens, cost_nanos, price_source"
+    " FROM reprise_heads WHERE tenant = $1::text AND session_id = $2::text FOR UPDATE";
+
+// Values: parts of a session that may be large, by name.
+inline constexpr std::string_view kFindValues =
+    "SELECT name, bytes FROM reprise_values WHERE tenant = $1::text AND session_id = $2::text"
+    " ORDER BY name, part";
+inline constexpr std::string_view kFindValue =
+    "SELECT bytes FROM reprise_values WHERE tenant = $1::text AND session_id = $2::text"
+    " AND name = $3::text ORDER BY part";
+inline constexpr std::string_view kDeleteValue =
+    "DELETE FROM reprise_values WHERE tenant = $1::text AND session_id = $2::text"
+    " AND name = $3::text";
+inline constexpr std::string_view kInsertValue =
+    "INSERT INTO reprise_values(tenant, session_id, name, part, bytes)"
+    " VALUES($1::text, $2::text, $3::text, $4::int8, $5::bytea)";
+
+// What happens once: 3 its name.
+inline constexpr std::string_view kFindOnce =
+    "SELECT first_seq, head FROM reprise_once WHERE tenant = $1::text AND session_id = $2::text"
+    " AND name = $3::bytea";
+inline constexpr std::string_view kInsertOnce =
+    "INSERT INTO reprise_once(tenant, session_id, name, first_seq, head)"
+    " VALUES($1::text, $2::text, $3::bytea, 0, 0)";
+// 3 names: which of them have happened.
+inline constexpr std::string_view kFindRequests =
+    "SELECT name FROM reprise_once WHERE tenant = $1::text AND session_id = $2::text"
+    " AND name IN (SELECT unnest($3::bytea[]))";
+
+// An append, all of it: the head moves when it may, everything else follows from that. No row means
+// that it may not, and nothing has changed; a key that is there already (23505) that it has
+// happened or that a request was counted before.
+//   3 expected head or null, 4 messages, 5 time of the last one or null,
+//   6-9 tokens, 10 cost or null, 11 price source,
+//   12 the answer that ends or null, 13, 14 the one that begins: name and start, or null,
+//   15 names of what happens once,
+//   16-21 of each message: its place in the batch, time, parts to come, role, content, detail
+#define REPRISE_ADD(column, parameter)                          \
+  column " = greatest(least(h." column "::numeric + " parameter \
+         "::int8::numeric, 9223372036854775807), -9223372036854775808)::int8, "
+inline constexpr std::string_view kAppend =
+    "WITH moved AS ("
+    "UPDATE reprise_heads AS h SET"
+    " head = h.head + $4::int8,"
+    " updated_us = coalesce($5::int8, h.updated_us), " REPRISE_ADD("input_tokens", "$6")
+        REPRISE_ADD("output_tokens", "$7") REPRISE_ADD("reasoning_tokens", "$8")
+            REPRISE_ADD("cached_tokens", "$9")
+    "cost_nanos = CASE WHEN $10::int8 IS NULL THEN h.cost_nanos ELSE"
+    " greatest(least(coalesce(h.cost_nanos, 0)::numeric + $10::int8::numeric,"
+    " 9223372036854775807), -9223372036854775808)::int8 END,"
+    " price_source = CASE WHEN $10::int8 IS NULL THEN h.price_source"
+    " WHEN h.cost_nanos IS NULL OR h.price_source = $11::bytea THEN $11::bytea"
+    " ELSE 'mixed'::bytea END,"
+    " answer = CASE WHEN $13::text IS NOT NULL THEN $13::text"
+    " WHEN $12::text IS NOT NULL THEN NULL ELSE h.answer END,"
+    " answer_start = CASE WHEN $13::text IS NOT NULL THEN $14::bytea"
+    " WHEN $12::text IS NOT NULL THEN NULL ELSE h.answer_start END"
+    " WHERE h.tenant = $1::text AND h.session_id = $2::text"
+    " AND ($3::int8 IS NULL OR h.head = $3::int8)"
+    " AND ($12::text IS NULL OR h.answer = $12::text)"
+    " AND ($12::text IS NOT NULL OR $13::text IS NULL OR h.answer IS NULL)"
+    " RETURNING h.branch, h.head - $4::int8 AS first_seq),"
+    " once AS ("
+    "INSERT INTO reprise_once(tenant, session_id, name, first_seq, head)"
+    " SELECT $1::text, $2::text, u.name, m.first_seq, m.first_seq + $4::int8"
+    " FROM moved AS m CROSS JOIN unnest($15::bytea[]) AS u(name)),"
+    " stored AS ("
+    "INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us, more, role, content,"
+    " detail)"
+    " SELECT $1::text, $2::text, m.branch, m.first_seq + u.place, u.created_us, u.more, u.role,"
+    " u.content, u.detail FROM moved AS m CROSS JOIN"
+    " unnest($16::int8[], $17::int8[], $18::int8[], $19::bytea[], $20::bytea[], $21::bytea[])"
+    " AS u(place, created_us, more, role, content, detail))"
+    " SELECT first_seq FROM moved";
+
+// What goes with an append in its transaction. They do nothing when the append did nothing:
+// 3 is the name by which it happened once.
+// 4 place in the batch, 5 part, 6 bytes.
+inline constexpr std::string_view kInsertMessagePart =
+    "INSERT INTO reprise_message_parts(tenant, session_id, branch, seq, part, bytes)"
+    " SELECT h.tenant, h.session_id, h.branch, o.first_seq + $4::int8, $5::int8, $6::bytea"
+    " FROM reprise_once AS o JOIN reprise_heads AS h"
+    " ON h.tenant = o.tenant AND h.session_id = o.session_id"
+    " WHERE o.tenant = $1::text AND o.session_id = $2::text AND o.name = $3::bytea";
+// 4 hashes.
+inline constexpr std::string_view kInsertBlobRefs =
+    "INSERT INTO reprise_blob_refs(tenant, session_id, hash)"
+    " SELECT o.tenant, o.session_id, convert_from(u.hash, 'UTF8')"
+    " FROM reprise_once AS o CROSS JOIN unnest($4::bytea[]) AS u(hash)"
+    " WHERE o.tenant = $1::text AND o.session_id = $2::text AND o.name = $3::bytea"
+    " ON CONFLICT DO NOTHING";
+// 4 the answer that has ended.
+inline constexpr std::string_view kDeleteDeltas =
+    "DELETE FROM reprise_deltas WHERE tenant = $1::text AND session_id = $2::text"
+    " AND answer = $4::text AND EXISTS (SELECT 1 FROM reprise_once AS o"
+    " WHERE o.tenant = $1::text AND o.session_id = $2::text AND o.name = $3::bytea)";
+
+// Branches: what came before a suffix was replaced stays where it is.
+
+inline constexpr std::string_view kInsertBranch =
+    "INSERT INTO reprise_branches(tenant, session_id, branch, base_session, base_branch,"
+    " base_count) VALUES($1::text, $2::text, $3::int8, $4::text, $5::int8, $6::int8)";
+inline constexpr std::string_view kMoveToBranch =
+    "UPDATE reprise_heads SET branch = $3::int8, head = $4::int8"
+    " WHERE tenant = $1::text AND session_id = $2::text";
+
+// Reading.
+
+inline constexpr std::string_view kFindHead =
+    "SELECT head, branch FROM reprise_heads WHERE tenant = $1::text AND session_id = $2::text";
+inline constexpr std::string_view kFindBranch =
+    "SELECT base_session, base_branch, base_count FROM reprise_branches"
+    " WHERE tenant = $1::text AND session_id = $2::text AND branch = $3::int8";
+// 3 branch, 4 from, 5 to, 6 at most so many.
+#define REPRISE_READ_MESSAGES                                                                    \
+  "SELECT seq, created_us, more, role, content, detail FROM reprise_messages"                    \
+  " WHERE tenant = $1::text AND session_id = $2::text AND branch = $3::int8 AND seq >= $4::int8" \
+  " AND seq < $5::int8 ORDER BY seq"
+inline constexpr std::string_view kReadForwards = REPRISE_READ_MESSAGES " LIMIT $6::int8";
+inline constexpr std::string_view kReadBackwards = REPRISE_READ_MESSAGES " DESC LIMIT $6::int8";
+inline constexpr std::string_view kReadParts =
+    "SELECT bytes FROM reprise_message_parts WHERE tenant = $1::text AND session_id = $2::text"
+    " AND branch = $3::int8 AND seq = $4::int8 ORDER BY part";
+
+// Running answers.
+
+// 3 answer, 4 what the piece is looked up by, 5, 6 its rows: places and bytes. Returns how many
+// there are: none when this answer is not running.
+inline constexpr std::string_view kAddDelta =
+    "WITH running AS (SELECT h.tenant, h.session_id, h.answer FROM reprise_heads AS h"
+    " WHERE h.tenant = $1::text AND h.session_id = $2::text AND h.answer = $3::text FOR UPDATE),"
+    " added AS (INSERT INTO reprise_deltas(tenant, session_id, answer, n, piece, body)"
+    " SELECT r.tenant, r.session_id, r.answer, u.place + (SELECT coalesce(max(d.n), 0) FROM"
+    " reprise_deltas AS d WHERE d.tenant = $1::text AND d.session_id = $2::text"
+    " AND d.answer = $3::text), $4::text, u.body"
+    " FROM running AS r CROSS JOIN unnest($5::int8[], $6::bytea[]) AS u(place, body)"
+    " RETURNING 1)"
+    " SELECT count(*) FROM added";
+inline constexpr std::string_view kFindPiece =
+    "SELECT 1 FROM reprise_deltas WHERE tenant = $1::text AND session_id = $2::text"
+    " AND answer = $3::text AND piece = $4::text LIMIT 1";
+// 3 answer, 4 hashes.
+inline constexpr std::string_view kInsertBlobRefsOfAnswer =
+    "INSERT INTO reprise_blob_refs(tenant, session_id, hash)"
+    " SELECT h.tenant, h.session_id, convert_from(u.hash, 'UTF8')"
+    " FROM reprise_heads AS h CROSS JOIN unnest($4::bytea[]) AS u(hash)"
+    " WHERE h.tenant = $1::text AND h.session_id = $2::text AND h.answer = $3::text"
+    " ON CONFLICT DO NOTHING";
+inline constexpr std::string_view kFindAnswer =
+    "SELECT answer, answer_start FROM reprise_heads"
+    " WHERE tenant = $1::text AND session_id = $2::text";
+inline constexpr std::string_view kFindDeltas =
+    "SELECT d.piece, d.body FROM reprise_heads AS h JOIN reprise_deltas AS d"
+    " ON d.tenant = h.tenant AND d.session_id = h.session_id AND d.answer = h.answer"
+    " WHERE h.tenant = $1::text AND h.session_id = $2::text ORDER BY d.n";
+
+// Artefacts: 3 step, 4 name.
+
+inline constexpr std::string_view kDeleteArtefact =
+    "DELETE FROM reprise_artefacts WHERE tenant = $1::text AND session_id = $2::text"
+    " AND step = $3::int8 AND name = $4::text";
+// 5, 6 its rows: places and bytes.
+inline constexpr std::string_view kAppendArtefact =
+    "INSERT INTO reprise_artefacts(tenant, session_id, step, name, part, bytes)"
+    " SELECT $1::text, $2::text, $3::int8, $4::text, u.place + (SELECT coalesce(max(a.part), 0) "
+    "FROM"
+    " reprise_artefacts AS a WHERE a.tenant = $1::text AND a.session_id = $2::text"
+    " AND a.step = $3::int8 AND a.name = $4::text), u.bytes"
+    " FROM unnest($5::int8[], $6::bytea[]) AS u(place, bytes)";
+inline constexpr std::string_view kFindArtefact =
+    "SELECT bytes FROM reprise_artefacts WHERE tenant = $1::text AND session_id = $2::text"
+    " AND step = $3::int8 AND name = $4::text ORDER BY part";
+inline constexpr std::string_view kListArtefacts =
+    "SELECT step, name, sum(octet_length(bytes))::int8 FROM reprise_artefacts"
+    " WHERE tenant = $1::text AND session_id = $2::text GROUP BY step, name ORDER BY step, name";
+
+// Blobs: 2 is the hash.
+
+inline constexpr std::string_view kFindBlobPart =
+    "SELECT bytes FROM reprise_blobs WHERE tenant = $1::text AND hash = $2::text"
+    " AND part = $3::int8";
+// 5 when, 6 by whom: what nobody names yet is safe for a while, see kDeleteUnnamedBlobs.
+inline constexpr std::string_view kInsertBlobPart =
+    "INSERT INTO reprise_blobs(tenant, hash, part, bytes, put_us, put_by)"
+    " VALUES($1::text, $2::text, $3::int8, $4::bytea, $5::int8, $6::text) ON CONFLICT DO NOTHING";
+inline constexpr std::string_view kTouchBlob =
+    "UPDATE reprise_blobs SET put_us = $3::int8, put_by = $4::text"
+    " WHERE tenant = $1::text AND hash = $2::text AND part = 0 RETURNING 1";
+inline constexpr std::string_view kListBlobs =
+    "SELECT hash FROM reprise_blobs WHERE tenant = $1::text AND part = 0 AND hash > $2::text"
+    " ORDER BY hash LIMIT 1";
+// What another client has put a moment ago is about to be named by a message. 2 before when, 3 by
+// whom it goes at once.
+inline constexpr std::string_view kDeleteUnnamedBlobs =
+    "DELETE FROM reprise_blobs WHERE tenant = $1::text AND hash IN (SELECT b.hash"
+    " FROM reprise_blobs AS b WHERE b.tenant = $1::text AND b.part = 0"
+    " AND (b.put_us < $2::int8 OR b.put_by = $3::text) AND NOT EXISTS"
+    " (SELECT 1 FROM reprise_blob_refs AS r WHERE r.tenant = b.tenant AND r.hash = b.hash))";
+inline constexpr std::string_view kFindMissingBlobs =
+    "SELECT DISTINCT r.hash FROM reprise_blob_refs AS r WHERE r.tenant = $1::text AND NOT EXISTS"
+    " (SELECT 1 FROM reprise_blobs AS b WHERE b.tenant = r.tenant AND b.hash = r.hash)";
+
+// Trash.
+
+// 3 when, 4 the trash's number.
+inline constexpr std::string_view kTrashSession =
+    "UPDATE reprise_sessions AS s SET trashed_us = $3::int8, state_before_trash = h.state"
+    " FROM reprise_heads AS h WHERE s.tenant = $1::text AND s.session_id = $2::text"
+    " AND h.tenant = $1::text AND h.session_id = $2::text AND h.state <> $4::int8";
+inline constexpr std::string_view kSetState =
+    "UPDATE reprise_heads SET state = $3::int8 WHERE tenant = $1::text AND session_id = $2::text";
+inline constexpr std::string_view kRestoreHead =
+    "UPDATE reprise_heads AS h SET state = coalesce(s.state_before_trash, 0)"
+    " FROM reprise_sessions AS s WHERE h.tenant = $1::text AND h.session_id = $2::text"
+    " AND s.tenant = $1::text AND s.session_id = $2::text";
+inline constexpr std::string_view kRestoreSession =
+    "UPDATE reprise_sessions SET trashed_us = NULL, state_before_trash = NULL"
+    " WHERE tenant = $1::text AND session_id = $2::text";
+// Others that share messages of the session.
+inline constexpr std::string_view kFindSharing =
+    "SELECT DISTINCT session_id FROM reprise_branches WHERE tenant = $1::text"
+    " AND base_session = $2::text AND session_id <> $2::text ORDER BY session_id LIMIT 10";
+#define REPRISE_DELETE_FROM(table) \
+  "DELETE FROM " table " WHERE tenant = $1::text AND session_id = $2::text"
+inline constexpr std::string_view kPurge[] = {
+    REPRISE_DELETE_FROM("reprise_sessions"),  REPRISE_DELETE_FROM("reprise_branches"),
+    REPRISE_DELETE_FROM("reprise_messages"),  REPRISE_DELETE_FROM("reprise_message_parts"),
+    REPRISE_DELETE_FROM("reprise_once"),      REPRISE_DELETE_FROM("reprise_deltas"),
+    REPRISE_DELETE_FROM("reprise_values"),    REPRISE_DELETE_FROM("reprise_artefacts"),
+    REPRISE_DELETE_FROM("reprise_blob_refs"), REPRISE_DELETE_FROM("reprise_heads"),
+};
+
+// Verifying: each looks at everything of a tenant, as it is at one moment.
+
+inline constexpr std::string_view kVerifySessions =
+    "SELECT" REPRISE_INFO_COLUMNS
+    " FROM reprise_heads AS h JOIN reprise_sessions AS s"
+    " ON s.tenant = h.tenant AND s.session_id = h.session_id WHERE h.tenant = $1::text";
+inline constexpr std::string_view kVerifyMessages =
+    "SELECT seq, created_us, more, role, content, detail, session_id, branch FROM reprise_messages"
+    " WHERE tenant = $1::text ORDER BY session_id, branch, seq";
+// The rest return a session and what is wrong with it.
+inline constexpr std::string_view kVerifyRows =
+    "SELECT coalesce(h.session_id, s.session_id), 'a part of it is missing' FROM"
+    " (SELECT session_id FROM reprise_heads WHERE tenant = $1::text) AS h FULL JOIN"
+    " (SELECT session_id FROM reprise_sessions WHERE tenant = $1::text) AS s"
+    " ON s.session_id = h.session_id WHERE h.session_id IS NULL OR s.session_id IS NULL";
+inline constexpr std::string_view kVerifyHeads =
+    "SELECT h.session_id, 'its messages end elsewhere than its head says' FROM reprise_heads AS h"
+    " LEFT JOIN reprise_branches AS b ON b.tenant = h.tenant AND b.session_id = h.session_id"
+    " AND b.branch = h.branch WHERE h.tenant = $1::text AND h.head <> coalesce("
+    "(SELECT max(m.seq) + 1 FROM reprise_messages AS m WHERE m.tenant = h.tenant"
+    " AND m.session_id = h.session_id AND m.branch = h.branch), b.base_count, 0)";
+inline constexpr std::string_view kVerifyBases =
+    "SELECT b.session_id, 'the session that it shares messages with is missing'"
+    " FROM reprise_branches AS b WHERE b.tenant = $1::text AND NOT EXISTS"
+    " (SELECT 1 FROM reprise_heads AS h WHERE h.tenant = b.tenant"
+    " AND h.session_id = b.base_session)";
+
+// Lists are put together from few parts, so that the server finds the index for each.
+struct ListShape {
+  std::size_t states = 1;  // 1 to 4
+  std::size_t rows = 1;
+  bool after = false;  // a place in the order
+  bool folder = false;
+  bool mode = false;
+  bool prefix = false;
+  bool title = false;
+  bool answering = false;
+};
+// Parameters: tenant; the states; then what the shape says, in its order: updated_us and session of
+// the place, folder, mode, the prefix and what comes after all that begin with it, title.
+std::string list_statement(const ListShape& shape);
+
+// For the test that reads them: all above, and lists of every shape.
+std::vector<std::string> all_statements();
+
+}  // namespace reprise::postgres

@@ -1,0 +1,103 @@
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/database.h"
+#include "store/postgres/offers.h"
+#include "store/postgres/rows.h"
+#include "store/postgres/sessions.h"
+#include "store/postgres/statements.h"
+#include "store/postgres/values.h"
+
+namespace reprise::postgres {
+namespace {
+
+// How long a blob that another client has put waits for the message that names it.
+constexpr std::chrono::hours kUnnamedMax{24};
+
+Result<> check_unshared(Connection& connection, const Key& key) {
+  REPRISE_ASSIGN(const Rows rows, connection.run_one({kFindSharing, values_of(key)}));
+  std::string names;
+  for (int row = 0; row < rows.count(); ++row) {
+    names += cat(names.empty() ? "" : ", ", rows.bytes(row, 0));
+  }
+  if (!names.empty()) {
+    return fail(Code::conflict, cat("session ", key.id.str(), " shares its messages with ", names,
+                                    ": purge those first"));
+  }
+  return {};
+}
+
+class PostgresTrash final : public Trash {
+ public:
+  explicit PostgresTrash(Database& database) : database_(database) {}
+
+  Result<> trash(const SessionId& id, Time when) override {
+    const std::int64_t trashed = state_number(SessionState::trashed);
+    return database_.write([&](Connection& connection, bool) -> Result<> {
+      const Key key{database_.tenant(), id};
+      REPRISE_TRY(lock_session(connection, key));
+      REPRISE_TRY(connection.run({{kTrashSession, values_of(key, microseconds_of(when), trashed)},
+                                  {kSetState, values_of(key, trashed)},
+                                  {kCommit}}));
+      return {};
+    });
+  }
+
+  Result<> restore(const SessionId& id) override {
+    return database_.write([&](Connection& connection, bool is_unsure) -> Result<> {
+      const Key key{database_.tenant(), id};
+      REPRISE_ASSIGN(const Locked locked, lock_session(connection, key));
+      if (locked.state != SessionState::trashed) {
+        return is_unsure ? Result<>()
+                         : fail(Code::invalid_argument,
+                                cat("session ", id.str(), " is not in the trash"));
+      }
+      REPRISE_TRY(connection.run(
+          {{kRestoreHead, values_of(key)}, {kRestoreSession, values_of(key)}, {kCommit}}));
+      return {};
+    });
+  }
+
+  Result<> purge(const SessionId& id) override {
+    const Time before = system_clock().now() - kUnnamedMax;
+    return database_.write([&](Connection& connection, bool is_unsure) -> Result<> {
+      const Key key{database_.tenant(), id};
+      if (const auto locked = lock_session(connection, key); !locked) {
+        const bool is_gone = is_unsure && locked.error().code == Code::not_found;
+        return is_gone ? Result<>() : std::unexpected(locked.error());
+      }
+      REPRISE_TRY(check_unshared(connection, key));
+      std::vector<Query> queries;
+      for (const std::string_view statement : kPurge) {
+        queries.push_back({statement, values_of(key)});
+      }
+      queries.push_back({kDeleteUnnamedBlobs,
+                         values(database_.tenant(), microseconds_of(before), database_.client())});
+      queries.push_back({kCommit});
+      REPRISE_TRY(connection.run(queries));
+      return {};
+    });
+  }
+
+ private:
+  Database& database_;
+};
+
+}  // namespace
+
+std::unique_ptr<Trash> make_trash(Database& database) {
+  return std::make_unique<PostgresTrash>(database);
+}
+
+}  // namespace reprise::postgres

@@ -1,0 +1,146 @@
+#include "store/postgres/url.h"
+
+#include <libpq-fe.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/types.h"
+#include "store/postgres/libpq_library.h"
+
+namespace reprise::postgres {
+namespace {
+
+constexpr std::string_view kTenant = "tenant=";
+constexpr std::string_view kListFrom = "list_from=";
+
+struct Ours {
+  std::string rest;  // the URL without them
+  std::string tenant = "default";
+  bool list_from_standby = false;
+};
+
+Result<Ours> take_ours(std::string_view url) {
+  Ours ours;
+  const std::size_t question = url.find('?');
+  ours.rest = url.substr(0, question);
+  std::string_view query = question == std::string_view::npos ? "" : url.substr(question + 1);
+  char separator = '?';
+  while (!query.empty()) {
+    const std::size_t end = query.find('&');
+    const std::string_view parameter = query.substr(0, end);
+    query = end == std::string_view::npos ? "" : query.substr(end + 1);
+    if (parameter.starts_with(kTenant)) {
+      ours.tenant = parameter.substr(kTenant.size());
+    } else if (parameter.starts_with(kListFrom)) {
+      const std::string_view from = parameter.substr(kListFrom.size());
+      if (from != "standby" && from != "primary") {
+        return fail(Code::invalid_argument, "list_from in the store's URL is standby or primary");
+      }
+      ours.list_from_standby = from == "standby";
+    } else {
+      ours.rest += cat(separator, parameter);
+      separator = '&';
+    }
+  }
+  if (!SessionId::parse(ours.tenant)) {
+    return fail(Code::invalid_argument,
+                "the tenant in the store's URL is no good: use 1 to 200 of A-Z a-z 0-9 . _ : @ + -,"
+                " a letter or digit first");
+  }
+  return ours;
+}
+
+std::string find(const Parameters& parameters, std::string_view keyword) {
+  for (const auto& [name, value] : parameters) {
+    if (name == keyword) {
+      return value;
+    }
+  }
+  return "";
+}
+
+void set(Parameters& parameters, std::string_view keyword, std::string value) {
+  for (auto& [name, old] : parameters) {
+    if (name == keyword) {
+      old = std::move(value);
+      return;
+    }
+  }
+  parameters.emplace_back(keyword, std::move(value));
+}
+
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    parts.emplace_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) {
+      return parts;
+    }
+    list.remove_prefix(comma + 1);
+  }
+}
+
+Result<Parameters> parse_conninfo(const std::string& url) {
+  REPRISE_ASSIGN(const LibpqLibrary* const libpq, libpq_library());
+  char* message = nullptr;
+  PQconninfoOption* const options = libpq->conninfo_parse(url.c_str(), &message);
+  if (options == nullptr) {
+    // libpq's message may repeat a part of the URL, and with it a password.
+    libpq->freemem(message);
+    return fail(Code::invalid_argument,
+                "not a URL that libpq understands: write"
+                " postgres://USER@HOST/DATABASE?tenant=NAME, other characters as %XX");
+  }
+  Parameters parameters;
+  for (const PQconninfoOption* option = options; option->keyword != nullptr; ++option) {
+    if (option->val != nullptr) {
+      parameters.emplace_back(option->keyword, option->val);
+    }
+  }
+  libpq->conninfo_free(options);
+  return parameters;
+}
+
+// One host after the other, each with its own part of the time, where libpq would wait for a silent
+// one without end. What it asks of them is then ours to give, too.
+std::vector<Parameters> servers_of(const Parameters& parameters) {
+  const std::vector<std::string> hosts = split(find(parameters, "host"));
+  const std::vector<std::string> ports = split(find(parameters, "port"));
+  if (hosts.size() < 2 || !find(parameters, "hostaddr").empty() ||
+      (ports.size() != 1 && ports.size() != hosts.size())) {
+    return {parameters};
+  }
+  std::vector<Parameters> servers;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    Parameters& one = servers.emplace_back(parameters);
+    set(one, "host", hosts[i]);
+    set(one, "port", ports.size() == 1 ? ports[0] : ports[i]);
+  }
+  return servers;
+}
+
+}  // namespace
+
+Result<Place> parse_url(std::string_view url) {
+  REPRISE_ASSIGN(const Ours ours, take_ours(url));
+  REPRISE_ASSIGN(Parameters parameters, parse_conninfo(ours.rest));
+  set(parameters, "client_encoding", "UTF8");
+  if (find(parameters, "fallback_application_name").empty()) {
+    set(parameters, "fallback_application_name", "reprise");
+  }
+  Place place{.tenant = ours.tenant, .list_from_standby = ours.list_from_standby};
+  const std::string host = find(parameters, "host");
+  place.name = cat("postgres://", host, "/", find(parameters, "dbname"));
+  place.servers = servers_of(parameters);
+  return place;
+}
+
+}  // namespace reprise::postgres

@@ -1,0 +1,32 @@
+#pragma once
+
+// The URL of a store as PostgreSQL's own (postgresql://user@host:port,host/database?sslmode=…),
+// with two parameters of ours in it that libpq never sees:
+//   tenant=NAME          whose sessions; "default" without it. Named like a session id.
+//   list_from=standby    lists may come from a standby, which can be a moment behind.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+
+namespace reprise::postgres {
+
+// What libpq is told. May hold a password: never shown.
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+struct Place {
+  std::string tenant = {};
+  bool list_from_standby = false;
+  std::string name = {};                 // of the database, for messages; never a password
+  std::vector<Parameters> servers = {};  // one for each host, in the order in which they are tried
+  bool many_servers() const { return servers.size() > 1; }
+};
+
+// invalid_argument for what is no such URL.
+Result<Place> parse_url(std::string_view url);
+
+}  // namespace reprise::postgres

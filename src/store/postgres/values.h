@@ -1,0 +1,87 @@
+#pragma once
+
+// The parameters of a statement and the rows it returns, in PostgreSQL's binary form: numbers are
+// int8 in network order, text and bytea are their bytes, so that nothing is escaped or quoted.
+
+#include <libpq-fe.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/postgres/libpq_library.h"
+
+namespace reprise::postgres {
+
+using Integers = std::vector<std::int64_t>;                   // int8[]
+using ByteStrings = std::vector<std::optional<std::string>>;  // bytea[]
+
+// The values of $1, $2… in their order.
+class Values {
+ public:
+  void add(std::string_view bytes);
+  void add(const char* text) { add(std::string_view(text)); }
+  void add(const std::string& bytes) { add(std::string_view(bytes)); }
+  void add(std::int64_t number);
+  void add(const Integers& numbers);
+  void add(const ByteStrings& strings);
+  void add(std::nullopt_t) { values_.emplace_back(); }
+  template <class Value>
+  void add(const std::optional<Value>& value) {
+    if (value) {
+      add(*value);
+    } else {
+      add(std::nullopt);
+    }
+  }
+
+  // As libpq takes them; they point into this.
+  struct Bound {
+    std::vector<const char*> values;
+    std::vector<int> lengths;
+    std::vector<int> formats;
+    int count() const { return static_cast<int>(values.size()); }
+  };
+  Bound bound() const;
+
+ private:
+  std::vector<std::optional<std::string>> values_;
+};
+
+template <class... Each>
+Values values(const Each&... each) {
+  Values all;
+  (all.add(each), ...);
+  return all;
+}
+
+// What a statement returned.
+class Rows {
+ public:
+  Rows(const LibpqLibrary& libpq, PGresult* result) : libpq_(&libpq), result_(result, {&libpq}) {}
+
+  int count() const { return libpq_->row_count(result_.get()); }
+  bool empty() const { return count() == 0; }
+  bool is_null(int row, int column) const;
+  // Text or bytea; "" for null.
+  std::string_view bytes(int row, int column) const;
+  std::string text(int row, int column) const { return std::string(bytes(row, column)); }
+  // Any width of integer; 0 for null.
+  std::int64_t integer(int row, int column) const;
+  std::optional<std::int64_t> find_integer(int row, int column) const;
+  std::optional<std::string> find_text(int row, int column) const;
+
+ private:
+  struct Clear {
+    const LibpqLibrary* libpq;
+    void operator()(PGresult* result) const { libpq->clear(result); }
+  };
+  const LibpqLibrary* libpq_;
+  std::unique_ptr<PGresult, Clear> result_;
+};
+
+}  // namespace reprise::postgres

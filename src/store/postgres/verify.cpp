@@ -1,0 +1,156 @@
+// Looks at everything a tenant has and lists what is wrong.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/encode.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/database.h"
+#include "store/postgres/offers.h"
+#include "store/postgres/rows.h"
+#include "store/postgres/statements.h"
+#include "store/postgres/values.h"
+
+namespace reprise::postgres {
+namespace {
+
+class Verification {
+ public:
+  Verification(Database& database, Blobs& blobs) : database_(database), blobs_(blobs) {}
+
+  Result<VerifyReport> run() {
+    REPRISE_TRY(check_sessions());
+    REPRISE_TRY(check_messages());
+    for (const std::string_view statement : {kVerifyRows, kVerifyHeads, kVerifyBases}) {
+      REPRISE_TRY(each(statement, [this](const Rows& row) {
+        add(cat("session ", row.bytes(0, 0)), row.text(0, 1));
+      }));
+    }
+    REPRISE_TRY(each(kFindMissingBlobs, [this](const Rows& row) {
+      add(cat("blob ", row.bytes(0, 0)), "messages name it, but it is missing");
+    }));
+    REPRISE_TRY(check_blobs());
+    return std::move(report_);
+  }
+
+ private:
+  void add(std::string_view where, std::string reason) {
+    report_.damage.push_back({cat(database_.name(), ": ", where), std::move(reason), ""});
+  }
+  void add(std::optional<Damage> damage) {
+    if (damage) {
+      report_.damage.push_back(*std::move(damage));
+    }
+  }
+
+  // One after the other, as they come.
+  Result<> each(std::string_view statement, const std::function<void(const Rows&)>& look) {
+    const VerifyReport before = report_;
+    return database_.read([&](Connection& connection) -> Result<> {
+      report_ = before;  // another attempt looks at all of them again
+      REPRISE_TRY(connection.begin_rows({statement, values(database_.tenant())}));
+      while (true) {
+        REPRISE_ASSIGN(const auto row, connection.next_row());
+        if (!row) {
+          return {};
+        }
+        look(*row);
+        connection.set_deadline(database_.deadline());
+      }
+    });
+  }
+
+  Result<> check_sessions() {
+    return each(kVerifySessions, [this](const Rows& row) {
+      ++report_.sessions;
+      add(read_info(row, 0, database_.name()).damage);
+    });
+  }
+
+  Result<> check_messages() {
+    std::string last;
+    std::int64_t expected = 0;
+    return each(kVerifyMessages, [&, this](const Rows& row) {
+      constexpr int kSession = 6;
+      constexpr int kBranch = 7;
+      const std::string place = cat(database_.name(), ": session ", row.bytes(0, kSession));
+      const std::string branch = cat(place, "/", row.integer(0, kBranch));
+      MessageRow message = read_row(row, 0);
+      if (branch == last && message.seq.value != expected) {
+        report_.damage.push_back({cat(place, " message ", expected), "it is missing", ""});
+      }
+      last = branch;
+      expected = message.seq.value + 1;
+      ++report_.messages;
+      add(complete(message, row.text(0, kSession), row.integer(0, kBranch))
+              ? read_message(message, place).damage
+              : Damage{cat(place, " message ", message.seq.value), "a part of it is missing", ""});
+    });
+  }
+
+  bool complete(MessageRow& message, const std::string& session, std::int64_t branch) {
+    if (message.more == 0) {
+      return true;
+    }
+    const auto parts = database_.read_for<Rows>([&](Connection& connection) {
+      return connection.run_one(
+          {kReadParts, values(database_.tenant(), session, branch, message.seq.value)});
+    });
+    for (int part = 0; parts && part < parts->count(); ++part) {
+      message.content += parts->bytes(part, 0);
+    }
+    return parts && parts->count() == message.more;
+  }
+
+  Result<> check_blobs() {
+    std::string hash;
+    while (true) {
+      REPRISE_ASSIGN(const Rows next, database_.read_for<Rows>([&](Connection& connection) {
+        return connection.run_one({kListBlobs, values(database_.tenant(), hash)});
+      }));
+      if (next.empty()) {
+        return {};
+      }
+      hash = next.text(0, 0);
+      const auto parsed = BlobHash::parse(hash);
+      const auto read = parsed ? blobs_.read_blob(*parsed, [](auto) { return Flow::go_on; })
+                               : Result<>(std::unexpected(parsed.error()));
+      if (!read) {
+        add(cat("blob ", hash), read.error().message);
+      }
+    }
+  }
+
+  Database& database_;
+  Blobs& blobs_;
+  VerifyReport report_;
+};
+
+class PostgresVerifying final : public Verifying {
+ public:
+  explicit PostgresVerifying(Database& database)
+      : database_(database), blobs_(make_blobs(database)) {}
+  Result<VerifyReport> verify() override { return Verification(database_, *blobs_).run(); }
+
+ private:
+  Database& database_;
+  std::unique_ptr<Blobs> blobs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verifying> make_verifying(Database& database) {
+  return std::make_unique<PostgresVerifying>(database);
+}
+
+}  // namespace reprise::postgres

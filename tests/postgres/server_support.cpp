@@ -1,0 +1,46 @@
+#include "postgres/server_support.h"
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "reprise/environment.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/url.h"
+#include "store/postgres/values.h"
+#include "support/must.h"
+#include "support/postgres_server.h"
+
+namespace reprise::test {
+
+std::string new_tenant() {
+  return make_session_id(system_clock(), system_entropy()).str();
+}
+
+std::string query(std::string_view url, std::string_view sql) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto place = must(postgres::parse_url(url));
+  const auto connection = must(postgres::Connection::open(place.servers.front(), deadline));
+  connection->set_prepare(postgres::Prepare::unnamed);
+  const std::string statement = cat("WITH x(value) AS (", sql, ") SELECT value::text FROM x");
+  const postgres::Rows rows = must(connection->run_one({statement}));
+  return rows.empty() ? "" : rows.text(0, 0);
+}
+
+std::string new_database() {
+  std::string name = cat("d", new_tenant());
+  std::erase(name, '-');
+  const std::string shared = postgres_url("default");
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto place = must(postgres::parse_url(shared));
+  const auto connection = must(postgres::Connection::open(place.servers.front(), deadline));
+  connection->set_prepare(postgres::Prepare::unnamed);
+  const std::string statement = cat("CREATE DATABASE ", name);
+  must(connection->run_one({statement}));
+  const std::size_t slash = shared.rfind('/');
+  return cat(shared.substr(0, slash + 1), name, "?tenant=default");
+}
+
+}  // namespace reprise::test
