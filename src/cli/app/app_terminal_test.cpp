@@ -181,6 +181,17 @@ TEST_F(AppTerminalTest, TakesAPasteOfThreeLinesAsOneMessage) {
   EXPECT_NE(shown.find(R"("text":"first\nsecond\nthird!")"), std::string::npos) << shown;
 }
 
+TEST_F(AppTerminalTest, TellsEscapeFromAnAltThatFollowsAtOnce) {
+  start({});
+  await("Reprise");
+  type("one-word\x1b\x1b\rtwo-words\r");
+  await("now");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string shown = printed("show last --json");
+  EXPECT_NE(shown.find(R"("text":"one-word\ntwo-words")"), std::string::npos) << shown;
+}
+
 TEST_F(AppTerminalTest, PicksASession) {
   printed("ask --provider echo alpha-words");
   printed("ask --provider echo beta-words");

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,7 +16,6 @@
 #include "base/json_scan.h"
 #include "cli/app/desk.h"
 #include "cli/app/event.h"
-#include "cli/app/live_session.h"
 #include "cli/chat_session.h"
 #include "cli/provider_choice.h"
 #include "provider/local_servers.h"

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "base/text.h"
 #include "base/utf8.h"

@@ -222,7 +222,7 @@ TEST(Picker, ShowsListAndPreview) {
             "  sqlite wal mo…     3 msg  3 min ago\n"
             "  mana bases         4 msg  4 min ago\n"
             "\n\n\n"
-            " 4 sessions · Enter resumes · Tab projec\n");
+            " 4 sessions · Enter · Esc\n");
 }
 
 TEST(Picker, FitsIntoAnySizeAndLetsNothingHostileThrough) {
@@ -284,32 +284,6 @@ TEST(Picker, SaysThatOnlyTheBestAreListedAndListsMore) {
   key(state, "Ctrl-U");
   key(state, "Ctrl-S");
   EXPECT_NE(shown(state).find(" newest 500 of 1,234 "), std::string::npos);
-}
-
-TEST(Resume, KnowsItsWords) {
-  State state = open_state();
-  EXPECT_EQ(only<ListResumable>(enter(state, "/resume list")).tab, TabId{1});
-  EXPECT_EQ(only<DeleteStored>(enter(state, "/resume delete 2")).sel, "2");
-  EXPECT_EQ(only<CountClosed>(enter(state, "/resume clear")).tab, TabId{1});
-  const auto opened = only<OpenSession>(enter(state, "/resume 1"));
-  EXPECT_EQ(opened.sel, "1");
-  EXPECT_TRUE(opened.of_list);
-  EXPECT_EQ(state.current, 1U);
-  update(state, TabFailed{opened.tab, "Session not found: 1"});
-  EXPECT_EQ(state.current, 0U);
-  EXPECT_EQ(state.tab()->entries.back().text, "Session not found: 1");
-  enter(state, "/resume");
-  EXPECT_TRUE(state.picker);
-}
-
-TEST(Resume, AsksBeforeItClears) {
-  State state = open_state();
-  update(state, ClearAsked{});
-  EXPECT_EQ(state.tab()->entries.back().text, "No saved sessions to clear.");
-  update(state, ClearAsked{3});
-  EXPECT_TRUE(type(state, "n").empty());
-  update(state, ClearAsked{3});
-  EXPECT_EQ(only<ClearClosed>(type(state, "y")).tab, TabId{1});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "cli/app/render.h"
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -83,7 +84,7 @@ void render_transcript(Screen& screen, const State& state, const Frame& frame) {
   const auto lines = visible_lines(*tab, frame.transcript_rows, width, state.now);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto& [line, at] = lines[i];
-    const bool chosen = at.line == 0 && tab->chosen == at.entry && tab->chosen_part() != nullptr;
+    const bool chosen = at.line == 0 && tab->chosen_part() == at.entry;
     screen.put({frame.transcript_row + i, 0}, chosen ? reversed(*line) : *line, width);
     mark_found(screen, *line, frame.transcript_row + i, tab->search);
   }
@@ -106,14 +107,19 @@ void render_rule(Screen& screen, const State& state, const Frame& frame) {
   const std::size_t row = frame.input_row - 1;
   screen.fill({row, 0}, kDim, "─");
   const Tab* const tab = state.tab();
-  if (tab == nullptr || (!tab->top && tab->chosen_part() == nullptr)) {
+  if (tab == nullptr || (!tab->top && !tab->chosen_part())) {
     return;
   }
-  const std::string_view more = tab->chosen_part() != nullptr
-                                    ? " Enter opens and closes it, Tab the next, Esc back "
-                                    : " ↓ more below, Esc goes there, / searches ";
-  if (state.size.columns > display_width(more) + 2) {
-    screen.put({row, 2}, more, {.colour = Colour::yellow});
+  using Words = std::array<std::string_view, 2>;  // the second where there is little room
+  const Words words = tab->chosen_part()
+                          ? Words{" Enter opens and closes it, Tab the next, Esc back ",
+                                  " Enter opens and closes it "}
+                          : Words{" ↓ more below, Esc goes there, / searches ", " ↓ more below "};
+  for (const std::string_view text : words) {
+    if (state.size.columns > display_width(text) + 2) {
+      screen.put({row, 2}, text, {.colour = Colour::yellow});
+      return;
+    }
   }
 }
 

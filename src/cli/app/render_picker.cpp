@@ -215,6 +215,9 @@ void render_picker(Screen& screen, const State& state, const Picker& picker) {
   } else if (column + display_width(keys) > state.size.columns) {
     keys = " · Enter resumes · Tab projects · F2 rename · Del trash · Esc";
   }
+  if (column + display_width(keys) > state.size.columns) {
+    keys = " · Enter · Esc";
+  }
   screen.put({row, column}, keys, kDim);
 }
 

@@ -179,6 +179,17 @@ TEST(Render, TellsThatThereIsMoreBelow) {
   EXPECT_NE(shown(state).find("line 49"), std::string::npos);
 }
 
+TEST(Render, SaysLessWhereThereIsLittleRoom) {
+  State state = open_state(kSmall);
+  key(state, "F1");
+  EXPECT_NE(shown(state).find("\n  /help: this list\n  /title [TEXT]: show or set the title\n"),
+            std::string::npos)
+      << shown(state);
+  EXPECT_NE(shown(state).find("─ ↓ more below ─"), std::string::npos) << shown(state);
+  begin(state, {.pick = true});
+  EXPECT_NE(shown(state).find(" 0+ sessions · Enter · Esc\n"), std::string::npos) << shown(state);
+}
+
 TEST(Render, FitsIntoAnySize) {
   for (std::size_t height = 1; height <= 12; ++height) {
     for (std::size_t columns = 1; columns <= 30; ++columns) {

@@ -40,28 +40,28 @@ struct Tab {
   TabId id = {};
   TabId opened_from = {};  // shown again when this one cannot be opened
   Phase phase = Phase::opening;
-  TabFacts facts = {};
-  std::vector<Entry> entries = {};
-  Seq oldest = {};  // `entries` begin with this message
   bool loading_older = false;
-  std::optional<Anchor> top = {};  // the first line shown; none: the end is shown
-  bool scrolled = false;           // by the person; keys may mean the transcript
-  std::string search = {};         // what was looked for last, in small letters
-  std::optional<Anchor> found = {};
-  bool searching = false;       // goes on in older messages when they are loaded
-  std::int64_t last_input = 0;  // tokens of the last request
+  bool scrolled = false;   // by the person; keys may mean the transcript
+  bool searching = false;  // goes on in older messages when they are loaded
   bool unfolded = false;
-  std::optional<std::size_t> chosen = {};  // the entry that Enter opens or closes
   bool todos_hidden = false;
   bool unread = false;
+  bool models_asked = false;
+  TabFacts facts = {};
+  std::vector<Entry> entries = {};
+  Seq oldest = {};                 // `entries` begin with this message
+  std::optional<Anchor> top = {};  // the first line shown; none: the end is shown
+  std::string search = {};         // what was looked for last, in small letters
+  std::optional<Anchor> found = {};
+  std::int64_t last_input = 0;             // tokens of the last request
+  std::optional<std::size_t> chosen = {};  // the entry that Enter opens or closes
   Editor input = {};
   std::vector<std::string> models = {};  // beside those of the settings
-  bool models_asked = false;
-  std::string completing = {};  // the input that waits for them
+  std::string completing = {};           // the input that waits for them
 
-  const Entry* chosen_part() const {
-    return chosen && *chosen < entries.size() && is_foldable(entries[*chosen]) ? &entries[*chosen]
-                                                                               : nullptr;
+  std::optional<std::size_t> chosen_part() const {
+    return chosen && *chosen < entries.size() && is_foldable(entries[*chosen]) ? chosen
+                                                                               : std::nullopt;
   }
   bool is_busy() const { return phase == Phase::answering || phase == Phase::stopping; }
 };

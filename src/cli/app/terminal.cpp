@@ -110,52 +110,6 @@ bool is_usual_terminal() {
              "8");
 }
 
-std::string name_of_code(wint_t code) {
-  if (code >= kFirstOwnKey) {
-    const auto& sequences = key_sequences();
-    const std::size_t place = code - kFirstOwnKey;
-    return place < sequences.size() ? std::string(sequences[place].name) : "";
-  }
-  switch (code) {
-    case KEY_UP:
-      return "Up";
-    case KEY_DOWN:
-      return "Down";
-    case KEY_LEFT:
-      return "Left";
-    case KEY_RIGHT:
-      return "Right";
-    case KEY_HOME:
-      return "Home";
-    case KEY_END:
-      return "End";
-    case KEY_PPAGE:
-      return "PgUp";
-    case KEY_NPAGE:
-      return "PgDn";
-    case KEY_DC:
-      return "Delete";
-    case KEY_BACKSPACE:
-      return "Backspace";
-    case KEY_ENTER:
-      return "Enter";
-    case KEY_BTAB:
-      return "Shift-Tab";
-    case KEY_SR:
-      return "Shift-Up";
-    case KEY_SF:
-      return "Shift-Down";
-    case KEY_F(1):
-      return "F1";
-    case KEY_F(2):
-      return "F2";
-    case KEY_F(3):
-      return "F3";
-    default:
-      return "";
-  }
-}
-
 // ncurses does not know what joined_rows() has put over its cells.
 void draw_anew(const std::map<std::size_t, std::string>& rows,
                const std::map<std::size_t, std::string>& others) {
@@ -275,8 +229,10 @@ std::vector<Event> Terminal::read_keys() {
         collector.key("Esc");
       }
       collector.key(name_of_code(code));
-    } else if (code == 0x1B && !escape) {
-      escape = true;
+    } else if (code == 0x1B) {
+      if (std::exchange(escape, true)) {
+        collector.key("Esc");  // the second one may belong to what follows
+      }
     } else {
       collector.character(static_cast<wchar_t>(code), std::exchange(escape, false));
     }

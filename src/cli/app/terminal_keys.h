@@ -23,6 +23,9 @@ inline constexpr std::string_view kPasteEnds = "paste ends";
 // The code of each is kFirstOwnKey plus its place.
 const std::vector<KeySequence>& key_sequences();
 
+// The name of a key by the code that ncurses gives it, or one of ours; "" for any other.
+std::string name_of_code(wint_t code);
+
 // The name of a control character ("Ctrl-W", "Enter", "Backspace"); "" for any other.
 std::string control_name(wchar_t character);
 

@@ -13,7 +13,7 @@
 #include "cli/app/editor.h"
 #include "cli/app/effect.h"
 #include "cli/app/entry.h"
-#include "cli/app/keys.h"
+#include "cli/app/help.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
 #include "cli/slash.h"
@@ -114,17 +114,6 @@ bool waits_for_answer(SlashVerb verb) {
   }
 }
 
-std::string help() {
-  std::string out = slash_help(Surface::screen);
-  out += "\n";
-  for (const KeyBinding& binding : key_bindings()) {
-    std::string keys(binding.shown.empty() ? binding.keys : binding.shown);
-    keys.resize(std::max<std::size_t>(keys.size(), 24), ' ');
-    out += cat("  ", keys, "  ", binding.help, "\n");
-  }
-  return out;
-}
-
 void turn_again(Tab& tab, SlashVerb verb, Effects& effects) {
   tab.phase = Tab::Phase::answering;
   tab.top.reset();
@@ -183,7 +172,7 @@ void run_command(State& state, std::string_view line, Effects& effects) {
     case SlashVerb::resume:
       return run_resume(state, slash->text, effects);
     case SlashVerb::help:
-      say(state, tab, Kind::notice, help());
+      say(state, tab, Kind::notice, app_help(state.size.columns));
       if (tab != nullptr) {
         // From its beginning; it may be longer than the screen.
         tab->top = Anchor{tab->entries.size() - 1, 0};

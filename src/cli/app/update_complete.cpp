@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "cli/app/complete.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 
 #include "cli/app/entry.h"
@@ -37,8 +38,8 @@ void choose_part(State& state, bool up) {
     return;
   }
   std::optional<std::size_t> found;
-  if (tab->chosen_part() != nullptr) {
-    found = find_part(*tab, static_cast<std::ptrdiff_t>(*tab->chosen) + (up ? -1 : 1), up);
+  if (const auto chosen = tab->chosen_part(); chosen) {
+    found = find_part(*tab, static_cast<std::ptrdiff_t>(*chosen) + (up ? -1 : 1), up);
   } else {
     // Of those that are shown; else the nearest one.
     const auto from = static_cast<std::ptrdiff_t>((up ? lines.back() : lines.front()).at.entry);
@@ -62,7 +63,8 @@ void choose_part(State& state, bool up) {
 
 bool toggle_part(State& state) {
   Tab* const tab = state.tab();
-  if (tab == nullptr || tab->chosen_part() == nullptr) {
+  const auto chosen = tab == nullptr ? std::nullopt : tab->chosen_part();
+  if (!chosen) {
     return false;
   }
   const Frame frame = frame_of(state);
@@ -71,9 +73,9 @@ bool toggle_part(State& state) {
   // It stays where it is on the screen; what stands below moves.
   const Anchor end = anchor_at_end(*tab, rows, width, state.now);
   Anchor top = std::min(tab->top.value_or(end), end);
-  Entry& entry = tab->entries[*tab->chosen];
+  Entry& entry = tab->entries[*chosen];
   entry.open = !entry.open.value_or(tab->unfolded);
-  if (top.entry == *tab->chosen) {
+  if (top.entry == *chosen) {
     top.line = 0;
   }
   tab->top = top;

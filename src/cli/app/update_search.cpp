@@ -65,11 +65,18 @@ bool hides(const Entry& entry, bool folded, std::string_view pattern) {
           contains(entry.result, pattern));
 }
 
+// Which way a search goes, and how wide the lines are.
+struct Way {
+  bool up;
+  std::size_t width;
+  Time now;
+};
+
 // From the line `from` on, or from the end where the search enters it. An entry that hides the
 // pattern is opened. What need not be laid out afterwards is not kept: there may be much of it.
 std::optional<std::size_t> find_in_entry(Tab& tab, std::size_t index,
-                                         std::optional<std::size_t> from, bool up,
-                                         std::size_t width, Time now) {
+                                         std::optional<std::size_t> from, const Way& way) {
+  const auto& [up, width, now] = way;
   Entry& entry = tab.entries[index];
   const bool was_laid = entry.laid != nullptr;
   const std::size_t start = from.value_or(up ? kLastLine : 0);
@@ -94,12 +101,12 @@ std::optional<std::size_t> find_in_entry(Tab& tab, std::size_t index,
 }
 
 // From this line on; nullopt when it is nowhere.
-std::optional<Anchor> find_line(Tab& tab, Anchor at, bool up, std::size_t width, Time now) {
+std::optional<Anchor> find_line(Tab& tab, Anchor at, const Way& way) {
   std::optional<std::size_t> from = at.line;
   for (auto entry = static_cast<std::ptrdiff_t>(at.entry);
-       entry >= 0 && entry < std::ssize(tab.entries); entry += up ? -1 : 1) {
+       entry >= 0 && entry < std::ssize(tab.entries); entry += way.up ? -1 : 1) {
     const auto index = static_cast<std::size_t>(entry);
-    if (const auto line = find_in_entry(tab, index, from, up, width, now)) {
+    if (const auto line = find_in_entry(tab, index, from, way)) {
       return Anchor{index, *line};
     }
     from.reset();
@@ -163,7 +170,7 @@ void find_in_transcript(State& state, bool up, Effects& effects) {
     const auto lines = visible_lines(*tab, frame.transcript_rows, width, state.now);
     at = lines.empty() ? Anchor{} : lines.back().at;
   }
-  show_found(state, *tab, find_line(*tab, *at, up, width, state.now), up, effects);
+  show_found(state, *tab, find_line(*tab, *at, {up, width, state.now}), up, effects);
 }
 
 void search_on(State& state, Tab& tab, std::size_t added, Effects& effects) {
@@ -173,8 +180,8 @@ void search_on(State& state, Tab& tab, std::size_t added, Effects& effects) {
   state.status.clear();
   std::optional<Anchor> at;
   if (added > 0) {
-    at =
-        find_line(tab, {added - 1, kLastLine}, true, frame_of(state).transcript_columns, state.now);
+    at = find_line(tab, {added - 1, kLastLine},
+                   {true, frame_of(state).transcript_columns, state.now});
   } else if (tab.oldest.value > 0) {
     state.status = "not found: older messages cannot be read";
     return;

@@ -1,0 +1,54 @@
+// "/resume", and what is answered to it.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cli/app/effect.h"
+#include "cli/app/event.h"
+#include "cli/app/state.h"
+#include "cli/app/test_state.h"
+#include "cli/app/update.h"
+
+namespace reprise::cli::app {
+namespace {
+
+TEST(Resume, KnowsItsWords) {
+  State state = open_state();
+  EXPECT_EQ(only<ListResumable>(enter(state, "/resume list")).tab, TabId{1});
+  EXPECT_EQ(only<DeleteStored>(enter(state, "/resume delete 2")).sel, "2");
+  EXPECT_EQ(only<CountClosed>(enter(state, "/resume clear")).tab, TabId{1});
+  const auto opened = only<OpenSession>(enter(state, "/resume 1"));
+  EXPECT_EQ(opened.sel, "1");
+  EXPECT_TRUE(opened.of_list);
+  EXPECT_EQ(state.current, 1U);
+  update(state, TabFailed{opened.tab, "Session not found: 1"});
+  EXPECT_EQ(state.current, 0U);
+  EXPECT_EQ(state.tab()->entries.back().text, "Session not found: 1");
+  enter(state, "/resume");
+  EXPECT_TRUE(state.picker);
+}
+
+TEST(Resume, AsksBeforeItClears) {
+  State state = open_state();
+  update(state, ClearAsked{});
+  EXPECT_EQ(state.tab()->entries.back().text, "No saved sessions to clear.");
+  update(state, ClearAsked{3});
+  EXPECT_TRUE(type(state, "n").empty());
+  update(state, ClearAsked{3});
+  EXPECT_EQ(only<ClearClosed>(type(state, "y")).tab, TabId{1});
+}
+
+TEST(Said, IsNotLostBeforeThereIsATab) {
+  State state = empty_state();
+  EXPECT_EQ(only<ListResumable>(enter(state, "/resume list")).tab, TabId{});
+  update(state, Said{Said::Kind::notice, TabId{}, "No sessions to resume."});
+  update(state, NewestFound{});
+  update(state, TabOpened{state.tabs.front().id, some_facts(), {}, {}, {}});
+  EXPECT_NE(shown(state).find("No sessions to resume."), std::string::npos);
+  update(state, Said{Said::Kind::notice, TabId{}, "Late answer."});
+  EXPECT_NE(shown(state).find("Late answer."), std::string::npos);
+}
+
+}  // namespace
+}  // namespace reprise::cli::app
