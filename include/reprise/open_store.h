@@ -26,10 +26,16 @@ struct StoreOptions {
   // Told what a person should know, in one line: bytes could not be read, and where they are kept.
   // Called from the thread that uses the store; it must not use it.
   std::function<void(std::string_view)> on_notice = {};
+  // Asked for the password of a server when the URL has none. It is kept in memory only, and asked
+  // for once more when the server refuses it. May be called from any thread that uses the store.
+  std::function<Result<std::string>()> password = {};
 };
 
 // invalid_argument for a URL no store knows; it names those that are known.
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options = {});
+
+// The URL as it may be shown and kept: "***" where it has a password.
+std::string without_password(std::string_view url);
 
 // The URL of the store that a file or folder is, told by its content ("sqlite:/home/a/x.db"); ""
 // when it is none that is known. Changes nothing.

@@ -102,7 +102,10 @@ std::string number_text(double number) {
 std::vector<Shown> shown_settings(const Settings& settings) {
   std::vector<Shown> out;
   if (settings.store) {
-    out.push_back({"store", masked_url(*settings.store)});
+    out.push_back({"store", masked_url(without_password(*settings.store))});
+  }
+  if (settings.store_key_command) {
+    out.push_back({"store_key_command", "(set)"});
   }
   add(out, "provider", settings.provider);
   add(out, "", settings.any);

@@ -18,6 +18,7 @@
 #include "cli/interrupts.h"
 #include "cli/last_list.h"
 #include "cli/removal.h"
+#include "cli/settings.h"
 #include "engine/copy.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
@@ -38,10 +39,13 @@ class CopyCommand final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(const Settings* const settings, context.settings());
+    const auto password = context.store_password(*settings);
     REPRISE_ASSIGN(const std::unique_ptr<Store> source,
-                   open_store(from_, {.access = Access::read}));
+                   open_store(from_, {.access = Access::read, .password = password}));
     REPRISE_ASSIGN(const std::vector<SessionInfo> sessions, chosen(context, *source));
-    REPRISE_ASSIGN(const std::unique_ptr<Store> target, open_store(to_, {.access = Access::write}));
+    REPRISE_ASSIGN(const std::unique_ptr<Store> target,
+                   open_store(to_, {.access = Access::write, .password = password}));
     const Interrupts interrupts;
     json::ArrayWriter array(rows_);
     for (const SessionInfo& info : sessions) {

@@ -46,6 +46,7 @@ struct TextKey {
 
 constexpr TextKey kTextKeys[] = {
     {"store", Reach::trusted, [](Settings& s) -> auto& { return s.store; }},
+    {"store_key_command", Reach::trusted, [](Settings& s) -> auto& { return s.store_key_command; }},
     {"provider", Reach::anyone, [](Settings& s) -> auto& { return s.provider; }},
     {"system", Reach::anyone, [](Settings& s) -> auto& { return s.system; }},
     {"retention", Reach::trusted, [](Settings& s) -> auto& { return s.retention; }},
@@ -66,10 +67,11 @@ constexpr ProviderKey kProviderKeys[] = {
     {"key_command", Reach::trusted, &ProviderSettings::key_command},
 };
 
-constexpr std::array<std::string_view, 15> kTopKeys = {
-    "store",      "provider", "system",  "retention",   "model",
-    "dev_model",  "base_url", "env_key", "key_command", "temperature",
-    "max_tokens", "budget",   "trust",   "mode",        "providers"};
+constexpr std::array<std::string_view, 16> kTopKeys = {
+    "store",       "store_key_command", "provider", "system",  "retention",
+    "model",       "dev_model",         "base_url", "env_key", "key_command",
+    "temperature", "max_tokens",        "budget",   "trust",   "mode",
+    "providers"};
 constexpr std::array<std::string_view, 4> kModeKeys = {"system", "model", "context", "path"};
 constexpr std::array<std::string_view, 5> kProviderKeyNames = {"model", "dev_model", "base_url",
                                                                "env_key", "key_command"};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "cli/last_list.h"
 #include "cli/output.h"
 #include "cli/process_environment.h"
+#include "cli/provider_choice.h"
 #include "cli/settings.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
@@ -131,7 +133,7 @@ void Context::warn_of_settings(std::string_view text) {
 
 // A context file has settings of its own; an index of response ids needs who keeps the words.
 Result<> Context::take_store_settings(Settings& settings) {
-  const std::string url = whole_store_url(store_url(settings));
+  const std::string url = whole_store_url(opening_url(settings));
   const std::filesystem::path& folder = same_store_ ? parent_->working_dir() : working_dir();
   if (const auto file = choose_context_file(url, folder); file) {
     std::vector<std::string> warnings;
@@ -154,13 +156,17 @@ Result<bool> Context::has_store_of_parent() {
   }
   REPRISE_ASSIGN(const Settings* const own, settings());
   REPRISE_ASSIGN(const Settings* const parents, parent_->settings());
-  return store_url(*own) == parent_->store_url(*parents) &&
+  return opening_url(*own) == parent_->opening_url(*parents) &&
          own->context_file == parents->context_file;
 }
 
 std::string Context::store_url(const Settings& settings) const {
+  return without_password(opening_url(settings));
+}
+
+std::string Context::opening_url(const Settings& settings) const {
   if (same_store_ && parent_->settings_) {
-    return parent_->store_url(*parent_->settings_);
+    return parent_->opening_url(*parent_->settings_);
   }
   if (parent_ != nullptr && settings.store == "context:" && !settings.context_file.empty()) {
     return cat("context:", settings.context_file.native());
@@ -180,11 +186,21 @@ Result<Store*> Context::store(Access access) {
   std::unique_ptr<Store>& slot = access == Access::write ? writer_ : reader_;
   if (!slot) {
     REPRISE_ASSIGN(const Settings* settings, this->settings());
-    REPRISE_ASSIGN(slot, open_store(store_url(*settings),
+    REPRISE_ASSIGN(slot, open_store(opening_url(*settings),
                                     {.access = access,
-                                     .on_notice = [this](std::string_view text) { warn(text); }}));
+                                     .on_notice = [this](std::string_view text) { warn(text); },
+                                     .password = store_password(*settings)}));
   }
   return slot.get();
+}
+
+std::function<Result<std::string>()> Context::store_password(const Settings& settings) {
+  if (!settings.store_key_command) {
+    return {};
+  }
+  return [command = *settings.store_key_command] {
+    return run_key_command(command, "store_key_command");
+  };
 }
 
 Result<Store*> Context::existing_store() {
@@ -193,7 +209,10 @@ Result<Store*> Context::existing_store() {
     return parent_->existing_store();
   }
   REPRISE_ASSIGN(const Settings* const settings, this->settings());
-  const std::string url = store_url(*settings);
+  const std::string url = opening_url(*settings);
+  if (url.find("://") != std::string::npos) {
+    return store(Access::write);  // a server says itself what is there
+  }
   // A file or folder, perhaps with settings behind it.
   const std::string place = url.substr(url.find(':') + 1, url.rfind('?') - url.find(':') - 1);
   std::error_code error;

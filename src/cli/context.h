@@ -70,7 +70,10 @@ class Context {
   // Flags, environment and files put together; what is wrong with a file is warned of once.
   Result<const Settings*> settings();
 
+  // As it may be shown and kept: without a password.
   std::string store_url(const Settings& settings) const;
+  // What StoreOptions::password is to be; empty when nothing is set for it.
+  static std::function<Result<std::string>()> store_password(const Settings& settings);
   // The store of the settings, opened once for each access.
   Result<Store*> store(Access access = Access::write);
 
@@ -117,6 +120,7 @@ class Context {
   Result<> take_store_settings(Settings& settings);
   void warn_of_settings(std::string_view text);
   Result<bool> has_store_of_parent();
+  std::string opening_url(const Settings& settings) const;
 
   const Globals& globals_;
   const ProcessEnvironment& environment_;

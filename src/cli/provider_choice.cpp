@@ -178,12 +178,12 @@ std::string_view default_key_variable(std::string_view provider) {
   return known == nullptr ? "" : known->key_variable;
 }
 
-Result<std::string> run_key_command(const std::string& command) {
+Result<std::string> run_key_command(const std::string& command, std::string_view setting) {
   // NOLINTNEXTLINE(cert-env33-c): running the person's own command is what key_command is for.
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "re"),
                                                    [](FILE* file) { return ::pclose(file); });
   if (pipe == nullptr) {
-    return fail(Code::io, "cannot start key_command", errno);
+    return fail(Code::io, cat("cannot start ", setting), errno);
   }
   std::string out;
   std::array<char, 4096> piece{};
@@ -196,7 +196,7 @@ Result<std::string> run_key_command(const std::string& command) {
   }
   std::string key(trimmed(out));
   if (key.empty() || key.size() > kKeyBytesMax || key.find('\n') != std::string::npos) {
-    return fail(Code::unauthorized, "key_command printed no key; it must print one line");
+    return fail(Code::unauthorized, cat(setting, " printed no key; it must print one line"));
   }
   return key;
 }

@@ -36,6 +36,7 @@ bool is_local_url(std::string_view url);
 std::string_view default_key_variable(std::string_view provider);
 
 // What a key command prints, without the line end. Its standard error is the person's.
-Result<std::string> run_key_command(const std::string& command);
+Result<std::string> run_key_command(const std::string& command,
+                                    std::string_view setting = "key_command");
 
 }  // namespace reprise::cli

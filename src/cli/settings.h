@@ -31,6 +31,7 @@ struct ProviderSettings {
 
 struct Settings {
   std::optional<std::string> store;
+  std::optional<std::string> store_key_command;  // a shell command that prints its password
   std::optional<std::string> provider;
   ProviderSettings any;  // the keys at the top
   std::optional<std::string> system;

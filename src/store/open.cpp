@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
@@ -163,6 +164,26 @@ Result<std::string> recognise_store(const path& place) {
   return kind == nullptr ? "" : cat(kind->scheme, ":", place.native());
 }
 
+std::string without_password(std::string_view url) {
+  constexpr std::string_view kHidden = "***";
+  std::string shown(url);
+  const std::size_t user = shown.find("://");
+  const std::size_t at = user == std::string::npos ? user : shown.find('@', user);
+  const std::size_t colon = user == std::string::npos ? user : shown.find(':', user + 3);
+  if (at != std::string::npos && colon < at) {
+    shown.replace(colon + 1, at - colon - 1, kHidden);
+  }
+  for (const std::string_view parameter :
+       {"?password=", "&password=", "?sslpassword=", "&sslpassword="}) {
+    if (const std::size_t found = shown.find(parameter); found != std::string::npos) {
+      const std::size_t begin = found + parameter.size();
+      const std::size_t end = std::min(shown.find('&', begin), shown.size());
+      shown.replace(begin, end - begin, kHidden);
+    }
+  }
+  return shown;
+}
+
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options) {
   const std::size_t colon = url.find(':');
   if (colon != std::string_view::npos) {
@@ -176,8 +197,8 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptio
   if (std::filesystem::exists(path(url), no_such_path)) {
     return open_at(url, options);
   }
-  return fail(Code::invalid_argument,
-              cat("no store at ", url, ", and no URL of one (", known_forms(), ")"));
+  return fail(Code::invalid_argument, cat("no store at ", without_password(url),
+                                          ", and no URL of one (", known_forms(), ")"));
 }
 
 }  // namespace reprise

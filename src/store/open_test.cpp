@@ -98,5 +98,20 @@ TEST_F(OpenStore, PlacesThatDoNotFitTheScheme) {
   expect_refused("memory:x", "memory:");
 }
 
+TEST(WithoutPassword, HidesItWhereverItStands) {
+  EXPECT_EQ(without_password("postgres://u:p@h/d?tenant=t"), "postgres://u:***@h/d?tenant=t");
+  EXPECT_EQ(without_password("postgres://u:p@h:1,g:2/d"), "postgres://u:***@h:1,g:2/d");
+  EXPECT_EQ(without_password("postgres:///d?user=u&password=p&tenant=t"),
+            "postgres:///d?user=u&password=***&tenant=t");
+  EXPECT_EQ(without_password("postgres://h/d?sslpassword=p"), "postgres://h/d?sslpassword=***");
+}
+
+TEST(WithoutPassword, LeavesAllElse) {
+  for (const char* url : {"postgres://u@h:5432/d?tenant=t", "postgres://h:5432/d", "sqlite:/a:b@c",
+                          "chatdir:/x?messages=5", "memory:", ""}) {
+    EXPECT_EQ(without_password(url), url);
+  }
+}
+
 }  // namespace
 }  // namespace reprise

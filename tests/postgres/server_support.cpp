@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,11 +20,20 @@ std::string new_tenant() {
   return make_session_id(system_clock(), system_entropy()).str();
 }
 
-std::string query(std::string_view url, std::string_view sql) {
+std::unique_ptr<postgres::Connection> connect(std::string_view url) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   const auto place = must(postgres::parse_url(url));
-  const auto connection = must(postgres::Connection::open(place.servers.front(), deadline));
+  auto connection = must(postgres::Connection::open(place.servers.front(), deadline));
   connection->set_prepare(postgres::Prepare::unnamed);
+  return connection;
+}
+
+void run(std::string_view url, std::string_view sql) {
+  must(connect(url)->run_one({sql}));
+}
+
+std::string query(std::string_view url, std::string_view sql) {
+  const auto connection = connect(url);
   const std::string statement = cat("WITH x(value) AS (", sql, ") SELECT value::text FROM x");
   const postgres::Rows rows = must(connection->run_one({statement}));
   return rows.empty() ? "" : rows.text(0, 0);
@@ -33,12 +43,7 @@ std::string new_database() {
   std::string name = cat("d", new_tenant());
   std::erase(name, '-');
   const std::string shared = postgres_url("default");
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  const auto place = must(postgres::parse_url(shared));
-  const auto connection = must(postgres::Connection::open(place.servers.front(), deadline));
-  connection->set_prepare(postgres::Prepare::unnamed);
-  const std::string statement = cat("CREATE DATABASE ", name);
-  must(connection->run_one({statement}));
+  run(shared, cat("CREATE DATABASE ", name));
   const std::size_t slash = shared.rfind('/');
   return cat(shared.substr(0, slash + 1), name, "?tenant=default");
 }

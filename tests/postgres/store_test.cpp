@@ -5,9 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <memory>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -18,6 +23,7 @@
 #include "support/build.h"
 #include "support/must.h"
 #include "support/postgres_server.h"
+#include "support/temporary_folder.h"
 
 namespace reprise::test {
 namespace {
@@ -44,6 +50,60 @@ TEST(PostgresStore, UrlsThatAreNoneAreRefusedWithoutTheirPassword) {
     ASSERT_TRUE(fails(opened, Code::invalid_argument)) << url;
     EXPECT_EQ(opened.error().message.find("sesame"), std::string::npos) << opened.error().message;
   }
+}
+
+class LockedRole : public testing::Test {
+ protected:
+  // One of those that the server wants a password of; each test has its own.
+  void make(std::string_view role) {
+    must(open_store(url_));
+    run(url_, cat("DROP ROLE IF EXISTS ", role));
+    run(url_, cat("CREATE ROLE ", role, " LOGIN SUPERUSER PASSWORD 'sesame'"));
+    const std::size_t user = url_.find("reprise@");
+    url_.replace(user, std::string_view("reprise").size(), role);
+  }
+
+  std::string url_ = new_database();
+};
+
+TEST_F(LockedRole, NeedsItsPassword) {
+  make("locked1");
+  EXPECT_TRUE(fails(open_store(url_), Code::unauthorized));
+  std::string with_password = url_;
+  with_password.insert(url_.find('@'), ":sesame");
+  EXPECT_TRUE(works(open_store(with_password)));
+}
+
+TEST_F(LockedRole, IsAskedForItsPasswordOnceAndOnceMoreWhenItIsRefused) {
+  make("locked2");
+  int asked = 0;
+  const auto open_with = [&](std::string_view first, std::string_view then) {
+    asked = 0;
+    return open_store(url_, {.password = [&asked, first, then]() -> Result<std::string> {
+                        return std::string(asked++ == 0 ? first : then);
+                      }});
+  };
+  const auto store = open_with("sesame", "");
+  ASSERT_TRUE(works(store));
+  EXPECT_TRUE(works((*store)->create(session("s"))));
+  EXPECT_EQ(asked, 1);
+  EXPECT_TRUE(works(open_with("expired", "sesame")));
+  EXPECT_EQ(asked, 2);
+  const auto refused = open_with("wrong", "wrong-too");
+  ASSERT_TRUE(fails(refused, Code::unauthorized));
+  EXPECT_EQ(refused.error().message.find("wrong"), std::string::npos) << refused.error().message;
+  EXPECT_EQ(asked, 2);
+}
+
+TEST_F(LockedRole, HasItsPasswordInAFile) {
+  make("locked3");
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "passwords";
+  std::ofstream(file) << "*:*:*:locked3:sesame\n";
+  std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+  ::setenv("PGPASSFILE", file.c_str(), 1);
+  EXPECT_TRUE(works(open_store(url_)));
+  ::unsetenv("PGPASSFILE");
 }
 
 TEST(PostgresStore, AServerThatIsNotThereIsSaidAtOnce) {
@@ -89,7 +149,6 @@ TEST(PostgresStore, TablesOfANewerVersionAreLeftAlone) {
   EXPECT_TRUE(fails(open_store(url), Code::unsupported));
 }
 
-// A failed statement in the middle of a database must not be a failed store.
 TEST(PostgresStore, ADamagedMessageCostsOnlyItself) {
   const std::string url = new_database();
   const auto store = must(open_store(url));

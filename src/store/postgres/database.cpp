@@ -182,7 +182,7 @@ Result<Database::Lease> Database::connect_as(std::string_view session, Deadline 
       server.emplace_back("target_session_attrs", session);
     }
     const Clock::duration share = (deadline - Clock::now()) / static_cast<std::int64_t>(left--);
-    connected = Connection::open(server, Clock::now() + share);
+    connected = connect_to(std::move(server), Clock::now() + share);
     if (connected) {
       const std::lock_guard lock(mutex_);
       (*connected)->set_deadline(deadline);
@@ -191,6 +191,33 @@ Result<Database::Lease> Database::connect_as(std::string_view session, Deadline 
     }
   }
   return connected;
+}
+
+Result<Database::Lease> Database::connect_to(Parameters server, Deadline deadline) {
+  if (!options_.password || place_.has_password) {
+    return Connection::open(server, deadline);
+  }
+  const std::size_t parameters = server.size();
+  for (const bool is_last : {false, true}) {
+    REPRISE_ASSIGN(std::string secret, password());
+    server.resize(parameters);
+    server.emplace_back("password", std::move(secret));
+    auto connected = Connection::open(server, deadline);
+    if (connected || connected.error().code != Code::unauthorized || is_last) {
+      return connected;
+    }
+    const std::lock_guard lock(mutex_);
+    password_.reset();
+  }
+  return fail(Code::unauthorized, "no password");
+}
+
+Result<std::string> Database::password() {
+  const std::lock_guard lock(mutex_);
+  if (!password_) {
+    REPRISE_ASSIGN(password_, options_.password());
+  }
+  return *password_;
 }
 
 void Database::give_back(From from, Lease connection) {

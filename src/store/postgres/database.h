@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,6 +79,8 @@ class Database {
   Result<Lease> lease(From from, Deadline deadline);
   Result<Lease> connect(From from, Deadline deadline);
   Result<Lease> connect_as(std::string_view session, Deadline deadline);
+  Result<Lease> connect_to(Parameters server, Deadline deadline);
+  Result<std::string> password();
   void give_back(From from, Lease connection);
   void forget_idle();
 
@@ -85,8 +88,9 @@ class Database {
   const StoreOptions options_;
   const std::string client_;
   std::mutex mutex_;
-  std::vector<Lease> idle_[2];        // guarded by mutex_: by From
-  Prepare prepare_ = Prepare::named;  // guarded by mutex_
+  std::vector<Lease> idle_[2];           // guarded by mutex_: by From
+  std::optional<std::string> password_;  // guarded by mutex_
+  Prepare prepare_ = Prepare::named;     // guarded by mutex_
 };
 
 }  // namespace reprise::postgres

@@ -21,6 +21,7 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;
 struct Place {
   std::string tenant = {};
   bool list_from_standby = false;
+  bool has_password = false;
   std::string name = {};                 // of the database, for messages; never a password
   std::vector<Parameters> servers = {};  // one for each host, in the order in which they are tried
   bool many_servers() const { return servers.size() > 1; }
