@@ -18,16 +18,25 @@ namespace reprise {
 namespace {
 
 // proc(5): field 22 of /proc/<pid>/stat is the start time in clock ticks after boot. The command
-// in field 2 may hold blanks and parentheses, so counting begins after the last ')'.
+// in field 2 may hold blanks and parentheses, so counting begins after the last ')'. 0 for a
+// process that has ended, also while its parent has not asked for its exit code: state Z, and no
+// thread but the first is left.
 std::int64_t started_ticks(std::int64_t pid) {
   const auto stat = read_file(cat("/proc/", pid, "/stat"));
   if (!stat) {
     return 0;
   }
   std::string_view rest = std::string_view(*stat).substr(stat->rfind(')') + 1);
+  bool ended = false;
   for (int field = 3; field <= 22; ++field) {
     rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
     const std::string_view value = rest.substr(0, rest.find(' '));
+    if (field == 3) {
+      ended = value == "Z";
+    }
+    if (field == 20 && ended && value == "1") {
+      return 0;
+    }
     if (field == 22) {
       std::int64_t ticks = 0;
       std::from_chars(value.data(), value.data() + value.size(), ticks);

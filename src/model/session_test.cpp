@@ -1,9 +1,11 @@
 #include "reprise/session.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "reprise/json.h"
@@ -48,6 +50,27 @@ TEST(Owner, AProcessThatEndedDoesNot) {
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   EXPECT_FALSE(is_alive(owner));
+}
+
+// Its parent may take a while to ask how it ended, or never ask.
+TEST(Owner, AProcessThatEndedIsGoneBeforeItsParentHasNoticed) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::int64_t started = this_process().started;
+    ::_exit(::write(ends[1], &started, sizeof started) == sizeof started ? 0 : 1);
+  }
+  Owner owner = this_process();
+  owner.pid = child;
+  ASSERT_EQ(::read(ends[0], &owner.started, sizeof owner.started),
+            static_cast<ssize_t>(sizeof owner.started));
+  ::close(ends[0]);
+  ::close(ends[1]);
+  siginfo_t how{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &how, WEXITED | WNOWAIT), 0);
+  EXPECT_FALSE(is_alive(owner));
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
 }
 
 TEST(Owner, ALaterProcessWithTheSamePidIsAnother) {

@@ -73,6 +73,17 @@ TEST(Complete, LooksModelsUpWithoutMakingAnybodyWait) {
   EXPECT_EQ(state.input().text(), "/model otherx");
 }
 
+TEST(Complete, TakesBackWhatWasTooEarly) {
+  State state = open_state();
+  state.tabs[0].facts.models = {"gpt-x"};
+  type(state, "/model ");
+  key(state, "Tab");
+  EXPECT_EQ(state.input().text(), "/model gpt-x");
+  update(state, ModelsListed{{1}, {"llama"}});
+  EXPECT_EQ(state.input().text(), "/model ");
+  EXPECT_NE(shown(state).find("gpt-x  llama"), std::string::npos) << shown(state);
+}
+
 TEST(Complete, ActsOnTab) {
   State state = three_tabs();
   type(state, "/sess");

@@ -58,6 +58,7 @@ struct Tab {
   Editor input = {};
   std::vector<std::string> models = {};  // beside those of the settings
   std::string completing = {};           // the input that waits for them
+  std::string completed = {};            // what was made of it so far
 
   std::optional<std::size_t> chosen_part() const {
     return chosen && *chosen < entries.size() && is_foldable(entries[*chosen]) ? chosen

@@ -26,6 +26,9 @@ void complete_input(State& state, Effects& effects) {
     }
   }
   const Completion completion = complete(state, input.text());
+  if (Tab* const tab = state.tab(); tab != nullptr) {
+    tab->completed = completion.text;
+  }
   if (completion.text != input.text()) {
     input.set(completion.text);
     return;
@@ -47,7 +50,10 @@ void on_models(State& state, const ModelsListed& listed, Effects& effects) {
     }
   }
   // Who has typed on since does not want it any more.
-  if (tab == state.tab() && !tab->completing.empty() && tab->input.text() == tab->completing) {
+  const std::string& text = tab->input.text();
+  if (tab == state.tab() && !tab->completing.empty() &&
+      (text == tab->completing || text == tab->completed)) {
+    tab->input.set(std::string(tab->completing));
     complete_input(state, effects);
   }
 }
