@@ -39,6 +39,11 @@ std::string query(std::string_view url, std::string_view sql) {
   return rows.empty() ? "" : rows.text(0, 0);
 }
 
+Holder::Holder(std::string_view url, std::string_view sql) : connection_(connect(url)) {
+  must(connection_->run({{"BEGIN"}, {sql}}));
+}
+Holder::~Holder() = default;
+
 std::string new_database() {
   std::string name = cat("d", new_tenant());
   std::erase(name, '-');

@@ -2,8 +2,11 @@
 
 // What tests do to the server beside the store.
 
+#include <memory>
 #include <string>
 #include <string_view>
+
+#include "store/postgres/connection.h"
 
 namespace reprise::test {
 
@@ -14,5 +17,17 @@ std::string new_database();
 void run(std::string_view url, std::string_view sql);
 // What one statement returns in its first row and column.
 std::string query(std::string_view url, std::string_view sql);
+
+// A transaction that runs the statement and does not end before this does.
+class Holder {
+ public:
+  Holder(std::string_view url, std::string_view sql);
+  ~Holder();
+  Holder(const Holder&) = delete;
+  Holder& operator=(const Holder&) = delete;
+
+ private:
+  std::unique_ptr<postgres::Connection> connection_;
+};
 
 }  // namespace reprise::test

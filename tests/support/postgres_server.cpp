@@ -39,6 +39,9 @@ class OwnServer {
 };
 
 std::string shared_url() {
+  if (const char* const given = std::getenv("REPRISE_POSTGRES_URL"); given != nullptr) {
+    return given;
+  }
   const std::filesystem::path url = std::filesystem::path(PROJECT_POSTGRES_FOLDER) / "url";
   if (std::filesystem::exists(url)) {
     return must(read_file(url));

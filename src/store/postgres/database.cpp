@@ -30,6 +30,16 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kIdleMax = 8;
 constexpr milliseconds kMigrationTime{60'000};
+// A server that says nothing may be gone, so that each attempt gets only a part of the time.
+constexpr milliseconds kAttemptMin{1'000};
+
+// A client that has been stopped in the middle of a transaction loses it after this.
+constexpr milliseconds kStoppedMax{60'000};
+
+Deadline attempt_deadline(Deadline deadline) {
+  const auto now = Clock::now();
+  return std::min(deadline, now + std::max<Clock::duration>((deadline - now) / 2, kAttemptMin));
+}
 
 // Longer each time, and different for each client: those that met once do not meet again.
 void pause(int attempt, Deadline deadline) {
@@ -113,9 +123,10 @@ Result<> Database::attempt(From from, const Work& work) {
   for (int attempt = 0;; ++attempt) {
     Failure failure;
     Result<> done;
-    if (auto leased = lease(from, deadline); leased) {
+    const Deadline until = attempt_deadline(deadline);
+    if (auto leased = lease(from, until); leased) {
       Lease connection = *std::move(leased);
-      connection->set_deadline(deadline);
+      connection->set_deadline(until);
       done = work(*connection, is_unsure);
       failure = connection->failure();
       give_back(from, std::move(connection));
@@ -193,7 +204,24 @@ Result<Database::Lease> Database::connect_as(std::string_view session, Deadline 
   return connected;
 }
 
+// Nobody waits longer for a lock than for the whole, nor holds one for ever while it is stopped. A
+// pooler may know no such settings.
 Result<Database::Lease> Database::connect_to(Parameters server, Deadline deadline) {
+  if (!is_plain_) {
+    Parameters with_limits = server;
+    const auto lock_ms = std::chrono::ceil<milliseconds>(options_.busy_timeout * 2 / 5).count();
+    append_option(with_limits, cat("-c lock_timeout=", std::max<milliseconds::rep>(lock_ms, 1)));
+    append_option(with_limits, cat("-c idle_in_transaction_session_timeout=", kStoppedMax.count()));
+    auto connected = connect_with_password(std::move(with_limits), deadline);
+    if (connected || connected.error().message.find("unsupported startup") == std::string::npos) {
+      return connected;
+    }
+    is_plain_ = true;
+  }
+  return connect_with_password(std::move(server), deadline);
+}
+
+Result<Database::Lease> Database::connect_with_password(Parameters server, Deadline deadline) {
   if (!options_.password || place_.has_password) {
     return Connection::open(server, deadline);
   }

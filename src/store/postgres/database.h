@@ -7,6 +7,7 @@
 //  (2) When an earlier attempt may have been stored (its commit was not answered), the work is told
 //      so: it looks up what it did by its name before it does it again.
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -80,6 +81,7 @@ class Database {
   Result<Lease> connect(From from, Deadline deadline);
   Result<Lease> connect_as(std::string_view session, Deadline deadline);
   Result<Lease> connect_to(Parameters server, Deadline deadline);
+  Result<Lease> connect_with_password(Parameters server, Deadline deadline);
   Result<std::string> password();
   void give_back(From from, Lease connection);
   void forget_idle();
@@ -87,6 +89,7 @@ class Database {
   const Place place_;
   const StoreOptions options_;
   const std::string client_;
+  std::atomic<bool> is_plain_ = false;  // the server takes no settings when connecting
   std::mutex mutex_;
   std::vector<Lease> idle_[2];           // guarded by mutex_: by From
   std::optional<std::string> password_;  // guarded by mutex_

@@ -58,15 +58,23 @@ class PostgresForking final : public Forking {
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override {
     REPRISE_TRY(store::check_new_session(child));
     const std::string name = postgres::operation_name();
-    return database_.write([&](Connection& connection, bool) {
-      return fork_in(connection, {database_.tenant(), parent}, at, child, name);
+    return database_.write([&](Connection& connection, bool is_unsure) -> Result<> {
+      REPRISE_ASSIGN(const postgres::Creation creation,
+                     make_fork(connection, {database_.tenant(), parent}, {child, at, name}));
+      return postgres::run_creation(connection, creation, is_unsure);
     });
   }
 
  private:
+  struct Wanted {
+    const Session& child;
+    Seq at;
+    const std::string& name;
+  };
   // The parent is held, so that nobody purges it before the child shares its messages.
-  static Result<> fork_in(Connection& connection, const Key& parent, Seq at, const Session& child,
-                          const std::string& name) {
+  static Result<postgres::Creation> make_fork(Connection& connection, const Key& parent,
+                                              const Wanted& wanted) {
+    const auto& [child, at, name] = wanted;
     REPRISE_ASSIGN(const postgres::Locked locked, postgres::lock_session(connection, parent));
     if (at.value < 0 || at > locked.head) {
       return fail(Code::invalid_argument,
@@ -83,7 +91,7 @@ class PostgresForking final : public Forking {
       queries.push_back(postgres::insert_branch(key, 0, *base, at));
     }
     queries.push_back({postgres::kCommit});
-    return postgres::run_creation(connection, key, queries, name);
+    return postgres::Creation{key, std::move(queries), name};
   }
 
   Database& database_;
@@ -114,11 +122,12 @@ class PostgresStore final : public Store {
   Result<> create(const Session& session) override {
     REPRISE_TRY(store::check_new_session(session));
     const std::string name = postgres::operation_name();
-    return database_->write([&](Connection& connection, bool) -> Result<> {
-      REPRISE_ASSIGN(auto queries, postgres::creation(key(session.info.id), session, Seq{0}, name));
-      queries.insert(queries.begin(), {postgres::kBegin});
-      queries.push_back({postgres::kCommit});
-      return postgres::run_creation(connection, key(session.info.id), queries, name);
+    REPRISE_ASSIGN(auto queries, postgres::creation(key(session.info.id), session, Seq{0}, name));
+    queries.insert(queries.begin(), {postgres::kBegin});
+    queries.push_back({postgres::kCommit});
+    const postgres::Creation creation{key(session.info.id), std::move(queries), name};
+    return database_->write([&](Connection& connection, bool is_unsure) {
+      return postgres::run_creation(connection, creation, is_unsure);
     });
   }
 

@@ -145,8 +145,8 @@ Result<std::vector<Query>> creation(const Key& key, const Session& session, Seq 
   return queries;
 }
 
-Result<> run_creation(Connection& connection, const Key& key, std::vector<Query> queries,
-                      std::string_view name) {
+Result<> run_creation(Connection& connection, const Creation& creation, bool is_unsure) {
+  const auto& [key, queries, name] = creation;
   const auto created = connection.run(queries);
   if (created) {
     return {};
@@ -155,8 +155,16 @@ Result<> run_creation(Connection& connection, const Key& key, std::vector<Query>
     return std::unexpected(created.error());
   }
   REPRISE_TRY(connection.run_one({kRollback}));
-  REPRISE_ASSIGN(const bool was_created_here, has_happened(connection, key, name));
-  return was_created_here ? Result<>() : std::unexpected(store::session_exists(key.id));
+  if (is_unsure) {
+    REPRISE_ASSIGN(const Locked locked,
+                   lock_session(connection, key, {{kFindOnce, values_of(key, name)}}));
+    // The commit waits until all before it is as durable as it is itself.
+    REPRISE_TRY(connection.run_one({kCommit}));
+    if (!locked.rows[0].empty()) {
+      return {};
+    }
+  }
+  return std::unexpected(store::session_exists(key.id));
 }
 
 Result<std::optional<Session>> find_session(Connection& connection, const Key& key) {
@@ -205,11 +213,6 @@ Result<> require_session(Connection& connection, const Key& key) {
 
 std::string operation_name() {
   return cat("operation:", make_operation_id(system_clock(), system_entropy()).str());
-}
-
-Result<bool> has_happened(Connection& connection, const Key& key, std::string_view name) {
-  REPRISE_ASSIGN(const Rows rows, connection.run_one({kFindOnce, values_of(key, name)}));
-  return !rows.empty();
 }
 
 Result<Locked> lock_session(Connection& connection, const Key& key,

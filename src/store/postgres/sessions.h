@@ -31,10 +31,13 @@ Values values_of(const Key& key, const Each&... each) {
 // this creation is looked up by.
 Result<std::vector<Query>> creation(const Key& key, const Session& session, Seq head,
                                     std::string_view name);
-// Runs a transaction with them. conflict when the id exists, unless this very creation made it
-// before and was not answered.
-Result<> run_creation(Connection& connection, const Key& key, std::vector<Query> queries,
-                      std::string_view name);
+struct Creation {
+  Key key;
+  std::vector<Query> queries;  // a whole transaction
+  std::string name;
+};
+// conflict when the id exists, unless this very creation made it before and was not answered.
+Result<> run_creation(Connection& connection, const Creation& creation, bool is_unsure);
 
 Result<std::optional<Session>> find_session(Connection& connection, const Key& key);
 Result<> update_session(Connection& connection, const Key& key, const SessionPatch& patch);
@@ -48,8 +51,6 @@ Result<> require_session(Connection& connection, const Key& key);
 
 // A name in reprise_once that nobody had before.
 std::string operation_name();
-// Whether what has this name in reprise_once has happened.
-Result<bool> has_happened(Connection& connection, const Key& key, std::string_view name);
 
 // In a transaction that it begins: nobody else changes the session until its end. The statements
 // run with it, after it.

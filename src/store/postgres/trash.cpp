@@ -59,9 +59,11 @@ class PostgresTrash final : public Trash {
       const Key key{database_.tenant(), id};
       REPRISE_ASSIGN(const Locked locked, lock_session(connection, key));
       if (locked.state != SessionState::trashed) {
-        return is_unsure ? Result<>()
-                         : fail(Code::invalid_argument,
-                                cat("session ", id.str(), " is not in the trash"));
+        if (!is_unsure) {
+          return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
+        }
+        REPRISE_TRY(connection.run_one({kCommit}));
+        return {};
       }
       REPRISE_TRY(connection.run(
           {{kRestoreHead, values_of(key)}, {kRestoreSession, values_of(key)}, {kCommit}}));

@@ -129,6 +129,11 @@ std::vector<Parameters> servers_of(const Parameters& parameters) {
 
 }  // namespace
 
+void append_option(Parameters& parameters, std::string_view option) {
+  const std::string given = find(parameters, "options");
+  set(parameters, "options", given.empty() ? std::string(option) : cat(given, " ", option));
+}
+
 Result<Place> parse_url(std::string_view url) {
   REPRISE_ASSIGN(const Ours ours, take_ours(url));
   REPRISE_ASSIGN(Parameters parameters, parse_conninfo(ours.rest));

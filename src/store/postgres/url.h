@@ -27,6 +27,9 @@ struct Place {
   bool many_servers() const { return servers.size() > 1; }
 };
 
+// Adds to what the server is told when a connection begins ("-c name=value").
+void append_option(Parameters& parameters, std::string_view option);
+
 // invalid_argument for what is no such URL.
 Result<Place> parse_url(std::string_view url);
 

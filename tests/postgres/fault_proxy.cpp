@@ -1,0 +1,239 @@
+#include "postgres/fault_proxy.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace reprise::test {
+namespace {
+
+sockaddr_in loopback(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  return address;
+}
+
+const sockaddr* generic(const sockaddr_in& address) {
+  return static_cast<const sockaddr*>(static_cast<const void*>(&address));
+}
+
+bool send_all(int socket, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) {
+      return false;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+bool send_slowly(int socket, std::string_view bytes) {
+  constexpr std::size_t kPiece = 7;
+  while (!bytes.empty()) {
+    const std::string_view piece = bytes.substr(0, kPiece);
+    if (!send_all(socket, piece)) {
+      return false;
+    }
+    bytes.remove_prefix(piece.size());
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+}  // namespace
+
+class FaultProxy::Server {
+ public:
+  explicit Server(std::string_view url) : url_(url) {
+    const std::size_t colon = url_.rfind(':');
+    port_end_ = url_.find('/', colon);
+    port_begin_ = colon + 1;
+    target_ = std::stoi(url_.substr(port_begin_, port_end_ - port_begin_));
+    listener_ = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const sockaddr_in address = loopback(0);
+    sockaddr_in bound{};
+    socklen_t size = sizeof bound;
+    if (::bind(listener_.get(), generic(address), sizeof address) != 0 ||
+        ::listen(listener_.get(), 64) != 0 ||
+        ::getsockname(listener_.get(), static_cast<sockaddr*>(static_cast<void*>(&bound)), &size) !=
+            0) {
+      throw std::runtime_error("the proxy cannot listen");
+    }
+    port_ = ntohs(bound.sin_port);
+    accepting_ = std::jthread([this] { accept_all(); });
+  }
+
+  ~Server() {
+    is_over_ = true;
+    release();
+    ::shutdown(listener_.get(), SHUT_RDWR);
+    accepting_.join();
+    const std::lock_guard lock(mutex_);
+    for (const int socket : sockets_) {
+      ::shutdown(socket, SHUT_RDWR);
+    }
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  std::string url() const {
+    return cat(url_.substr(0, port_begin_), port_, url_.substr(port_end_));
+  }
+
+  void set(Fault fault) {
+    is_held_ = fault == Fault::delayed;
+    has_happened_ = false;
+    fault_ = fault;
+  }
+
+  void release() {
+    is_held_ = false;
+    is_held_.notify_all();
+  }
+
+  bool has_happened() const { return has_happened_; }
+
+ private:
+  void accept_all() {
+    while (!is_over_) {
+      Fd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (client.get() < 0) {
+        return;
+      }
+      Fd server(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      const sockaddr_in address = loopback(target_);
+      if (::connect(server.get(), generic(address), sizeof address) != 0) {
+        continue;
+      }
+      const std::lock_guard lock(mutex_);
+      sockets_.push_back(client.get());
+      sockets_.push_back(server.get());
+      passing_.emplace_back([this, from = std::move(client), to = std::move(server)] {
+        pass(from.get(), to.get());
+        const std::lock_guard forget(mutex_);
+        std::erase(sockets_, from.get());
+        std::erase(sockets_, to.get());
+      });
+    }
+  }
+
+  // What one connection says, both ways, until one side ends it.
+  void pass(int client, int server) {
+    Fault fault = Fault::none;  // that has happened to this one
+    while (true) {
+      std::array<pollfd, 2> sides{pollfd{client, POLLIN, 0}, pollfd{server, POLLIN, 0}};
+      if (::poll(sides.data(), sides.size(), -1) < 0) {
+        return;
+      }
+      const bool is_request = sides[0].revents != 0;
+      std::array<char, 65536> buffer{};
+      const ssize_t size = ::recv(is_request ? client : server, buffer.data(), buffer.size(), 0);
+      if (size <= 0) {
+        return;
+      }
+      if (const Fault next = is_request ? fault_.exchange(Fault::none) : Fault::none;
+          next != Fault::none) {
+        fault = next;
+        has_happened_ = true;
+      }
+      const std::string_view bytes(buffer.data(), static_cast<std::size_t>(size));
+      if (!(is_request ? request(fault, server, bytes) : answer(fault, client, bytes))) {
+        return;
+      }
+    }
+  }
+
+  static bool request(Fault fault, int server, std::string_view bytes) {
+    switch (fault) {
+      case Fault::cut_before:
+        return false;
+      case Fault::cut_within:
+        send_all(server, bytes.substr(0, bytes.size() / 2));
+        return false;
+      case Fault::half_open:
+        return true;
+      case Fault::slow:
+        return send_slowly(server, bytes);
+      default:
+        return send_all(server, bytes);
+    }
+  }
+
+  bool answer(Fault fault, int client, std::string_view bytes) {
+    switch (fault) {
+      case Fault::cut_during:
+        return false;
+      case Fault::cut_after:
+        send_all(client, bytes);
+        return false;
+      case Fault::half_open:
+        return true;
+      case Fault::delayed:
+        is_held_.wait(true);
+        return send_all(client, bytes);
+      case Fault::slow:
+        return send_slowly(client, bytes);
+      default:
+        return send_all(client, bytes);
+    }
+  }
+
+  std::string url_;
+  std::size_t port_begin_ = 0;
+  std::size_t port_end_ = 0;
+  int target_ = 0;
+  int port_ = 0;
+  Fd listener_;
+  std::atomic<Fault> fault_ = Fault::none;
+  std::atomic<bool> has_happened_ = false;
+  std::atomic<bool> is_held_ = false;
+  std::atomic<bool> is_over_ = false;
+  std::mutex mutex_;
+  std::vector<int> sockets_;         // guarded by mutex_
+  std::list<std::jthread> passing_;  // grows in accept_all() only
+  std::jthread accepting_;
+};
+
+FaultProxy::FaultProxy(std::string_view url) : server_(std::make_unique<Server>(url)) {}
+FaultProxy::~FaultProxy() = default;
+
+std::string FaultProxy::url() const {
+  return server_->url();
+}
+
+void FaultProxy::set(Fault fault) {
+  server_->set(fault);
+}
+
+void FaultProxy::release() {
+  server_->release();
+}
+
+bool FaultProxy::has_happened() const {
+  return server_->has_happened();
+}
+
+}  // namespace reprise::test

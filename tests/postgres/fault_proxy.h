@@ -1,0 +1,43 @@
+#pragma once
+
+// Stands between a store and its server on loopback and does to a connection what networks do.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace reprise::test {
+
+enum class Fault : std::uint8_t {
+  none,
+  cut_before,  // the next request does not reach the server, both sides are cut
+  cut_within,  // half of it does
+  cut_during,  // it does; what the server answers does not come back
+  cut_after,   // the answer comes back, then both sides are cut
+  half_open,   // from the next request on nothing passes, and nobody is told
+  delayed,     // the answer waits for release()
+  slow,        // everything passes in pieces of a few bytes
+};
+
+// A fault happens to the first connection that sends something after set(); all others pass.
+class FaultProxy {
+ public:
+  // `url` of the real server.
+  explicit FaultProxy(std::string_view url);
+  ~FaultProxy();
+  FaultProxy(const FaultProxy&) = delete;
+  FaultProxy& operator=(const FaultProxy&) = delete;
+
+  std::string url() const;  // the same by way of this proxy
+  void set(Fault fault);
+  void release();             // what is delayed goes on
+  bool has_happened() const;  // the fault that was set
+
+ private:
+  class Server;
+  std::unique_ptr<Server> server_;
+};
+
+}  // namespace reprise::test

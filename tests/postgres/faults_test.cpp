@@ -1,0 +1,290 @@
+// What was asked for happens exactly once, whatever becomes of connections and transactions.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "postgres/fault_proxy.h"
+#include "postgres/server_support.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/postgres_server.h"
+
+namespace reprise::test {
+namespace {
+
+struct FaultCase {
+  const char* name;
+  Fault fault;
+};
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name.
+void PrintTo(const FaultCase& one, std::ostream* out) {
+  *out << one.name;
+}
+
+class PostgresFaults : public testing::TestWithParam<FaultCase> {
+ protected:
+  PostgresFaults() {
+    must(store_->create(session("s")));
+    must(store_->append(id_, messages(2, "before"), {}));
+  }
+
+  // Runs it with the fault at its first word to the server.
+  void with_fault(const std::function<void()>& change) {
+    must(store_->find(id_));  // so that there is a connection, which the fault happens to
+    proxy_.set(GetParam().fault);
+    change();
+    EXPECT_TRUE(proxy_.has_happened());
+    proxy_.set(Fault::none);
+  }
+  Store& store() { return *store_; }
+  const StoreOffers& offers() { return store_->offers(); }
+  std::vector<std::string> stored() { return texts(must(read_all(*store_, id_))); }
+
+  const SessionId id_ = session_id("s");
+  FaultProxy proxy_{postgres_url(new_tenant())};
+  // Half of the time is for an answer that does not come.
+  std::unique_ptr<Store> store_ =
+      must(open_store(proxy_.url(), {.busy_timeout = std::chrono::seconds(4)}));
+};
+
+TEST_P(PostgresFaults, AnAppendHappensOnce) {
+  for (const bool is_named : {false, true}) {
+    with_fault([&] {
+      AppendOptions options{.expected_head = Seq{is_named ? 4 : 2}};
+      if (is_named) {
+        options.operation = operation_id("op");
+      }
+      const auto appended = store().append(id_, messages(2, is_named ? "named" : "mine"), options);
+      ASSERT_TRUE(works(appended));
+      EXPECT_EQ(appended->first, *options.expected_head);
+    });
+  }
+  EXPECT_EQ(stored(), (std::vector<std::string>{"before 0", "before 1", "mine 0", "mine 1",
+                                                "named 0", "named 1"}));
+  EXPECT_TRUE(must(store().append(id_, {}, {.operation = operation_id("op")})).repeated);
+}
+
+TEST_P(PostgresFaults, AReplacementHappensOnce) {
+  with_fault([&] {
+    EXPECT_TRUE(works(offers().rewriting->replace_suffix(id_, {1}, messages(2, "new"), {})));
+  });
+  EXPECT_EQ(stored(), (std::vector<std::string>{"before 0", "new 0", "new 1"}));
+}
+
+TEST_P(PostgresFaults, ASessionIsCreatedOnce) {
+  with_fault([&] { EXPECT_TRUE(works(store().create(full_session("new")))); });
+  EXPECT_EQ(must(get(store(), session_id("new"))), full_session("new"));
+  with_fault([&] { EXPECT_TRUE(works(offers().forking->fork(id_, {1}, session("child")))); });
+  EXPECT_EQ(must(read_all(store(), session_id("child"))).size(), 1U);
+  with_fault([&] { EXPECT_TRUE(fails(store().create(session("new")), Code::conflict)); });
+}
+
+TEST_P(PostgresFaults, AnAnswerGrowsByWhatCame) {
+  const OperationId answer = operation_id("a");
+  must(store().append(id_, {}, {.begin_partial = PartialStart{answer, this_process(), "p", "m"}}));
+  for (const char* piece : {"one ", "two ", "three"}) {
+    with_fault([&] {
+      const std::vector<Block> delta = {TextBlock{piece, {}}};
+      EXPECT_TRUE(works(offers().partials->add(id_, answer, delta)));
+    });
+  }
+  EXPECT_EQ(must(offers().partials->find(id_))->blocks,
+            (std::vector<Block>{TextBlock{"one two three", {}}}));
+  with_fault([&] {
+    EXPECT_TRUE(works(store().append(id_, messages(1, "answer"), {.end_partial = answer})));
+  });
+  EXPECT_EQ(must(offers().partials->find(id_)), std::nullopt);
+  EXPECT_EQ(stored().size(), 3U);
+}
+
+TEST_P(PostgresFaults, WhatStandsBesideTheMessagesChangesOnce) {
+  with_fault([&] {
+    EXPECT_TRUE(works(offers().todos->edit_todos(id_, [](std::vector<Todo>& todos) -> Result<> {
+      todos.push_back({"do it", TodoStatus::pending, "", {}});
+      return {};
+    })));
+  });
+  EXPECT_EQ(must(offers().todos->todos(id_)).size(), 1U);
+  with_fault(
+      [&] { EXPECT_TRUE(works(offers().artefacts->append_artefact(id_, {1}, "log", "line\n"))); });
+  EXPECT_EQ(must(offers().artefacts->find_artefact(id_, {1}, "log")), "line\n");
+  with_fault([&] { EXPECT_TRUE(works(store().update(id_, {.title = "other"}))); });
+  EXPECT_EQ(must(get(store(), id_)).info.title, "other");
+}
+
+TEST_P(PostgresFaults, ASessionGoesToTheTrashAndBackAndIsPurged) {
+  with_fault([&] { EXPECT_TRUE(works(offers().trash->trash(id_, at(1)))); });
+  with_fault([&] { EXPECT_TRUE(works(offers().trash->restore(id_))); });
+  EXPECT_EQ(must(get(store(), id_)).info.state, SessionState::active);
+  with_fault([&] { EXPECT_TRUE(works(offers().trash->purge(id_))); });
+  EXPECT_EQ(must(store().find(id_)), std::nullopt);
+}
+
+TEST_P(PostgresFaults, ReadingGoesOnWhereItWas) {
+  must(store().append(id_, messages(3000, "more"), {}));
+  std::vector<std::string> seen;
+  must(store().read(id_, {}, [&](Message&& message) {
+    if (seen.size() == 500) {
+      proxy_.set(GetParam().fault);
+    }
+    seen.push_back(plain_text(message));
+    return Flow::go_on;
+  }));
+  EXPECT_TRUE(proxy_.has_happened());
+  ASSERT_EQ(seen.size(), 3002U);
+  EXPECT_EQ(seen.back(), "more 2999");
+  EXPECT_EQ(seen[2], "more 0");
+}
+
+INSTANTIATE_TEST_SUITE_P(Network, PostgresFaults,
+                         testing::Values(FaultCase{"cut_before", Fault::cut_before},
+                                         FaultCase{"cut_within", Fault::cut_within},
+                                         FaultCase{"cut_during", Fault::cut_during},
+                                         FaultCase{"cut_after", Fault::cut_after},
+                                         FaultCase{"half_open", Fault::half_open},
+                                         FaultCase{"slow", Fault::slow}),
+                         [](const auto& one) { return one.param.name; });
+
+// A commit that is only late: who gives up waiting finds it done.
+TEST(PostgresDelay, AnAppendWhoseAnswerIsLateHappensOnce) {
+  FaultProxy proxy(postgres_url(new_tenant()));
+  const auto store = must(open_store(proxy.url(), {.busy_timeout = std::chrono::seconds(4)}));
+  must(store->create(session("s")));
+  proxy.set(Fault::delayed);
+  EXPECT_TRUE(works(store->append(session_id("s"), messages(1), {})));
+  proxy.release();
+  EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 1U);
+}
+
+TEST(PostgresAway, AServerThatStaysAwayIsSaidInTime) {
+  auto proxy = std::make_unique<FaultProxy>(postgres_url(new_tenant()));
+  const auto store = must(open_store(proxy->url(), {.busy_timeout = std::chrono::seconds(1)}));
+  must(store->create(session("s")));
+  proxy.reset();
+  const auto appended = store->append(session_id("s"), messages(1), {});
+  ASSERT_TRUE(fails(appended, Code::io));
+  EXPECT_NE(appended.error().message.find("postgres://127.0.0.1"), std::string::npos);
+}
+
+// Connections that the server ends, as it does when it is shut down.
+TEST(PostgresEnds, AppendsGoOnWhileTheServerEndsConnections) {
+  const std::string tenant = new_tenant();
+  const std::string url = postgres_url(tenant);
+  const auto store = must(open_store(cat(url, "&application_name=", tenant)));
+  must(store->create(session("s")));
+  std::atomic<bool> is_over = false;
+  std::jthread ender([&] {
+    const std::string end =
+        cat("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+            " WHERE application_name = '",
+            tenant, "'");
+    while (!is_over) {
+      query(url, end);
+    }
+  });
+  constexpr int kAppends = 100;
+  for (int number = 0; number < kAppends; ++number) {
+    ASSERT_TRUE(works(store->append(session_id("s"), {user(std::to_string(number))}, {})));
+  }
+  is_over = true;
+  ender.join();
+  const auto all = must(read_all(*store, session_id("s")));
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(kAppends));
+  for (std::size_t place = 0; place < all.size(); ++place) {
+    EXPECT_EQ(plain_text(all[place]), std::to_string(place));
+  }
+}
+
+std::string database_in(std::string_view url) {
+  const std::size_t slash = url.rfind('/') + 1;
+  return std::string(url.substr(slash, url.find('?') - slash));
+}
+
+// Where every transaction is serializable, many of them fail with 40001 and are made again.
+TEST(PostgresSerializable, AppendsOfManyAreMadeAgainUntilTheyFit) {
+  const std::string url = new_database();
+  must(open_store(url));
+  run(url, cat("ALTER DATABASE ", database_in(url),
+               " SET default_transaction_isolation = 'serializable'"));
+  const auto store = must(open_store(url, {.busy_timeout = std::chrono::minutes(1)}));
+  must(store->create(session("s")));
+  constexpr int kThreads = 8;
+  constexpr int kAppends = 20;
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&] {
+        for (int number = 0; number < kAppends; ++number) {
+          EXPECT_TRUE(works(store->append(session_id("s"), messages(2), {})));
+        }
+      });
+    }
+  }
+  const auto all = must(read_all(*store, session_id("s")));
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(kThreads * kAppends * 2));
+  EXPECT_EQ(all.back().seq.value, kThreads * kAppends * 2 - 1);
+}
+
+// The server says that a commit which waited for its standby and was cancelled is done. It is, but
+// would be lost with the server.
+TEST(PostgresStandby, ACommitThatItHasNotConfirmedIsNotAcknowledged) {
+  const std::string url = new_database();
+  must(must(open_store(url))->create(session("s")));
+  const std::string server = postgres_url("default");
+  run(server, cat("ALTER DATABASE ", database_in(url), " SET synchronous_commit = 'on'"));
+  const auto waiting = must(open_store(url, {.busy_timeout = std::chrono::seconds(2)}));
+  std::atomic<bool> is_over = false;
+  std::jthread canceller([&] {
+    const std::string cancel =
+        cat("SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity"
+            " WHERE wait_event = 'SyncRep' AND datname = '",
+            database_in(url), "'");
+    while (!is_over) {
+      query(server, cancel);
+    }
+  });
+  const AppendOptions options{.operation = operation_id("op")};
+  EXPECT_FALSE(waiting->append(session_id("s"), messages(1), options));
+  EXPECT_FALSE(waiting->create(session("other")));
+  is_over = true;
+  canceller.join();
+
+  run(server, cat("ALTER DATABASE ", database_in(url), " SET synchronous_commit = 'local'"));
+  const auto store = must(open_store(url));
+  EXPECT_TRUE(must(store->append(session_id("s"), messages(1), options)).repeated);
+  EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 1U);
+}
+
+// Somebody who holds a session and does not let go.
+TEST(PostgresLock, AHeldSessionIsBusyInTimeAndCanBeRead) {
+  const std::string tenant = new_tenant();
+  const auto store =
+      must(open_store(postgres_url(tenant), {.busy_timeout = std::chrono::seconds(1)}));
+  must(store->create(session("s")));
+  const Holder holder(postgres_url(tenant),
+                      cat("SELECT 1 FROM reprise_heads WHERE tenant = '", tenant, "' FOR UPDATE"));
+  EXPECT_TRUE(fails(store->append(session_id("s"), messages(1), {}), Code::busy));
+  EXPECT_TRUE(works(store->find(session_id("s"))));
+  EXPECT_TRUE(works(read_all(*store, session_id("s"))));
+}
+
+}  // namespace
+}  // namespace reprise::test
