@@ -2,6 +2,13 @@
 
 #include <sqlite3.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "measure.h"
 
 namespace bench {

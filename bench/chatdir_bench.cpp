@@ -5,14 +5,14 @@
 
 #include <fcntl.h>
 #include <simdjson.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <ios>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,9 +21,10 @@
 
 #include "measure.h"
 #include "messages.h"
+#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
+#include "reprise/types.h"
 
 namespace bench {
 namespace {

@@ -4,12 +4,14 @@
 // usage: files_bench FOLDER [--smoke|--full]
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,9 +20,11 @@
 
 #include "measure.h"
 #include "messages.h"
+#include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "reprise/types.h"
 
 namespace bench {
 namespace {

@@ -7,8 +7,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <mutex>
+#include <string>
 #include <string_view>
+#include <thread>
+
+#include "measure.h"
 
 namespace bench {
 namespace {

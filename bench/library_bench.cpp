@@ -9,14 +9,16 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "bare_sqlite.h"
 #include "grown_store.h"
 #include "measure.h"
 #include "messages.h"
-#include "reprise/open_store.h"
+#include "reprise/message.h"
 #include "reprise/store.h"
+#include "reprise/types.h"
 
 namespace bench {
 namespace {

@@ -1,10 +1,15 @@
 #include "measure.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <ratio>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace bench {
 namespace {

@@ -3,9 +3,8 @@
 //
 // usage: program_bench FOLDER GROWN_FOLDER BIN_FOLDER PROGRAM [--smoke|--full] [--row N]
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -18,7 +17,8 @@
 #include "grown_store.h"
 #include "instant_server.h"
 #include "measure.h"
-#include "reprise/open_store.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
 #include "spawn.h"
 
 namespace bench {

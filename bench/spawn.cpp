@@ -2,8 +2,14 @@
 
 #include <fcntl.h>
 #include <spawn.h>
-#include <sys/resource.h>
+#include <sys/resource.h>  // NOLINT(misc-include-cleaner): rusage
+#include <sys/types.h>
 #include <sys/wait.h>
+
+#include <string>
+#include <vector>
+
+#include "measure.h"
 
 namespace bench {
 namespace {

@@ -49,7 +49,7 @@ TEST(ConversationWithoutWords, GoesOnByResponseIdsRunAfterRun) {
   const auto server = must(fake::FakeProvider::start({.port = 0, .key = "", .seed = 11}));
   const test::TemporaryFolder folder;
   const std::string url = cat("chain:", (folder.path() / "index.json").native());
-  Session begun = test::session("0190a3c2-0000-7000-8000-000000000002");
+  const Session begun = test::session("0190a3c2-0000-7000-8000-000000000002");
   ToolRegistry tools;
   add_tools(tools);
   TurnObserver observer;
@@ -58,7 +58,7 @@ TEST(ConversationWithoutWords, GoesOnByResponseIdsRunAfterRun) {
     const auto store = must(open_store(url));
     const auto provider =
         must(make_provider("openai-responses", {.base_url = cat(server->url(), "/v1")}));
-    Session session = first ? begun : must(get(*store, begun.info.id));
+    const Session session = first ? begun : must(get(*store, begun.info.id));
     EXPECT_EQ(session.response_chain.size(), static_cast<std::size_t>(turn));
     Conversation talk(*provider, store.get(), session, {.model = "m", .tools = &tools});
     for (std::int64_t i = 0; i < kTurnsOfARun && turn < kTurns; ++i, ++turn) {

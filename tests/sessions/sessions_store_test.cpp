@@ -320,7 +320,7 @@ class Listing : public SessionsStore {
 };
 
 TEST_F(Listing, OfOurFilesNeedsTheEndsOnly) {
-  Session whole = full_session("whole");
+  const Session whole = full_session("whole");
   must(store_->create(whole));
   must(store_->append(whole.info.id, messages(500), {}));
   must(store_->append(
@@ -335,7 +335,7 @@ TEST_F(Listing, OfOurFilesNeedsTheEndsOnly) {
 TEST_F(Listing, OfALongHistoryOfPromptsReadsMore) {
   Session chatty = session("chatty");
   for (int i = 0; i < 100; ++i) {
-    chatty.prompt_history.push_back(std::string(300, 'p'));
+    chatty.prompt_history.emplace_back(300, 'p');
   }
   must(store_->create(chatty));
   for (int i = 0; i < 120; ++i) {

@@ -1,5 +1,7 @@
 #include "cli/app/markdown_spans.h"
 
+#include <md4c.h>
+
 #include <string_view>
 #include <utility>
 
