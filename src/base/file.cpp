@@ -18,6 +18,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/temporary_name.h"
 #include "base/text.h"
 #include "reprise/error.h"
 
@@ -50,13 +51,6 @@ auto retried(Call call) {
     outcome = call();
   }
   return outcome;
-}
-
-fs::path temporary_beside(const fs::path& path) {
-  static std::atomic<unsigned> count{0};
-  fs::path name = path;
-  name += cat(".", ::getpid(), ".", count.fetch_add(1), ".tmp");
-  return name;
 }
 
 Result<> fill_and_sync(const fs::path& path, const std::function<Result<>(int)>& fill,

@@ -20,6 +20,7 @@
 
 #include "base/file.h"
 #include "base/lock_file.h"
+#include "base/temporary_name.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/store_offers.h"
@@ -165,7 +166,7 @@ struct ChatFile {
 void add_files(const fs::path& chat, const fs::path& folder, std::vector<ChatFile>& files) {
   std::error_code ignored;  // what cannot be read has nothing to show
   for (const fs::directory_entry& entry : fs::directory_iterator(chat / folder, ignored)) {
-    if (entry.is_regular_file(ignored)) {
+    if (entry.is_regular_file(ignored) && !is_temporary_name(entry.path().filename().native())) {
       files.push_back({(folder / entry.path().filename()).string(),
                        static_cast<std::int64_t>(entry.file_size(ignored))});
     }

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -122,7 +123,19 @@ Result<> Database::write(Durability durability, const Work& work) {
   if (options_.access == Access::read) {
     return fail(Code::unsupported, cat(file_.string(), " is open for reading only"));
   }
-  return writer_.run(durability, work);
+  auto done = writer_.run(durability, work);
+  if (!done && done.error().code == Code::io) {
+    forget_idle();
+  }
+  return done;
+}
+
+// SQLite opens for reading only what it cannot open for writing, a full disk's shared memory file
+// among them, and connections of one process share that: the next writer is to look anew.
+void Database::forget_idle() {
+  std::vector<std::unique_ptr<Connection>> forgotten;
+  const std::lock_guard guard(mutex_);
+  forgotten.swap(idle_);
 }
 
 bool Database::lacks_shared_memory() const {

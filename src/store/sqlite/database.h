@@ -68,6 +68,7 @@ class Database {
   Result<Reader> connect_as(OpenMode mode);
   Result<Reader> connect_without_shared_memory();
   bool lacks_shared_memory() const;
+  void forget_idle();
 
   const std::filesystem::path file_;
   const StoreOptions options_;

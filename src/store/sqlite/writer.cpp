@@ -178,13 +178,18 @@ Result<> Writer::process(const Group& group) {
     connection_.reset();
     return std::unexpected(std::move(opened).error());
   }
+  Result<> outcome;
   if (group.front()->alone) {
     group.front()->result = (*group.front()->work)(**opened);
-    return {};
+  } else {
+    outcome = process_in_transaction(group);
   }
-  auto outcome = process_in_transaction(group);
-  if (!outcome && outcome.error().code == Code::io) {
-    // What the file holds now is not known to this connection: a new one looks.
+  const auto is_io = [](const Result<>& result) {
+    return !result && result.error().code == Code::io;
+  };
+  if (is_io(outcome) || std::ranges::any_of(group, is_io, &Job::result)) {
+    // What the file holds now is not known to this connection, and SQLite may have opened for
+    // reading only what it could not open for writing: a new one looks.
     connection_.reset();
   }
   return outcome;

@@ -1,0 +1,394 @@
+#include "calls.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace reprise::rel {
+namespace {
+
+enum class Sort : std::uint8_t { reading, changing, writing };
+
+// Everything here must work before main() and in a forked child, so there is nothing to construct
+// but one string.
+struct Watched {
+  std::string folder;
+  Trap trap;
+  ChangeListener* listener = nullptr;
+  std::atomic<std::int64_t> all = 0;
+  std::atomic<std::int64_t> changes = 0;
+  std::atomic<bool> sprung = false;
+};
+
+constexpr std::size_t kFdsMax = 4096;
+
+std::atomic<bool> is_watching = false;
+Watched& watched() {
+  static Watched all_of_it;
+  return all_of_it;
+}
+std::array<std::atomic<bool>, kFdsMax> fd_counts{};
+
+bool counts(int fd) {
+  return is_watching && fd >= 0 && static_cast<std::size_t>(fd) < kFdsMax &&
+         fd_counts.at(static_cast<std::size_t>(fd));
+}
+
+bool counts(std::string_view path) {
+  const std::string& folder = watched().folder;
+  return is_watching && path.starts_with(folder) &&
+         (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+std::string path_of(int fd) {
+  std::array<char, 4096> buffer{};
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const long got = ::syscall(SYS_readlink, link.c_str(), buffer.data(), buffer.size());
+  return got > 0 ? std::string(buffer.data(), static_cast<std::size_t>(got)) : std::string();
+}
+
+std::string absolute(int folder, const char* path) {
+  if (path[0] == '/' || !is_watching) {
+    return path;
+  }
+  std::array<char, 4096> here{};
+  const std::string base = folder != AT_FDCWD ? path_of(folder)
+                           : ::syscall(SYS_getcwd, here.data(), here.size()) > 0
+                               ? std::string(here.data())
+                               : std::string();
+  return base + "/" + path;
+}
+
+// Counts a call; true when it is to fail, with errno set.
+bool is_trapped(Sort sort) {
+  Watched& now = watched();
+  const std::int64_t number = ++now.all;
+  const std::int64_t change = sort == Sort::reading ? now.changes.load() : ++now.changes;
+  const Trap& trap = now.trap;
+  if (trap.what == Trap::What::kill && sort != Sort::reading && change == trap.at) {
+    ::kill(::getpid(), SIGKILL);
+  }
+  if (trap.what == Trap::What::fail &&
+      (number == trap.at || (trap.lasting && number > trap.at && sort != Sort::reading))) {
+    errno = trap.error;
+    return true;
+  }
+  if (trap.what == Trap::What::short_write && now.sprung && trap.lasting && sort == Sort::writing) {
+    errno = trap.error;
+    return true;
+  }
+  return false;
+}
+
+// How much of it is written.
+std::size_t granted(std::size_t size) {
+  Watched& now = watched();
+  if (now.trap.what == Trap::What::short_write && now.all >= now.trap.at && size > 1 &&
+      !now.sprung.exchange(true)) {
+    return size / 2;
+  }
+  return size;
+}
+
+ChangeListener* listener() {
+  return watched().listener;
+}
+
+int open_watched(int folder, const char* path, int flags, unsigned mode) {
+  const std::string place = absolute(folder, path);
+  const bool creates = (flags & O_CREAT) != 0;
+  const bool changes = creates || (flags & O_TRUNC) != 0;
+  if (!counts(place)) {
+    return static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
+  }
+  if (is_trapped(changes ? Sort::changing : Sort::reading)) {
+    return -1;
+  }
+  const bool was_there = ::syscall(SYS_access, place.c_str(), F_OK) == 0;
+  const int fd = static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
+  if (fd >= 0 && static_cast<std::size_t>(fd) < kFdsMax) {
+    fd_counts.at(static_cast<std::size_t>(fd)) = true;
+    if (listener() != nullptr) {
+      listener()->opened(fd, place, creates && !was_there, (flags & O_TRUNC) != 0);
+    }
+  }
+  return fd;
+}
+
+// A call that changes nothing in the listener's eyes until it has worked.
+template <class Call, class Told>
+long change(Sort sort, Call call, Told told) {
+  if (is_trapped(sort)) {
+    return -1;
+  }
+  const long done = call();
+  if (done >= 0 && listener() != nullptr) {
+    const int kept = errno;
+    told(done);
+    errno = kept;
+  }
+  return done;
+}
+
+ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* place) {
+  const auto raw = [&](std::size_t part) {
+    return place != nullptr ? ::syscall(SYS_pwrite64, fd, bytes, part, *place)
+                            : ::syscall(SYS_write, fd, bytes, part);
+  };
+  if (!counts(fd)) {
+    return raw(size);
+  }
+  return change(
+      Sort::writing, [&] { return raw(granted(size)); },
+      [&](long done) {
+        const std::int64_t offset =
+            place != nullptr ? *place : ::syscall(SYS_lseek, fd, 0, SEEK_CUR) - done;
+        listener()->wrote(fd, offset,
+                          {static_cast<const char*>(bytes), static_cast<std::size_t>(done)});
+      });
+}
+
+ssize_t read_watched(int fd, void* bytes, std::size_t size, const off_t* place) {
+  if (counts(fd) && is_trapped(Sort::reading)) {
+    return -1;
+  }
+  return place != nullptr ? ::syscall(SYS_pread64, fd, bytes, size, *place)
+                          : ::syscall(SYS_read, fd, bytes, size);
+}
+
+int sync_watched(int fd, long call) {
+  if (!counts(fd)) {
+    return static_cast<int>(::syscall(call, fd));
+  }
+  return static_cast<int>(change(
+      Sort::changing, [&] { return ::syscall(call, fd); },
+      [&](long /*done*/) { listener()->synced(fd); }));
+}
+
+int truncate_watched(int fd, off_t size) {
+  if (!counts(fd)) {
+    return static_cast<int>(::syscall(SYS_ftruncate, fd, size));
+  }
+  return static_cast<int>(change(
+      Sort::changing, [&] { return ::syscall(SYS_ftruncate, fd, size); },
+      [&](long /*done*/) { listener()->resized(fd, size); }));
+}
+
+int rename_watched(int old_folder, const char* from, int new_folder, const char* to,
+                   unsigned flags) {
+  const auto raw = [&] {
+    return ::syscall(SYS_renameat2, old_folder, from, new_folder, to, flags);
+  };
+  const std::string source = absolute(old_folder, from);
+  const std::string target = absolute(new_folder, to);
+  if (!counts(source) && !counts(target)) {
+    return static_cast<int>(raw());
+  }
+  return static_cast<int>(
+      change(Sort::changing, raw, [&](long /*done*/) { listener()->renamed(source, target); }));
+}
+
+int remove_watched(int folder, const char* path, int flags) {
+  const std::string place = absolute(folder, path);
+  const auto raw = [&] { return ::syscall(SYS_unlinkat, folder, path, flags); };
+  if (!counts(place)) {
+    return static_cast<int>(raw());
+  }
+  return static_cast<int>(
+      change(Sort::changing, raw, [&](long /*done*/) { listener()->removed(place); }));
+}
+
+int make_folder_watched(int folder, const char* path, mode_t mode) {
+  const std::string place = absolute(folder, path);
+  const auto raw = [&] { return ::syscall(SYS_mkdirat, folder, path, mode); };
+  if (!counts(place)) {
+    return static_cast<int>(raw());
+  }
+  return static_cast<int>(
+      change(Sort::changing, raw, [&](long /*done*/) { listener()->made_folder(place); }));
+}
+
+int link_watched(const char* from, const char* to) {
+  const std::string place = absolute(AT_FDCWD, to);
+  const auto raw = [&] { return ::syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0); };
+  if (!counts(place)) {
+    return static_cast<int>(raw());
+  }
+  return static_cast<int>(change(Sort::changing, raw, [&](long /*done*/) {
+    listener()->linked(absolute(AT_FDCWD, from), place);
+  }));
+}
+
+int symlink_watched(const char* target, const char* path) {
+  const std::string place = absolute(AT_FDCWD, path);
+  const auto raw = [&] { return ::syscall(SYS_symlinkat, target, AT_FDCWD, path); };
+  if (!counts(place)) {
+    return static_cast<int>(raw());
+  }
+  return static_cast<int>(
+      change(Sort::changing, raw, [&](long /*done*/) { listener()->pointed(place, target); }));
+}
+
+}  // namespace
+
+void watch(std::string_view folder, const Trap& trap, ChangeListener* listener) {
+  Watched& now = watched();
+  now.folder = folder;
+  now.trap = trap;
+  now.listener = listener;
+  now.all = 0;
+  now.changes = 0;
+  now.sprung = false;
+  is_watching = true;
+}
+
+void unwatch() {
+  is_watching = false;
+  watched().listener = nullptr;
+}
+
+CallCounts calls_seen() {
+  return {watched().all, watched().changes};
+}
+
+}  // namespace reprise::rel
+
+// The C library's functions, under its names. NOLINTBEGIN(readability-identifier-naming,
+// readability-inconsistent-declaration-parameter-name,cert-dcl50-cpp,bugprone-reserved-identifier)
+extern "C" {
+
+int open(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const unsigned mode = va_arg(rest, unsigned);
+  va_end(rest);
+  return reprise::rel::open_watched(AT_FDCWD, path, flags, mode);
+}
+
+int open64(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const unsigned mode = va_arg(rest, unsigned);
+  va_end(rest);
+  return reprise::rel::open_watched(AT_FDCWD, path, flags, mode);
+}
+
+int openat(int folder, const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const unsigned mode = va_arg(rest, unsigned);
+  va_end(rest);
+  return reprise::rel::open_watched(folder, path, flags, mode);
+}
+
+int openat64(int folder, const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const unsigned mode = va_arg(rest, unsigned);
+  va_end(rest);
+  return reprise::rel::open_watched(folder, path, flags, mode);
+}
+
+int close(int fd) {
+  using namespace reprise::rel;
+  if (counts(fd)) {
+    if (listener() != nullptr) {
+      listener()->closed(fd);
+    }
+    fd_counts.at(static_cast<std::size_t>(fd)) = false;
+  }
+  return static_cast<int>(::syscall(SYS_close, fd));
+}
+
+ssize_t read(int fd, void* bytes, std::size_t size) {
+  return reprise::rel::read_watched(fd, bytes, size, nullptr);
+}
+ssize_t pread(int fd, void* bytes, std::size_t size, off_t place) {
+  return reprise::rel::read_watched(fd, bytes, size, &place);
+}
+ssize_t pread64(int fd, void* bytes, std::size_t size, off64_t place) {
+  return reprise::rel::read_watched(fd, bytes, size, &place);
+}
+ssize_t write(int fd, const void* bytes, std::size_t size) {
+  return reprise::rel::write_watched(fd, bytes, size, nullptr);
+}
+ssize_t pwrite(int fd, const void* bytes, std::size_t size, off_t place) {
+  return reprise::rel::write_watched(fd, bytes, size, &place);
+}
+ssize_t pwrite64(int fd, const void* bytes, std::size_t size, off64_t place) {
+  return reprise::rel::write_watched(fd, bytes, size, &place);
+}
+// As the C library may do it, too: one write takes the first part only.
+ssize_t writev(int fd, const iovec* parts, int count) {
+  if (!reprise::rel::counts(fd)) {
+    return ::syscall(SYS_writev, fd, parts, count);
+  }
+  const iovec* const full =
+      std::find_if(parts, parts + count, [](const iovec& part) { return part.iov_len > 0; });
+  return full == parts + count ? 0 : write(fd, full->iov_base, full->iov_len);
+}
+
+int fsync(int fd) {
+  return reprise::rel::sync_watched(fd, SYS_fsync);
+}
+int fdatasync(int fd) {
+  return reprise::rel::sync_watched(fd, SYS_fdatasync);
+}
+int ftruncate(int fd, off_t size) noexcept {
+  return reprise::rel::truncate_watched(fd, size);
+}
+int ftruncate64(int fd, off64_t size) noexcept {
+  return reprise::rel::truncate_watched(fd, size);
+}
+
+int rename(const char* from, const char* to) noexcept {
+  return reprise::rel::rename_watched(AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+int renameat2(int old_folder, const char* from, int new_folder, const char* to,
+              unsigned flags) noexcept {
+  return reprise::rel::rename_watched(old_folder, from, new_folder, to, flags);
+}
+int unlink(const char* path) noexcept {
+  return reprise::rel::remove_watched(AT_FDCWD, path, 0);
+}
+int unlinkat(int folder, const char* path, int flags) noexcept {
+  return reprise::rel::remove_watched(folder, path, flags);
+}
+int rmdir(const char* path) noexcept {
+  return reprise::rel::remove_watched(AT_FDCWD, path, AT_REMOVEDIR);
+}
+int remove(const char* path) noexcept {
+  struct stat what{};
+  const bool is_folder = ::lstat(path, &what) == 0 && S_ISDIR(what.st_mode);
+  return reprise::rel::remove_watched(AT_FDCWD, path, is_folder ? AT_REMOVEDIR : 0);
+}
+int mkdir(const char* path, mode_t mode) noexcept {
+  return reprise::rel::make_folder_watched(AT_FDCWD, path, mode);
+}
+int mkdirat(int folder, const char* path, mode_t mode) noexcept {
+  return reprise::rel::make_folder_watched(folder, path, mode);
+}
+int link(const char* from, const char* to) noexcept {
+  return reprise::rel::link_watched(from, to);
+}
+int symlink(const char* target, const char* path) noexcept {
+  return reprise::rel::symlink_watched(target, path);
+}
+
+}  // extern "C"
+// NOLINTEND(readability-identifier-naming,readability-inconsistent-declaration-parameter-name,
+// cert-dcl50-cpp,bugprone-reserved-identifier)

@@ -1,0 +1,141 @@
+#include "history.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "life.h"
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "trial.h"
+
+namespace reprise::rel {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The one damage that a fault may leave: a line that was being written, of which nobody was told.
+constexpr std::string_view kCut = "the end was cut off in writing";
+
+std::string where_they_differ(const std::string& is, const std::string& should) {
+  const auto at = std::ranges::mismatch(is, should).in1 - is.begin();
+  const auto from = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, at - 60));
+  return cat("at byte ", at, ": \"…", is.substr(from, 120), "…\" instead of \"…",
+             should.substr(std::min(from, should.size()), 120), "…\"");
+}
+
+bool is_whole(const std::string& damage) {
+  for (std::size_t from = 0; from < damage.size();) {
+    const std::size_t end = damage.find('\n', from);
+    if (!std::string_view(damage).substr(from, end - from).ends_with(kCut)) {
+      return false;
+    }
+    from = end + 1;
+  }
+  return true;
+}
+
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', '|');
+  return text;
+}
+
+}  // namespace
+
+History::History(const Kind& kind, const fs::path& work)
+    : kind_(kind), work_(work), place_(work / "now") {
+  fs::create_directories(place_);
+  const auto opened = kind.open(place_, {});
+  if (!opened) {
+    throw std::runtime_error(opened.error().message);
+  }
+  steps_ = life(**opened);
+  keep(0);
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const Ended ended = in_process([&](const Say& /*say*/) {
+      const auto store = kind.open(place_, {});
+      const auto done = store ? steps_[i].run(**store) : Result<>(std::unexpected(store.error()));
+      return done ? std::string() : done.error().message;
+    });
+    if (!ended.said.empty() || !ended.fault.empty() || ended.killed) {
+      throw std::runtime_error(cat(kind.name, ": ", steps_[i].name, ": ", ended.said, ended.fault));
+    }
+    keep(i + 1);
+  }
+}
+
+fs::path History::kept(std::size_t steps) const {
+  return work_ / cat("after", steps);
+}
+
+void History::set_back_to(std::size_t steps) const {
+  copy_folder(kept(steps), place_);
+}
+
+void History::keep(std::size_t steps) {
+  copy_folder(place_, kept(steps));
+  const auto store = kind_.open(place_, {});
+  const auto seen = store ? look(**store) : Result<Seen>(std::unexpected(store.error()));
+  if (!seen || !seen->damage.empty()) {
+    throw std::runtime_error(seen ? seen->damage : seen.error().message);
+  }
+  seen_.push_back(*seen);
+}
+
+std::string examine(const Kind& kind, const fs::path& place, std::span<const Seen> allowed,
+                    bool lasting_only) {
+  const auto store = kind.open(place, {});
+  if (!store) {
+    return cat("cannot be opened: ", store.error().message);
+  }
+  const auto seen = look(**store);
+  if (!seen) {
+    return cat("cannot be read: ", seen.error().message);
+  }
+  const auto same = [&](const Seen& other) {
+    return seen->lasting == other.lasting && (lasting_only || seen->running == other.running);
+  };
+  if (std::ranges::none_of(allowed, same)) {
+    const Seen& last = allowed.back();
+    return one_line(cat(
+        "shows ", where_they_differ(seen->lasting + seen->running, last.lasting + last.running)));
+  }
+  if (!is_whole(seen->damage)) {
+    return one_line(cat("is damaged: ", seen->damage));
+  }
+  if (!has_session(*seen)) {
+    return "";  // none yet that could take a message
+  }
+  if (const auto added = add_one_more(**store); !added) {
+    return cat("takes no message: ", added.error().message);
+  }
+  if ((*store)->offers().repair != nullptr) {
+    const auto report = (*store)->offers().repair->verify();
+    if (!report) {
+      return cat("cannot be verified: ", report.error().message);
+    }
+    for (const Damage& damage : report->damage) {
+      if (damage.reason != kCut) {
+        return one_line(cat("is damaged: ", damage.where, ": ", damage.reason));
+      }
+    }
+  }
+  return "";
+}
+
+void Tally::add(std::string_view what, const std::string& fault) {
+  ++tried;
+  if (!fault.empty()) {
+    faults.push_back(cat(what, ": ", fault));
+  }
+}
+
+}  // namespace reprise::rel

@@ -1,0 +1,59 @@
+#pragma once
+
+// A life without any fault: what every trial is measured by.
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "life.h"
+
+namespace reprise::rel {
+
+class History {
+ public:
+  // Lives it in `work`/now, and keeps what the folder held before each step and at the end.
+  // Throws when a step fails: then there is nothing to measure by.
+  History(const Kind& kind, const std::filesystem::path& work);
+
+  const Kind& kind() const { return kind_; }
+  // Where every trial takes place: stores may remember where they are.
+  const std::filesystem::path& place() const { return place_; }
+  const std::vector<LifeStep>& steps() const { return steps_; }
+  // After so many steps.
+  const Seen& seen(std::size_t steps) const { return seen_.at(steps); }
+  // After `first` steps, or one more, up to `last`.
+  std::span<const Seen> seen(std::size_t first, std::size_t last) const {
+    return std::span(seen_).subspan(first, last - first + 1);
+  }
+  // Makes place() what it was then.
+  void set_back_to(std::size_t steps) const;
+
+ private:
+  std::filesystem::path kept(std::size_t steps) const;
+  void keep(std::size_t steps);
+
+  const Kind& kind_;
+  std::filesystem::path work_;
+  std::filesystem::path place_;
+  std::vector<LifeStep> steps_;
+  std::vector<Seen> seen_;
+};
+
+// What is wrong with the store at `place`, in one line; "" when it shows one of what is allowed,
+// takes one more message and finds no damage in itself. In the middle of a fault what came last may
+// be cut. What runs is compared unless `lasting_only`.
+std::string examine(const Kind& kind, const std::filesystem::path& place,
+                    std::span<const Seen> allowed, bool lasting_only = false);
+
+// Trials of one sort, counted.
+struct Tally {
+  std::size_t tried = 0;
+  std::vector<std::string> faults;  // one line each
+  void add(std::string_view what, const std::string& fault);
+};
+
+}  // namespace reprise::rel

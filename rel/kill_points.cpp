@@ -1,0 +1,176 @@
+#include "kill_points.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "calls.h"
+#include "history.h"
+#include "life.h"
+#include "reprise/error.h"
+#include "trial.h"
+
+namespace reprise::rel {
+namespace {
+
+constexpr std::string_view kDone = "done";
+
+struct Counted {
+  std::int64_t all = 0;
+  std::int64_t changes = 0;
+};
+
+// How many calls a step makes when nothing is wrong.
+Counted count_calls(const History& history, std::size_t step) {
+  history.set_back_to(step);
+  const Ended ended = in_process([&](const Say& /*say*/) {
+    watch(history.place().native());
+    {
+      const auto store = history.kind().open(history.place(), {});
+      if (!store || !history.steps()[step].run(**store)) {
+        return std::string("0 0");
+      }
+    }
+    const CallCounts counts = calls_seen();
+    return cat(counts.all, " ", counts.changes);
+  });
+  Counted out;
+  const char* const end = ended.said.data() + ended.said.size();
+  const auto all = std::from_chars(ended.said.data(), end, out.all);
+  std::from_chars(all.ptr + 1, end, out.changes);
+  return out;
+}
+
+// The store must show the step done, or, where it may be either, done or not.
+std::string examine_after(const History& history, std::size_t step, bool must_be_done,
+                          bool lasting_only = false) {
+  const Ended ended = in_process([&](const Say& /*say*/) {
+    return examine(history.kind(), history.place(),
+                   history.seen(must_be_done ? step + 1 : step, step + 1), lasting_only);
+  });
+  return ended.said + ended.fault;
+}
+
+std::string killed_at(const History& history, std::size_t step, std::int64_t at) {
+  history.set_back_to(step);
+  const Ended ended = in_process([&](const Say& say) -> std::string {
+    watch(history.place().native(), {.what = Trap::What::kill, .at = at});
+    const auto store = history.kind().open(history.place(), {});
+    if (!store) {
+      return store.error().message;
+    }
+    const auto done = history.steps()[step].run(**store);
+    if (!done) {
+      return done.error().message;
+    }
+    say(kDone);
+    return "";
+  });
+  const bool is_done = ended.said == kDone;
+  if (!ended.fault.empty() || (!ended.said.empty() && !is_done)) {
+    return ended.fault + ended.said;
+  }
+  const std::string fault = examine_after(history, step, is_done);
+  return fault.empty() ? "" : cat(is_done ? "lost what was acknowledged: " : "", fault);
+}
+
+// Tries the step until it is done: once while calls fail, and once more when none do.
+std::string run_twice(const History& history, std::size_t step, const Trap& trap, const Say& say) {
+  watch(history.place().native(), trap);
+  auto store = history.kind().open(history.place(), {});
+  const LifeStep& what = history.steps()[step];
+  const auto first = store ? what.run(**store) : Result<>(std::unexpected(store.error()));
+  unwatch();
+  if (first) {
+    say(kDone);
+    return "";
+  }
+  if (first.error().message.empty() || first.error().message.contains('\n')) {
+    return cat("the error is no line: ", first.error().message);
+  }
+  if (!what.repeatable) {
+    return "";
+  }
+  if (!store) {
+    store = history.kind().open(history.place(), {});
+  }
+  if (!store) {
+    return cat("cannot be opened afterwards: ", store.error().message);
+  }
+  const auto second = what.run(**store);
+  if (!second) {
+    const auto seen = look(**store);
+    if (!seen || *seen != history.seen(step + 1)) {
+      return cat("cannot be repeated: ", second.error().message, " (after ", first.error().message,
+                 ")");
+    }
+  }
+  say(kDone);
+  return "";
+}
+
+std::string failed_at(const History& history, std::size_t step, const Trap& trap) {
+  history.set_back_to(step);
+  const Ended ended =
+      in_process([&](const Say& say) { return run_twice(history, step, trap, say); });
+  if (!ended.fault.empty() || ended.killed || (!ended.said.empty() && ended.said != kDone)) {
+    return ended.fault + ended.said;
+  }
+  // What was streaming when its file could not take it may have come in part.
+  const bool is_done = ended.said == kDone;
+  return examine_after(history, step, is_done, !is_done && !history.steps()[step].on_disk);
+}
+
+std::string describe(const Trap& trap) {
+  const std::string_view error = trap.error == EIO      ? "EIO"
+                                 : trap.error == ENOSPC ? "ENOSPC"
+                                                        : "EDQUOT";
+  return cat(trap.what == Trap::What::short_write ? "short write, then " : "", error,
+             trap.lasting ? " for ever" : " once");
+}
+
+}  // namespace
+
+Tally kill_at_every_change(const History& history) {
+  Tally tally;
+  for (std::size_t step = 0; step < history.steps().size(); ++step) {
+    const std::int64_t changes = count_calls(history, step).changes;
+    for (std::int64_t at = 1; at <= changes; ++at) {
+      tally.add(cat(history.kind().name, ", ", history.steps()[step].name, ", killed at change ",
+                    at, " of ", changes),
+                killed_at(history, step, at));
+    }
+  }
+  return tally;
+}
+
+Tally fail_at_every_call(const History& history) {
+  static const std::vector<Trap> traps = {
+      {.what = Trap::What::fail, .error = EIO},
+      {.what = Trap::What::fail, .error = ENOSPC, .lasting = true},
+      {.what = Trap::What::fail, .error = EDQUOT},
+      {.what = Trap::What::fail, .error = EIO, .lasting = true},
+      {.what = Trap::What::short_write, .error = ENOSPC, .lasting = true},
+      {.what = Trap::What::short_write, .error = ENOSPC},
+  };
+  Tally tally;
+  for (std::size_t step = 0; step < history.steps().size(); ++step) {
+    const std::int64_t calls = count_calls(history, step).all;
+    for (std::int64_t at = 1; at <= calls; ++at) {
+      for (Trap trap : traps) {
+        trap.at = at;
+        tally.add(cat(history.kind().name, ", ", history.steps()[step].name, ", ", describe(trap),
+                      " at call ", at, " of ", calls),
+                  failed_at(history, step, trap));
+      }
+    }
+  }
+  return tally;
+}
+
+}  // namespace reprise::rel

@@ -1,0 +1,276 @@
+#include "life.h"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise::rel {
+namespace {
+
+using std::filesystem::path;
+
+// The names below are constants of this file: what does not parse is its own mistake.
+template <class T>
+T parsed(std::string_view text) {
+  auto id = T::parse(text);
+  if (!id) {
+    throw std::logic_error(id.error().message);
+  }
+  return *std::move(id);
+}
+
+SessionId session(int number) {
+  return parsed<SessionId>(cat("01990000-0000-7000-8000-00000000000", number));
+}
+
+OperationId operation(std::string_view name) {
+  return parsed<OperationId>(name);
+}
+
+Time at(int second) {
+  return Time{std::chrono::seconds(1'790'000'000 + second)};
+}
+
+Session empty_session(int number) {
+  return {.info = {.id = session(number),
+                   .title = cat("Session ", number),
+                   .created_at = at(number),
+                   .updated_at = at(number)}};
+}
+
+Message said(bool words, std::string_view role, std::string text, int second) {
+  Message message;
+  message.role = words ? role : role::kAssistant;
+  message.created_at = at(second);
+  if (words) {
+    message.blocks.emplace_back(TextBlock{std::move(text), {}});
+  }
+  if (!words || role == role::kAssistant) {
+    message.provider = "openai-responses";
+    message.response_id = cat("resp_", second);
+  }
+  return message;
+}
+
+class Steps {
+ public:
+  explicit Steps(Store& store)
+      : words_(store.holds().words), many_(store.holds().many_sessions), offers_(store.offers()) {}
+
+  std::vector<LifeStep> all() && {
+    begin();
+    talk();
+    if (words_) {
+      running_answer();
+      beside();
+    }
+    if (many_) {
+      second_session();
+    }
+    away_and_back();
+    if (offers_.rewriting != nullptr) {
+      rewrite();
+    }
+    end();
+    return std::move(steps_);
+  }
+
+ private:
+  void add(std::string name, std::function<Result<>(Store&)> run) {
+    steps_.push_back({std::move(name), std::move(run)});
+  }
+  void add_os(std::string name, std::function<Result<>(Store&)> run) {
+    steps_.push_back({std::move(name), std::move(run), false, false});
+  }
+  void append(std::string name, int number, std::vector<Message> messages,
+              AppendOptions options = {}) {
+    options.operation = operation(name);
+    add("append " + name, [number, messages = std::move(messages), options](Store& store) {
+      auto done = store.append(session(number), messages, options);
+      return done ? Result<>() : std::unexpected(done.error());
+    });
+  }
+  Message user(std::string text) { return said(words_, role::kUser, std::move(text), ++second_); }
+  Message answer(std::string text) {
+    Message message = said(words_, role::kAssistant, std::move(text), ++second_);
+    if (words_) {
+      message.usage = Usage{.input = {10}, .output = {second_}, .request_id = cat("q", second_)};
+    }
+    return message;
+  }
+
+  void begin() {
+    add("create", [](Store& store) { return store.create(empty_session(1)); });
+  }
+
+  void talk() {
+    append("question", 1, {user("How long is a league?")});
+    append("answer", 1, {answer("An hour's walk.")});
+    append("turn", 1, {user("And a mile?"), answer("A third of it. \xF0\x9F\x9A\xB6")});
+    add("title", [](Store& store) { return store.update(session(1), {.title = "Leagues"}); });
+  }
+
+  void running_answer() {
+    if (offers_.partials == nullptr) {
+      return;
+    }
+    const OperationId running = operation("running");
+    append("ask", 1, {user("Tell me more.")},
+           {.begin_partial = PartialStart{running, this_process(), "echo", "m", at(0)}});
+    for (const std::string_view piece : {"A league ", "is three ", "miles "}) {
+      add_os(cat("stream \"", piece, "\""), [running, piece](Store& store) {
+        const std::vector<Block> delta = {TextBlock{std::string(piece), {}}};
+        return store.offers().partials->add(session(1), running, delta);
+      });
+    }
+    append("end", 1, {answer("A league is three miles in most places.")}, {.end_partial = running});
+  }
+
+  void beside() {
+    if (offers_.todos != nullptr) {
+      add("todos", [](Store& store) -> Result<> {
+        REPRISE_TRY(store.offers().todos->edit_todos(session(1), [](std::vector<Todo>& todos) {
+          todos = {{"Measure a league", TodoStatus::in_progress, "Measuring", {}}};
+          return Result<>();
+        }));
+        return {};
+      });
+    }
+    if (offers_.artefacts != nullptr) {
+      add("artefact", [](Store& store) {
+        return store.offers().artefacts->save_artefact(session(1), {1}, "answer.md", "An hour.\n");
+      });
+      add_os("growing artefact", [](Store& store) {
+        return store.offers().artefacts->append_artefact(session(1), {1}, "raw", "data: {}\n");
+      });
+    }
+    // Long enough for several pages, and more than one sector in any file.
+    append("long", 1, {user(std::string(30'000, 'x')), answer(std::string(9'000, 'y'))});
+  }
+
+  void second_session() {
+    if (offers_.forking != nullptr) {
+      add("fork", [](Store& store) {
+        return store.offers().forking->fork(session(1), Seq{2}, empty_session(2));
+      });
+    } else {
+      add("create another", [](Store& store) { return store.create(empty_session(2)); });
+    }
+    append("aside", 2, {user("A question of its own."), answer("Its answer.")});
+    if (offers_.current != nullptr) {
+      // Restoring a chat makes it the current one, which is a step of its own: let it be that
+      // already.
+      add("current", [](Store& store) { return store.offers().current->set_current(session(1)); });
+    }
+  }
+
+  void away_and_back() {
+    if (offers_.archives != nullptr) {
+      add("archive",
+          [](Store& store) { return store.offers().archives->archive(session(1), at(100)); });
+      add("restore from the archive",
+          [](Store& store) { return store.offers().archives->restore(session(1)); });
+    }
+    if (offers_.trash != nullptr) {
+      add("trash", [](Store& store) { return store.offers().trash->trash(session(1), at(101)); });
+      add("restore from the trash",
+          [](Store& store) { return store.offers().trash->restore(session(1)); });
+    }
+    append("after", 1, {user("Are you back?"), answer("I am.")});
+  }
+
+  void rewrite() {
+    add("rewind", [words = words_](Store& store) -> Result<> {
+      auto done = store.offers().rewriting->replace_suffix(
+          session(1), Seq{2}, {said(words, role::kUser, "Once more: a mile?", 60)},
+          {.operation = operation("rewind")});
+      return done ? Result<>() : std::unexpected(done.error());
+    });
+  }
+
+  void end() {
+    add("close", [](Store& store) {
+      return store.update(session(1), {.state = SessionState::closed, .closed_at = at(102)});
+    });
+    add("resume", [](Store& store) {
+      return store.update(session(1),
+                          {.state = SessionState::active, .closed_at = std::optional<Time>()});
+    });
+    if (many_ && offers_.trash != nullptr) {
+      add("purge", [](Store& store) { return store.offers().trash->purge(session(2)); });
+    }
+    append("last", 1, {user("Good night."), answer("Good night.")});
+  }
+
+  bool words_;
+  bool many_;
+  const StoreOffers& offers_;
+  std::vector<LifeStep> steps_;
+  int second_ = 10;
+};
+
+}  // namespace
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all = {
+      {"sqlite",
+       [](const path& folder, const StoreOptions& options) {
+         return open_sqlite_store(folder / "reprise.db", options);
+       }},
+      {"chatdir",
+       [](const path& folder, const StoreOptions& options) {
+         return open_chatdir_store(folder / "chats", options);
+       }},
+      {"sessions",
+       [](const path& folder, const StoreOptions& options) {
+         return open_sessions_store(folder / "sessions", options);
+       }},
+      {"chain",
+       [](const path& folder, const StoreOptions& options) {
+         return open_chain_store(folder / "conversations.json", options);
+       }},
+      {"context",
+       [](const path& folder, const StoreOptions& options) {
+         return open_context_store(folder / "openai.json", options);
+       }},
+  };
+  return all;
+}
+
+std::vector<LifeStep> life(Store& store) {
+  return Steps(store).all();
+}
+
+Result<> add_one_more(Store& store) {
+  const bool words = store.holds().words;
+  auto running = store.offers().partials != nullptr ? store.offers().partials->find(session(1))
+                                                    : Result<std::optional<Partial>>();
+  REPRISE_ASSIGN(const Session found, get(store, session(1)));
+  if (found.info.state == SessionState::archived) {
+    REPRISE_TRY(store.offers().archives->restore(session(1)));
+  }
+  AppendOptions options;
+  if (running && *running) {
+    options.end_partial = (*running)->answer;
+  }
+  auto done = store.append(session(1), {said(words, role::kUser, "One more.", 200)}, options);
+  return done ? Result<>() : std::unexpected(done.error());
+}
+
+}  // namespace reprise::rel

@@ -1,0 +1,108 @@
+// What can be seen of a store. Processes that are answering are left out: they differ each time.
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "life.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise::rel {
+namespace {
+
+void add_damage(const std::vector<Damage>& damage, std::string& out) {
+  for (const Damage& part : damage) {
+    out += cat(part.where, ": ", part.reason, "\n");
+  }
+}
+
+std::string facts_of(const Session& session) {
+  const SessionInfo& info = session.info;
+  std::string out =
+      cat(info.id.str(), " \"", info.title, "\" ", to_string(info.state), " head ", info.head.value,
+          " created ", format_time(info.created_at), " updated ", format_time(info.updated_at),
+          " closed ", info.closed_at ? format_time(*info.closed_at) : "never");
+  if (info.forked_from) {
+    out += cat(" from ", info.forked_from->session.str(), " at ", info.forked_from->at.value);
+  }
+  out += cat("\nmode ", info.mode, " provider ", info.provider, " model ", info.model, " system ",
+             session.system_prompt, "\nusage ", usage_to_json(session.usage), "\nchain");
+  for (const ResponseLink& link : session.response_chain) {
+    out += cat(" ", link.provider, "/", link.response_id);
+  }
+  return out + "\n";
+}
+
+Result<> look_beside(Store& store, const SessionId& id, Seen& seen) {
+  const StoreOffers& offers = store.offers();
+  if (offers.todos != nullptr) {
+    REPRISE_ASSIGN(const auto todos, offers.todos->todos(id));
+    seen.lasting += cat("todos ", todos_to_json(todos), "\n");
+  }
+  if (offers.artefacts != nullptr) {
+    REPRISE_ASSIGN(const auto entries, offers.artefacts->list_artefacts(id));
+    for (const auto& entry : entries) {
+      REPRISE_ASSIGN(const auto bytes, offers.artefacts->find_artefact(id, entry.step, entry.name));
+      const std::string line =
+          cat("artefact ", entry.step.value, " ", entry.name, " ", bytes.value_or("none"), "\n");
+      if (entry.name != "raw") {
+        seen.lasting += line;
+      } else if (entry.bytes > 0) {  // begun, and nothing in it yet: as good as not there
+        seen.running += line;
+      }
+    }
+  }
+  if (offers.partials != nullptr) {
+    REPRISE_ASSIGN(const auto partial, offers.partials->find(id));
+    if (partial) {
+      seen.running +=
+          cat("answering ", partial->answer.str(), " ", blocks_to_json(partial->blocks), "\n");
+    }
+  }
+  return {};
+}
+
+Result<> look_at(Store& store, const SessionId& id, Seen& seen) {
+  REPRISE_ASSIGN(const Session session, get(store, id));
+  seen.lasting += facts_of(session);
+  REPRISE_ASSIGN(const ReadReport report, store.read(id, {}, [&](Message&& message) {
+    seen.lasting += cat(message.seq.value, " ", message_to_json(message), "\n");
+    return Flow::go_on;
+  }));
+  add_damage(report.damage, seen.damage);
+  return look_beside(store, id, seen);
+}
+
+}  // namespace
+
+Result<Seen> look(Store& store) {
+  Seen seen;
+  REPRISE_ASSIGN(SessionPage page,
+                 store.list({.states = {SessionState::active, SessionState::closed,
+                                        SessionState::archived, SessionState::trashed},
+                             .limit = kPageMax}));
+  add_damage(page.damage, seen.damage);
+  std::ranges::sort(page.sessions, {}, &SessionInfo::id);
+  for (const SessionInfo& info : page.sessions) {
+    REPRISE_TRY(look_at(store, info.id, seen));
+  }
+  if (store.offers().current != nullptr) {
+    REPRISE_ASSIGN(const auto current, store.offers().current->current());
+    seen.lasting += cat("current ", current ? current->str() : "none", "\n");
+  }
+  return seen;
+}
+
+bool has_session(const Seen& seen) {
+  return seen.lasting.contains(" head ");
+}
+
+}  // namespace reprise::rel
