@@ -91,7 +91,7 @@ void History::keep(std::size_t steps) {
 }
 
 std::string examine(const Kind& kind, const fs::path& place, std::span<const Seen> allowed,
-                    bool lasting_only) {
+                    Leniency leniency) {
   const auto store = kind.open(place, {});
   if (!store) {
     return cat("cannot be opened: ", store.error().message);
@@ -101,14 +101,15 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const See
     return cat("cannot be read: ", seen.error().message);
   }
   const auto same = [&](const Seen& other) {
-    return seen->lasting == other.lasting && (lasting_only || seen->running == other.running);
+    return seen->lasting == other.lasting &&
+           (leniency.ignores_running || seen->running == other.running);
   };
   if (std::ranges::none_of(allowed, same)) {
     const Seen& last = allowed.back();
     return one_line(cat(
         "shows ", where_they_differ(seen->lasting + seen->running, last.lasting + last.running)));
   }
-  if (!is_whole(seen->damage)) {
+  if (!leniency.allows_damage && !is_whole(seen->damage)) {
     return one_line(cat("is damaged: ", seen->damage));
   }
   if (!has_session(*seen)) {
@@ -123,7 +124,7 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const See
       return cat("cannot be verified: ", report.error().message);
     }
     for (const Damage& damage : report->damage) {
-      if (damage.reason != kCut) {
+      if (!leniency.allows_damage && damage.reason != kCut) {
         return one_line(cat("is damaged: ", damage.where, ": ", damage.reason));
       }
     }

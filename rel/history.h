@@ -43,11 +43,15 @@ class History {
   std::vector<Seen> seen_;
 };
 
+struct Leniency {
+  bool ignores_running = false;  // answers that run and artefacts that grow are not compared
+  bool allows_damage = false;    // what nobody was told of may have come as rubbish
+};
+
 // What is wrong with the store at `place`, in one line; "" when it shows one of what is allowed,
-// takes one more message and finds no damage in itself. In the middle of a fault what came last may
-// be cut. What runs is compared unless `lasting_only`.
+// takes one more message and finds no damage in itself. What came last may always be cut.
 std::string examine(const Kind& kind, const std::filesystem::path& place,
-                    std::span<const Seen> allowed, bool lasting_only = false);
+                    std::span<const Seen> allowed, Leniency leniency = {});
 
 // Trials of one sort, counted.
 struct Tally {

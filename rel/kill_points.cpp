@@ -48,10 +48,11 @@ Counted count_calls(const History& history, std::size_t step) {
 
 // The store must show the step done, or, where it may be either, done or not.
 std::string examine_after(const History& history, std::size_t step, bool must_be_done,
-                          bool lasting_only = false) {
+                          bool ignores_running = false) {
   const Ended ended = in_process([&](const Say& /*say*/) {
     return examine(history.kind(), history.place(),
-                   history.seen(must_be_done ? step + 1 : step, step + 1), lasting_only);
+                   history.seen(must_be_done ? step + 1 : step, step + 1),
+                   {.ignores_running = ignores_running});
   });
   return ended.said + ended.fault;
 }

@@ -15,17 +15,20 @@
 #include "history.h"
 #include "kill_points.h"
 #include "life.h"
+#include "power_cut.h"
 #include "trial.h"
 
 namespace reprise::rel {
 namespace {
 
 constexpr std::size_t kFaultsShown = 50;
+constexpr std::size_t kPowerCuts = 4000;
 
 const std::map<std::string_view, std::function<Tally(const History&)>>& trials() {
   static const std::map<std::string_view, std::function<Tally(const History&)>> all = {
       {"kill", kill_at_every_change},
       {"errors", fail_at_every_call},
+      {"power", [](const History& history) { return cut_the_power(history, kPowerCuts); }},
   };
   return all;
 }
@@ -42,7 +45,7 @@ bool report(std::string_view trial, const Kind& kind, const Tally& tally) {
 
 int run(const std::vector<std::string_view>& arguments) {
   if (arguments.empty() || !trials().contains(arguments.front())) {
-    std::fputs("usage: rel_store kill|errors [STORE...]\n", stderr);
+    std::fputs("usage: rel_store kill|errors|power [STORE...]\n", stderr);
     return 64;
   }
   bool all_good = true;

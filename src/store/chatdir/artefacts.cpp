@@ -249,7 +249,12 @@ Result<> ChatArtefacts::save_artefact(const SessionId& id, Step step, std::strin
     const fs::path file = folder / file_of(name);
     REPRISE_TRY(refuse_link(file));
     REPRISE_TRY(replace_file(file, bytes));
-    return step.value == 0 ? Result<>() : sync_folder(folder_of(folder));
+    if (step.value == 0) {
+      return {};
+    }
+    // The names of the step's folder and of steps/, whoever made them.
+    REPRISE_TRY(sync_folder(folder_of(folder)));
+    return sync_folder(chat.place().folder);
   });
 }
 

@@ -1,0 +1,93 @@
+#pragma once
+
+// What a disk may hold after a power cut. The changes of a run are written down in their order;
+// from them follows, for every moment, what is certain (it was synced), and what may or may not
+// have arrived.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calls.h"
+
+namespace reprise::rel {
+
+enum class Arrival : std::uint8_t {
+  // As a journalling file system (ext4, data=ordered) does it: names and sizes arrive in the order
+  // they were changed, any sync takes all of them along, and a file grows only with its bytes.
+  journalled,
+  // As little as POSIX says: a name arrives for certain only with a sync of its folder, in no
+  // order;
+  // a file's bytes only with a sync of the file, and what has not come may read as zeros.
+  minimal,
+};
+
+class DiskRecord final : public ChangeListener {
+ public:
+  // What is in the folder now is certain.
+  explicit DiskRecord(const std::filesystem::path& folder);
+
+  // So many changes were made by now.
+  std::size_t changes() const { return changes_.size(); }
+
+  // Makes `target` a folder as the power cut after `cut` changes may leave it; which of the many it
+  // is follows from `chance`.
+  void write_state(std::size_t cut, Arrival arrival, std::minstd_rand& chance,
+                   const std::filesystem::path& target) const;
+
+  void opened(int fd, std::string_view path, bool is_new, bool emptied) override;
+  void closed(int fd) override;
+  void wrote(int fd, std::int64_t offset, std::string_view bytes) override;
+  void resized(int fd, std::int64_t size) override;
+  void synced(int fd) override;
+  void made_folder(std::string_view path) override;
+  void removed(std::string_view path) override;
+  void renamed(std::string_view from, std::string_view to) override;
+  void linked(std::string_view from, std::string_view to) override;
+  void pointed(std::string_view path, std::string_view target) override;
+
+ private:
+  struct Name {  // of a node in a folder
+    int folder = 0;
+    std::string name;
+    friend auto operator<=>(const Name&, const Name&) = default;
+  };
+  enum class Sort : std::uint8_t { file, folder, link };
+  struct Node {
+    Sort sort = Sort::file;
+    std::string bytes;  // a file's at the beginning, a link's target
+  };
+  struct Change {
+    enum class What : std::uint8_t { set_name, clear_name, move_name, write, resize, sync } what;
+    int node = 0;
+    Name name = {};
+    Name old_name = {};
+    std::int64_t offset = 0;  // the new size, for resize
+    std::string bytes = {};
+  };
+  using Names = std::map<Name, int>;
+  struct State;
+
+  int add_node(Sort sort, std::string bytes = {});
+  Name name_of(std::string_view path) const;
+  void load(const std::filesystem::path& folder, int node);
+  void take_unseen_bytes(int node, const std::filesystem::path& path);
+  std::vector<bool> certain(std::size_t cut, Arrival arrival) const;
+  void write_tree(const State& state, int folder, const std::filesystem::path& target) const;
+
+  std::string root_;
+  std::vector<Node> nodes_;            // the root is 0
+  Names now_;                          // as the run sees it
+  std::vector<std::string> contents_;  // of the files, as the run sees them
+  std::map<int, int> open_;            // file descriptors and their nodes
+  Names at_begin_;
+  std::vector<Change> changes_;
+};
+
+}  // namespace reprise::rel

@@ -1,0 +1,94 @@
+#include "power_cut.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "calls.h"
+#include "disk.h"
+#include "history.h"
+#include "life.h"
+#include "trial.h"
+
+namespace reprise::rel {
+namespace {
+
+// The store is closed and opened again after so many steps.
+constexpr std::size_t kStepsOpen = 5;
+
+struct Recorded {
+  DiskRecord disk;
+  // How many changes there were when each step began, and when it had been acknowledged.
+  std::vector<std::size_t> begun;
+  std::vector<std::size_t> ended;
+};
+
+Recorded record_life(const History& history) {
+  history.set_back_to(0);
+  Recorded out{DiskRecord(history.place()), {}, {}};
+  watch(history.place().native(), {}, &out.disk);
+  for (std::size_t step = 0; step < history.steps().size();) {
+    const auto store = history.kind().open(history.place(), {});
+    const std::size_t end = std::min(step + kStepsOpen, history.steps().size());
+    for (; step < end; ++step) {
+      out.begun.push_back(out.disk.changes());
+      if (!store || !history.steps()[step].run(**store)) {
+        throw std::runtime_error(cat("step failed: ", history.steps()[step].name));
+      }
+      out.ended.push_back(out.disk.changes());
+    }
+  }
+  unwatch();
+  return out;
+}
+
+// The steps that a power cut after `cut` changes may not undo, and those that had begun.
+struct Bounds {
+  std::size_t kept = 0;
+  std::size_t begun = 0;
+};
+
+Bounds bounds_at(const History& history, const Recorded& life, std::size_t cut) {
+  Bounds out;
+  for (std::size_t step = 0; step < life.begun.size(); ++step) {
+    if (life.ended[step] <= cut && history.steps()[step].on_disk) {
+      out.kept = step + 1;
+    }
+    if (life.begun[step] < cut) {
+      out.begun = step + 1;
+    }
+  }
+  out.begun = std::max(out.begun, out.kept);
+  return out;
+}
+
+}  // namespace
+
+Tally cut_the_power(const History& history, std::size_t states) {
+  const Recorded life = record_life(history);
+  Tally tally;
+  for (std::size_t i = 0; i < states; ++i) {
+    const std::size_t cut = i * life.disk.changes() / states + 1;
+    const Arrival arrival = i % 2 == 0 ? Arrival::journalled : Arrival::minimal;
+    std::minstd_rand chance(static_cast<unsigned>(i + 1));
+    life.disk.write_state(cut, arrival, chance, history.place());
+    const Bounds bounds = bounds_at(history, life, cut);
+    const Ended ended = in_process([&](const Say& /*say*/) {
+      return examine(history.kind(), history.place(), history.seen(bounds.kept, bounds.begun),
+                     {.ignores_running = true, .allows_damage = bounds.begun > bounds.kept});
+    });
+    tally.add(cat(history.kind().name, ", power cut ", i, " after change ", cut, " of ",
+                  life.disk.changes(), " (",
+                  arrival == Arrival::journalled ? "journalled" : "minimal", ", in \"",
+                  bounds.begun > 0 ? history.steps()[bounds.begun - 1].name : "opening", "\")"),
+              ended.said + ended.fault);
+  }
+  return tally;
+}
+
+}  // namespace reprise::rel
