@@ -139,4 +139,10 @@ void Tally::add(std::string_view what, const std::string& fault) {
   }
 }
 
+Tally& Tally::operator+=(const Tally& other) {
+  tried += other.tried;
+  faults.insert(faults.end(), other.faults.begin(), other.faults.end());
+  return *this;
+}
+
 }  // namespace reprise::rel

@@ -58,6 +58,7 @@ struct Tally {
   std::size_t tried = 0;
   std::vector<std::string> faults;  // one line each
   void add(std::string_view what, const std::string& fault);
+  Tally& operator+=(const Tally& other);
 };
 
 }  // namespace reprise::rel

@@ -235,7 +235,7 @@ const std::vector<Kind>& kinds() {
        }},
       {"chatdir",
        [](const path& folder, const StoreOptions& options) {
-         return open_chatdir_store(folder / "chats", options);
+         return open_chatdir_store(folder / "chats", options, {.messages_max = 1'000'000});
        }},
       {"sessions",
        [](const path& folder, const StoreOptions& options) {
@@ -271,6 +271,37 @@ Result<> add_one_more(Store& store) {
   }
   auto done = store.append(session(1), {said(words, role::kUser, "One more.", 200)}, options);
   return done ? Result<>() : std::unexpected(done.error());
+}
+
+Result<> create_named(Store& store) {
+  return store.create(empty_session(1));
+}
+
+Result<> add_named(Store& store, const std::string& name, std::size_t bytes) {
+  Message message = said(store.holds().words, role::kAssistant, name + std::string(bytes, ' '), 1);
+  message.response_id = name;
+  auto done = store.append(session(1), {message}, {.operation = operation(name)});
+  return done ? Result<>() : std::unexpected(done.error());
+}
+
+Result<std::vector<std::string>> names_in(Store& store) {
+  std::vector<std::string> names;
+  if (!store.holds().words) {
+    REPRISE_ASSIGN(const Session found, get(store, session(1)));
+    for (const ResponseLink& link : found.response_chain) {
+      if (!link.response_id.starts_with("resp_")) {
+        names.push_back(link.response_id);
+      }
+    }
+    return names;
+  }
+  REPRISE_TRY(store.read(session(1), {}, [&](const Message& message) {
+    if (message.role == role::kAssistant) {
+      names.push_back(message.response_id);
+    }
+    return Flow::go_on;
+  }));
+  return names;
 }
 
 }  // namespace reprise::rel

@@ -3,6 +3,7 @@
 // The life that a store leads in the trials: a fixed sequence of steps, each one call that must
 // happen whole or not at all, and what can be seen of the store after each.
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -46,5 +47,10 @@ bool has_session(const Seen& seen);
 
 // One more message to the session that is always there, to see that the store still takes one.
 Result<> add_one_more(Store& store);
+
+// For several writers: a session whose messages have names, in the order they stand in it.
+Result<> create_named(Store& store);
+Result<> add_named(Store& store, const std::string& name, std::size_t bytes);
+Result<std::vector<std::string>> names_in(Store& store);
 
 }  // namespace reprise::rel

@@ -1,4 +1,4 @@
-// rel_store TRIAL [STORE…]
+// rel_store TRIAL [--long] [STORE…]
 //
 // Tries what stores promise, and says how often and what was lost: one line for each store.
 // Ends with 1 when anything was.
@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "crowd.h"
 #include "history.h"
 #include "kill_points.h"
 #include "life.h"
@@ -22,13 +23,57 @@ namespace reprise::rel {
 namespace {
 
 constexpr std::size_t kFaultsShown = 50;
-constexpr std::size_t kPowerCuts = 4000;
 
-const std::map<std::string_view, std::function<Tally(const History&)>>& trials() {
-  static const std::map<std::string_view, std::function<Tally(const History&)>> all = {
-      {"kill", kill_at_every_change},
-      {"errors", fail_at_every_call},
-      {"power", [](const History& history) { return cut_the_power(history, kPowerCuts); }},
+// How much is tried.
+struct Effort {
+  std::size_t power_cuts = 4000;
+  std::size_t crowds = 60;
+  std::size_t stops = 10;
+  int messages = 1000;  // of each of eight writers, where a message does not cost the whole file
+};
+constexpr Effort kShort;
+constexpr Effort kLong{.power_cuts = 100'000, .crowds = 300, .stops = 100, .messages = 10'000};
+
+using Trial = std::function<Tally(const Kind&, const Effort&)>;
+
+Trial on_history(const std::function<Tally(const History&, const Effort&)>& trial) {
+  return [trial](const Kind& kind, const Effort& effort) {
+    const WorkFolder work;
+    return trial(History(kind, work.path()), effort);
+  };
+}
+
+// Eight writers of many messages, and sixteen of few.
+Tally contend(const Kind& kind, const Effort& effort) {
+  const bool grows = kind.name == "sqlite" || kind.name == "chatdir";
+  Tally tally = write_beside_each_other(
+      kind, {.writers = 8, .messages = grows ? effort.messages : effort.messages / 20});
+  tally += write_beside_each_other(
+      kind, {.writers = 16, .messages = grows ? effort.messages / 5 : effort.messages / 100});
+  if (kind.name == "sqlite") {
+    // Long messages fill the log, so that it is taken into the database again and again.
+    tally += write_beside_each_other(
+        kind, {.writers = 8, .messages = effort.messages / 5, .bytes = 50'000});
+  }
+  return tally;
+}
+
+const std::map<std::string_view, Trial>& trials() {
+  static const std::map<std::string_view, Trial> all = {
+      {"kill", on_history([](const History& history, const Effort& /*effort*/) {
+         return kill_at_every_change(history);
+       })},
+      {"errors", on_history([](const History& history, const Effort& /*effort*/) {
+         return fail_at_every_call(history);
+       })},
+      {"power", on_history([](const History& history, const Effort& effort) {
+         return cut_the_power(history, effort.power_cuts);
+       })},
+      {"crowd",
+       [](const Kind& kind, const Effort& effort) { return kill_crowds(kind, effort.crowds); }},
+      {"contention", contend},
+      {"stop",
+       [](const Kind& kind, const Effort& effort) { return stop_the_holder(kind, effort.stops); }},
   };
   return all;
 }
@@ -43,17 +88,18 @@ bool report(std::string_view trial, const Kind& kind, const Tally& tally) {
   return tally.tried > 0 && tally.faults.empty();
 }
 
-int run(const std::vector<std::string_view>& arguments) {
+int run(std::vector<std::string_view> arguments) {
+  const bool is_long = std::erase(arguments, "--long") > 0;
   if (arguments.empty() || !trials().contains(arguments.front())) {
-    std::fputs("usage: rel_store kill|errors|power [STORE...]\n", stderr);
+    std::fputs("usage: rel_store kill|errors|power|crowd|contention|stop [--long] [STORE...]\n",
+               stderr);
     return 64;
   }
   bool all_good = true;
   for (const Kind& kind : kinds()) {
     if (arguments.size() == 1 || std::ranges::find(arguments, kind.name) != arguments.end()) {
-      const WorkFolder work;
-      const History history(kind, work.path());
-      all_good &= report(arguments.front(), kind, trials().at(arguments.front())(history));
+      const Tally tally = trials().at(arguments.front())(kind, is_long ? kLong : kShort);
+      all_good &= report(arguments.front(), kind, tally);
     }
   }
   return all_good ? 0 : 1;
