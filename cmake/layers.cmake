@@ -42,7 +42,7 @@ function(reprise_test name)
   # Always joined: reading the test library's headers takes longer than most tests.
   reprise_join(${name} ${test_SOURCES})
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
-  target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   target_link_libraries(${name} PRIVATE
     reprise_build_settings reprise ${test_USES} GTest::gtest_main GTest::gmock)
   set(properties DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)

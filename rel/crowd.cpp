@@ -131,7 +131,8 @@ std::string check_names(const std::vector<std::string>& names,
   return "";
 }
 
-std::string examine_crowd(const Kind& kind, const fs::path& place,
+// `next` is a round that has not begun: under its name one more message is added.
+std::string examine_crowd(const Kind& kind, const fs::path& place, int next,
                           const std::map<std::pair<int, int>, int>& told) {
   const Ended ended = in_process([&](const Say& /*say*/) -> std::string {
     const auto store = kind.open(place, {});
@@ -145,7 +146,7 @@ std::string examine_crowd(const Kind& kind, const fs::path& place,
     if (std::string fault = check_names(*names, told); !fault.empty()) {
       return fault;
     }
-    const auto added = add_one_more(**store);
+    const auto added = add_named(**store, name_of(next, kWriters, 0), 0);
     return added ? "" : added.error().message;
   });
   return ended.said + ended.fault;
@@ -234,7 +235,8 @@ Tally kill_crowds(const Kind& kind, std::size_t rounds) {
     }
     const auto told = listen(in.get(), round);
     writers.clear();
-    tally.add(cat(kind.name, ", killed at moment ", i), examine_crowd(kind, place, told));
+    tally.add(cat(kind.name, ", killed at moment ", i),
+              examine_crowd(kind, place, round + 1, told));
   }
   return tally;
 }
@@ -274,7 +276,7 @@ Tally write_beside_each_other(const Kind& kind, const CrowdSize& size) {
     tally.add(what, code == 0 ? "" : cat("a reader saw messages come and go (", code, ")"));
   }
   tally.add(what, verify(kind, place));
-  tally.add(what, examine_crowd(kind, place, told));
+  tally.add(what, examine_crowd(kind, place, 1, told));
   return tally;
 }
 
@@ -307,7 +309,7 @@ Tally stop_the_holder(const Kind& kind, std::size_t moments) {
   tally.add(kind.name, refused > 0 ? "" : "the holder was never stopped with the lock");
   holder.signal(SIGKILL);
   holder.wait();
-  tally.add(kind.name, examine_crowd(kind, place, {}));
+  tally.add(kind.name, examine_crowd(kind, place, 2, {}));
   return tally;
 }
 

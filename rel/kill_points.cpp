@@ -150,7 +150,7 @@ Tally kill_at_every_change(const History& history) {
   return tally;
 }
 
-Tally fail_at_every_call(const History& history) {
+Tally fail_at_calls(const History& history, std::int64_t stride) {
   static const std::vector<Trap> traps = {
       {.what = Trap::What::fail, .error = EIO},
       {.what = Trap::What::fail, .error = ENOSPC, .lasting = true},
@@ -162,7 +162,8 @@ Tally fail_at_every_call(const History& history) {
   Tally tally;
   for (std::size_t step = 0; step < history.steps().size(); ++step) {
     const std::int64_t calls = count_calls(history, step).all;
-    for (std::int64_t at = 1; at <= calls; ++at) {
+    for (std::int64_t at = 1 + static_cast<std::int64_t>(step) % stride; at <= calls;
+         at += stride) {
       for (Trap trap : traps) {
         trap.at = at;
         tally.add(cat(history.kind().name, ", ", history.steps()[step].name, ", ", describe(trap),

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -66,6 +67,12 @@ Message said(bool words, std::string_view role, std::string text, int second) {
     message.response_id = cat("resp_", second);
   }
   return message;
+}
+
+// The secret that session files are signed with stands beside their folder.
+Result<> sign_from_now_on(const path& folder) {
+  const path secret = folder / "machine_secret";
+  return std::filesystem::exists(secret) ? Result<>() : replace_file(secret, std::string(64, 'a'));
 }
 
 class Steps {
@@ -238,7 +245,8 @@ const std::vector<Kind>& kinds() {
          return open_chatdir_store(folder / "chats", options, {.messages_max = 1'000'000});
        }},
       {"sessions",
-       [](const path& folder, const StoreOptions& options) {
+       [](const path& folder, const StoreOptions& options) -> Result<std::unique_ptr<Store>> {
+         REPRISE_TRY(sign_from_now_on(folder));
          return open_sessions_store(folder / "sessions", options);
        }},
       {"chain",
@@ -278,9 +286,15 @@ Result<> create_named(Store& store) {
 }
 
 Result<> add_named(Store& store, const std::string& name, std::size_t bytes) {
-  Message message = said(store.holds().words, role::kAssistant, name + std::string(bytes, ' '), 1);
-  message.response_id = name;
-  auto done = store.append(session(1), {message}, {.operation = operation(name)});
+  const bool words = store.holds().words;
+  Message answer = said(words, role::kAssistant, name + std::string(bytes, ' '), 1);
+  answer.response_id = name;
+  std::vector<Message> turn;
+  if (words) {
+    turn.push_back(said(words, role::kUser, name, 1));
+  }
+  turn.push_back(std::move(answer));
+  auto done = store.append(session(1), std::move(turn), {.operation = operation(name)});
   return done ? Result<>() : std::unexpected(done.error());
 }
 
@@ -295,13 +309,16 @@ Result<std::vector<std::string>> names_in(Store& store) {
     }
     return names;
   }
+  bool is_half = false;
   REPRISE_TRY(store.read(session(1), {}, [&](const Message& message) {
-    if (message.role == role::kAssistant) {
+    is_half = message.role == role::kUser;
+    if (!is_half) {
       names.push_back(message.response_id);
     }
     return Flow::go_on;
   }));
-  return names;
+  return is_half ? Result<std::vector<std::string>>(fail(Code::corrupt, "half a turn is there"))
+                 : names;
 }
 
 }  // namespace reprise::rel

@@ -60,6 +60,10 @@ Result<> look_beside(Store& store, const SessionId& id, Seen& seen) {
       }
     }
   }
+  if (offers.signatures != nullptr) {
+    REPRISE_ASSIGN(const Signature signature, offers.signatures->signature(id));
+    seen.lasting += cat("signature ", to_string(signature), "\n");
+  }
   if (offers.partials != nullptr) {
     REPRISE_ASSIGN(const auto partial, offers.partials->find(id));
     if (partial) {

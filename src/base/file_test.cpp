@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 
+#include "base/temporary_name.h"
 #include "base/text.h"
 #include "reprise/error.h"
 
@@ -105,6 +107,17 @@ TEST_F(FileTest, MovesOverNothing) {
   EXPECT_EQ(*read_file(folder_ / "c"), "one");
   EXPECT_FALSE(fs::exists(folder_ / "a"));
   EXPECT_EQ(move_file(folder_ / "a", folder_ / "d").error().code, Code::not_found);
+}
+
+TEST(TemporaryName, IsTheOneThatUnfinishedFilesHave) {
+  const fs::path first = temporary_beside("/a/notes.json");
+  EXPECT_EQ(first.parent_path(), "/a");
+  EXPECT_NE(first, temporary_beside("/a/notes.json"));
+  EXPECT_TRUE(is_temporary_name(first.filename().native()));
+  for (const std::string_view other :
+       {"notes.json", "notes.tmp", "notes.1.tmp", "notes.1.x.tmp", ".1.2.tmp", "notes..2.tmp"}) {
+    EXPECT_FALSE(is_temporary_name(other)) << other;
+  }
 }
 
 }  // namespace

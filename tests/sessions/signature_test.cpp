@@ -96,11 +96,11 @@ TEST(Signature, OfNullOrNothingIsNone) {
 TEST(SigningKey, NeedsALongSecret) {
   const TemporaryFolder folder;
   const path file = folder.path() / "machine_secret";
-  EXPECT_EQ(store::sessions::read_secret(file), std::nullopt);
+  EXPECT_EQ(must(store::sessions::read_secret(file)), std::nullopt);
   must(replace_file(file, "short"));
-  EXPECT_EQ(store::sessions::read_secret(file), std::nullopt);
+  EXPECT_EQ(must(store::sessions::read_secret(file)), std::nullopt);
   must(replace_file(file, kFixtureSecret));
-  EXPECT_EQ(store::sessions::read_secret(file), kFixtureSecret);
+  EXPECT_EQ(must(store::sessions::read_secret(file)), kFixtureSecret);
 }
 
 // A store with a secret beside it, as the original's.

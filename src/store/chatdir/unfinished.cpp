@@ -55,8 +55,11 @@ Result<> take_away(const MovingNames& names, const fs::path& folder) {
   return move_file(folder, names.leaving);
 }
 
-bool is_changed(const MovingNames& names, const LogPoint& packed) {
+Result<bool> is_changed(const MovingNames& names, const LogPoint& packed) {
   const auto now = point_at_end(names.chat / kMessagesFile);
+  if (!now && now.error().code == Code::io) {
+    return std::unexpected(now.error());  // nobody knows
+  }
   return now ? *now != packed : now.error().code != Code::not_found;
 }
 
@@ -66,8 +69,11 @@ Result<> finish_packing(const MovingNames& names, const LogPoint& packed) {
     REPRISE_TRY(take_away(names, names.archive));
     REPRISE_TRY(move_file(names.new_archive, names.archive));
   }
-  if (is_there(names.chat) && !is_changed(names, packed)) {
-    REPRISE_TRY(take_away(names, names.chat));
+  if (is_there(names.chat)) {
+    REPRISE_ASSIGN(const bool was_changed, is_changed(names, packed));
+    if (!was_changed) {
+      REPRISE_TRY(take_away(names, names.chat));
+    }
   }
   return conclude(names);
 }

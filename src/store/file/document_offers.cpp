@@ -204,7 +204,10 @@ Result<Appended> write_document(const SessionFiles& files, Documents& documents,
     return Outcome::changed;
   };
   REPRISE_TRY(documents.edit(id, change));
-  if (write.options.end_partial && !write.options.begin_partial && !appended.repeated) {
+  const auto& ended = write.options.end_partial;
+  const auto& begun = write.options.begin_partial;
+  // Pieces under another name are not mistaken for those of the next answer.
+  if (ended && (!begun || begun->answer == *ended) && !appended.repeated) {
     // Nothing is lost when this fails: pieces of an answer that has ended are not read.
     (void)remove_partial(files.partial_file(id));
   }

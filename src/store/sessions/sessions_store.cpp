@@ -72,7 +72,7 @@ class SessionsFiles final : public SessionFiles {
   Result<std::vector<SessionInfo>> infos(std::vector<Damage>& damage) const override;
 
  private:
-  std::optional<std::string> secret() const {
+  Result<std::optional<std::string>> secret() const {
     return read_secret(root().parent_path() / "machine_secret");
   }
   Result<bool> all_fail(const fs::path& but, std::string_view secret) const;
@@ -96,7 +96,8 @@ std::optional<Document> SessionsFiles::salvage(const fs::path& file, std::string
 
 Result<std::string> SessionsFiles::encode(Document& document) const {
   std::optional<SigningKey> key;
-  if (const auto secret = this->secret(); secret) {
+  REPRISE_ASSIGN(const auto secret, this->secret());
+  if (secret) {
     // Without OpenSSL there is no key, and the file is written unsigned.
     if (auto derived = SigningKey::derive(*secret, host_name()); derived) {
       key = *std::move(derived);
@@ -122,7 +123,7 @@ Result<Signature> check(const SignedText& text, std::string_view secret) {
 
 Result<Signature> SessionsFiles::signature(const fs::path& file) const {
   REPRISE_ASSIGN(const std::string bytes, read_file(file, kFileBytesMax));
-  const auto secret = this->secret();
+  REPRISE_ASSIGN(const auto secret, this->secret());
   if (!secret) {
     const std::string_view signature = json::find_member(bytes, "signature");
     return signature.empty() || signature == "null" ? Signature::not_signed

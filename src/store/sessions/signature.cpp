@@ -77,8 +77,11 @@ std::string host_name() {
   return std::string(whole.substr(0, whole.find('.')));
 }
 
-std::optional<std::string> read_secret(const std::filesystem::path& file) {
+Result<std::optional<std::string>> read_secret(const std::filesystem::path& file) {
   auto secret = read_file(file, kSecretBytesMax);
+  if (!secret && secret.error().code == Code::io) {
+    return std::unexpected(std::move(secret).error());
+  }
   if (!secret || secret->size() < kSecretBytesMin) {
     return std::nullopt;
   }

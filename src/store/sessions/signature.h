@@ -33,8 +33,8 @@ class SigningKey {
 // The part of this host's name that goes into the key: up to the first point.
 std::string host_name();
 
-// nullopt: there is none that the original would use.
-std::optional<std::string> read_secret(const std::filesystem::path& file);
+// nullopt: there is none that the original would use. io when it cannot be told.
+Result<std::optional<std::string>> read_secret(const std::filesystem::path& file);
 
 // What a file says of its signature.
 struct SignedText {

@@ -1,0 +1,73 @@
+// A full disk, and files larger than anybody expects.
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/variable.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/small_disk.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::unique_ptr<Store> open_at(const fs::path& folder, const StoreOptions& options = {}) {
+  return must(open_context_store(folder / "openai.json", options));
+}
+
+TEST(ContextOnAFullDisk, FailsAndKeepsTheOldFileByteForByte) {
+  const TemporaryFolder folder;
+  const SmallDisk disk(folder.path());
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a small disk needs root";
+  }
+  const auto store = open_at(folder.path());
+  const SessionId id = session_id("s");
+  must(store->create(session("s")));
+  must(store->append(id, {user("first")}, {}));
+  const std::string before = must(read_file(folder.path() / "openai.json"));
+  disk.fill();
+  EXPECT_TRUE(fails(store->append(id, {user(std::string(50'000, 'x'))}, {}), Code::io));
+  EXPECT_EQ(must(read_file(folder.path() / "openai.json")), before);
+  EXPECT_EQ(texts(must(read_all(*store, id))), std::vector<std::string>{"first"});
+  EXPECT_EQ(texts(must(read_all(*open_at(folder.path(), {.access = Access::read}), id))),
+            std::vector<std::string>{"first"});
+  fs::remove(folder.path() / "filler");
+  EXPECT_TRUE(works(store->append(id, {user("second")}, {})));
+  EXPECT_EQ(must(read_all(*open_at(folder.path()), id)).size(), 2U);
+}
+
+TEST(ContextWithALongLine, ReadsAndWritesIt) {
+  const bool is_long = !variable("REPRISE_LONG").empty();
+  const std::size_t size = is_long ? 90'000'000 : 9'000'000;
+  const TemporaryFolder folder;
+  must(replace_file(
+      folder.path() / "openai.json",
+      cat(R"({"conversation":[{"role":"user","content":")", std::string(size, 'x'), R"("}]})")));
+  const auto store = open_at(folder.path());
+  const SessionId id = must(store->list({})).sessions.front().id;
+  must(store->append(id, {assistant("that was long")}, {}));
+  const auto there = must(read_all(*open_at(folder.path()), id));
+  ASSERT_EQ(there.size(), 2U);
+  EXPECT_EQ(plain_text(there.front()).size(), size);
+}
+
+}  // namespace
+}  // namespace reprise::test
