@@ -15,10 +15,7 @@
 #include "support/postgres_server.h"
 
 namespace reprise::test {
-
-std::string new_tenant() {
-  return make_session_id(system_clock(), system_entropy()).str();
-}
+namespace {
 
 std::unique_ptr<postgres::Connection> connect(std::string_view url) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -26,6 +23,12 @@ std::unique_ptr<postgres::Connection> connect(std::string_view url) {
   auto connection = must(postgres::Connection::open(place.servers.front(), deadline));
   connection->set_prepare(postgres::Prepare::unnamed);
   return connection;
+}
+
+}  // namespace
+
+std::string new_tenant() {
+  return make_session_id(system_clock(), system_entropy()).str();
 }
 
 void run(std::string_view url, std::string_view sql) {

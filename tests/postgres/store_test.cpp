@@ -113,6 +113,20 @@ TEST(PostgresStore, AServerThatIsNotThereIsSaidAtOnce) {
   EXPECT_EQ(opened.error().message.find("sesame"), std::string::npos) << opened.error().message;
 }
 
+// With several hosts: those that are not there are passed by.
+TEST(PostgresStore, AnyOfSeveralHostsWillDo) {
+  std::string url = postgres_url(new_tenant());
+  const std::size_t host = url.find("127.0.0.1");
+  url.insert(host, "127.0.0.1:1,");
+  for (const char* more : {"", "&list_from=standby"}) {
+    const auto store = open_store(cat(url, more));
+    ASSERT_TRUE(works(store)) << more;
+    const SessionId id = session_id(cat("s", url.size() + std::string_view(more).size()));
+    EXPECT_TRUE(works((*store)->create(session(id.str()))));
+    EXPECT_FALSE(must((*store)->list({})).sessions.empty());
+  }
+}
+
 TEST(PostgresStore, TenClientsMakeTheTablesAtOnce) {
   const std::string url = new_database();
   std::atomic<int> opened = 0;

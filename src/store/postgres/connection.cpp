@@ -2,6 +2,7 @@
 
 #include <libpq-fe.h>
 #include <poll.h>
+#include <postgres_ext.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -234,7 +235,7 @@ void Connection::refuse(const PGresult* result) {
 }
 
 std::unexpected<Error> Connection::refused() {
-  return std::unexpected(*std::exchange(error_, std::nullopt));
+  return std::unexpected(std::exchange(error_, std::nullopt).value_or(Error{}));
 }
 
 std::unexpected<Error> Connection::lose(Code code, std::string_view what) {

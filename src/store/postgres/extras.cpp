@@ -1,5 +1,6 @@
 // Todos and artefacts: what stands beside the messages.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -128,6 +129,7 @@ class PostgresArtefacts final : public Artefacts {
             return std::unexpected(store::no_session(id));
           }
           std::vector<Entry> entries;
+          entries.reserve(static_cast<std::size_t>(rows[1].count()));
           for (int row = 0; row < rows[1].count(); ++row) {
             entries.push_back(
                 {Step{rows[1].integer(row, 0)}, rows[1].text(row, 1), rows[1].integer(row, 2)});

@@ -1,7 +1,5 @@
 #include "store/postgres/libpq_library.h"
 
-#include <libpq-fe.h>
-
 #include <memory>
 
 #include "base/late_library.h"

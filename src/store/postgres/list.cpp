@@ -1,6 +1,7 @@
 #include "store/postgres/list.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

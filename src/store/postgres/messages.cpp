@@ -14,7 +14,6 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/facts.h"
 #include "store/postgres/branches.h"
@@ -105,6 +104,7 @@ Query append_query(const Key& key, const Batch& batch, const Names& counted, Hel
 // What stands in other tables.
 std::vector<Query> queries_beside(const Key& key, const Batch& batch) {
   std::vector<Query> queries;
+  queries.reserve(batch.parts.size());
   for (const Batch::Part& part : batch.parts) {
     queries.push_back(
         {kInsertMessagePart, values_of(key, batch.operation, part.place, part.part, part.bytes)});

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"

@@ -99,7 +99,7 @@ Result<> Reading::find_segments() {
 }
 
 Result<> Reading::fetch_page(Connection& connection) {
-  Segment& segment = segments_.front();
+  const Segment& segment = segments_.front();
   REPRISE_TRY(connection.begin_rows(
       {range_.newest_first ? kReadBackwards : kReadForwards,
        values_of({database_.tenant(), segment.branch.session}, segment.branch.number, segment.from,
@@ -111,7 +111,7 @@ Result<> Reading::fetch_page(Connection& connection) {
       break;
     }
     ++rows;
-    Fetched& fetched = page_.emplace_back(segment.branch, read_row(*row, 0));
+    const Fetched& fetched = page_.emplace_back(segment.branch, read_row(*row, 0));
     expect(fetched.row.seq.value);
     page_bytes_ += fetched.row.bytes();
     if (page_bytes_ >= kPageBytes) {

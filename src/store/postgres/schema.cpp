@@ -26,6 +26,7 @@ constexpr std::string_view kClaimVersion =
 
 // Ids compare as bytes, whatever the database's language. All other text may hold what text of the
 // server's cannot, and is bytes.
+// NOLINTBEGIN(bugprone-suspicious-missing-comma): long statements, a line for each column.
 constexpr std::string_view kVersion1[] = {
     "CREATE TABLE IF NOT EXISTS reprise_sessions("
     " tenant text COLLATE \"C\" NOT NULL,"
@@ -139,6 +140,7 @@ constexpr std::string_view kVersion1[] = {
     " PRIMARY KEY(tenant, session_id, hash))",
     "CREATE INDEX IF NOT EXISTS reprise_by_hash ON reprise_blob_refs(tenant, hash)",
 };
+// NOLINTEND(bugprone-suspicious-missing-comma)
 
 constexpr Migration kMigrations[] = {{1, kVersion1}};
 

@@ -12,31 +12,31 @@ namespace {
 
 struct Meaning {
   std::string_view sqlstate;  // or the class that it begins with
-  Code code;
   int os_errno;
+  Code code;
   Remedy remedy;
 };
 constexpr Meaning kMeanings[] = {
-    {"08", Code::io, 0, Remedy::reconnect},
-    {"25006", Code::io, EROFS, Remedy::reconnect},  // it is a standby by now
-    {"26000", Code::io, 0, Remedy::unnamed},        // no such prepared statement
-    {"28", Code::unauthorized, 0, Remedy::none},
-    {"3D000", Code::not_found, 0, Remedy::none},
-    {"40", Code::busy, 0, Remedy::again},
-    {"42501", Code::io, EACCES, Remedy::none},
-    {"42P05", Code::io, 0, Remedy::unnamed},  // prepared already
-    {"53100", Code::io, ENOSPC, Remedy::none},
-    {"53300", Code::busy, 0, Remedy::reconnect},  // too many connections
-    {"53", Code::io, ENOMEM, Remedy::none},
-    {"55P03", Code::busy, 0, Remedy::none},  // waited long enough for a lock
-    {"57014", Code::timeout, 0, Remedy::none},
-    {"57P", Code::io, 0, Remedy::reconnect},
-    {"58", Code::io, EIO, Remedy::none},
-    {"XX001", Code::corrupt, 0, Remedy::none},
-    {"XX002", Code::corrupt, 0, Remedy::none},
+    {"08", 0, Code::io, Remedy::reconnect},
+    {"25006", EROFS, Code::io, Remedy::reconnect},  // it is a standby by now
+    {"26000", 0, Code::io, Remedy::unnamed},        // no such prepared statement
+    {"28", 0, Code::unauthorized, Remedy::none},
+    {"3D000", 0, Code::not_found, Remedy::none},
+    {"40", 0, Code::busy, Remedy::again},
+    {"42501", EACCES, Code::io, Remedy::none},
+    {"42P05", 0, Code::io, Remedy::unnamed},  // prepared already
+    {"53100", ENOSPC, Code::io, Remedy::none},
+    {"53300", 0, Code::busy, Remedy::reconnect},  // too many connections
+    {"53", ENOMEM, Code::io, Remedy::none},
+    {"55P03", 0, Code::busy, Remedy::none},  // waited long enough for a lock
+    {"57014", 0, Code::timeout, Remedy::none},
+    {"57P", 0, Code::io, Remedy::reconnect},
+    {"58", EIO, Code::io, Remedy::none},
+    {"XX001", 0, Code::corrupt, Remedy::none},
+    {"XX002", 0, Code::corrupt, Remedy::none},
 };
 
-constexpr Meaning kUnknown = {"", Code::io, 0, Remedy::none};
+constexpr Meaning kUnknown = {"", 0, Code::io, Remedy::none};
 
 const Meaning& meaning_of(std::string_view sqlstate) {
   for (const Meaning& meaning : kMeanings) {

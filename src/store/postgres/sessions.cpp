@@ -1,7 +1,7 @@
 #include "store/postgres/sessions.h"
 
-#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>

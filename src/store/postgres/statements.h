@@ -282,6 +282,7 @@ inline constexpr std::string_view kFindSharing =
     " AND base_session = $2::text AND session_id <> $2::text ORDER BY session_id LIMIT 10";
 #define REPRISE_DELETE_FROM(table) \
   "DELETE FROM " table " WHERE tenant = $1::text AND session_id = $2::text"
+// NOLINTBEGIN(bugprone-suspicious-missing-comma): each is put together by the macro.
 inline constexpr std::string_view kPurge[] = {
     REPRISE_DELETE_FROM("reprise_sessions"),  REPRISE_DELETE_FROM("reprise_branches"),
     REPRISE_DELETE_FROM("reprise_messages"),  REPRISE_DELETE_FROM("reprise_message_parts"),
@@ -289,6 +290,7 @@ inline constexpr std::string_view kPurge[] = {
     REPRISE_DELETE_FROM("reprise_values"),    REPRISE_DELETE_FROM("reprise_artefacts"),
     REPRISE_DELETE_FROM("reprise_blob_refs"), REPRISE_DELETE_FROM("reprise_heads"),
 };
+// NOLINTEND(bugprone-suspicious-missing-comma)
 
 // Verifying: each looks at everything of a tenant, as it is at one moment.
 

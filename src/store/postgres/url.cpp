@@ -3,7 +3,6 @@
 #include <libpq-fe.h>
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace reprise::postgres {
 namespace {
@@ -87,13 +88,12 @@ std::int64_t Rows::integer(int row, int column) const {
   if (raw.empty()) {
     return 0;
   }
-  // The sign first, so that shorter integers keep it.
-  auto number = static_cast<std::int64_t>(static_cast<signed char>(raw.front()));
-  for (const char byte : raw.substr(1)) {
-    number = static_cast<std::int64_t>((static_cast<std::uint64_t>(number) << 8) |
-                                       static_cast<unsigned char>(byte));
+  // Shorter integers keep their sign.
+  std::uint64_t number = (static_cast<unsigned char>(raw.front()) & 0x80U) != 0 ? ~0ULL : 0;
+  for (const char byte : raw) {
+    number = (number << 8U) | static_cast<unsigned char>(byte);
   }
-  return number;
+  return static_cast<std::int64_t>(number);
 }
 
 std::optional<std::int64_t> Rows::find_integer(int row, int column) const {

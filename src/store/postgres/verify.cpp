@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/encode.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
