@@ -1,0 +1,197 @@
+// The primary dies under two clients, its standby takes over, and they go on by themselves.
+
+#include <gtest/gtest.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "postgres/server_support.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/child.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+namespace {
+
+constexpr int kWriters = 2;
+constexpr int kOfEach = 300;         // appends of each writer
+constexpr int kBeforeTheCrash = 40;  // are acknowledged to each
+
+int failovers() {
+  const char* const is_long = std::getenv("REPRISE_LONG");
+  return is_long != nullptr && std::string_view(is_long) == "1" ? 50 : 3;
+}
+
+// A primary whose commits wait for its standby.
+class Pair {
+ public:
+  Pair() { run_script(cat("start ", folder(), " ", ::getpid())); }
+  ~Pair() {
+    // NOLINTNEXTLINE(cert-env33-c): the project's own script.
+    std::system(cat(PROJECT_POSTGRES_PAIR, " stop ", folder()).c_str());
+  }
+  Pair(const Pair&) = delete;
+  Pair& operator=(const Pair&) = delete;
+
+  std::string primary() const { return must(read_file(folder_.path() / "pair/primary/url")); }
+  std::string standby() const { return must(read_file(folder_.path() / "pair/standby/url")); }
+  // Of both, for whoever writes.
+  std::string url() const {
+    const std::string second = standby();
+    const std::size_t host = second.find('@') + 1;
+    const std::size_t end = second.find('/', host);
+    std::string both = primary();
+    both.insert(both.rfind('/'), cat(",", second.substr(host, end - host)));
+    return cat(both, "?target_session_attrs=read-write");
+  }
+
+  void crash_primary() const { run_script(cat("crash ", folder())); }
+
+  // It still wants its commits confirmed by the standby that it was itself, and would wait for
+  // ever.
+  void promote_standby() const {
+    query(standby(), "SELECT pg_promote()");
+    EXPECT_EQ(query(standby(), "SELECT current_setting('synchronous_standby_names')"), "standby");
+    run(standby(), "ALTER SYSTEM SET synchronous_standby_names = ''");
+    query(standby(), "SELECT pg_reload_conf()");
+  }
+
+ private:
+  std::string folder() const { return (folder_.path() / "pair").string(); }
+  static void run_script(std::string_view words) {
+    // NOLINTNEXTLINE(cert-env33-c): the project's own script.
+    if (std::system(cat(PROJECT_POSTGRES_PAIR, " ", words).c_str()) != 0) {
+      throw std::runtime_error("no pair of PostgreSQL servers: see above");
+    }
+  }
+
+  TemporaryFolder folder_;
+};
+
+// Appends and says after each acknowledgement how long it took. Only the first client names its
+// operations.
+int run_writer(const std::string& url, int client, int acknowledgements) {
+  const auto store = must(open_store(url, {.busy_timeout = std::chrono::minutes(2)}));
+  for (int number = 0; number < kOfEach; ++number) {
+    AppendOptions options;
+    if (client == 0) {
+      options.operation = operation_id(cat("operation-", number));
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    const auto appended =
+        store->append(session_id("shared"), {user(cat(client, " ", number))}, options);
+    if (!appended) {
+      std::fprintf(stderr, "%s\n", appended.error().message.c_str());
+      return 1;
+    }
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    const double ms = took.count();
+    if (::write(acknowledgements, &ms, sizeof ms) != sizeof ms) {
+      return 2;
+    }
+  }
+  return 0;
+}
+
+// A client, and what was acknowledged to it.
+class Writer {
+ public:
+  Writer(const std::string& url, int number) {
+    std::array<int, 2> pipe{};
+    if (::pipe(pipe.data()) != 0) {
+      throw std::runtime_error("no pipe");
+    }
+    process_ = in_child([&] {
+      ::close(pipe[0]);
+      return run_writer(url, number, pipe[1]);
+    });
+    ::close(pipe[1]);
+    acknowledgements_ = pipe[0];
+  }
+  ~Writer() { ::close(acknowledgements_); }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // Until so many have come, or no more will.
+  void wait_for(int count) {
+    double ms = 0;
+    while (acknowledged_ < count && ::read(acknowledgements_, &ms, sizeof ms) == sizeof ms) {
+      ++acknowledged_;
+      longest_ms_ = std::max(longest_ms_, ms);
+    }
+  }
+  int acknowledged() const { return acknowledged_; }
+  double longest_ms() const { return longest_ms_; }
+  int exit_code() const { return exit_code_of(process_); }
+
+ private:
+  pid_t process_ = 0;
+  int acknowledgements_ = -1;
+  int acknowledged_ = 0;
+  double longest_ms_ = 0;
+};
+
+void expect_each_once(const std::string& url) {
+  const auto store = must(open_store(url));
+  const auto all = must(read_all(*store, session_id("shared")));
+  std::map<std::string, int> next;
+  for (std::size_t place = 0; place < all.size(); ++place) {
+    ASSERT_EQ(all[place].seq.value, static_cast<std::int64_t>(place));
+    const std::string text = plain_text(all[place]);
+    const std::string client = text.substr(0, text.find(' '));
+    ASSERT_EQ(text, cat(client, " ", next[client]++)) << "each once and in its client's order";
+  }
+  EXPECT_EQ(all.size(), static_cast<std::size_t>(kWriters * kOfEach));
+  EXPECT_EQ(must(get(*store, session_id("shared"))).info.head.value,
+            static_cast<std::int64_t>(all.size()));
+}
+
+class PostgresFailover : public testing::TestWithParam<int> {};
+
+TEST_P(PostgresFailover, ClientsGoOnAndNothingIsLostOrDoubled) {
+  const Pair pair;
+  must(must(open_store(pair.url()))->create(session("shared")));
+  {
+    std::array<Writer, kWriters> clients = {Writer(pair.url(), 0), Writer(pair.url(), 1)};
+    for (Writer& client : clients) {
+      client.wait_for(kBeforeTheCrash);
+    }
+    pair.crash_primary();
+    pair.promote_standby();
+    for (Writer& client : clients) {
+      client.wait_for(kOfEach);
+      EXPECT_EQ(client.acknowledged(), kOfEach);
+      EXPECT_EQ(client.exit_code(), 0);
+    }
+    RecordProperty("longest_append_ms",
+                   static_cast<int>(std::max(clients[0].longest_ms(), clients[1].longest_ms())));
+  }
+  expect_each_once(pair.standby());
+}
+
+INSTANTIATE_TEST_SUITE_P(Again, PostgresFailover, testing::Range(0, failovers()));
+
+}  // namespace
+}  // namespace reprise::test
