@@ -91,10 +91,7 @@ class FaultProxy::Server {
     release();
     ::shutdown(listener_.get(), SHUT_RDWR);
     accepting_.join();
-    const std::lock_guard lock(mutex_);
-    for (const int socket : sockets_) {
-      ::shutdown(socket, SHUT_RDWR);
-    }
+    end_all();
   }
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -116,12 +113,30 @@ class FaultProxy::Server {
 
   bool has_happened() const { return has_happened_; }
 
+  void go_away() {
+    is_away_ = true;
+    end_all();
+  }
+  void come_back() { is_away_ = false; }
+  int connections() const { return connections_; }
+
  private:
+  void end_all() {
+    const std::lock_guard lock(mutex_);
+    for (const int socket : sockets_) {
+      ::shutdown(socket, SHUT_RDWR);
+    }
+  }
+
   void accept_all() {
     while (!is_over_) {
       Fd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
       if (client.get() < 0) {
         return;
+      }
+      ++connections_;
+      if (is_away_) {
+        continue;
       }
       Fd server(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
       const sockaddr_in address = loopback(target_);
@@ -211,6 +226,8 @@ class FaultProxy::Server {
   std::atomic<bool> has_happened_ = false;
   std::atomic<bool> is_held_ = false;
   std::atomic<bool> is_over_ = false;
+  std::atomic<bool> is_away_ = false;
+  std::atomic<int> connections_ = 0;
   std::mutex mutex_;
   std::vector<int> sockets_;         // guarded by mutex_
   std::list<std::jthread> passing_;  // grows in accept_all() only
@@ -234,6 +251,18 @@ void FaultProxy::release() {
 
 bool FaultProxy::has_happened() const {
   return server_->has_happened();
+}
+
+void FaultProxy::go_away() {
+  server_->go_away();
+}
+
+void FaultProxy::come_back() {
+  server_->come_back();
+}
+
+int FaultProxy::connections() const {
+  return server_->connections();
 }
 
 }  // namespace reprise::test

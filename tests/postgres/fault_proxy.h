@@ -34,6 +34,9 @@ class FaultProxy {
   void set(Fault fault);
   void release();             // what is delayed goes on
   bool has_happened() const;  // the fault that was set
+  void go_away();             // ends what there is, and refuses what comes
+  void come_back();
+  int connections() const;  // how many have come, refused ones too
 
  private:
   class Server;

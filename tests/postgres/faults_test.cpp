@@ -174,14 +174,22 @@ TEST(PostgresDelay, AnAppendWhoseAnswerIsLateHappensOnce) {
   EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 1U);
 }
 
-TEST(PostgresAway, AServerThatStaysAwayIsSaidInTime) {
-  auto proxy = std::make_unique<FaultProxy>(postgres_url(new_tenant()));
-  const auto store = must(open_store(proxy->url(), {.busy_timeout = std::chrono::seconds(1)}));
+TEST(PostgresAway, AServerThatStaysAwayIsWaitedForOnce) {
+  FaultProxy proxy(postgres_url(new_tenant()));
+  const auto store = must(open_store(proxy.url(), {.busy_timeout = std::chrono::seconds(1)}));
   must(store->create(session("s")));
-  proxy.reset();
+  proxy.go_away();
+  const int before = proxy.connections();
   const auto appended = store->append(session_id("s"), messages(1), {});
   ASSERT_TRUE(fails(appended, Code::io));
   EXPECT_NE(appended.error().message.find("postgres://127.0.0.1"), std::string::npos);
+  const int waiting = proxy.connections();
+  EXPECT_GT(waiting, before + 2) << "it was tried again and again";
+  EXPECT_TRUE(fails(store->append(session_id("s"), messages(1), {}), Code::io));
+  EXPECT_LE(proxy.connections(), waiting + 2) << "and then once, with and without encryption";
+  proxy.come_back();
+  EXPECT_TRUE(works(store->append(session_id("s"), messages(1), {})));
+  EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 1U);
 }
 
 // Connections that the server ends, as it does when it is shut down.

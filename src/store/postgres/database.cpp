@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -119,7 +120,10 @@ Result<> Database::read(const Look& look, From from) {
 
 Result<> Database::attempt(From from, const Work& work) {
   const Deadline deadline = this->deadline();
+  // Who waited in vain does not wait again: a turn goes on unsaved, and is not held up each time.
+  const bool was_away = is_away_;
   bool is_unsure = false;
+  std::optional<Error> reason;  // the last that says more than that the time is over
   for (int attempt = 0;; ++attempt) {
     Failure failure;
     Result<> done;
@@ -135,14 +139,20 @@ Result<> Database::attempt(From from, const Work& work) {
       failure = {.is_lost = true};
     }
     if (done) {
+      is_away_ = false;
       return done;
     }
     is_unsure = is_unsure || failure.may_be_stored;
+    if (!reason || done.error().code != Code::timeout) {
+      reason = done.error();
+    }
     if (failure.sqlstate.empty() && !failure.is_lost) {
       return done;  // the server has nothing to do with it
     }
-    if (!take_remedy(remedy_of(failure, done.error())) || Clock::now() >= deadline) {
-      return fail_with_context(name(), std::move(done).error());
+    const bool is_over = Clock::now() >= deadline || (was_away && failure.is_lost);
+    if (!take_remedy(remedy_of(failure, done.error())) || is_over) {
+      is_away_ = failure.is_lost;
+      return fail_with_context(name(), *std::move(reason));
     }
     pause(attempt, deadline);
   }
@@ -180,7 +190,8 @@ Result<Database::Lease> Database::connect(From from, Deadline deadline) {
       return standby;
     }
   }
-  const bool must_write = place_.many_servers() && options_.access == Access::write;
+  const bool must_write =
+      place_.many_servers() && !place_.says_which_server && options_.access == Access::write;
   return connect_as(must_write ? "read-write" : "", deadline);
 }
 

@@ -89,6 +89,7 @@ class Database {
   const Place place_;
   const StoreOptions options_;
   const std::string client_;
+  std::atomic<bool> is_away_ = false;   // the last wait for a server was in vain
   std::atomic<bool> is_plain_ = false;  // the server takes no settings when connecting
   std::mutex mutex_;
   std::vector<Lease> idle_[2];           // guarded by mutex_: by From

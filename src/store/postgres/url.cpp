@@ -141,6 +141,7 @@ Result<Place> parse_url(std::string_view url) {
     set(parameters, "fallback_application_name", "reprise");
   }
   Place place{.tenant = ours.tenant, .list_from_standby = ours.list_from_standby};
+  place.says_which_server = !find(parameters, "target_session_attrs").empty();
   place.has_password = !find(parameters, "password").empty();
   const std::string host = find(parameters, "host");
   place.name = cat("postgres://", host, "/", find(parameters, "dbname"));

@@ -22,6 +22,7 @@ struct Place {
   std::string tenant = {};
   bool list_from_standby = false;
   bool has_password = false;
+  bool says_which_server = false;        // target_session_attrs
   std::string name = {};                 // of the database, for messages; never a password
   std::vector<Parameters> servers = {};  // one for each host, in the order in which they are tried
   bool many_servers() const { return servers.size() > 1; }
