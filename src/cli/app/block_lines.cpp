@@ -21,9 +21,10 @@ void append_line(Line& line, const Line& more) {
 
 }  // namespace
 
-// What is nested deeper than anybody writes is not indented further.
+// What is nested deeper than anybody writes, or than there is room for, is not indented further.
 void BlockLines::push(Container container) {
-  if (containers_.size() < kDepthMax) {
+  const bool has_room = room() >= width_of(container.rest) + kRoomMin;
+  if (too_deep_ == 0 && has_room && containers_.size() < kDepthMax) {
     containers_.push_back(std::move(container));
   } else {
     ++too_deep_;
@@ -43,7 +44,7 @@ std::size_t BlockLines::room() const {
   for (const Container& container : containers_) {
     taken += width_of(container.rest);
   }
-  return width_ > taken + kRoomMin ? width_ - taken : std::min(width_, kRoomMin);
+  return width_ - taken;
 }
 
 void BlockLines::part() {

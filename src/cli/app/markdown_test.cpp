@@ -107,6 +107,15 @@ TEST(Markdown, StylesWords) {
   EXPECT_EQ(lines[0], (Line{{"a ", kPlain}, {"b", kBold}}));
 }
 
+TEST(Markdown, IsNeverWiderThanTheScreen) {
+  const std::string nested = std::string(40, '>') + " 1. a long line of words\n\n* b\n  * c\n";
+  for (std::size_t width = 2; width <= 60; ++width) {
+    for (const Line& line : markdown_lines(nested, width)) {
+      EXPECT_LE(width_of(line), width) << text_of(line);
+    }
+  }
+}
+
 TEST(Markdown, EndsSoonOnHostileText) {
   const std::string quotes(1 << 18, '>');
   EXPECT_FALSE(markdown_lines(quotes + " x", 80).empty());

@@ -25,8 +25,7 @@ class Wrapper {
  public:
   Wrapper(std::size_t width, const Margin& margin, Breaks breaks)
       : width_(std::max<std::size_t>(width, 1)), margin_(margin), breaks_(breaks) {
-    const std::size_t rest = width_of(margin_.rest);
-    word_columns_max_ = width_ > rest ? width_ - rest : 1;
+    word_columns_max_ = has_room(margin_.rest) ? width_ - width_of(margin_.rest) : width_;
     begin(margin_.first);
   }
 
@@ -64,9 +63,12 @@ class Wrapper {
     }
   }
 
+  // For the widest character. A margin that leaves none is left out.
+  bool has_room(const Line& margin) const { return width_of(margin) + 2 <= width_; }
+
   void begin(const Line& margin) {
-    line_ = margin;
-    columns_ = width_of(margin);
+    line_ = has_room(margin) ? margin : Line{};
+    columns_ = width_of(line_);
     empty_ = true;
   }
 

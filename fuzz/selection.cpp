@@ -1,0 +1,46 @@
+// SEL, as people type it: an error in one line, or a session that it may mean.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "fuzzing.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/select.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+using reprise::fuzz::require;
+
+namespace {
+
+reprise::Session session(char last, std::string title) {
+  const auto id =
+      reprise::SessionId::parse(std::string("01990000-0000-7000-8000-00000000000") + last);
+  return {.info = {.id = *id, .title = std::move(title)}};
+}
+
+std::unique_ptr<reprise::Store> two_sessions() {
+  auto store = reprise::open_memory_store();
+  require(store->create(session('1', "Leagues")) && store->create(session('2', "Miles")), "create");
+  return store;
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const std::unique_ptr<reprise::Store> store = two_sessions();
+  const auto sel = reprise::fuzz::text_of(data, size);
+  const auto found = reprise::select_session(*store, sel, {});
+  if (!found) {
+    require(!found.error().message.empty() && !found.error().message.contains('\n'),
+            "an error that is no line");
+    // What it echoes of its input must be safe to show.
+    require(found.error().message.find('\x1B') == std::string::npos, "an escape in an error");
+  }
+  return 0;
+}

@@ -1,0 +1,75 @@
+// Answers of the three protocols: whatever a server sends, in whatever pieces, the same comes of
+// it.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/utf8.h"
+#include "fuzzing.h"
+#include "provider/codec.h"
+#include "provider/reply_out.h"
+#include "provider/sse.h"
+#include "reprise/provider.h"
+
+using reprise::fuzz::require;
+
+namespace {
+
+namespace provider = reprise::provider;
+
+struct Heard {
+  std::string text;
+  bool is_good = true;
+  friend bool operator==(const Heard&, const Heard&) = default;
+};
+
+Heard hear(const provider::Codec& codec, std::string_view bytes, bool in_pieces) {
+  Heard heard;
+  const reprise::StreamSink sink = [&heard](const reprise::StreamEvent& event) {
+    heard.text += static_cast<char>('a' + event.index());
+    if (const auto* delta = std::get_if<reprise::TextDelta>(&event); delta != nullptr) {
+      require(reprise::utf8::is_valid(delta->text), "text that is not UTF-8");
+      heard.text += delta->text;
+    }
+  };
+  provider::ReplyOut out(sink);
+  const auto reader = codec.reader(out);
+  provider::SseParser parser;
+  const auto take = [&reader](std::string_view name, std::string_view data) {
+    return reader->event(name, data);
+  };
+  for (std::size_t at = 0; at < bytes.size() && heard.is_good;) {
+    const std::size_t length =
+        in_pieces ? std::min<std::size_t>(bytes.size() - at,
+                                          static_cast<unsigned char>(bytes[at]) % 7U + 1U)
+                  : bytes.size();
+    heard.is_good = parser.feed(bytes.substr(at, length), take).has_value();
+    at += length;
+  }
+  if (heard.is_good) {
+    heard.is_good = parser.finish(take).has_value();
+  }
+  out.cut_blocks();
+  return heard;
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const std::array<std::unique_ptr<provider::Codec>, 3> codecs = {
+      provider::make_openai_chat(""), provider::make_openai_responses(),
+      provider::make_anthropic()};
+  const auto bytes = reprise::fuzz::text_of(data, size);
+  for (const auto& codec : codecs) {
+    require(hear(*codec, bytes, false) == hear(*codec, bytes, true),
+            "the pieces make a difference");
+  }
+  return 0;
+}
