@@ -31,6 +31,7 @@ struct Watched {
   ChangeListener* listener = nullptr;
   std::atomic<std::int64_t> all = 0;
   std::atomic<std::int64_t> changes = 0;
+  std::atomic<std::int64_t> syncs_failed = 0;
   std::atomic<bool> sprung = false;
 };
 
@@ -123,7 +124,9 @@ int open_watched(int folder, const char* path, int flags, unsigned mode) {
   if (fd >= 0 && static_cast<std::size_t>(fd) < kFdsMax) {
     fd_counts.at(static_cast<std::size_t>(fd)) = true;
     if (listener() != nullptr) {
+      is_watching = false;
       listener()->opened(fd, place, creates && !was_there, (flags & O_TRUNC) != 0);
+      is_watching = true;
     }
   }
   return fd;
@@ -138,7 +141,9 @@ long change(Sort sort, Call call, Told told) {
   const long done = call();
   if (done >= 0 && listener() != nullptr) {
     const int kept = errno;
+    is_watching = false;  // the listener's own calls are none of ours
     told(done);
+    is_watching = true;
     errno = kept;
   }
   return done;
@@ -174,9 +179,11 @@ int sync_watched(int fd, long call) {
   if (!counts(fd)) {
     return static_cast<int>(::syscall(call, fd));
   }
-  return static_cast<int>(change(
+  const long done = change(
       Sort::changing, [&] { return ::syscall(call, fd); },
-      [&](long /*done*/) { listener()->synced(fd); }));
+      [&](long /*done*/) { listener()->synced(fd); });
+  watched().syncs_failed += done < 0 ? 1 : 0;
+  return static_cast<int>(done);
 }
 
 int truncate_watched(int fd, off_t size) {
@@ -252,6 +259,7 @@ void watch(std::string_view folder, const Trap& trap, ChangeListener* listener) 
   now.listener = listener;
   now.all = 0;
   now.changes = 0;
+  now.syncs_failed = 0;
   now.sprung = false;
   is_watching = true;
 }
@@ -262,7 +270,7 @@ void unwatch() {
 }
 
 CallCounts calls_seen() {
-  return {watched().all, watched().changes};
+  return {watched().all, watched().changes, watched().syncs_failed};
 }
 
 }  // namespace reprise::rel

@@ -51,6 +51,7 @@ void unwatch();
 struct CallCounts {
   std::int64_t all = 0;
   std::int64_t changes = 0;
+  std::int64_t syncs_failed = 0;
 };
 // Since watch().
 CallCounts calls_seen();

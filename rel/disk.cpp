@@ -37,27 +37,25 @@ void put(std::string& bytes, std::size_t offset, std::string_view piece) {
   bytes.replace(offset, piece.size(), piece);
 }
 
-// How much of what is not certain arrives. Extremes find other faults than the middle does.
-enum class Luck : std::uint8_t { none, all, half, nearly_none, nearly_all };
+}  // namespace
 
-bool arrives(Luck luck, std::minstd_rand& chance) {
-  const auto dice = chance() % 16;
+// How much of what is not certain arrives. Extremes find other faults than the middle does.
+bool DiskRecord::arrives(Luck luck, std::minstd_rand& dice) {
+  const auto number = dice() % 16;
   switch (luck) {
     case Luck::none:
       return false;
     case Luck::all:
       return true;
     case Luck::half:
-      return dice < 8;
+      return number < 8;
     case Luck::nearly_none:
-      return dice < 1;
+      return number < 1;
     case Luck::nearly_all:
-      return dice < 15;
+      return number < 15;
   }
   return false;
 }
-
-}  // namespace
 
 struct DiskRecord::State {
   Names names;
@@ -237,14 +235,24 @@ std::vector<bool> DiskRecord::certain(std::size_t cut, Arrival arrival) const {
 
 void DiskRecord::write_state(std::size_t cut, Arrival arrival, std::minstd_rand& chance,
                              const fs::path& target) const {
+  const auto names = static_cast<Luck>(chance() % 5);
+  const auto bytes = static_cast<Luck>(chance() % 5);
+  write_state(cut, arrival, {names, bytes, chance}, target);
+}
+
+void DiskRecord::write_certain(Arrival arrival, const fs::path& target) const {
+  std::minstd_rand unused;
+  write_state(changes_.size(), arrival, {Luck::none, Luck::none, unused}, target);
+}
+
+void DiskRecord::write_state(std::size_t cut, Arrival arrival, const Chance& chance,
+                             const fs::path& target) const {
   State state{at_begin_, {}};
   state.contents.reserve(nodes_.size());
   for (const Node& node : nodes_) {
     state.contents.push_back(node.bytes);
   }
   const std::vector<bool> sure = certain(cut, arrival);
-  const auto names_luck = static_cast<Luck>(chance() % 5);
-  const auto bytes_luck = static_cast<Luck>(chance() % 5);
   // In a journal the names and sizes up to some point arrive, and none after it.
   std::size_t journalled = cut;
   if (arrival == Arrival::journalled) {
@@ -253,13 +261,13 @@ void DiskRecord::write_state(std::size_t cut, Arrival arrival, std::minstd_rand&
            (!sure[last_sure - 1] || changes_[last_sure - 1].what == Change::What::write)) {
       --last_sure;
     }
-    journalled = names_luck == Luck::none  ? last_sure
-                 : names_luck == Luck::all ? cut
-                                           : last_sure + chance() % (cut - last_sure + 1);
+    journalled = chance.names == Luck::none  ? last_sure
+                 : chance.names == Luck::all ? cut
+                                             : last_sure + chance.dice() % (cut - last_sure + 1);
   }
   const auto is_there = [&](std::size_t i) {
     return sure[i] ||
-           (arrival == Arrival::journalled ? i < journalled : arrives(names_luck, chance));
+           (arrival == Arrival::journalled ? i < journalled : arrives(chance.names, chance.dice));
   };
   for (std::size_t i = 0; i < cut; ++i) {
     const Change& change = changes_[i];
@@ -292,14 +300,14 @@ void DiskRecord::write_state(std::size_t cut, Arrival arrival, std::minstd_rand&
         std::string& bytes = state.contents.at(static_cast<std::size_t>(change.node));
         const auto offset = static_cast<std::size_t>(change.offset);
         if (arrival == Arrival::minimal && bytes.size() < offset + change.bytes.size() &&
-            (sure[i] || arrives(names_luck, chance))) {
+            (sure[i] || arrives(chance.names, chance.dice))) {
           bytes.resize(offset + change.bytes.size());  // grown, and zeros until the bytes come
         }
         for (std::size_t from = 0; from < change.bytes.size();) {
           const std::size_t end =
               std::min(change.bytes.size(),
                        (offset + from) / kSectorBytes * kSectorBytes + kSectorBytes - offset);
-          if (sure[i] || arrives(bytes_luck, chance)) {
+          if (sure[i] || arrives(chance.bytes, chance.dice)) {
             put(bytes, offset + from, std::string_view(change.bytes).substr(from, end - from));
           }
           from = end;

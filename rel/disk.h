@@ -41,6 +41,9 @@ class DiskRecord final : public ChangeListener {
   void write_state(std::size_t cut, Arrival arrival, std::minstd_rand& chance,
                    const std::filesystem::path& target) const;
 
+  // The same where nothing arrives but what must.
+  void write_certain(Arrival arrival, const std::filesystem::path& target) const;
+
   void opened(int fd, std::string_view path, bool is_new, bool emptied) override;
   void closed(int fd) override;
   void wrote(int fd, std::int64_t offset, std::string_view bytes) override;
@@ -73,6 +76,15 @@ class DiskRecord final : public ChangeListener {
   };
   using Names = std::map<Name, int>;
   struct State;
+  enum class Luck : std::uint8_t { none, all, half, nearly_none, nearly_all };
+  struct Chance {
+    Luck names;
+    Luck bytes;
+    std::minstd_rand& dice;
+  };
+  static bool arrives(Luck luck, std::minstd_rand& dice);
+  void write_state(std::size_t cut, Arrival arrival, const Chance& chance,
+                   const std::filesystem::path& target) const;
 
   int add_node(Sort sort, std::string bytes = {});
   Name name_of(std::string_view path) const;

@@ -4,15 +4,18 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/text.h"
 #include "calls.h"
+#include "disk.h"
 #include "history.h"
 #include "life.h"
 #include "reprise/error.h"
+#include "reprise/store.h"
 #include "trial.h"
 
 namespace reprise::rel {
@@ -82,11 +85,17 @@ std::string killed_at(const History& history, std::size_t step, std::int64_t at)
 
 // Tries the step until it is done: once while calls fail, and once more when none do.
 std::string run_twice(const History& history, std::size_t step, const Trap& trap, const Say& say) {
-  watch(history.place().native(), trap);
+  DiskRecord disk(history.place());
+  watch(history.place().native(), trap, &disk);
   auto store = history.kind().open(history.place(), {});
   const LifeStep& what = history.steps()[step];
   const auto first = store ? what.run(**store) : Result<>(std::unexpected(store.error()));
   unwatch();
+  if (first && what.on_disk && calls_seen().syncs_failed > 0) {
+    // Then it must be on the disk all the same.
+    store = Result<std::unique_ptr<Store>>();
+    disk.write_certain(Arrival::minimal, history.place());
+  }
   if (first) {
     say(kDone);
     return "";
