@@ -63,6 +63,7 @@ constexpr std::string_view kStatements[] = {
     kVerifySessions,
     kVerifyMessages,
     kVerifyRows,
+    kVerifyBeginnings,
     kVerifyHeads,
     kVerifyBases,
 };

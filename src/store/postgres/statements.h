@@ -307,6 +307,12 @@ inline constexpr std::string_view kVerifyRows =
     " (SELECT session_id FROM reprise_heads WHERE tenant = $1::text) AS h FULL JOIN"
     " (SELECT session_id FROM reprise_sessions WHERE tenant = $1::text) AS s"
     " ON s.session_id = h.session_id WHERE h.session_id IS NULL OR s.session_id IS NULL";
+inline constexpr std::string_view kVerifyBeginnings =
+    "SELECT m.session_id, 'its first messages are missing' FROM"
+    " (SELECT session_id, branch, min(seq) AS first_seq FROM reprise_messages"
+    " WHERE tenant = $1::text GROUP BY session_id, branch) AS m LEFT JOIN reprise_branches AS b"
+    " ON b.tenant = $1::text AND b.session_id = m.session_id AND b.branch = m.branch"
+    " WHERE m.first_seq <> coalesce(b.base_count, 0)";
 inline constexpr std::string_view kVerifyHeads =
     "SELECT h.session_id, 'its messages end elsewhere than its head says' FROM reprise_heads AS h"
     " LEFT JOIN reprise_branches AS b ON b.tenant = h.tenant AND b.session_id = h.session_id"

@@ -30,7 +30,8 @@ class Verification {
   Result<VerifyReport> run() {
     REPRISE_TRY(check_sessions());
     REPRISE_TRY(check_messages());
-    for (const std::string_view statement : {kVerifyRows, kVerifyHeads, kVerifyBases}) {
+    for (const std::string_view statement :
+         {kVerifyRows, kVerifyBeginnings, kVerifyHeads, kVerifyBases}) {
       REPRISE_TRY(each(statement, [this](const Rows& row) {
         add(cat("session ", row.bytes(0, 0)), row.text(0, 1));
       }));

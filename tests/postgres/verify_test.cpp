@@ -1,0 +1,83 @@
+// What verifying finds in tables that somebody has changed.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "postgres/server_support.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+class PostgresVerify : public testing::Test {
+ protected:
+  PostgresVerify() {
+    const Message long_one = user(std::string(600'000, 'x'));
+    must(store_->create(session("s")));
+    must(store_->append(session_id("s"), {user("a"), user("b"), long_one, user("d")}, {}));
+    must(store_->offers().forking->fork(session_id("s"), {3}, session("child")));
+    must(store_->append(session_id("child"), {user("e")}, {}));
+    Message seen = user("see");
+    seen.blocks.emplace_back(
+        ImageBlock{"image/png", must(store_->offers().blobs->put_blob("pixels")), "", {}});
+    must(store_->append(session_id("s"), {seen}, {}));
+  }
+
+  // What is wrong, one line for each.
+  std::vector<std::string> found() {
+    std::vector<std::string> lines;
+    for (const Damage& damage : must(store_->offers().verifying->verify()).damage) {
+      lines.push_back(damage.where + ": " + damage.reason);
+    }
+    return lines;
+  }
+  void change(std::string_view sql) { query(url_, std::string(sql) + " RETURNING 1"); }
+
+  const std::string url_ = new_database();
+  std::unique_ptr<Store> store_ = must(open_store(url_));
+};
+
+TEST_F(PostgresVerify, FindsNothingWhereNothingIsWrong) {
+  const VerifyReport report = must(store_->offers().verifying->verify());
+  EXPECT_EQ(report.sessions, 2);
+  EXPECT_EQ(report.messages, 6);
+  EXPECT_EQ(report.damage, std::vector<Damage>{});
+}
+
+TEST_F(PostgresVerify, FindsEachThingThatIsWrong) {
+  using testing::Contains;
+  using testing::ElementsAre;
+  using testing::HasSubstr;
+  change("UPDATE reprise_messages SET content = '[{' WHERE seq = 0");
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("session s message 0")));
+  change("DELETE FROM reprise_messages WHERE seq = 0");
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("session s: its first messages are missing")));
+  change("DELETE FROM reprise_message_parts WHERE part = 1");
+  EXPECT_THAT(found(), Contains(HasSubstr("session s message 2: a part of it is missing")));
+  change("DELETE FROM reprise_messages WHERE seq = 2");
+  EXPECT_THAT(found(), Contains(HasSubstr("session s message 2: it is missing")));
+  change("UPDATE reprise_heads SET head = 9 WHERE session_id = 'child'");
+  EXPECT_THAT(found(), Contains(HasSubstr("session child: its messages end elsewhere")));
+  change("UPDATE reprise_blobs SET bytes = 'other'");
+  EXPECT_THAT(found(), Contains(HasSubstr("has other bytes than its name says")));
+  change("DELETE FROM reprise_blobs");
+  EXPECT_THAT(found(), Contains(HasSubstr("messages name it, but it is missing")));
+  change("DELETE FROM reprise_heads WHERE session_id = 's'");
+  EXPECT_THAT(found(),
+              testing::IsSupersetOf({HasSubstr("session s: a part of it is missing"),
+                                     HasSubstr("session child: the session that it shares")}));
+}
+
+}  // namespace
+}  // namespace reprise::test
