@@ -101,7 +101,7 @@ class FaultProxy::Server {
   }
 
   void set(Fault fault) {
-    is_held_ = fault == Fault::delayed;
+    is_held_ = fault == Fault::delayed || fault == Fault::late;
     has_happened_ = false;
     fault_ = fault;
   }
@@ -181,7 +181,7 @@ class FaultProxy::Server {
     }
   }
 
-  static bool request(Fault fault, int server, std::string_view bytes) {
+  bool request(Fault fault, int server, std::string_view bytes) {
     switch (fault) {
       case Fault::cut_before:
         return false;
@@ -190,6 +190,9 @@ class FaultProxy::Server {
         return false;
       case Fault::half_open:
         return true;
+      case Fault::late:
+        is_held_.wait(true);
+        return send_all(server, bytes);
       case Fault::slow:
         return send_slowly(server, bytes);
       default:

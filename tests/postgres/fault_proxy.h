@@ -18,6 +18,7 @@ enum class Fault : std::uint8_t {
   cut_after,   // the answer comes back, then both sides are cut
   half_open,   // from the next request on nothing passes, and nobody is told
   delayed,     // the answer waits for release()
+  late,        // the request does, and arrives then although nobody waits for it any more
   slow,        // everything passes in pieces of a few bytes
 };
 

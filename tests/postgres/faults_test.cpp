@@ -174,6 +174,36 @@ TEST(PostgresDelay, AnAppendWhoseAnswerIsLateHappensOnce) {
   EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 1U);
 }
 
+// A request that arrives when its client has given it up and made it again elsewhere.
+TEST(PostgresDelay, ARequestThatArrivesLateDoesNothingMore) {
+  const std::string tenant = new_tenant();
+  FaultProxy proxy(cat(postgres_url(tenant), "&application_name=", tenant));
+  const std::string count =
+      cat("SELECT count(*) FROM pg_stat_activity WHERE application_name = '", tenant, "'");
+  const SessionId id = session_id("s");
+  const OperationId answer = operation_id("a");
+  const std::vector<Block> delta = {TextBlock{"once", {}}};
+  for (int round = 0; round < 2; ++round) {
+    const auto store = must(open_store(proxy.url(), {.busy_timeout = std::chrono::seconds(4)}));
+    if (round == 0) {
+      must(store->create(session("s")));
+      must(
+          store->append(id, {}, {.begin_partial = PartialStart{answer, this_process(), "p", "m"}}));
+    }
+    must(store->find(id));
+    proxy.set(Fault::late);
+    EXPECT_TRUE(round == 0 ? works(store->offers().partials->add(id, answer, delta))
+                           : works(store->append(id, messages(1), {})));
+    proxy.release();
+    // Whose connection ends when it has been heard.
+    while (std::stoi(query(postgres_url(tenant), count)) > 1) {
+    }
+  }
+  const auto store = must(open_store(postgres_url(tenant)));
+  EXPECT_EQ(must(store->offers().partials->find(id))->blocks, delta);
+  EXPECT_EQ(must(read_all(*store, id)).size(), 1U);
+}
+
 TEST(PostgresAway, AServerThatStaysAwayIsWaitedForOnce) {
   FaultProxy proxy(postgres_url(new_tenant()));
   const auto store = must(open_store(proxy.url(), {.busy_timeout = std::chrono::seconds(1)}));

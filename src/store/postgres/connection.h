@@ -72,8 +72,6 @@ class Connection {
   bool is_usable() const;  // neither broken nor with rows that nobody took
   bool is_idle() const;    // usable, and not in a transaction
   const Failure& failure() const { return failure_; }
-  // The caller knows what the last error means and says it in its own words.
-  void settle_failure() { failure_ = {.is_lost = failure_.is_lost}; }
 
  private:
   // What was sent and has to be answered, in this order.

@@ -28,7 +28,7 @@ namespace {
 
 struct Delta {
   const OperationId& answer;
-  std::string piece;  // what it is looked up by
+  std::string piece;  // its name
   Integers places = {};
   ByteStrings bodies = {};
   ByteStrings blobs = {};
@@ -47,8 +47,8 @@ Delta make_delta(const OperationId& answer, std::span<const Block> blocks) {
   return delta;
 }
 
-// False when another delta came in between.
-Result<bool> add_once(Connection& connection, const Key& key, const Delta& delta) {
+// A piece that was stored before, by an attempt that was not answered, is stored.
+Result<> add_delta(Connection& connection, const Key& key, const Delta& delta) {
   const std::string& answer = delta.answer.str();
   std::vector<Query> queries = {
       {kAddDelta, values_of(key, answer, delta.piece, delta.places, delta.bodies)}};
@@ -57,35 +57,14 @@ Result<bool> add_once(Connection& connection, const Key& key, const Delta& delta
   }
   const auto rows = connection.run(queries);
   if (!rows) {
-    return connection.failure().sqlstate == kDuplicateKey
-               ? Result<bool>(false)
-               : Result<bool>(std::unexpected(rows.error()));
+    return connection.failure().sqlstate == kDuplicateKey ? Result<>()
+                                                          : std::unexpected(rows.error());
   }
   if (rows->front().integer(0, 0) == 0) {
     REPRISE_TRY(require_session(connection, key));
     return std::unexpected(store::answer_not_running(key.id, delta.answer));
   }
-  return true;
-}
-
-Result<> add_delta(Connection& connection, const Key& key, const Delta& delta, bool is_unsure) {
-  constexpr int kAttemptsMax = 100;
-  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    if (is_unsure) {
-      REPRISE_ASSIGN(
-          const Rows piece,
-          connection.run_one({kFindPiece, values_of(key, delta.answer.str(), delta.piece)}));
-      if (!piece.empty()) {
-        return {};
-      }
-    }
-    REPRISE_ASSIGN(const bool is_added, add_once(connection, key, delta));
-    if (is_added) {
-      return {};
-    }
-  }
-  connection.settle_failure();
-  return fail(Code::busy, "others add to the same answer all the time");
+  return {};
 }
 
 Result<std::optional<Partial>> find_partial(Connection& connection, const Key& key) {
@@ -121,8 +100,8 @@ class PostgresPartials final : public Partials {
   Result<> add(const SessionId& id, const OperationId& answer,
                std::span<const Block> delta) override {
     const Delta made = make_delta(answer, delta);
-    return database_.write([&](Connection& connection, bool is_unsure) {
-      return add_delta(connection, {database_.tenant(), id}, made, is_unsure);
+    return database_.write([&](Connection& connection, bool) {
+      return add_delta(connection, {database_.tenant(), id}, made);
     });
   }
 

@@ -106,10 +106,13 @@ constexpr std::string_view kVersion1[] = {
     " tenant text COLLATE \"C\" NOT NULL,"
     " session_id text COLLATE \"C\" NOT NULL,"
     " answer text COLLATE \"C\" NOT NULL,"
+    " piece text COLLATE \"C\" NOT NULL,"
+    " part int8 NOT NULL,"
     " n int8 NOT NULL,"
-    " piece text NOT NULL,"
     " body bytea NOT NULL,"
-    " PRIMARY KEY(tenant, session_id, answer, n))",
+    " PRIMARY KEY(tenant, session_id, answer, piece, part))",
+    "CREATE INDEX IF NOT EXISTS reprise_by_n ON"
+    " reprise_deltas(tenant, session_id, answer, n DESC)",
     "CREATE TABLE IF NOT EXISTS reprise_values("
     " tenant text COLLATE \"C\" NOT NULL,"
     " session_id text COLLATE \"C\" NOT NULL,"

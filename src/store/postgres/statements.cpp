@@ -41,7 +41,6 @@ constexpr std::string_view kStatements[] = {
     kReadBackwards,
     kReadParts,
     kAddDelta,
-    kFindPiece,
     kInsertBlobRefsOfAnswer,
     kFindAnswer,
     kFindDeltas,

@@ -184,21 +184,19 @@ inline constexpr std::string_view kReadParts =
 
 // Running answers.
 
-// 3 answer, 4 what the piece is looked up by, 5, 6 its rows: places and bytes. Returns how many
-// there are: none when this answer is not running.
+// 3 answer, 4 the piece's name, 5, 6 its parts: places and bytes. Returns how many there are: none
+// when this answer is not running. A key that is there already (23505) means that the piece is,
+// too.
 inline constexpr std::string_view kAddDelta =
     "WITH running AS (SELECT h.tenant, h.session_id, h.answer FROM reprise_heads AS h"
     " WHERE h.tenant = $1::text AND h.session_id = $2::text AND h.answer = $3::text FOR UPDATE),"
-    " added AS (INSERT INTO reprise_deltas(tenant, session_id, answer, n, piece, body)"
-    " SELECT r.tenant, r.session_id, r.answer, u.place + (SELECT coalesce(max(d.n), 0) FROM"
-    " reprise_deltas AS d WHERE d.tenant = $1::text AND d.session_id = $2::text"
-    " AND d.answer = $3::text), $4::text, u.body"
-    " FROM running AS r CROSS JOIN unnest($5::int8[], $6::bytea[]) AS u(place, body)"
+    " added AS (INSERT INTO reprise_deltas(tenant, session_id, answer, piece, part, n, body)"
+    " SELECT r.tenant, r.session_id, r.answer, $4::text, u.part, (SELECT coalesce(max(d.n), 0) + 1"
+    " FROM reprise_deltas AS d WHERE d.tenant = $1::text AND d.session_id = $2::text"
+    " AND d.answer = $3::text), u.body"
+    " FROM running AS r CROSS JOIN unnest($5::int8[], $6::bytea[]) AS u(part, body)"
     " RETURNING 1)"
     " SELECT count(*) FROM added";
-inline constexpr std::string_view kFindPiece =
-    "SELECT 1 FROM reprise_deltas WHERE tenant = $1::text AND session_id = $2::text"
-    " AND answer = $3::text AND piece = $4::text LIMIT 1";
 // 3 answer, 4 hashes.
 inline constexpr std::string_view kInsertBlobRefsOfAnswer =
     "INSERT INTO reprise_blob_refs(tenant, session_id, hash)"
@@ -212,7 +210,7 @@ inline constexpr std::string_view kFindAnswer =
 inline constexpr std::string_view kFindDeltas =
     "SELECT d.piece, d.body FROM reprise_heads AS h JOIN reprise_deltas AS d"
     " ON d.tenant = h.tenant AND d.session_id = h.session_id AND d.answer = h.answer"
-    " WHERE h.tenant = $1::text AND h.session_id = $2::text ORDER BY d.n";
+    " WHERE h.tenant = $1::text AND h.session_id = $2::text ORDER BY d.n, d.piece, d.part";
 
 // Artefacts: 3 step, 4 name.
 
