@@ -48,6 +48,16 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// Whoever opens the store next sees the message.
+std::string examine_added(const Kind& kind, const fs::path& place) {
+  const auto store = kind.open(place, {});
+  const auto seen = store ? look(**store) : Result<Seen>(std::unexpected(store.error()));
+  if (!seen) {
+    return cat("cannot be read after one more message: ", seen.error().message);
+  }
+  return has_one_more(*seen) ? "" : "loses the message it took";
+}
+
 }  // namespace
 
 History::History(const Kind& kind, const fs::path& work)
@@ -117,6 +127,9 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const See
   }
   if (const auto added = add_one_more(**store); !added) {
     return cat("takes no message: ", added.error().message);
+  }
+  if (std::string fault = examine_added(kind, place); !fault.empty()) {
+    return fault;
   }
   if ((*store)->offers().repair != nullptr) {
     const auto report = (*store)->offers().repair->verify();

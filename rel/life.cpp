@@ -281,6 +281,10 @@ Result<> add_one_more(Store& store) {
   return done ? Result<>() : std::unexpected(done.error());
 }
 
+bool has_one_more(const Seen& seen) {
+  return seen.lasting.contains("One more.") || seen.lasting.contains("resp_200");
+}
+
 Result<> create_named(Store& store) {
   return store.create(empty_session(1));
 }

@@ -47,6 +47,7 @@ bool has_session(const Seen& seen);
 
 // One more message to the session that is always there, to see that the store still takes one.
 Result<> add_one_more(Store& store);
+bool has_one_more(const Seen& seen);
 
 // For several writers: a session whose messages have names, in the order they stand in it.
 Result<> create_named(Store& store);

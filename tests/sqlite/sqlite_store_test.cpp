@@ -1,6 +1,7 @@
 // What is this store's own: its files, its log, its groups, what it keeps aside.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -291,6 +292,18 @@ TEST_F(SqliteStoreTest, RepairsIntoACopy) {
   EXPECT_EQ(plain.rows("SELECT CAST(bytes AS TEXT) FROM reprise_damage WHERE place ="
                        " 'r?#%.db: messages row 1501'"),
             std::vector<std::string>{R"([{"type":)"});
+}
+
+// What is no file might block whoever reads it for ever.
+TEST(SqlitePlace, IsNoPipeAndNoDevice) {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder.path() / "pipe.db";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const fs::path& place : {pipe, fs::path("/dev/zero"), folder.path()}) {
+    for (const Access access : {Access::read, Access::write}) {
+      EXPECT_TRUE(fails(open_sqlite_store(place, {.access = access}), Code::invalid_argument));
+    }
+  }
 }
 
 }  // namespace

@@ -79,8 +79,13 @@ Database::Reader::~Reader() {
 
 Result<std::unique_ptr<Database>> Database::open(const path& file, const StoreOptions& options) {
   std::error_code error;
-  if (std::filesystem::is_directory(file, error)) {
+  const auto status = std::filesystem::status(file, error);
+  if (std::filesystem::is_directory(status)) {
     return fail(Code::invalid_argument, cat(file.string(), " is a folder: name a file in it"));
+  }
+  // Reading from a pipe or a device might never end.
+  if (std::filesystem::is_other(status)) {
+    return fail(Code::invalid_argument, cat(file.string(), " is no file: choose another"));
   }
   if (!is_there(file)) {
     if (options.access == Access::read) {
