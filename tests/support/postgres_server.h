@@ -1,7 +1,8 @@
 #pragma once
 
-// The PostgreSQL server that the tests share: started by ctest for all of them, or by the first test
-// of a program that was started by hand, which then ends it. REPRISE_POSTGRES_URL names another.
+// The PostgreSQL server that the tests share: started by ctest for all of them, or by the first
+// test of a program that was started by hand, which then ends it. REPRISE_POSTGRES_URL names
+// another.
 
 #include <string>
 #include <string_view>
