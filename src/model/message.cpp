@@ -208,7 +208,8 @@ std::string type_at(std::string_view rest) {
   if (rest.starts_with(kFirst)) {
     const std::string_view value = rest.substr(kFirst.size());
     const std::size_t end = value.find_first_of("\"\\");
-    if (end != std::string_view::npos && value[end] == '"') {
+    if (end != std::string_view::npos && value[end] == '"' &&
+        utf8::is_valid(value.substr(0, end))) {
       return std::string(value.substr(0, end));
     }
   }

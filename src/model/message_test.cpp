@@ -115,5 +115,13 @@ TEST(Message, PlainTextLeavesOutTheRest) {
   EXPECT_EQ(plain_text(message), "a\n\nb");
 }
 
+TEST(Blocks, ATypeThatIsNotUtf8IsTheSameWhenItIsReadAgain) {
+  const auto blocks = blocks_from_json("[{\"type\":\"\x8c\x97ink\",\"a\":1}]");
+  ASSERT_TRUE(blocks);
+  const auto again = blocks_from_json(blocks_to_json(*blocks));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again, *blocks);
+}
+
 }  // namespace
 }  // namespace reprise

@@ -135,6 +135,7 @@ struct Desk::Performer {
   void operator()(const CloseAll& all) { desk.close_all(all.interrupted); }
   void operator()(const ListModels& wanted) { desk.list_models(wanted.tab); }
   void operator()(const LoadPage& wanted) { desk.load_page(wanted); }
+  void operator()(const LoadQuestions& wanted) { desk.load_questions(wanted); }
   void operator()(const LoadPreview& wanted) { desk.load_preview(wanted); }
   void operator()(const TrashStored& wanted) {
     change({StoredChanged::What::trashed, wanted.id}, desk.trash_stored(wanted.id));

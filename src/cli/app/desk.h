@@ -82,6 +82,7 @@ class Desk {
   Result<> load_older(LiveSession& live, const LoadOlder& wanted);
   void list_models(TabId tab);
   void load_page(const LoadPage& wanted);
+  void load_questions(const LoadQuestions& wanted);
   void load_preview(const LoadPreview& wanted);
   Result<> trash_stored(const std::string& text);
   Result<> restore_stored(const std::string& text);

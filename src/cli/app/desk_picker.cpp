@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -33,6 +34,7 @@ namespace {
 
 // Sessions without a title are named by their first question; reading it has its price.
 constexpr int kQuestionsAPage = 20;
+constexpr std::chrono::milliseconds kQuestionsTime{500};
 constexpr std::size_t kResumableShown = 20;
 
 Time left_at(const SessionInfo& info) {
@@ -85,6 +87,21 @@ void Desk::load_page(const LoadPage& wanted) {
     page.failure = cat("cannot read ", part.where, ": ", part.reason);
   }
   parts_.events.post(std::move(page));
+}
+
+// Where they take too long the rest of them is left out: it is found by its title and folder.
+void Desk::load_questions(const LoadQuestions& wanted) {
+  QuestionsLoaded loaded{.generation = wanted.generation};
+  const auto store = parts_.context.store(Access::read);
+  const auto deadline = std::chrono::steady_clock::now() + kQuestionsTime;
+  for (const std::string& text : wanted.ids) {
+    const auto id = SessionId::parse(text);
+    if (!id || !store || std::chrono::steady_clock::now() > deadline) {
+      break;
+    }
+    loaded.questions.push_back(first_exchange(**store, *id).value_or(Exchange{}).question);
+  }
+  parts_.events.post(std::move(loaded));
 }
 
 void Desk::load_preview(const LoadPreview& wanted) {

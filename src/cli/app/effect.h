@@ -79,6 +79,11 @@ struct LoadPage {
   std::string after = {};
   std::size_t limit = kFirstPage;
 };
+// The first questions of these, for its filter.
+struct LoadQuestions {
+  int generation = 0;
+  std::vector<std::string> ids = {};
+};
 struct LoadPreview {
   std::string id;
 };
@@ -119,8 +124,8 @@ struct Redraw {};
 using Effect =
     std::variant<EditElsewhere, FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskAgain, GoOn,
                  StopTurn, RunSlash, ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry,
-                 Suspend, Redraw, LoadPage, LoadPreview, TrashStored, RestoreStored, RenameStored,
-                 ListResumable, DeleteStored, CountClosed, ClearClosed>;
+                 Suspend, Redraw, LoadPage, LoadQuestions, LoadPreview, TrashStored, RestoreStored,
+                 RenameStored, ListResumable, DeleteStored, CountClosed, ClearClosed>;
 using Effects = std::vector<Effect>;
 
 }  // namespace reprise::cli::app

@@ -168,6 +168,10 @@ struct PageLoaded {
   std::string next;
   std::string failure = {};
 };
+struct QuestionsLoaded {
+  int generation = 0;
+  std::vector<std::string> questions = {};  // in the order in which they were asked for
+};
 struct PreviewLoaded {
   std::string id;
   Preview preview;
@@ -188,6 +192,6 @@ using Event = std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled
                            TabOpened, TabFailed, OlderLoaded, TabChanged, ModelsListed, TabClosed,
                            TextCame, ThinkingCame, ToolCalled, ToolAnswered, AnswerStored,
                            TurnEnded, TodosChanged, ConsentAsked, Edited, Said, AllClosed,
-                           PageLoaded, PreviewLoaded, StoredChanged, ClearAsked>;
+                           PageLoaded, QuestionsLoaded, PreviewLoaded, StoredChanged, ClearAsked>;
 
 }  // namespace reprise::cli::app

@@ -20,6 +20,8 @@ namespace reprise::cli::app {
 namespace {
 
 constexpr std::size_t kTitleCharacters = 200;
+constexpr std::size_t kQuestionCharacters = 160;
+constexpr std::size_t kQuestionsAtOnce = 2000;
 
 struct Match {
   int score;
@@ -76,6 +78,11 @@ PickerRow picker_row(const SessionInfo& info, std::string_view first_question) {
   return row;
 }
 
+void rename(PickerRow& row, std::string title) {
+  row.words.replace(0, row.title.size(), ascii_lower(title));
+  row.title = std::move(title);
+}
+
 const PickerRow* Picker::row() const {
   return selected < shown.size() ? &rows[shown[selected]] : nullptr;
 }
@@ -111,6 +118,33 @@ void add_rows(Picker& picker, std::vector<PickerRow> rows, std::string next) {
   picker.next = std::move(next);
   std::ranges::move(rows, std::back_inserter(picker.rows));
   // Who has not moved stays at the top, with what is best now.
+  refilter(picker, picker.selected == 0);
+}
+
+const std::vector<std::string>& ask_for_questions(Picker& picker) {
+  picker.asked_for.clear();
+  const bool filters = !trimmed(picker.filter.text()).empty();
+  while (filters && picker.complete && picker.asked < picker.rows.size() &&
+         picker.asked_for.size() < kQuestionsAtOnce) {
+    picker.asked_for.push_back(picker.rows[picker.asked++].id);
+  }
+  return picker.asked_for;
+}
+
+// Rows may have come and gone in the meantime, their order has not changed.
+void add_questions(Picker& picker, const std::vector<std::string>& questions) {
+  auto from = picker.rows.begin();
+  for (std::size_t i = 0; i < std::min(questions.size(), picker.asked_for.size()); ++i) {
+    const auto row = std::find_if(from, picker.rows.end(), [&](const PickerRow& other) {
+      return other.id == picker.asked_for[i];
+    });
+    if (row != picker.rows.end()) {
+      const std::string line = terminal_line(std::string_view(questions[i]).substr(0, 4096));
+      row->words += cat(" ", ascii_lower(grapheme_prefix(line, kQuestionCharacters)));
+      from = row;
+    }
+  }
+  picker.asked_for.clear();
   refilter(picker, picker.selected == 0);
 }
 

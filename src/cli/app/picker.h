@@ -30,13 +30,14 @@ struct PickerRow {
   std::string title;  // its first question when it has none
   std::string folder;
   std::string mode;
-  std::string words;  // what the filter looks at, in small letters
+  std::string words;  // what the filter looks at, in small letters; the title first
   std::int64_t messages = 0;
   Time updated = {};
   Time created = {};
   bool interrupted = false;
 };
 PickerRow picker_row(const SessionInfo& info, std::string_view first_question);
+void rename(PickerRow& row, std::string title);
 
 struct Preview {
   std::string question;
@@ -56,6 +57,10 @@ struct Picker {
   std::string next = {};             // the page after them
   bool complete = false;
   bool loading = false;
+  // The filter looks at first questions, too. They are asked for when all rows are there: of rows
+  // that are `asked_for` now, of those before `asked` already.
+  std::vector<std::string> asked_for = {};
+  std::size_t asked = 0;
   int generation = 0;  // of the list: pages of an earlier one are not wanted any more
 
   std::vector<std::size_t> shown = {};  // of `rows`, in the order they are listed
@@ -78,6 +83,11 @@ void refilter(Picker& picker, bool from_top);
 
 // Adds a page.
 void add_rows(Picker& picker, std::vector<PickerRow> rows, std::string next);
+
+// The next rows whose first questions the filter lacks; they are noted in `asked_for`.
+const std::vector<std::string>& ask_for_questions(Picker& picker);
+// Of the rows in `asked_for`.
+void add_questions(Picker& picker, const std::vector<std::string>& questions);
 
 // Whether rows that are not loaded could be listed now.
 bool needs_more(const Picker& picker, std::size_t rows_on_screen);

@@ -97,6 +97,24 @@ TEST(Picker, FiltersWhileOneTypes) {
   EXPECT_TRUE(key(state, "Enter").empty());
 }
 
+TEST(Picker, FindsTheFirstQuestionUnderAnyTitle) {
+  State state = empty_state();
+  begin(state, {.pick = true});
+  update(state,
+         PageLoaded{.generation = 1, .rows = {row(1, "birds"), row(2, "Evening")}, .next = ""});
+  const auto wanted = first_of<LoadQuestions>(type(state, "sour"));
+  EXPECT_EQ(wanted.ids, (std::vector<std::string>{row(1, "").id, row(2, "").id}));
+  EXPECT_EQ(state.picker->shown.size(), 0U);
+  update(state, QuestionsLoaded{.generation = 1,
+                                .questions = {"Can they swim?", "Why is the Sourdough flat?"}});
+  ASSERT_NE(state.picker->row(), nullptr);
+  EXPECT_EQ(state.picker->row()->title, "Evening");
+  rename(state.picker->rows[1], "Bread");
+  refilter(*state.picker, true);
+  ASSERT_NE(state.picker->row(), nullptr) << "the question is still known";
+  EXPECT_EQ(state.picker->row()->words, "bread /home/ann/reprise why is the sourdough flat?");
+}
+
 TEST(Picker, ResumesTheSelectedSession) {
   State state = picking();
   key(state, "Down");

@@ -208,6 +208,7 @@ class Handler {
   }
 
   void operator()(const PageLoaded& page) { on_page(state_, page, effects_); }
+  void operator()(const QuestionsLoaded& loaded) { on_questions(state_, loaded, effects_); }
   void operator()(const PreviewLoaded& loaded) {
     if (state_.picker) {
       if (state_.picker->previews.size() >= kPreviewsMax) {

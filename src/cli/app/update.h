@@ -36,6 +36,7 @@ void open_picker(State& state, bool alone, bool all, Effects& effects);
 void press_in_picker(State& state, std::string_view key, Effects& effects);
 void type_in_picker(State& state, std::string_view text, Effects& effects);
 void on_page(State& state, const PageLoaded& page, Effects& effects);
+void on_questions(State& state, const QuestionsLoaded& loaded, Effects& effects);
 void on_stored_changed(State& state, const StoredChanged& changed, Effects& effects);
 // "/resume …".
 void run_resume(State& state, std::string_view text, Effects& effects);

@@ -26,6 +26,9 @@ void fetch(const State& state, Picker& picker, Effects& effects) {
                                   .after = picker.next,
                                   .limit = picker.rows.empty() ? kFirstPage : kNextPage});
   }
+  if (picker.asked_for.empty() && !ask_for_questions(picker).empty()) {
+    effects.emplace_back(LoadQuestions{.generation = picker.generation, .ids = picker.asked_for});
+  }
   const PickerRow* const row = picker.row();
   if (row != nullptr && row->id != picker.asked_preview && !picker.previews.contains(row->id)) {
     picker.asked_preview = row->id;
@@ -39,6 +42,8 @@ void start_list(State& state, Picker& picker, Effects& effects) {
   picker.next.clear();
   picker.complete = false;
   picker.loading = false;
+  picker.asked_for.clear();
+  picker.asked = 0;
   refilter(picker, true);
   fetch(state, picker, effects);
 }
@@ -237,6 +242,13 @@ void on_page(State& state, const PageLoaded& page, Effects& effects) {
   fetch(state, picker, effects);
 }
 
+void on_questions(State& state, const QuestionsLoaded& loaded, Effects& effects) {
+  if (state.picker && state.picker->generation == loaded.generation) {
+    add_questions(*state.picker, loaded.questions);
+    fetch(state, *state.picker, effects);
+  }
+}
+
 void on_stored_changed(State& state, const StoredChanged& changed, Effects& effects) {
   using What = StoredChanged::What;
   for (Tab& tab : state.tabs) {
@@ -268,8 +280,7 @@ void on_stored_changed(State& state, const StoredChanged& changed, Effects& effe
       return;
     }
     if (changed.what == What::renamed) {
-      row->title = changed.title;
-      row->words = ascii_lower(cat(row->title, " ", row->folder, " ", row->mode));
+      rename(*row, changed.title);
     } else {
       picker.note = cat("'", row->title, "' is in the trash; u brings it back");
       const std::size_t selected = picker.selected;
