@@ -207,6 +207,16 @@ std::array<Fd, 2> make_pipe() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
+// Until the writer has written. One that is stopped while it opens the store may hold what nobody
+// can read past: SQLite's index of the log is then half rebuilt.
+void wait_for_first(const Kind& kind, const fs::path& place) {
+  for (bool has_written = false; !has_written;) {
+    const auto store = kind.open(place, {.access = Access::read});
+    const auto names = store ? names_in(**store) : Result<std::vector<std::string>>();
+    has_written = names && !names->empty();
+  }
+}
+
 }  // namespace
 
 Tally kill_crowds(const Kind& kind, std::size_t rounds) {
@@ -285,6 +295,7 @@ Tally stop_the_holder(const Kind& kind, std::size_t moments) {
   const fs::path place = work.path() / "now";
   begin(kind, place);
   Process holder([&] { return write_as(kind, place, 0, 0, 1'000'000, 200, -1); });
+  wait_for_first(kind, place);
   std::minstd_rand random(3);
   Tally tally;
   std::size_t refused = 0;
