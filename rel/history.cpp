@@ -145,17 +145,4 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const See
   return "";
 }
 
-void Tally::add(std::string_view what, const std::string& fault) {
-  ++tried;
-  if (!fault.empty()) {
-    faults.push_back(cat(what, ": ", fault));
-  }
-}
-
-Tally& Tally::operator+=(const Tally& other) {
-  tried += other.tried;
-  faults.insert(faults.end(), other.faults.begin(), other.faults.end());
-  return *this;
-}
-
 }  // namespace reprise::rel

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "life.h"
+#include "tally.h"
 
 namespace reprise::rel {
 
@@ -52,13 +53,5 @@ struct Leniency {
 // takes one more message and finds no damage in itself. What came last may always be cut.
 std::string examine(const Kind& kind, const std::filesystem::path& place,
                     std::span<const Seen> allowed, Leniency leniency = {});
-
-// Trials of one sort, counted.
-struct Tally {
-  std::size_t tried = 0;
-  std::vector<std::string> faults;  // one line each
-  void add(std::string_view what, const std::string& fault);
-  Tally& operator+=(const Tally& other);
-};
 
 }  // namespace reprise::rel

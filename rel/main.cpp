@@ -18,12 +18,11 @@
 #include "kill_points.h"
 #include "life.h"
 #include "power_cut.h"
+#include "tally.h"
 #include "trial.h"
 
 namespace reprise::rel {
 namespace {
-
-constexpr std::size_t kFaultsShown = 10;
 
 // How much is tried.
 struct Effort {
@@ -82,16 +81,6 @@ const std::map<std::string_view, Trial>& trials() {
   return all;
 }
 
-bool report(std::string_view trial, const Kind& kind, const Tally& tally) {
-  std::printf("%-8s %-9s %6zu tried, %zu faults\n", std::string(trial).c_str(), kind.name.c_str(),
-              tally.tried, tally.faults.size());
-  for (std::size_t i = 0; i < std::min(tally.faults.size(), kFaultsShown); ++i) {
-    std::printf("  %s\n", tally.faults[i].c_str());
-  }
-  std::fflush(stdout);
-  return tally.tried > 0 && tally.faults.empty();
-}
-
 int run(std::vector<std::string_view> arguments) {
   const bool is_long = std::erase(arguments, "--long") > 0;
   if (arguments.empty() || !trials().contains(arguments.front())) {
@@ -103,7 +92,7 @@ int run(std::vector<std::string_view> arguments) {
   for (const Kind& kind : kinds()) {
     if (arguments.size() == 1 || std::ranges::find(arguments, kind.name) != arguments.end()) {
       const Tally tally = trials().at(arguments.front())(kind, is_long ? kLong : kShort);
-      all_good &= report(arguments.front(), kind, tally);
+      all_good &= report(arguments.front(), kind.name, tally);
     }
   }
   return all_good ? 0 : 1;

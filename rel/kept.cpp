@@ -1,0 +1,55 @@
+#include "kept.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+
+namespace reprise::rel {
+
+namespace fs = std::filesystem;
+
+Kept kept_in(const fs::path& folder, std::string_view url) {
+  Kept out;
+  const auto colon = url.find(':') + 1;
+  const auto store = open_store(cat(url.substr(0, colon), (folder / url.substr(colon)).native()),
+                                {.access = Access::read});
+  const auto page =
+      store ? (*store)->list({}) : Result<SessionPage>(std::unexpected(store.error()));
+  if (!page) {
+    return {.fault = page.error().message};
+  }
+  if (page->sessions.size() != 1 || !page->damage.empty()) {
+    return {.fault = cat("shows ", page->sessions.size(), " sessions")};
+  }
+  out.holds_questions = (*store)->holds().open_questions;
+  const auto read = (*store)->read(page->sessions[0].id, {}, [&](const Message& message) {
+    out.questions += message.role == role::kUser && !plain_text(message).empty() ? 1U : 0U;
+    out.is_whole = message.role == role::kAssistant && message.state == MessageState::complete;
+    if (message.role == role::kAssistant) {
+      out.answer += plain_text(message);
+    }
+    return Flow::go_on;
+  });
+  if (!read || read->damaged > 0) {
+    return {.fault = read ? "shows damage" : read.error().message};
+  }
+  if (const auto running = (*store)->offers().partials->find(page->sessions[0].id);
+      running && *running) {
+    Message answer;
+    answer.blocks = (*running)->blocks;
+    out.answer += plain_text(answer);
+    out.is_whole = false;
+  }
+  return out;
+}
+
+}  // namespace reprise::rel

@@ -1,0 +1,68 @@
+#pragma once
+
+// The program `reprise` as a process of its own, in a home of its own.
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+
+namespace reprise::rel {
+
+struct Start {
+  std::vector<std::string> words;        // the first is the program's path
+  std::filesystem::path home;            // $HOME and the working folder; `err` and `in` are in it
+  std::vector<std::string> environment;  // "NAME=value", beside what every program needs
+  bool waits_for_input = false;          // its standard input is a pipe that stays open
+};
+
+// Never used by two threads at once. Who still runs at the end is killed.
+class Program {
+ public:
+  using Enough = std::function<bool(std::string_view shown)>;
+
+  explicit Program(const Start& start);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  Program(Program&&) = delete;
+  Program& operator=(Program&&) = delete;
+
+  pid_t pid() const { return pid_; }
+  // Reads its standard output until that is enough; false when it ends before, or after 20 s.
+  bool read_until(const Enough& enough);
+  // Sends a signal, and returns when it has been taken or the process has ended.
+  void signal(int number) const;
+  // Reads the rest and waits for the end: the exit code, 128 and the signal that ended it, or -1
+  // when it had to be killed after 20 s.
+  int wait();
+
+  // What it has written to standard output so far.
+  const std::string& shown() const { return shown_; }
+
+ private:
+  bool read_some(std::chrono::steady_clock::time_point deadline);
+
+  pid_t pid_ = -1;
+  Fd out_;
+  Fd in_;
+  std::string shown_;
+  bool has_closed_ = false;
+};
+
+struct Finished {
+  int code = -1;
+  std::string shown;
+};
+Finished run_program(const Start& start);
+
+// Asks until it is so; false after five seconds.
+bool eventually(const std::function<bool()>& is_so);
+
+}  // namespace reprise::rel

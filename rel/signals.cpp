@@ -1,0 +1,298 @@
+// rel_signals PROGRAM [--long] PROTOCOL…
+//
+// Stops the program with SIGINT, SIGTERM and SIGHUP while it asks: after every byte of recorded
+// answers (or every so many), and at the moments before and after them. It saves what it has
+// shown, ends with 130, and the next run goes on where it stopped.
+
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/lock_file.h"
+#include "base/text.h"
+#include "fake_provider/fake_provider.h"
+#include "held_server.h"
+#include "kept.h"
+#include "program.h"
+#include "recorded.h"
+#include "reprise/error.h"
+#include "tally.h"
+#include "trial.h"
+
+namespace reprise::rel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kInterrupted = 130;
+constexpr std::size_t kPoints = 60;  // of each protocol, in the short form
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+constexpr std::array<std::string_view, 4> kStores = {"sqlite:s.db", "chatdir:chats", "sessions:s",
+                                                     "context:c.json"};
+
+// One run that is stopped, and the moment.
+struct Moment {
+  const Recorded* stream = nullptr;
+  std::size_t bytes = 0;
+  int signal = SIGINT;
+  std::string store = {};
+  bool asks_on = false;    // the next run asks a new question instead of --go-on
+  bool is_saving = false;  // the store is locked by somebody else while the signal comes
+  bool twice = false;      // the second signal ends the program at once
+};
+
+class Signals {
+ public:
+  Signals(std::string program, std::string protocol)
+      : program_(fs::absolute(program)), protocol_(std::move(protocol)) {
+    auto server = fake::FakeProvider::start({.key = {}, .seed = 7});
+    if (!server) {
+      throw std::runtime_error(server.error().message);
+    }
+    server_ = *std::move(server);
+    streams_ = record_answers(*server_, [this](const Question& question) {
+      begin_anew();
+      return ask("memory:", server_->url(), {"--model", question.model, question.text});
+    });
+  }
+
+  Tally try_all(bool is_long) {
+    Tally tally;
+    std::size_t bytes = 0;
+    for (const Recorded& stream : streams_) {
+      bytes += stream.bytes.size() + 1;
+    }
+    const std::size_t stride = is_long ? 1 : std::max<std::size_t>(1, bytes / kPoints);
+    std::size_t number = 0;
+    std::size_t next = 0;
+    for (const Recorded& stream : streams_) {
+      for (; next <= stream.bytes.size(); next += stride) {
+        add(tally, moment(stream, next, number++));
+      }
+      next -= stream.bytes.size() + 1;
+    }
+    for (const Recorded& stream : streams_) {
+      try_beside(tally, stream, number);
+    }
+    return tally;
+  }
+
+ private:
+  static Moment moment(const Recorded& stream, std::size_t bytes, std::size_t number) {
+    return {.stream = &stream,
+            .bytes = bytes,
+            .signal = kSignals.at(number % kSignals.size()),
+            .store = std::string(kStores.at(number / kSignals.size() % kStores.size())),
+            .asks_on = number % 5 == 4};
+  }
+
+  void add(Tally& tally, const Moment& moment) {
+    tally.add(
+        cat(protocol_, ", \"", moment.stream->question.text, "\", ", moment.store, ", signal ",
+            moment.signal, moment.is_saving ? ", saving" : "", moment.twice ? ", twice" : "",
+            ", after byte ", moment.bytes, " of ", moment.stream->bytes.size()),
+        stopped_at(moment));
+  }
+
+  // The moments that no byte of an answer stands for.
+  void try_beside(Tally& tally, const Recorded& stream, std::size_t& number) {
+    Moment saving = moment(stream, stream.bytes.size(), number);
+    saving.store = kStores[0];
+    saving.is_saving = true;
+    // After an error nobody reads on.
+    if (!stream.question.model.contains("overloaded")) {
+      add(tally, saving);
+    }
+    Moment twice = moment(stream, stream.bytes.size() * 2 / 3, number);
+    twice.twice = true;
+    add(tally, twice);
+    const int signal = kSignals.at(number++ % kSignals.size());
+    tally.add(cat(protocol_, ", signal ", signal, ", connecting"), stopped_connecting(signal));
+    tally.add(cat(protocol_, ", signal ", signal, ", reading its input"), stopped_reading(signal));
+  }
+
+  Start ask(std::string_view store, std::string_view url, std::vector<std::string> words) const {
+    Start start{
+        .words = {program_, "--store", std::string(store), "ask", "--provider", protocol_,
+                  "--base-url", cat(url, protocol_ == "anthropic" ? "" : "/v1"), "--tools", "all"},
+        .home = home(),
+        .environment = {"OPENAI_API_KEY=k", "ANTHROPIC_API_KEY=k"}};
+    start.words.insert(start.words.end(), words.begin(), words.end());
+    return start;
+  }
+
+  fs::path home() const { return work_.path() / "home"; }
+  void begin_anew() const {
+    fs::remove_all(home());
+    fs::create_directories(home());
+  }
+
+  std::string stopped_at(const Moment& moment) {
+    begin_anew();
+    const Recorded& stream = *moment.stream;
+    HeldServer held;
+    Program program(
+        ask(moment.store, held.url(), {"--model", stream.question.model, stream.question.text}));
+    if (!held.take_request()) {
+      return "asked nothing";
+    }
+    auto hold = moment.is_saving ? std::optional(lock_store()) : std::nullopt;
+    const std::string_view sent = std::string_view(stream.bytes).substr(0, moment.bytes);
+    if (!held.send(sent)) {
+      return "does not read what is sent";
+    }
+    const std::string text = text_in(sent);
+    if (!program.read_until([&](std::string_view shown) { return shown.starts_with(text); })) {
+      return cat("does not show \"", text, "\" but \"", program.shown(), "\"");
+    }
+    // Who ends at once can save nothing more: so wait until what was shown is in the store.
+    if (moment.twice && !eventually([&] { return kept_in(home(), moment.store).answer == text; })) {
+      return "does not store what it shows";
+    }
+    program.signal(moment.signal);
+    if (moment.twice) {
+      program.signal(moment.signal);
+    }
+    hold.reset();
+    return ended(moment, program, text);
+  }
+
+  LockFile::Hold lock_store() {
+    auto lock = LockFile::open(home() / "s.db-lock");
+    auto hold = lock ? (*lock)->acquire(std::chrono::steady_clock::now() + std::chrono::seconds(5))
+                     : Result<LockFile::Hold>(std::unexpected(lock.error()));
+    if (!hold) {
+      throw std::runtime_error(hold.error().message);
+    }
+    lock_ = *std::move(lock);
+    return *std::move(hold);
+  }
+
+  std::string ended(const Moment& moment, Program& program, const std::string& text) {
+    const int code = program.wait();
+    const bool was_all = moment.bytes == moment.stream->bytes.size();
+    const bool had_error = moment.stream->question.model.contains("overloaded");
+    // It may have saved, and be about to end, when the second comes.
+    const bool by_signal = moment.twice && code == 128 + moment.signal;
+    if (code != kInterrupted && !by_signal && !(was_all && code == 0) &&
+        !(had_error && code == 1)) {
+      return cat("ends with ", code);
+    }
+    std::string_view shown = program.shown();
+    const Kept kept = kept_in(home(), moment.store);
+    if (!kept.fault.empty()) {
+      return kept.fault;
+    }
+    const bool may_forget = !kept.holds_questions && kept.answer.empty();
+    if (kept.questions != 1 && !may_forget) {
+      return cat("keeps ", kept.questions, " questions");
+    }
+    if (!kept.answer.starts_with(text) || !shown.starts_with(kept.answer)) {
+      return cat("has shown \"", shown, "\" and keeps \"", kept.answer, "\"");
+    }
+    return goes_on(moment, kept);
+  }
+
+  // The next run, with a server that refuses what a real one would refuse.
+  std::string goes_on(const Moment& moment, const Kept& before) {
+    const bool asks = moment.asks_on || before.is_whole || before.questions == 0;
+    const auto seen = server_->violations().size();
+    const Finished next =
+        run_program(ask(moment.store, server_->url(),
+                        asks ? std::vector<std::string>{"-c", "--model", "fake", "And then?"}
+                             : std::vector<std::string>{"--go-on", "--model", "fake"}));
+    if (next.code != 0) {
+      return cat("does not go on: ", next.code, " ", read_file(home() / "err").value_or(""));
+    }
+    if (server_->violations().size() != seen) {
+      return cat("sends what is refused: ", server_->violations().back());
+    }
+    const Kept after = kept_in(home(), moment.store);
+    if (!after.fault.empty() || after.questions != before.questions + (asks ? 1U : 0U) ||
+        !after.answer.starts_with(before.answer) || after.answer.size() <= before.answer.size()) {
+      return cat("after going on: ", after.fault, " ", after.questions, " questions, \"",
+                 after.answer, "\" after \"", before.answer, "\"");
+    }
+    return asks || after.is_whole ? "" : "is not whole after going on";
+  }
+
+  std::string stopped_connecting(int signal) {
+    begin_anew();
+    HeldServer held;
+    held.fill_queue();
+    Program program(ask(kStores[0], held.url(), {"hello"}));
+    // The question is stored before anybody is asked.
+    if (!eventually([this] { return kept_in(home(), kStores[0]).questions == 1; })) {
+      return "stores no question";
+    }
+    program.signal(signal);
+    const int code = program.wait();
+    const Kept kept = kept_in(home(), kStores[0]);
+    return code != kInterrupted ? cat("ends with ", code)
+           : kept.questions != 1 || !kept.answer.empty()
+               ? "keeps something else"
+               : goes_on({.store = std::string(kStores[0])}, {.questions = 1, .is_whole = false});
+  }
+
+  // Nothing is there yet that could be saved: the signal has its usual effect.
+  std::string stopped_reading(int signal) {
+    begin_anew();
+    Start start = ask(kStores[0], server_->url(), {"-"});
+    start.waits_for_input = true;
+    Program program(start);
+    program.signal(signal);
+    const int code = program.wait();
+    if (code != 128 + signal && code != kInterrupted) {
+      return cat("ends with ", code);
+    }
+    const Finished next =
+        run_program(ask(kStores[0], server_->url(), {"--model", "fake", "hello"}));
+    return next.code == 0 ? "" : "cannot ask afterwards";
+  }
+
+  std::string program_;
+  std::string protocol_;
+  WorkFolder work_;
+  std::unique_ptr<fake::FakeProvider> server_;
+  std::vector<Recorded> streams_;
+  std::unique_ptr<LockFile> lock_;
+};
+
+int run(std::vector<std::string> words) {
+  const bool is_long = std::erase(words, "--long") > 0;
+  if (words.size() < 2) {
+    std::fputs("usage: rel_signals PROGRAM [--long] PROTOCOL...\n", stderr);
+    return 64;
+  }
+  bool all_good = true;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    all_good &= report("signals", words[i], Signals(words[0], words[i]).try_all(is_long));
+  }
+  return all_good ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace reprise::rel
+
+int main(int argc, char** argv) {
+  try {
+    return reprise::rel::run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rel_signals: %s\n", error.what());
+    return 1;
+  }
+}
