@@ -10,7 +10,7 @@
 //     response id are stored in one step.
 // (3) A cut answer leaves an incomplete message that go_on() continues.
 // (4) A store that fails never stops a turn: the conversation goes on in memory, the observer is
-//     warned, and Outcome::saved is false.
+//     warned, and Outcome::saved is false. With a spill, what is not stored is kept there.
 
 #include <chrono>
 #include <cstdint>
@@ -27,6 +27,7 @@
 #include "reprise/message.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
+#include "reprise/spill.h"
 #include "reprise/store.h"
 #include "reprise/tool.h"
 
@@ -48,6 +49,7 @@ struct ConversationOptions {
   std::chrono::milliseconds busy_timeout{10'000};  // for another process's answer to end
   Clock& clock = system_clock();
   Entropy& entropy = system_entropy();
+  Spill* spill = nullptr;  // for what the store does not take; null: it stays in memory alone
 };
 
 // What happens during a turn, for the one who watches. All have empty defaults; calls come from

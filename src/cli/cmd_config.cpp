@@ -107,6 +107,9 @@ std::vector<Shown> shown_settings(const Settings& settings) {
   if (settings.store_key_command) {
     out.push_back({"store_key_command", "(set)"});
   }
+  if (settings.spill) {
+    out.push_back({"spill", *settings.spill ? "true" : "false"});
+  }
   add(out, "provider", settings.provider);
   add(out, "", settings.any);
   add(out, "system", settings.system);

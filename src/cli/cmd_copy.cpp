@@ -1,6 +1,7 @@
 // reprise copy: sessions from one store to another.
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,21 +20,30 @@
 #include "cli/last_list.h"
 #include "cli/removal.h"
 #include "cli/settings.h"
+#include "cli/spills.h"
+#include "engine/bring_in.h"
 #include "engine/copy.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/select.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "store/spill/spill_folder.h"
+#include "store/spill/spill_lines.h"
 
 namespace reprise::cli {
 namespace {
+
+namespace spill = store::spill;
+
+constexpr std::string_view kSpill = "spill:";
 
 class CopyCommand final : public Command {
  public:
   ArgumentTable arguments() override {
     return {.options = {},
-            .arguments = {{"SRC", "the URL of the store to read", &from_, true},
+            .arguments = {{"SRC", "the URL of the store to read; spill: is what could not be saved",
+                           &from_, true},
                           {"DST", "the URL of the store to write", &to_, true},
                           {"SEL", "sessions of SRC; all but the trash when left out", &sels_}}};
   }
@@ -41,6 +51,9 @@ class CopyCommand final : public Command {
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(const Settings* const settings, context.settings());
     const auto password = context.store_password(*settings);
+    if (from_.starts_with(kSpill)) {
+      return run_spills(context, {.access = Access::write, .password = password});
+    }
     REPRISE_ASSIGN(const std::unique_ptr<Store> source,
                    open_store(from_, {.access = Access::read, .password = password}));
     REPRISE_ASSIGN(const std::vector<SessionInfo> sessions, chosen(context, *source));
@@ -57,11 +70,51 @@ class CopyCommand final : public Command {
       note(context, info, copied);
     }
     array.close();
+    return end(context);
+  }
+
+ private:
+  // What conversations could not store.
+  Result<Exit> run_spills(Context& context, const StoreOptions& options) {
+    if (!sels_.empty()) {
+      return context.wrong_usage("of a spill everything is brought in: name no sessions");
+    }
+    REPRISE_ASSIGN(const auto files, find_named_spills(context, from_, to_));
+    REPRISE_ASSIGN(const std::unique_ptr<Store> target, open_store(to_, options));
+    json::ArrayWriter array(rows_);
+    for (const std::filesystem::path& file : files) {
+      REPRISE_ASSIGN(const auto lock, spill::lock_spill(file));
+      auto spilled = spill::read_spill(file);
+      if (!spilled) {
+        ++failed_;
+        context.warn(cat("cannot bring in ", spilled.error().message));
+        continue;
+      }
+      array.item();
+      const auto copied = bring_in(*spilled, *target);
+      note(context, spilled->session.info, copied);
+      if (copied) {
+        put_away(context, file, lock.has_value());
+      }
+    }
+    array.close();
+    return end(context);
+  }
+
+  // The file stays, but is not brought in again unasked.
+  static void put_away(Context& context, const std::filesystem::path& file, bool is_ours) {
+    if (!is_ours) {
+      context.remark(cat(file.native(), " is in use; copy it again when that program has ended"));
+    } else if (const auto marked = spill::mark_as_stored(file); !marked) {
+      context.warn(marked.error().message);
+    }
+  }
+
+  Exit end(Context& context) {
     print(context);
     return failed_ > 0 || counts_[CopyFate::conflict] > 0 ? Exit::failed : Exit::done;
   }
 
- private:
   Result<std::vector<SessionInfo>> chosen(Context& context, Store& source) const {
     if (sels_.empty()) {
       SessionQuery query;
@@ -97,8 +150,10 @@ class CopyCommand final : public Command {
     object.field("result", to_string(copied->fate)).field("messages", copied->messages);
     if (!copied->detail.empty()) {
       object.field("detail", copied->detail);
-      context.warn(cat("conflict, left as it is: '", info.title, "' (", info.id.str(),
-                       "): ", copied->detail));
+      const bool is_fork = copied->fate == CopyFate::forked;
+      const std::string text = cat(is_fork ? "'" : "conflict, left as it is: '", info.title, "' (",
+                                   info.id.str(), "): ", copied->detail);
+      is_fork ? context.remark(text) : context.warn(text);
     }
     object.key("losses");
     json::ArrayWriter losses(rows_);
@@ -115,10 +170,11 @@ class CopyCommand final : public Command {
     if (context.globals().json) {
       context.print_json(cat("{\"sessions\":", rows_, "}"));
     }
-    context.remark(cat(counts_[CopyFate::copied], " copied, ", counts_[CopyFate::continued],
-                       " continued, ", counts_[CopyFate::unchanged], " unchanged, ",
-                       counts_[CopyFate::conflict], " in conflict, ", failed_, " failed; ",
-                       messages_, " messages"));
+    context.remark(cat(
+        counts_[CopyFate::copied], " copied, ", counts_[CopyFate::continued], " continued, ",
+        counts_[CopyFate::unchanged], " unchanged, ", counts_[CopyFate::conflict], " in conflict, ",
+        counts_[CopyFate::forked] > 0 ? cat(counts_[CopyFate::forked], " as forks, ") : "", failed_,
+        " failed; ", messages_, " messages"));
   }
 
   std::string from_;

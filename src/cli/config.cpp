@@ -67,11 +67,15 @@ constexpr ProviderKey kProviderKeys[] = {
     {"key_command", Reach::trusted, &ProviderSettings::key_command},
 };
 
-constexpr std::array<std::string_view, 16> kTopKeys = {
-    "store",       "store_key_command", "provider", "system",  "retention",
-    "model",       "dev_model",         "base_url", "env_key", "key_command",
-    "temperature", "max_tokens",        "budget",   "trust",   "mode",
-    "providers"};
+constexpr std::array<std::string_view, 17> kTopKeys = {"store",       "store_key_command",
+                                                       "provider",    "system",
+                                                       "retention",   "model",
+                                                       "dev_model",   "base_url",
+                                                       "env_key",     "key_command",
+                                                       "temperature", "max_tokens",
+                                                       "budget",      "trust",
+                                                       "mode",        "providers",
+                                                       "spill"};
 constexpr std::array<std::string_view, 4> kModeKeys = {"system", "model", "context", "path"};
 constexpr std::array<std::string_view, 5> kProviderKeyNames = {"model", "dev_model", "base_url",
                                                                "env_key", "key_command"};
@@ -158,6 +162,16 @@ class Reader {
     return {};
   }
 
+  Result<> truth(const toml::node& node, std::string_view name, std::optional<bool>& out) {
+    const auto value = node.value_exact<bool>();
+    if (!value) {
+      return wrong(node, name, "true or false");
+    }
+    out = value;
+    came_from(name);
+    return {};
+  }
+
   Result<> texts(const toml::node& node, std::string_view name, std::vector<std::string>& out) {
     const toml::array* const array = node.as_array();
     if (array == nullptr) {
@@ -222,6 +236,10 @@ class Reader {
     }
     if (key == "budget") {
       return integer(node, "budget", out_.settings.budget);
+    }
+    if (key == "spill") {
+      return allowed(key, Reach::trusted, "spill") ? truth(node, "spill", out_.settings.spill)
+                                                   : Result<>();
     }
     if (key == "trust") {
       return allowed(key, Reach::trusted, "trust") ? texts(node, "trust", out_.settings.trust)

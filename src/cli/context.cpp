@@ -24,6 +24,7 @@
 #include "cli/process_environment.h"
 #include "cli/provider_choice.h"
 #include "cli/settings.h"
+#include "cli/spills.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
@@ -190,6 +191,7 @@ Result<Store*> Context::store(Access access) {
                                     {.access = access,
                                      .on_notice = [this](std::string_view text) { warn(text); },
                                      .password = store_password(*settings)}));
+    remark_on_spills(*this, store_url(*settings));
   }
   return slot.get();
 }

@@ -20,6 +20,7 @@
 #include "cli/removal.h"
 #include "cli/run_flags.h"
 #include "cli/settings.h"
+#include "cli/spills.h"
 #include "cli/store_rules.h"
 #include "reprise/conversation.h"
 #include "reprise/environment.h"
@@ -190,6 +191,7 @@ ConversationOptions conversation_options(const Settings& settings, const TalkReq
   }
   options.tools = talk.tools.empty() ? nullptr : &talk.tools;
   options.approver = request.approver;
+  options.spill = talk.spill.get();
   options.stream = request.stream && settings.stream.value_or(true);
   return options;
 }
@@ -300,6 +302,7 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
   }
   REPRISE_ASSIGN(talk->provider, make_provider(choice.name, choice.options));
   talk->model = choice.model;
+  talk->spill = make_spill(context, *settings);
   ConversationOptions options = conversation_options(*settings, request, choice, *talk);
   if (!session) {
     REPRISE_ASSIGN(session, new_session(context, request, mode, choice));

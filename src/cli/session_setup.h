@@ -16,6 +16,7 @@
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/provider.h"
+#include "reprise/spill.h"
 #include "reprise/store.h"
 #include "reprise/tool.h"
 
@@ -40,6 +41,7 @@ struct Talk {
   std::string model;     // that answers
   std::unique_ptr<Provider> provider;
   ToolRegistry tools;
+  std::unique_ptr<Spill> spill;
   std::unique_ptr<Conversation> conversation;
   std::jthread preloading;  // the HTTP library
 };

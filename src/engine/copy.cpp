@@ -337,6 +337,8 @@ std::string_view to_string(CopyFate fate) {
       return "unchanged";
     case CopyFate::conflict:
       return "conflict";
+    case CopyFate::forked:
+      return "forked";
   }
   return "unchanged";
 }

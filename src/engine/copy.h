@@ -26,6 +26,7 @@ enum class CopyFate : std::uint8_t {
   continued,  // it was there, and has grown
   unchanged,  // it was there with all its messages
   conflict,   // the messages differ
+  forked,     // it has gone on by itself, and what came has become a session beside it
 };
 std::string_view to_string(CopyFate fate);
 

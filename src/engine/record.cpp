@@ -59,6 +59,8 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
   observer_ = &observer;
   saved_ = true;
   warned_ = false;
+  has_said_where_ = has_said_where_ && store_ == nullptr;  // then once is enough
+  has_said_not_kept_ = false;
   question_at_.reset();
   if (!keeps_words_ || !pending_.empty()) {
     return;
@@ -82,11 +84,6 @@ void Record::warn(std::string_view text) {
     observer_->on_warning(text);
   }
   warned_ = true;
-}
-
-void Record::failed(const Error& error) {
-  saved_ = false;
-  warn(cat("not saved: ", error.message, "; the conversation goes on in memory"));
 }
 
 bool Record::is_ours(const OperationId& answer) const {
@@ -132,6 +129,7 @@ Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
   Batch batch = make_batch(std::move(entry));
   if (!keeps_words_) {
     remember(batch);
+    keep_without_store(std::move(batch));
     return {};
   }
   if (!pending_.empty()) {
@@ -158,8 +156,8 @@ Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
         question_at_ = appended->first;
       }
     } else {
-      failed(appended.error());
       pending_.push_back(std::move(batch));
+      failed(appended.error());
     }
     return {};
   }
@@ -173,8 +171,10 @@ std::vector<Message> Record::add(RecordEntry entry) {
   remember(batch);
   const auto first = static_cast<std::ptrdiff_t>(batch.memory_at);
   count_usage(batch.messages);
-  if (!is_nothing(batch) && keeps_words_) {
+  if (keeps_words_ && !is_nothing(batch)) {
     pending_.push_back(std::move(batch));
+  } else if (store_ == nullptr) {
+    keep_without_store(std::move(batch));
   }
   flush();
   return {memory_.begin() + first, memory_.end()};
@@ -257,6 +257,9 @@ void Record::done(const Batch& batch, const Appended& appended) {
 }
 
 void Record::flush() {
+  if (store_ == nullptr) {
+    return spill_pending();
+  }
   while (!pending_.empty()) {
     const Batch& batch = pending_.front();
     const auto appended = keeps_words_ ? write(batch) : write_response(batch);
@@ -268,6 +271,9 @@ void Record::flush() {
       done(batch, *appended);
     }
     pending_.pop_front();
+  }
+  if (std::exchange(is_spilling_, false)) {
+    options_.spill->all_stored();
   }
 }
 

@@ -5,7 +5,7 @@
 //  (1) What cannot be stored stays in memory, in order, and is tried again, under the same
 //      operation id, before the next thing is stored.
 //  (2) The first failure of a turn is said as a warning; saved() is false from then on while
-//      something is not stored.
+//      something is not stored. With a spill it is kept there meanwhile, which is said, too.
 //  (3) One answer runs at a time: begin() waits for another process's, and settles a dead one's.
 //  (4) A store that keeps no words gets the ids of the answers that end turns, and its session with
 //      the first of them: until then nothing could be gone on with.
@@ -96,6 +96,7 @@ class Record {
     std::optional<PartialStart> begin;
     std::optional<Seq> replace_from;
     std::size_t memory_at = 0;
+    bool is_spilled = false;
   };
 
   static bool is_nothing(const Batch& batch);
@@ -108,6 +109,9 @@ class Record {
   void done(const Batch& batch, const Appended& appended);
   void flush();
   void failed(const Error& error);
+  void keep_without_store(Batch batch);
+  void spill_pending();
+  Result<> spill(const Batch& batch, Seq after);
   Result<> wait_until_free(std::chrono::steady_clock::time_point deadline,
                            const std::stop_token& stop);
   bool is_ours(const OperationId& answer) const;
@@ -127,6 +131,9 @@ class Record {
   std::optional<OperationId> answer_;
   bool saved_ = true;
   bool warned_ = false;
+  bool is_spilling_ = false;        // the spill holds something that is not in the store
+  bool has_said_where_ = false;     // it is kept, in this turn
+  bool has_said_not_kept_ = false;  // likewise
   std::optional<Seq> question_at_;  // of this turn, in the store
 };
 

@@ -1,0 +1,31 @@
+#pragma once
+
+// What could not be saved on a server is kept in spill files of this machine until `reprise copy`
+// brings it in (docs/formats/spill.md).
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/settings.h"
+#include "reprise/error.h"
+#include "reprise/spill.h"
+#include "reprise/store.h"
+
+namespace reprise::cli {
+
+// For a conversation in the store of the settings. Null for a store that is no server's, and with
+// the setting `spill = false`.
+std::unique_ptr<Spill> make_spill(const Context& context, const Settings& settings);
+
+// Says so when there is something for this store, unless its writer is still at it.
+void remark_on_spills(Context& context, std::string_view store_url);
+
+// "spill:FILE", "spill:FOLDER", or "spill:" for the usual folder, where only what belongs to the
+// store at `target` is meant. invalid_argument when there is none.
+Result<std::vector<std::filesystem::path>> find_named_spills(Context& context, std::string_view url,
+                                                             std::string_view target);
+
+}  // namespace reprise::cli

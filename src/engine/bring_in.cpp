@@ -1,0 +1,163 @@
+#include "engine/bring_in.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/copy.h"
+#include "engine/copy_reduce.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/spill.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+class BringIn {
+ public:
+  BringIn(const SpilledSession& spilled, Store& target) : spilled_(spilled), target_(target) {}
+
+  Result<CopiedSession> run() {
+    if (!target_.holds().words) {
+      return fail(Code::unsupported, "this store keeps no words");
+    }
+    REPRISE_TRY(find_places());
+    for (const SpilledStep& step : spilled_.steps) {
+      REPRISE_TRY(bring(step));
+    }
+    copied_.losses.assign(losses_.begin(), losses_.end());
+    return std::move(copied_);
+  }
+
+ private:
+  const SessionId& own() const { return spilled_.session.info.id; }
+
+  // The session, created if it has to be; and the one aside, if an earlier run has made it.
+  Result<> find_places() {
+    REPRISE_ASSIGN(const auto aside, target_.find(spilled_.aside));
+    if (aside) {
+      const auto& origin = aside->info.forked_from;
+      aside_from_ = aside_head_ = origin ? origin->at : Seq{};
+    }
+    REPRISE_ASSIGN(const auto session, target_.find(own()));
+    if (session) {
+      own_head_ = session->info.head;
+    } else if (!spilled_.steps.empty() && spilled_.steps.front().after == Seq{}) {
+      REPRISE_TRY(target_.create(engine::reduce(spilled_.session, target_.holds(), losses_)));
+      own_head_ = Seq{};
+      copied_.fate = CopyFate::copied;
+    }
+    return {};
+  }
+
+  Result<> bring(const SpilledStep& step) {
+    // Steps that follow one another do so wherever the first of them was stored.
+    const Seq expected = told_head_ == step.after ? stored_head_ : step.after;
+    const Seq place = step.replace_from.value_or(expected);
+    if (own_head_ && (!aside_from_ || place < *aside_from_)) {
+      const auto appended = put_in_own(step, expected);
+      if (appended) {
+        told_head_ = step.replace_from.value_or(step.after).next(std::ssize(step.messages));
+        own_head_ = stored_head_ = appended->head;
+        note(step, *appended, CopyFate::continued);
+        return {};
+      }
+      if (appended.error().code != Code::conflict || aside_from_) {
+        return std::unexpected(appended.error());
+      }
+    }
+    if (!aside_from_) {
+      REPRISE_TRY(begin_aside(place));
+    }
+    const auto from =
+        step.replace_from ? std::optional(std::min(place, aside_head_)) : std::nullopt;
+    REPRISE_ASSIGN(const Appended appended,
+                   put(spilled_.aside, step, from, {.expected_head = aside_head_}));
+    aside_head_ = appended.head;
+    note(step, appended, CopyFate::forked);
+    return {};
+  }
+
+  // conflict: the session has gone on.
+  Result<Appended> put_in_own(const SpilledStep& step, Seq expected) {
+    auto appended = put(own(), step, step.replace_from,
+                        {.expected_head = expected, .end_partial = step.end_partial});
+    if (!appended && appended.error().code == Code::conflict && step.end_partial) {
+      appended = put(own(), step, step.replace_from, {.expected_head = expected});
+    }
+    return appended;
+  }
+
+  Result<Appended> put(const SessionId& id, const SpilledStep& step, std::optional<Seq> from,
+                       AppendOptions options) {
+    std::vector<Message> messages;
+    for (const Message& message : step.messages) {
+      messages.push_back(engine::reduce(message, target_.holds(), losses_));
+    }
+    options.operation = step.operation;
+    if (from && target_.offers().rewriting != nullptr) {
+      return target_.offers().rewriting->replace_suffix(id, *from, std::move(messages),
+                                                        std::move(options));
+    }
+    return target_.append(id, std::move(messages), std::move(options));
+  }
+
+  Result<> begin_aside(Seq place) {
+    Session child = engine::reduce(spilled_.session, target_.holds(), losses_);
+    child.info.id = spilled_.aside;
+    child.info.forked_from.reset();
+    if (!own_head_) {
+      aside_from_ = Seq{};
+      return target_.create(child);
+    }
+    Forking* const forking = target_.offers().forking;
+    if (forking == nullptr) {
+      return fail(Code::unsupported,
+                  "the session has gone on meanwhile, and this store cannot hold a fork of it");
+    }
+    aside_from_ = aside_head_ = std::min(place, *own_head_);
+    return forking->fork(own(), *aside_from_, child);
+  }
+
+  void note(const SpilledStep& step, const Appended& appended, CopyFate fate) {
+    if (appended.repeated) {
+      return;
+    }
+    copied_.messages += std::ssize(step.messages);
+    if (fate == CopyFate::forked) {
+      copied_.fate = fate;
+      copied_.detail = cat(own_head_ ? "the session has gone on without it; it is a fork now: "
+                                     : "the session is gone; it is one of its own now: ",
+                           short_id(spilled_.aside).value_or(spilled_.aside.str()));
+    } else if (copied_.fate == CopyFate::unchanged) {
+      copied_.fate = fate;
+    }
+  }
+
+  const SpilledSession& spilled_;
+  Store& target_;
+  std::optional<Seq> own_head_;    // when this began; nullopt: it is not there
+  std::optional<Seq> aside_from_;  // nullopt: it is not there
+  Seq aside_head_;
+  // After the last step: as the conversation knew it, and in truth.
+  std::optional<Seq> told_head_;
+  Seq stored_head_;
+  CopiedSession copied_;
+  engine::Losses losses_;
+};
+
+}  // namespace
+
+Result<CopiedSession> bring_in(const SpilledSession& spilled, Store& target) {
+  return BringIn(spilled, target).run();
+}
+
+}  // namespace reprise

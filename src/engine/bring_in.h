@@ -1,0 +1,22 @@
+#pragma once
+
+// Bringing what a conversation could not store into a store.
+//
+//  (1) Each step has the name that it had when it was tried, so what has happened already, now or
+//      then, does not happen again.
+//  (2) A session that is not there is created; one that stands where the conversation left it is
+//      continued. When it has gone on without these steps they become a fork at their place, and
+//      when it is gone a session of their own: nothing is lost or mixed up.
+
+#include "engine/copy.h"
+#include "reprise/error.h"
+#include "reprise/spill.h"
+#include "reprise/store.h"
+
+namespace reprise {
+
+// An Error: it stopped in between; bringing it in again goes on. CopiedSession::detail says which
+// session has the steps when it is not their own. unsupported for a store that keeps no words.
+Result<CopiedSession> bring_in(const SpilledSession& spilled, Store& target);
+
+}  // namespace reprise

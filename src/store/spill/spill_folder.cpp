@@ -1,0 +1,169 @@
+#include "store/spill/spill_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/temporary_name.h"
+#include "base/text.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/spill.h"
+#include "reprise/types.h"
+#include "store/spill/spill_lines.h"
+
+namespace reprise::store::spill {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kEnding = ".jsonl";
+constexpr std::string_view kStored = ".stored";
+
+// False when somebody else has it.
+Result<bool> try_lock(int fd, const fs::path& file) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) {
+    return true;
+  }
+  if (errno == EWOULDBLOCK || errno == EINTR) {
+    return false;
+  }
+  return std::unexpected(os_error("lock", file, errno));
+}
+
+class SpillFile final : public Spill {
+ public:
+  SpillFile(fs::path folder, std::string store)
+      : folder_(std::move(folder)), store_(std::move(store)) {}
+
+  Result<> keep(const Session& session, const SpilledStep& step) override {
+    if (file_.is_open()) {
+      return add(step_line(step));
+    }
+    if (!aside_) {
+      aside_ = make_session_id(system_clock(), system_entropy());
+      path_ = folder_ / cat(aside_->str(), kEnding);
+    }
+    return begin(cat(head_lines(session, *aside_, store_), step_line(step)));
+  }
+
+  // What cannot be removed is brought in once more, and changes nothing.
+  void all_stored() override {
+    if (file_.is_open()) {
+      (void)remove_file(path_);
+      file_ = Fd();
+      aside_.reset();
+    }
+  }
+
+  std::string where() const override {
+    return cat(path_.native(), "; bring it in with: reprise copy spill: '", store_, "'");
+  }
+
+ private:
+  // It is whole and locked before it gets its name.
+  Result<> begin(std::string_view bytes) {
+    REPRISE_TRY(make_private_folders(folder_));
+    const fs::path temporary = temporary_beside(path_);
+    auto written = write_new(temporary, bytes);
+    if (!written) {
+      // What is left of it is in nobody's way.
+      std::error_code gone;
+      fs::remove(temporary, gone);
+      fs::remove(path_, gone);
+      return std::unexpected(std::move(written).error());
+    }
+    file_ = *std::move(written);
+    size_ = static_cast<off_t>(bytes.size());
+    return {};
+  }
+
+  Result<Fd> write_new(const fs::path& temporary, std::string_view bytes) const {
+    REPRISE_ASSIGN(Fd file, open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600));
+    REPRISE_TRY(try_lock(file.get(), temporary));
+    REPRISE_TRY(write_all(file.get(), bytes, temporary));
+    REPRISE_TRY(sync_file(file.get(), temporary));
+    REPRISE_TRY(move_file(temporary, path_));
+    return file;
+  }
+
+  // A line that was not kept whole must not stand before the next one.
+  Result<> add(std::string_view line) {
+    REPRISE_TRY(cut());
+    is_torn_ = true;
+    auto written = write_all(file_.get(), line, path_);
+    if (written) {
+      written = sync_file(file_.get(), path_);
+    }
+    if (!written) {
+      (void)cut();  // or before the next line
+      return written;
+    }
+    is_torn_ = false;
+    size_ += static_cast<off_t>(line.size());
+    return {};
+  }
+
+  Result<> cut() {
+    if (is_torn_ && ::ftruncate(file_.get(), size_) != 0) {
+      return std::unexpected(os_error("write", path_, errno));
+    }
+    is_torn_ = false;
+    return {};
+  }
+
+  fs::path folder_;
+  std::string store_;
+  std::optional<SessionId> aside_;
+  fs::path path_;
+  Fd file_;
+  off_t size_ = 0;
+  bool is_torn_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Spill> make_spill_file(fs::path folder, std::string store) {
+  return std::make_unique<SpillFile>(std::move(folder), std::move(store));
+}
+
+std::vector<fs::path> find_spills(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code none;
+  for (fs::directory_iterator entry(folder, none), end; entry != end; entry.increment(none)) {
+    if (entry->path().native().ends_with(kEnding)) {
+      files.push_back(entry->path());
+    }
+  }
+  std::ranges::sort(files);  // their names begin with the time
+  return files;
+}
+
+Result<std::optional<Fd>> lock_spill(const fs::path& file) {
+  REPRISE_ASSIGN(Fd fd, open_file(file, O_RDONLY | O_NONBLOCK));
+  REPRISE_ASSIGN(const bool locked, try_lock(fd.get(), file));
+  return locked ? std::optional(std::move(fd)) : std::nullopt;
+}
+
+Result<> mark_as_stored(const fs::path& file) {
+  if (!file.native().ends_with(kEnding)) {
+    return {};
+  }
+  return move_file(file, cat(file.native(), kStored));
+}
+
+}  // namespace reprise::store::spill

@@ -1,0 +1,227 @@
+#include "store/spill/spill_lines.h"
+
+#include <fcntl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/file.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/spill.h"
+#include "reprise/types.h"
+#include "store/file/rest.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::spill {
+namespace {
+
+constexpr std::int64_t kVersion = 1;
+constexpr std::size_t kFirstLineMax = 65536;
+
+struct Head {
+  std::int64_t version = 0;
+  std::string store;
+  std::string session;
+  std::string aside;
+};
+
+Session bare_session(SessionId id) {
+  return {.info = {.id = std::move(id)}};
+}
+
+Result<Head> read_head(std::string_view line) {
+  Head head;
+  json::Scanner scanner(line);
+  const bool whole = scanner.object([&](std::string_view name) {
+    if (name == "reprise_spill") {
+      return scanner.integer(head.version);
+    }
+    if (name == "store") {
+      return scanner.string(head.store);
+    }
+    if (name == "session") {
+      return scanner.string(head.session);
+    }
+    return name == "aside" ? scanner.string(head.aside) : scanner.skip();
+  });
+  if (!whole || !scanner.end() || head.version < 1) {
+    return fail(Code::corrupt, "this is no spill file");
+  }
+  if (head.version > kVersion) {
+    return fail(Code::unsupported,
+                cat("a newer version of reprise wrote it (form ", head.version, "): use that one"));
+  }
+  return head;
+}
+
+bool read_operation(json::Scanner& scanner, std::optional<OperationId>& out) {
+  std::string text;
+  if (!scanner.string(text)) {
+    return false;
+  }
+  auto id = OperationId::parse(text);
+  if (id) {
+    out = *std::move(id);
+  }
+  return id.has_value() || scanner.fail("this is no operation's name");
+}
+
+bool read_message(json::Scanner& scanner, SpilledStep& step) {
+  std::string_view raw;
+  if (!scanner.raw(raw)) {
+    return false;
+  }
+  auto message = message_from_json(raw);
+  if (message) {
+    step.messages.push_back(*std::move(message));
+  }
+  return message.has_value() || scanner.fail("this is no message");
+}
+
+bool read_member(json::Scanner& scanner, std::string_view name, SpilledStep& step,
+                 std::optional<OperationId>& operation) {
+  if (name == "operation") {
+    return read_operation(scanner, operation);
+  }
+  if (name == "after") {
+    return scanner.integer(step.after.value);
+  }
+  if (name == "replace_from") {
+    return scanner.integer(step.replace_from.emplace().value);
+  }
+  if (name == "end") {
+    return read_operation(scanner, step.end_partial);
+  }
+  if (name == "messages") {
+    return scanner.array([&] { return read_message(scanner, step); });
+  }
+  return scanner.skip();
+}
+
+Result<SpilledStep> read_step(std::string_view line) {
+  SpilledStep step{.operation = *OperationId::parse("none")};
+  std::optional<OperationId> operation;
+  json::Scanner scanner(line);
+  const bool whole = scanner.object(
+      [&](std::string_view name) { return read_member(scanner, name, step, operation); });
+  if (!whole || !scanner.end()) {
+    return std::unexpected(scanner.fault());
+  }
+  if (!operation || step.after.value < 0 ||
+      (step.replace_from && (step.replace_from->value < 0 || *step.replace_from > step.after))) {
+    return fail(Code::corrupt, "it names no operation, or no place for one");
+  }
+  step.operation = *std::move(operation);
+  return step;
+}
+
+Result<SpilledSession> begin_session(std::string_view head_line, std::string_view session_line) {
+  REPRISE_ASSIGN(Head head, read_head(head_line));
+  REPRISE_ASSIGN(SessionId id, SessionId::parse(head.session));
+  REPRISE_ASSIGN(SessionId aside, SessionId::parse(head.aside));
+  StoredSession stored{.session = bare_session(std::move(id))};
+  REPRISE_TRY(add_session_rest(stored, session_line));
+  return SpilledSession{.session = std::move(stored.session),
+                        .aside = std::move(aside),
+                        .store = std::move(head.store)};
+}
+
+// What lies between line ends; takes it from the front. nullopt when no whole line is left.
+std::optional<std::string_view> take_line(std::string_view& bytes) {
+  const std::size_t end = bytes.find('\n');
+  if (end == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view line = bytes.substr(0, end);
+  bytes.remove_prefix(end + 1);
+  return line;
+}
+
+std::unexpected<Error> wrong_line(const std::filesystem::path& file, int line, Error error) {
+  const Code code = error.code == Code::unsupported ? Code::unsupported : Code::corrupt;
+  return fail(code, cat(file.native(), " line ", line, ": ", error.message));
+}
+
+}  // namespace
+
+std::string head_lines(const Session& session, const SessionId& aside, std::string_view store) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.field("reprise_spill", kVersion).field("store", store);
+  object.field("session", session.info.id.str()).field("aside", aside.str()).close();
+  const std::string rest = session_rest({.session = session}, bare_session(session.info.id));
+  return cat(out, "\n", rest.empty() ? "{}" : rest, "\n");
+}
+
+std::string step_line(const SpilledStep& step) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.field("operation", step.operation.str()).field("after", step.after.value);
+  if (step.replace_from) {
+    object.field("replace_from", step.replace_from->value);
+  }
+  if (step.end_partial) {
+    object.field("end", step.end_partial->str());
+  }
+  object.key("messages");
+  json::ArrayWriter array(out);
+  for (const Message& message : step.messages) {
+    array.item();
+    out += message_to_json(message);
+  }
+  array.close();
+  object.close();
+  return out += '\n';
+}
+
+Result<SpilledSession> read_spill(const std::filesystem::path& file) {
+  REPRISE_ASSIGN(const std::string bytes, read_file(file));
+  std::string_view left = bytes;
+  const auto head = take_line(left);
+  const auto session = take_line(left);
+  if (!head || !session) {
+    return fail(Code::corrupt, cat(file.native(), ": this is no spill file"));
+  }
+  auto spilled = begin_session(*head, *session);
+  if (!spilled) {
+    return wrong_line(file, 1, std::move(spilled).error());
+  }
+  int number = 3;
+  for (auto line = take_line(left); line; line = take_line(left)) {
+    auto step = read_step(*line);
+    if (!step) {
+      return wrong_line(file, number, std::move(step).error());
+    }
+    spilled->steps.push_back(*std::move(step));
+    ++number;
+  }
+  return spilled;
+}
+
+std::optional<std::string> store_of_spill(const std::filesystem::path& file) {
+  const auto fd = open_file(file, O_RDONLY | O_NONBLOCK);
+  if (!fd) {
+    return std::nullopt;
+  }
+  std::string bytes(kFirstLineMax, '\0');
+  const ssize_t count = ::read(fd->get(), bytes.data(), bytes.size());
+  bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  std::string_view left = bytes;
+  const auto line = take_line(left);
+  auto head = line ? read_head(*line) : fail(Code::corrupt, "");
+  return head ? std::optional(std::move(head->store)) : std::nullopt;
+}
+
+}  // namespace reprise::store::spill

@@ -1,0 +1,251 @@
+// Spill files: what was kept is there after a crash, what was not is not, and garbage is named.
+
+#include "reprise/spill.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/spill/spill_folder.h"
+#include "store/spill/spill_lines.h"
+
+namespace reprise::store::spill {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kUrl = "postgres://a:***@h/d?tenant=t";
+
+Message message(std::string_view text) {
+  Message message;
+  message.role = role::kUser;
+  message.blocks.emplace_back(text_block(text));
+  message.created_at = Time(std::chrono::seconds(1'700'000'000));
+  return message;
+}
+
+SpilledStep step(const std::string& name, std::int64_t after, std::string_view text) {
+  return {.operation = *OperationId::parse(name), .after = {after}, .messages = {message(text)}};
+}
+
+bool same(const SpilledStep& a, const SpilledStep& b) {
+  return a.operation == b.operation && a.after == b.after && a.messages == b.messages &&
+         a.replace_from == b.replace_from && a.end_partial == b.end_partial;
+}
+
+Session whole_session() {
+  Session session{.info = {.id = *SessionId::parse("s")}};
+  session.info.title = "a title\n\xc3\xa4";
+  session.info.mode = "m";
+  session.info.provider = "p";
+  session.info.model = "mo";
+  session.info.working_dir = "/w";
+  session.info.created_at = Time(std::chrono::microseconds(1'700'000'000'000'001));
+  session.info.updated_at = session.info.created_at;
+  session.system_prompt = "be brief";
+  session.config = *RawJson::parse(R"({"a":123456789012345678901234})");
+  session.prompt_history = {"one"};
+  session.extra = {{"x", *RawJson::parse("[1.0]")}};
+  return session;
+}
+
+class SpillFileTest : public testing::Test {
+ protected:
+  SpillFileTest() {
+    std::string name = fs::temp_directory_path() / "reprise-spill-XXXXXX";
+    EXPECT_NE(::mkdtemp(name.data()), nullptr);
+    root_ = name;
+  }
+  ~SpillFileTest() override { fs::remove_all(root_); }
+
+  fs::path folder() const { return root_ / "state" / "spill"; }
+  std::unique_ptr<Spill> begin() { return make_spill_file(folder(), std::string(kUrl)); }
+  fs::path only_file() const {
+    const auto files = find_spills(folder());
+    EXPECT_EQ(files.size(), 1U);
+    return files.empty() ? fs::path() : files.front();
+  }
+  fs::path file_of(std::string_view bytes) const {
+    fs::path file = root_ / "given.jsonl";
+    std::ofstream(file, std::ios::binary) << bytes;
+    return file;
+  }
+
+  fs::path root_;
+};
+
+TEST_F(SpillFileTest, GivesBackWhatItKept) {
+  const Session session = whole_session();
+  SpilledStep second = step("op2", 6, "\xff two \n\"");
+  second.replace_from = Seq{4};
+  second.end_partial = *OperationId::parse("answer");
+  {
+    const auto spill = begin();
+    EXPECT_TRUE(find_spills(folder()).empty());
+    ASSERT_TRUE(spill->keep(session, step("op1", 5, "one")));
+    ASSERT_TRUE(spill->keep(session, second));
+    EXPECT_EQ(spill->where(),
+              cat(only_file().native(), "; bring it in with: reprise copy spill: '", kUrl, "'"));
+  }
+  const auto read = read_spill(only_file());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->session, session);
+  EXPECT_EQ(read->store, kUrl);
+  EXPECT_EQ(only_file().stem(), read->aside.str());
+  EXPECT_EQ(store_of_spill(only_file()), kUrl);
+  ASSERT_EQ(read->steps.size(), 2U);
+  EXPECT_TRUE(same(read->steps[0], step("op1", 5, "one")));
+  EXPECT_TRUE(same(read->steps[1], second));
+  struct stat status{};
+  ASSERT_EQ(::stat(only_file().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0600U);
+  ASSERT_EQ(::stat(folder().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0700U);
+}
+
+TEST_F(SpillFileTest, ATornLineCostsNothingThatWasKept) {
+  {
+    const auto spill = begin();
+    ASSERT_TRUE(spill->keep(whole_session(), step("op1", 0, "one")));
+    ASSERT_TRUE(spill->keep(whole_session(), step("op2", 1, "two")));
+  }
+  const std::string bytes = *read_file(only_file());
+  const std::size_t second = bytes.find("\n{\"operation\":\"op2\"") + 1;
+  for (std::size_t size = second; size < bytes.size(); ++size) {
+    const auto read = read_spill(file_of(bytes.substr(0, size)));
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_EQ(read->steps.size(), 1U) << size;
+  }
+  EXPECT_EQ(read_spill(file_of(bytes))->steps.size(), 2U);
+}
+
+TEST_F(SpillFileTest, AFailedLineIsCutAndTheNextOneStandsAlone) {
+  const auto spill = begin();
+  ASSERT_TRUE(spill->keep(whole_session(), step("op1", 0, "one")));
+  struct rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit tight = before;
+  tight.rlim_cur = fs::file_size(only_file()) + 100;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tight), 0);
+  const auto kept = spill->keep(whole_session(), step("op2", 1, std::string(1000, 'x')));
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(kept.error().code, Code::io);
+  EXPECT_EQ(read_spill(only_file())->steps.size(), 1U);
+  ASSERT_TRUE(spill->keep(whole_session(), step("op3", 1, "three")));
+  const auto read = read_spill(only_file());
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->steps.size(), 2U);
+  EXPECT_TRUE(same(read->steps[1], step("op3", 1, "three")));
+}
+
+TEST_F(SpillFileTest, WhereNothingCanBeWrittenNothingIsLeft) {
+  std::ofstream(root_ / "state") << "in the way";
+  const auto spill = begin();
+  EXPECT_FALSE(spill->keep(whole_session(), step("op1", 0, "one")));
+  fs::remove(root_ / "state");
+  ASSERT_TRUE(spill->keep(whole_session(), step("op1", 0, "one")));
+  EXPECT_EQ(read_spill(only_file())->steps.size(), 1U);
+}
+
+TEST_F(SpillFileTest, EachConversationHasItsOwnAndHoldsIt) {
+  auto one = begin();
+  auto two = begin();
+  ASSERT_TRUE(one->keep(whole_session(), step("op1", 0, "one")));
+  ASSERT_TRUE(two->keep(whole_session(), step("op2", 0, "two")));
+  ASSERT_TRUE(one->keep(whole_session(), step("op3", 1, "three")));
+  const auto files = find_spills(folder());
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_EQ(*lock_spill(files[0]), std::nullopt);
+  one.reset();
+  const fs::path first = read_spill(files[0])->steps.size() == 2 ? files[0] : files[1];
+  {
+    auto held = lock_spill(first);
+    ASSERT_TRUE(held && *held);
+    EXPECT_EQ(*lock_spill(first), std::nullopt);
+  }
+  ASSERT_TRUE(mark_as_stored(first));
+  EXPECT_EQ(find_spills(folder()).size(), 1U);
+  EXPECT_EQ(read_spill(cat(first.native(), ".stored"))->steps.size(), 2U);
+  two->all_stored();
+  EXPECT_TRUE(find_spills(folder()).empty());
+  ASSERT_TRUE(two->keep(whole_session(), step("op4", 0, "four")));
+  EXPECT_EQ(read_spill(only_file())->steps.size(), 1U);
+}
+
+TEST_F(SpillFileTest, WhatIsNoSpillIsNamed) {
+  const std::string head = R"({"reprise_spill":1,"store":"u","session":"s","aside":"a"})"
+                           "\n{}\n";
+  const std::string good = R"({"operation":"o","after":0,"messages":[]})"
+                           "\n";
+  EXPECT_TRUE(read_spill(file_of(head + good)));
+  const std::pair<std::string, std::string_view> bad[] = {
+      {"", "this is no spill file"},
+      {"\n\n", "line 1: this is no spill file"},
+      {"{\"reprise_spill\":1", "this is no spill file"},
+      {"[]\n{}\n", "line 1: this is no spill file"},
+      {R"({"reprise_spill":1,"session":"../x","aside":"a"})"
+       "\n{}\n",
+       "line 1: "},
+      {head + std::string(100, '[') + "\n", "line 3: "},
+      {head + good + "\n" + good, "line 4: "},
+      {head + R"({"operation":"","after":0,"messages":[]})"
+              "\n",
+       "line 3: "},
+      {head + R"({"operation":"o","after":-1,"messages":[]})"
+              "\n",
+       "line 3: it names no"},
+      {head + R"({"operation":"o","after":1,"replace_from":2,"messages":[]})"
+              "\n",
+       "line 3: "},
+      {head + R"({"operation":"o","after":99999999999999999999,"messages":[]})"
+              "\n",
+       "line 3: "},
+      {head + R"({"after":0,"messages":[]})"
+              "\n",
+       "line 3: it names no operation"},
+      {head + R"({"operation":"o","after":0,"messages":[7]})"
+              "\n",
+       "line 3: "},
+      {head + R"({"operation":"o","after":0,"messages":{}})"
+              "\n",
+       "line 3: "},
+  };
+  for (const auto& [bytes, why] : bad) {
+    const auto read = read_spill(file_of(bytes));
+    ASSERT_FALSE(read) << bytes;
+    EXPECT_EQ(read.error().code, Code::corrupt);
+    EXPECT_THAT(read.error().message, testing::HasSubstr(why));
+    EXPECT_THAT(read.error().message, testing::HasSubstr("given.jsonl"));
+  }
+  EXPECT_EQ(read_spill(file_of("{\"reprise_spill\":2}\n{}\n")).error().code, Code::unsupported);
+  EXPECT_EQ(read_spill(root_ / "none").error().code, Code::not_found);
+  EXPECT_EQ(store_of_spill(file_of(std::string(100'000, 'x'))), std::nullopt);
+  EXPECT_EQ(store_of_spill(root_), std::nullopt);
+}
+
+}  // namespace
+}  // namespace reprise::store::spill

@@ -1,0 +1,178 @@
+// What a conversation says while its server is away comes into the store later, exactly once.
+
+#include "reprise/spill.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/bring_in.h"
+#include "engine/copy.h"
+#include "postgres/fault_proxy.h"
+#include "postgres/server_support.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/spill/spill_folder.h"
+#include "store/spill/spill_lines.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/postgres_server.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+namespace {
+
+// Says when something is appended.
+class Watched final : public Store {
+ public:
+  Watched(Store& inner, std::function<void()> before) : inner_(inner), before_(std::move(before)) {}
+  Result<> create(const Session& session) override { return inner_.create(session); }
+  Result<std::optional<Session>> find(const SessionId& id) override { return inner_.find(id); }
+  Result<> update(const SessionId& id, const SessionPatch& patch) override {
+    return inner_.update(id, patch);
+  }
+  Result<SessionPage> list(const SessionQuery& query) override { return inner_.list(query); }
+  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
+                          AppendOptions options) override {
+    before_();
+    return inner_.append(id, std::move(messages), std::move(options));
+  }
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    return inner_.read(id, range, sink);
+  }
+  StoreHolds holds() const override { return inner_.holds(); }
+  const StoreOffers& offers() const override { return inner_.offers(); }
+
+ private:
+  Store& inner_;
+  std::function<void()> before_;
+};
+
+class PostgresSpill : public testing::Test {
+ protected:
+  PostgresSpill() { must(store_->create(session("s"))); }
+
+  Outcome ask(Conversation& talk, std::string_view question) {
+    TurnObserver nobody;
+    return must(talk.ask(question, nobody));
+  }
+  std::unique_ptr<Spill> make_spill() {
+    return store::spill::make_spill_file(folder_.path() / "spill", "postgres://here");
+  }
+  // Everything that is kept, into the store, when its server is back.
+  CopiedSession bring_in() {
+    proxy_.come_back();
+    const auto files = store::spill::find_spills(folder_.path() / "spill");
+    EXPECT_EQ(files.size(), 1U);
+    return must(reprise::bring_in(must(store::spill::read_spill(files.at(0))), *direct_));
+  }
+  std::vector<std::string> stored() { return texts(must(read_all(*direct_, id_))); }
+
+  const SessionId id_ = session_id("s");
+  const std::string url_ = postgres_url(new_tenant());
+  TemporaryFolder folder_;
+  FaultProxy proxy_{url_};
+  std::unique_ptr<Store> direct_ = must(open_store(url_));
+  std::unique_ptr<Store> store_ =
+      must(open_store(proxy_.url(), {.busy_timeout = std::chrono::seconds(1)}));
+  std::unique_ptr<Provider> provider_ = must(make_provider("echo", {}));
+};
+
+TEST_F(PostgresSpill, AServerThatComesBackGetsWhatWasSaidMeanwhile) {
+  const auto spill = make_spill();
+  {
+    Conversation talk(*provider_, store_.get(), must(get(*store_, id_)), {.spill = spill.get()});
+    EXPECT_TRUE(ask(talk, "one").saved);
+    proxy_.go_away();
+    EXPECT_FALSE(ask(talk, "two").saved);
+    EXPECT_FALSE(ask(talk, "three").saved);
+  }
+  EXPECT_EQ(stored().size(), 2U);
+  EXPECT_EQ(bring_in().fate, CopyFate::continued);
+  const auto all = stored();
+  ASSERT_EQ(all.size(), 6U);
+  EXPECT_EQ(all[2], "two");
+  EXPECT_EQ(all[4], "three");
+  EXPECT_EQ(bring_in().fate, CopyFate::unchanged);
+  EXPECT_EQ(stored(), all);
+}
+
+// The commit happens, its answer never comes, and nobody can be asked any more.
+TEST_F(PostgresSpill, ALostCommitAndItsSpillAreOneMessage) {
+  for (const int lost : {1, 2}) {  // the question, the answer
+    const Seq before = must(get(*direct_, id_)).info.head;
+    int appends = 0;
+    std::jthread ending;
+    Watched watched(*store_, [&] {
+      if (++appends != lost) {
+        return;
+      }
+      proxy_.set(Fault::delayed);
+      ending = std::jthread([&, wanted = before.next(lost)] {
+        while (must(get(*direct_, id_)).info.head < wanted) {
+          std::this_thread::yield();
+        }
+        proxy_.go_away();
+      });
+    });
+    auto spill = make_spill();
+    {
+      Conversation talk(*provider_, &watched, must(get(*store_, id_)), {.spill = spill.get()});
+      EXPECT_FALSE(ask(talk, cat("question ", lost)).saved);
+    }
+    ending.join();
+    proxy_.set(Fault::none);
+    (void)bring_in();
+    EXPECT_EQ(must(get(*direct_, id_)).info.head, before.next(2));
+    EXPECT_EQ(must(direct_->offers().partials->find(id_)), std::nullopt);
+    EXPECT_EQ(bring_in().fate, CopyFate::unchanged);
+    EXPECT_EQ(must(get(*direct_, id_)).info.head, before.next(2));
+    spill->all_stored();
+    must(store_->find(id_));  // connects again
+  }
+}
+
+TEST_F(PostgresSpill, ASessionThatOthersWentOnWithIsForked) {
+  const auto spill = make_spill();
+  {
+    Conversation talk(*provider_, store_.get(), must(get(*store_, id_)), {.spill = spill.get()});
+    EXPECT_TRUE(ask(talk, "one").saved);
+    proxy_.go_away();
+    EXPECT_FALSE(ask(talk, "two").saved);
+  }
+  must(direct_->append(id_, messages(1, "others"), {}));
+  const auto before = stored();
+  const CopiedSession copied = bring_in();
+  EXPECT_EQ(copied.fate, CopyFate::forked);
+  EXPECT_EQ(stored(), before);
+  EXPECT_EQ(bring_in().fate, CopyFate::unchanged);
+  const auto page = must(direct_->list({}));
+  ASSERT_EQ(page.sessions.size(), 2U);
+  for (const SessionInfo& info : page.sessions) {
+    if (info.id != id_) {
+      EXPECT_EQ(info.forked_from, (ForkOrigin{id_, Seq{2}}));
+      EXPECT_EQ(info.head, Seq{4});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace reprise::test
