@@ -1,7 +1,6 @@
 #include "engine/bring_in.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -99,6 +98,7 @@ class BringIn {
   Result<Appended> put(const SessionId& id, const SpilledStep& step, std::optional<Seq> from,
                        AppendOptions options) {
     std::vector<Message> messages;
+    messages.reserve(step.messages.size());
     for (const Message& message : step.messages) {
       messages.push_back(engine::reduce(message, target_.holds(), losses_));
     }

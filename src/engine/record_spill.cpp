@@ -1,6 +1,7 @@
 // What the record does when its store fails, or when there is none.
 
 #include <cstdint>
+#include <deque>
 #include <iterator>
 #include <utility>
 

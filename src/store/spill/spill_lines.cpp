@@ -72,10 +72,11 @@ bool read_operation(json::Scanner& scanner, std::optional<OperationId>& out) {
     return false;
   }
   auto id = OperationId::parse(text);
-  if (id) {
-    out = *std::move(id);
+  if (!id) {
+    return scanner.fail("this is no operation's name");
   }
-  return id.has_value() || scanner.fail("this is no operation's name");
+  out = *std::move(id);
+  return true;
 }
 
 bool read_message(json::Scanner& scanner, SpilledStep& step) {
@@ -84,10 +85,11 @@ bool read_message(json::Scanner& scanner, SpilledStep& step) {
     return false;
   }
   auto message = message_from_json(raw);
-  if (message) {
-    step.messages.push_back(*std::move(message));
+  if (!message) {
+    return scanner.fail("this is no message");
   }
-  return message.has_value() || scanner.fail("this is no message");
+  step.messages.push_back(*std::move(message));
+  return true;
 }
 
 bool read_member(json::Scanner& scanner, std::string_view name, SpilledStep& step,
@@ -149,7 +151,7 @@ std::optional<std::string_view> take_line(std::string_view& bytes) {
   return line;
 }
 
-std::unexpected<Error> wrong_line(const std::filesystem::path& file, int line, Error error) {
+std::unexpected<Error> wrong_line(const std::filesystem::path& file, int line, const Error& error) {
   const Code code = error.code == Code::unsupported ? Code::unsupported : Code::corrupt;
   return fail(code, cat(file.native(), " line ", line, ": ", error.message));
 }
@@ -196,13 +198,13 @@ Result<SpilledSession> read_spill(const std::filesystem::path& file) {
   }
   auto spilled = begin_session(*head, *session);
   if (!spilled) {
-    return wrong_line(file, 1, std::move(spilled).error());
+    return wrong_line(file, 1, spilled.error());
   }
   int number = 3;
   for (auto line = take_line(left); line; line = take_line(left)) {
     auto step = read_step(*line);
     if (!step) {
-      return wrong_line(file, number, std::move(step).error());
+      return wrong_line(file, number, step.error());
     }
     spilled->steps.push_back(*std::move(step));
     ++number;
