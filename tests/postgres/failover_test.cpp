@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "base/file.h"
@@ -67,6 +68,7 @@ class Pair {
     return cat(both, "?target_session_attrs=read-write");
   }
 
+  void end_standby() const { run_script(cat("end-standby ", folder())); }
   void crash_primary() const { run_script(cat("crash ", folder())); }
 
   // It still wants its commits confirmed by the standby that it was itself, and would wait for
@@ -189,6 +191,38 @@ TEST_P(PostgresFailover, ClientsGoOnAndNothingIsLostOrDoubled) {
                    static_cast<int>(std::max(clients[0].longest_ms(), clients[1].longest_ms())));
   }
   expect_each_once(pair.standby());
+}
+
+// Nothing written from now on is seen on the standby.
+void stop_replay(const std::string& standby) {
+  query(standby, "SELECT pg_wal_replay_pause()");
+  while (query(standby, "SELECT pg_get_wal_replay_pause_state()") != "paused") {
+    std::this_thread::yield();
+  }
+}
+
+std::size_t count_listed(Store& store) {
+  return must(store.list({})).sessions.size();
+}
+
+TEST(PostgresLists, ComeFromTheStandbyWhileItIsThereAndEverythingElseFromThePrimary) {
+  const Pair pair;
+  must(must(open_store(pair.url()))->create(session("old")));  // applied there, too
+  const auto store = must(
+      open_store(cat(pair.url(), "&list_from=standby&options=-c%20synchronous_commit%3Dlocal")));
+  stop_replay(pair.standby());
+  must(store->create(session("new")));
+  must(store->append(session_id("new"), {user("hello")}, {}));
+  EXPECT_EQ(must(get(*store, session_id("new"))).info.head, Seq{1});
+  EXPECT_EQ(count_listed(*store), 1U);
+  EXPECT_EQ(count_listed(*must(open_store(pair.url()))), 2U);
+  query(pair.standby(), "SELECT pg_wal_replay_resume()");
+  while (count_listed(*store) != 2) {
+    std::this_thread::yield();
+  }
+  pair.end_standby();
+  must(store->create(session("newest")));
+  EXPECT_EQ(count_listed(*store), 3U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Again, PostgresFailover, testing::Range(0, failovers()));
