@@ -1,6 +1,5 @@
 #include "held_server.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -160,7 +159,7 @@ std::string text_in(std::string_view response) {
   if (head_end == std::string_view::npos) {
     return "";
   }
-  std::string_view head = response.substr(0, head_end);
+  const std::string_view head = response.substr(0, head_end);
   std::string body(response.substr(head_end + 4));
   if (head.contains("chunked")) {
     body = without_chunks(body);

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "clock_life.h"
 #include "crowd.h"
 #include "history.h"
 #include "kill_points.h"
@@ -72,6 +73,9 @@ const std::map<std::string_view, Trial>& trials() {
       {"power", on_history([](const History& history, const Effort& effort) {
          return cut_the_power(history, effort.power_cuts);
        })},
+      {"clock", on_history([](const History& history, const Effort& /*effort*/) {
+         return live_under_clocks(history);
+       })},
       {"crowd",
        [](const Kind& kind, const Effort& effort) { return kill_crowds(kind, effort.crowds); }},
       {"contention", contend},
@@ -84,8 +88,9 @@ const std::map<std::string_view, Trial>& trials() {
 int run(std::vector<std::string_view> arguments) {
   const bool is_long = std::erase(arguments, "--long") > 0;
   if (arguments.empty() || !trials().contains(arguments.front())) {
-    std::fputs("usage: rel_store kill|errors|power|crowd|contention|stop [--long] [STORE...]\n",
-               stderr);
+    std::fputs(
+        "usage: rel_store kill|errors|power|clock|crowd|contention|stop [--long] [STORE...]\n",
+        stderr);
     return 64;
   }
   bool all_good = true;

@@ -57,7 +57,7 @@ struct Moment {
 
 class Signals {
  public:
-  Signals(std::string program, std::string protocol)
+  Signals(const std::string& program, std::string protocol)
       : program_(fs::absolute(program)), protocol_(std::move(protocol)) {
     auto server = fake::FakeProvider::start({.key = {}, .seed = 7});
     if (!server) {
@@ -192,7 +192,7 @@ class Signals {
         !(had_error && code == 1)) {
       return cat("ends with ", code);
     }
-    std::string_view shown = program.shown();
+    const std::string_view shown = program.shown();
     const Kept kept = kept_in(home(), moment.store);
     if (!kept.fault.empty()) {
       return kept.fault;

@@ -15,9 +15,8 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/context.h"
-#include "cli/duration.h"
 #include "cli/provider_choice.h"
-#include "cli/removal.h"
+#include "cli/retention.h"
 #include "cli/run_flags.h"
 #include "cli/settings.h"
 #include "cli/spills.h"
@@ -117,35 +116,6 @@ Result<> check_signature(Store& store, const SessionInfo& info, bool force) {
               cat("the signature of '", info.title,
                   "' does not match: another program changed it, or signed it on another host; "
                   "--force goes on with it as it is"));
-}
-
-// With `retention` in the settings, sessions closed longer ago go to the trash.
-void clean_up(Context& context, Store& store, const Settings& settings) {
-  Trash* const trash = store.offers().trash;
-  if (!settings.retention || trash == nullptr) {
-    return;
-  }
-  const auto age = parse_duration(*settings.retention);
-  if (!age) {
-    context.warn(cat("the setting retention needs a number of days such as 30d, not '",
-                     *settings.retention, "'"));
-    return;
-  }
-  const Time now = context.clock().now();
-  const auto old = closed_before(store, now - *age);
-  std::size_t moved = 0;
-  Result<> done = old ? Result<>() : std::unexpected(old.error());
-  for (std::size_t i = 0; done && i < old->size(); ++i) {
-    done = trash->trash((*old)[i].id, now);
-    moved += done ? 1U : 0U;
-  }
-  if (moved > 0) {
-    context.remark(cat("moved to the trash: ", moved, moved == 1 ? " session" : " sessions",
-                       " closed more than ", *settings.retention, " ago"));
-  }
-  if (!done) {
-    context.warn(cat("cannot clean up: ", done.error().message));
-  }
 }
 
 // A session that is found again: what was cut is settled, what was closed is open again.

@@ -1,0 +1,289 @@
+// rel_clock PROGRAM SHIFT STORE…
+//
+// The program with a clock that lies (SHIFT is the library that makes it): forty days back, in
+// 2037, after 2038, a hundred times too fast, and another one each time it is asked. The order of
+// messages is that of their numbers, no list loses a session, nothing goes away by a leap alone,
+// and an answer that is running is not taken for one that was cut.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "fake_provider/fake_provider.h"
+#include "held_server.h"
+#include "kept.h"
+#include "program.h"
+#include "recorded.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "tally.h"
+#include "trial.h"
+
+namespace reprise::rel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kRight = "0";
+constexpr std::string_view kBack = "-3456000";
+constexpr std::string_view kIn2037 = "347000000";
+constexpr std::array<std::string_view, 7> kClocks = {kRight, kBack,  kIn2037,     "x100",
+                                                     kRight, "jump", "2522880000"};
+
+class Clocks {
+ public:
+  Clocks(const std::string& program, const std::string& shift, std::string store)
+      : program_(fs::absolute(program)), shift_(fs::absolute(shift)), store_(std::move(store)) {
+    auto server = fake::FakeProvider::start({.key = {}, .seed = 7});
+    if (!server) {
+      throw std::runtime_error(server.error().message);
+    }
+    server_ = *std::move(server);
+  }
+
+  Tally try_all() {
+    one_session();
+    if (open()->holds().many_sessions) {
+      many_sessions();
+      cleanups();
+    }
+    trash();
+    if (open()->holds().words) {
+      running_answer();
+    }
+    return std::move(tally_);
+  }
+
+ private:
+  fs::path home() const { return work_.path() / "home"; }
+  std::string url() const {
+    const auto colon = store_.find(':') + 1;
+    return cat(store_.substr(0, colon), (home() / store_.substr(colon)).native());
+  }
+  std::unique_ptr<Store> open() const {
+    auto store = open_store(url());
+    if (!store) {
+      throw std::runtime_error(store.error().message);
+    }
+    return *std::move(store);
+  }
+  void begin_anew() const {
+    fs::remove_all(home());
+    fs::create_directories(home());
+  }
+
+  Start start(std::string_view clock, const std::vector<std::string>& words) const {
+    Start out{.words = {program_, "--store", url(), "--yes"},
+              .home = home(),
+              .environment = {"OPENAI_API_KEY=k", cat("OPENAI_BASE_URL=", server_->url(), "/v1"),
+                              "REPRISE_PROVIDER=openai-responses", "REPRISE_MODEL=fake",
+                              cat("LD_PRELOAD=", shift_), cat("REL_CLOCK=", clock)}};
+    out.words.insert(out.words.end(), words.begin(), words.end());
+    return out;
+  }
+  Finished run(std::string_view clock, const std::vector<std::string>& words) const {
+    return run_program(start(clock, words));
+  }
+  // Runs it, counts it, and is content with exit code 0.
+  std::string must(std::string_view clock, const std::vector<std::string>& words) {
+    const Finished done = run(clock, words);
+    check(cat("clock ", clock, ": ", words[0]), done.code == 0,
+          cat("ends with ", done.code, ": ", read_file(home() / "err").value_or("")));
+    return done.shown;
+  }
+  void check(std::string_view what, bool holds, std::string_view fault) {
+    tally_.add(cat(store_, ", ", what), holds ? "" : std::string(fault));
+  }
+
+  std::vector<SessionInfo> sessions(const std::vector<SessionState>& states) const {
+    auto page = open()->list({.states = states, .limit = kPageMax});
+    return page ? std::move(page->sessions) : std::vector<SessionInfo>();
+  }
+  std::vector<SessionInfo> all() const {
+    return sessions({SessionState::active, SessionState::closed, SessionState::archived});
+  }
+
+  // Questions asked with clocks that leap stand in the order in which they were asked.
+  void one_session() {
+    begin_anew();
+    std::vector<std::string> asked;
+    for (const std::string_view clock : kClocks) {
+      asked.push_back(cat("question ", asked.size()));
+      must(clock, {"ask", asked.size() == 1 ? "--new" : "-c", asked.back()});
+      const auto found = all();
+      check(cat("clock ", clock), found.size() == 1, cat("shows ", found.size(), " sessions"));
+    }
+    const auto store = open();
+    const auto found = get(*store, all().at(0).id);
+    std::vector<std::string> kept;
+    if (store->holds().words) {
+      (void)store->read(all().at(0).id, {}, [&](const Message& message) {
+        if (message.role == role::kUser) {
+          kept.push_back(plain_text(message));
+        }
+        return Flow::go_on;
+      });
+      check("order", kept == asked, "the questions are not in their order");
+    }
+    check("chain", !found || found->response_chain.size() >= asked.size() || store->holds().words,
+          "response ids are missing");
+  }
+
+  // Page by page, every session is there once, whatever time it is.
+  void many_sessions() {
+    begin_anew();
+    for (const std::string_view clock : kClocks) {
+      must(clock, {"ask", "--new", cat("with the clock ", clock)});
+    }
+    const std::size_t count = all().size();
+    check("new sessions", count == kClocks.size(), cat("there are ", count));
+    for (const std::string_view clock : kClocks) {
+      const std::string shown = pages(clock, "active") + pages(clock, "archived");
+      const auto once = std::ranges::all_of(all(), [&](const SessionInfo& info) {
+        const auto first = shown.find(cat("\"id\":\"", info.id.str()));
+        return first != std::string::npos &&
+               shown.find(cat("\"id\":\"", info.id.str()), first + 1) == std::string::npos;
+      });
+      check(cat("list, clock ", clock), once, "a session is missing, or there twice");
+    }
+  }
+
+  // Two sessions a page.
+  std::string pages(std::string_view clock, std::string_view state) const {
+    constexpr std::string_view kNext = "\"next\":\"";
+    std::string shown;
+    for (std::string after;;) {
+      std::vector<std::string> words = {"list",   "--all",   "--limit",         "2",
+                                        "--json", "--state", std::string(state)};
+      if (!after.empty()) {
+        words.insert(words.end(), {"--after", after});
+      }
+      const Finished page = run(clock, words);
+      shown += page.shown;
+      const auto at = page.shown.find(kNext);
+      if (at == std::string::npos || shown.size() > 100'000) {
+        return shown;
+      }
+      const auto begin = at + kNext.size();
+      after = page.shown.substr(begin, page.shown.find('"', begin) - begin);
+    }
+  }
+
+  // Neither without nor with `retention`.
+  void cleanups() {
+    for (const SessionInfo& info : sessions({SessionState::active})) {
+      must(kRight, {"close", info.id.str()});
+    }
+    const std::size_t before = all().size();
+    const auto ask_with = [&](std::string_view clock) {
+      must(clock, {"ask", "--new", "is anything missing?"});
+      const std::size_t gone = sessions({SessionState::trashed}).size();
+      check(cat("cleanup, clock ", clock), gone == 0 && all().size() > before,
+            cat(gone, " sessions went to the trash"));
+    };
+    std::ranges::for_each(kClocks, ask_with);
+    fs::create_directories(home() / ".config/reprise");
+    (void)replace_file(home() / ".config/reprise/config.toml", "retention = \"30d\"\n");
+    for (const std::string_view clock : {kRight, kIn2037, kIn2037, kRight, kBack, kRight,
+                                         std::string_view("x100"), kRight, kIn2037}) {
+      ask_with(clock);
+    }
+  }
+
+  // What is in the trash stays there, and comes back.
+  void trash() {
+    const SessionId id = all().at(0).id;
+    must(kIn2037, {"delete", id.str()});
+    for (const std::string_view clock : kClocks) {
+      must(clock, {"list", "--all"});
+      check(cat("trash, clock ", clock), sessions({SessionState::trashed}).size() == 1,
+            "the trash is empty");
+    }
+    must(kBack, {"restore", id.str()});
+    check("restored", sessions({SessionState::trashed}).empty(), "it is still in the trash");
+  }
+
+  // Who answers is alive, whatever time it is.
+  void running_answer() {
+    const auto recorded = record_answers(*server_, [this](const Question& question) {
+      begin_anew();
+      Start out =
+          start(kRight, {"ask", "--tools", "all", "--model", question.model, question.text});
+      out.words[2] = "memory:";
+      return out;
+    });
+    begin_anew();
+    const std::string& answer = recorded.at(0).bytes;
+    HeldServer held;
+    Program program(start(kRight, {"ask", "--provider", "openai-responses", "--base-url",
+                                   cat(held.url(), "/v1"), "hello"}));
+    if (!held.take_request() || !held.send(answer.substr(0, answer.size() / 2))) {
+      throw std::runtime_error("nobody asks");
+    }
+    for (const std::string_view clock : kClocks) {
+      const Finished listed = run(clock, {"list", "--all", "--state", "interrupted", "--json"});
+      check(cat("running, clock ", clock), !listed.shown.contains("\"id\""),
+            "is taken for interrupted");
+    }
+    Program other(start(kIn2037, {"ask", "-c", "--base-url", cat(server_->url(), "/v1"),
+                                  "--provider", "openai-responses", "and you?"}));
+    (void)held.send(answer.substr(answer.size() / 2));
+    const int code = program.wait();
+    const int other_code = other.wait();
+    const Kept kept = kept_in(home(), store_);
+    check(
+        "the running answer",
+        code == 0 && other_code == 0 && kept.fault.empty() && kept.is_whole &&
+            kept.questions == 2 && kept.answer == cat(text_in(answer), other_text(other)),
+        cat("ends with ", code, " and ", other_code, ", keeps \"", kept.answer, "\" ", kept.fault));
+  }
+
+  static std::string other_text(const Program& other) {
+    const std::string& shown = other.shown();
+    return shown.substr(0, shown.find('\n'));
+  }
+
+  std::string program_;
+  std::string shift_;
+  std::string store_;
+  WorkFolder work_;
+  std::unique_ptr<fake::FakeProvider> server_;
+  Tally tally_;
+};
+
+}  // namespace
+}  // namespace reprise::rel
+
+int main(int argc, char** argv) {
+  using namespace reprise::rel;
+  try {
+    if (argc < 4) {
+      std::fputs("usage: rel_clock PROGRAM SHIFT STORE...\n", stderr);
+      return 64;
+    }
+    bool all_good = true;
+    for (int i = 3; i < argc; ++i) {
+      const std::string store = argv[i];
+      all_good &= report("clock", store.substr(0, store.find(':')),
+                         Clocks(argv[1], argv[2], store).try_all());
+    }
+    return all_good ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rel_clock: %s\n", error.what());
+    return 1;
+  }
+}

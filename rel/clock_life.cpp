@@ -1,0 +1,52 @@
+#include "clock_life.h"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "base/text.h"
+#include "clock_shift.h"
+#include "history.h"
+#include "life.h"
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "trial.h"
+
+namespace reprise::rel {
+namespace {
+
+// Forty days back, in 2037, after 2038, too fast, and another one each time.
+constexpr std::array<const char*, 5> kClocks = {"-3456000", "347000000", "2522880000", "x100",
+                                                "jump"};
+
+std::string step_under(const char* clock, const History& history, std::size_t step) {
+  const Ended ended = in_process([&](const Say& /*say*/) -> std::string {
+    set_clock(clock);
+    const auto store = history.kind().open(history.place(), {});
+    const auto done =
+        store ? history.steps()[step].run(**store) : Result<>(std::unexpected(store.error()));
+    const auto seen = done ? look(**store) : Result<Seen>(std::unexpected(done.error()));
+    if (!seen) {
+      return seen.error().message;
+    }
+    return *seen == history.seen(step + 1) ? "" : "shows something else";
+  });
+  return ended.said + ended.fault;
+}
+
+}  // namespace
+
+Tally live_under_clocks(const History& history) {
+  Tally tally;
+  for (const char* const clock : kClocks) {
+    history.set_back_to(0);
+    for (std::size_t step = 0; step < history.steps().size(); ++step) {
+      tally.add(cat(history.kind().name, ", ", history.steps()[step].name, ", clock ", clock),
+                step_under(clock, history, step));
+    }
+  }
+  return tally;
+}
+
+}  // namespace reprise::rel

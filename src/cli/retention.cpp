@@ -1,0 +1,161 @@
+#include "cli/retention.h"
+
+#include <fcntl.h>
+#include <time.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "cli/context.h"
+#include "cli/duration.h"
+#include "cli/removal.h"
+#include "cli/settings.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::string_view kClockFile = "clock.json";
+constexpr std::int64_t kClockBytesMax = 4096;
+constexpr std::chrono::hours kDrift{1};  // by which two clocks of one machine may part
+constexpr std::chrono::hours kWriteEvery{12};
+
+struct Remembered {
+  Moment last;
+  std::optional<Time>
+      doubted_at;  // since when time has passed plausibly; always when there is none
+};
+
+std::optional<Remembered> read_remembered(const std::filesystem::path& file) {
+  const auto text = read_file(file, kClockBytesMax);
+  if (!text) {
+    return std::nullopt;
+  }
+  json::Scanner scanner(*text);
+  Remembered out;
+  std::optional<Time> time;
+  const bool read = scanner.object([&](std::string_view name) {
+    std::string value;
+    if (name == "uptime_s") {
+      return scanner.integer(out.last.uptime_s);
+    }
+    if (!scanner.string(value)) {
+      return false;
+    }
+    if (name == "time") {
+      time = parse_time(value);
+    } else if (name == "boot") {
+      out.last.boot = value;
+    } else if (name == "doubted_at") {
+      out.doubted_at = parse_time(value);
+    }
+    return true;
+  });
+  if (!read || !time) {
+    return std::nullopt;
+  }
+  out.last.time = *time;
+  return out;
+}
+
+// Not synced and not renamed into place: what is lost is a doubt, and the next talk looks again.
+Result<> write_remembered(const std::filesystem::path& file, const Remembered& what) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.field("time", format_time(what.last.time))
+      .field("boot", what.last.boot)
+      .field("uptime_s", what.last.uptime_s);
+  if (what.doubted_at) {
+    object.field("doubted_at", format_time(*what.doubted_at));
+  }
+  object.close();
+  out += '\n';
+  REPRISE_TRY(make_private_folders(folder_of(file)));
+  REPRISE_ASSIGN(Fd fd, open_file(file, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+  REPRISE_TRY(write_all(fd.get(), out, file));
+  return fd.close(file);
+}
+
+bool has_leapt(const Moment& before, const Moment& now, std::chrono::hours age) {
+  const auto passed = now.time - before.time;
+  if (before.boot != now.boot) {
+    return passed < -kDrift || passed > age;
+  }
+  const auto counted = std::chrono::seconds(now.uptime_s - before.uptime_s);
+  return passed - counted > kDrift || counted - passed > kDrift;
+}
+
+Moment moment_of(Clock& clock) {
+  // Also counts while the machine sleeps.
+  timespec uptime{};
+  ::clock_gettime(CLOCK_BOOTTIME, &uptime);
+  const auto boot = read_file("/proc/sys/kernel/random/boot_id", kClockBytesMax);
+  return {clock.now(), std::string(trimmed(boot.value_or(""))), uptime.tv_sec};
+}
+
+}  // namespace
+
+bool is_believable(const std::filesystem::path& state_folder, const Moment& now,
+                   std::chrono::hours age) {
+  const std::filesystem::path file = state_folder / kClockFile;
+  const auto before = read_remembered(file);
+  Remembered next{now, before ? before->doubted_at : std::nullopt};
+  const bool leapt = before && has_leapt(before->last, now, age);
+  if (leapt) {
+    next.doubted_at = now.time;
+  }
+  if (!before || leapt || now.time - before->last.time > kWriteEvery ||
+      before->last.boot != now.boot) {
+    // Who cannot remember the time believes the clock, as it was asked to.
+    (void)write_remembered(file, next);
+  }
+  return !next.doubted_at || now.time - *next.doubted_at > age;
+}
+
+void clean_up(Context& context, Store& store, const Settings& settings) {
+  Trash* const trash = store.offers().trash;
+  if (!settings.retention || trash == nullptr) {
+    return;
+  }
+  const auto age = parse_duration(*settings.retention);
+  if (!age) {
+    context.warn(cat("the setting retention needs a number of days such as 30d, not '",
+                     *settings.retention, "'"));
+    return;
+  }
+  const Moment now = moment_of(context.clock());
+  if (!is_believable(context.state_folder(), now, *age)) {
+    context.note("the clock has leapt: nothing is moved to the trash for its age");
+    return;
+  }
+  const auto old = closed_before(store, now.time - *age);
+  std::size_t moved = 0;
+  Result<> done = old ? Result<>() : std::unexpected(old.error());
+  for (std::size_t i = 0; done && i < old->size(); ++i) {
+    done = trash->trash((*old)[i].id, now.time);
+    moved += done ? 1U : 0U;
+  }
+  if (moved > 0) {
+    context.remark(cat("moved to the trash: ", moved, moved == 1 ? " session" : " sessions",
+                       " closed more than ", *settings.retention, " ago"));
+  }
+  if (!done) {
+    context.warn(cat("cannot clean up: ", done.error().message));
+  }
+}
+
+}  // namespace reprise::cli
