@@ -19,6 +19,8 @@
 #include "kill_points.h"
 #include "life.h"
 #include "power_cut.h"
+#include "real_disk.h"
+#include "small_disk.h"
 #include "tally.h"
 #include "trial.h"
 
@@ -31,11 +33,16 @@ struct Effort {
   std::int64_t call_stride = 5;
   std::size_t crowds = 60;
   std::size_t stops = 10;
+  std::size_t disk_cuts = 6;  // on each file system
   int messages = 1000;  // of each of eight writers, where a message does not cost the whole file
 };
 constexpr Effort kShort;
-constexpr Effort kLong{
-    .power_cuts = 100'000, .call_stride = 1, .crowds = 300, .stops = 100, .messages = 10'000};
+constexpr Effort kLong{.power_cuts = 100'000,
+                       .call_stride = 1,
+                       .crowds = 300,
+                       .stops = 100,
+                       .disk_cuts = 100,
+                       .messages = 10'000};
 
 using Trial = std::function<Tally(const Kind&, const Effort&)>;
 
@@ -78,6 +85,8 @@ const std::map<std::string_view, Trial>& trials() {
        })},
       {"crowd",
        [](const Kind& kind, const Effort& effort) { return kill_crowds(kind, effort.crowds); }},
+      {"disk", [](const Kind& kind,
+                  const Effort& effort) { return cut_real_disks(kind, effort.disk_cuts); }},
       {"contention", contend},
       {"stop",
        [](const Kind& kind, const Effort& effort) { return stop_the_holder(kind, effort.stops); }},
@@ -89,9 +98,14 @@ int run(std::vector<std::string_view> arguments) {
   const bool is_long = std::erase(arguments, "--long") > 0;
   if (arguments.empty() || !trials().contains(arguments.front())) {
     std::fputs(
-        "usage: rel_store kill|errors|power|clock|crowd|contention|stop [--long] [STORE...]\n",
+        "usage: rel_store kill|errors|power|disk|clock|crowd|contention|stop [--long] [STORE...]\n",
         stderr);
     return 64;
+  }
+  // Aloud, and no fault: not everybody who tries is root.
+  if (const std::string why = arguments.front() == "disk" ? can_mount() : ""; !why.empty()) {
+    std::printf("%-8s skipped: %s\n", "disk", why.c_str());
+    return 0;
   }
   bool all_good = true;
   for (const Kind& kind : kinds()) {

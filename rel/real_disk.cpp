@@ -1,0 +1,49 @@
+#include "real_disk.h"
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "base/text.h"
+#include "history.h"
+#include "life.h"
+#include "small_disk.h"
+#include "trial.h"
+#include "writers.h"
+
+namespace reprise::rel {
+namespace {
+
+constexpr std::size_t kDiskBytes = std::size_t{320} << 20;  // XFS makes none below 300 MiB
+
+}  // namespace
+
+Tally cut_real_disks(const Kind& kind, std::size_t rounds) {
+  Tally tally;
+  std::minstd_rand random(5);
+  for (const char* type : {"ext4", "xfs"}) {
+    const WorkFolder work;
+    const SmallDisk disk(type, work.path(), {.bytes = kDiskBytes});
+    const std::filesystem::path place = disk.path() / "now";
+    begin_named(kind, place);
+    for (std::size_t i = 0; i < rounds; ++i) {
+      const int round = static_cast<int>(i);
+      Writers writers(kind, place, round);
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 200'000));
+      // Nobody is told anything after a power cut. Here they live on for a moment, and a sync that
+      // is under way may end well though its journal does not reach the disk any more.
+      const Acknowledged told = writers.told();
+      disk.cut_power();
+      writers.kill();
+      disk.mount_again();
+      tally.add(cat(kind.name, " on ", type, ", cut ", i),
+                examine_named(kind, place, round + 1, told));
+    }
+  }
+  return tally;
+}
+
+}  // namespace reprise::rel

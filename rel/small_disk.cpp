@@ -1,0 +1,88 @@
+#include "small_disk.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace reprise::rel {
+namespace {
+
+// ext4 has taken over the number that XFS gave it: EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN.
+constexpr unsigned long kShutdown = _IOR('X', 125, std::uint32_t);
+constexpr std::uint32_t kWithoutFlushingTheLog = 2;
+
+void run(const std::string& command) {
+  if (std::system(command.c_str()) != 0) {
+    throw std::runtime_error(cat("failed: ", command));
+  }
+}
+
+}  // namespace
+
+std::string can_mount() {
+  if (::unshare(CLONE_NEWNS) != 0 ||
+      ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+    return cat("this process cannot mount: ", std::strerror(errno));
+  }
+  return ::access("/dev/loop-control", W_OK) == 0 ? "" : "there are no loop devices";
+}
+
+SmallDisk::SmallDisk(std::string type, const std::filesystem::path& work, const Size& size)
+    : type_(std::move(type)), image_(work / "image"), path_(work / "disk"), size_(size) {
+  std::filesystem::create_directories(path_);
+  if (type_ != "tmpfs") {
+    std::ofstream(image_).close();
+    std::filesystem::resize_file(image_, size.bytes);
+    const std::string files = size.files > 0 ? cat(" -N ", size.files) : "";
+    run(cat("mkfs.", type_, " -q", files, " ", image_.string()));
+  }
+  mount();
+}
+
+SmallDisk::~SmallDisk() {
+  ::umount2(path_.c_str(), MNT_DETACH);
+}
+
+void SmallDisk::cut_power() const {
+  const Fd folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  std::uint32_t how = kWithoutFlushingTheLog;
+  if (folder.get() < 0 || ::ioctl(folder.get(), kShutdown, &how) != 0) {
+    throw std::runtime_error(cat("the power stays on: ", std::strerror(errno)));
+  }
+}
+
+void SmallDisk::mount_again() const {
+  if (::umount(path_.c_str()) != 0) {
+    throw std::runtime_error(cat("umount: ", std::strerror(errno)));
+  }
+  mount();
+}
+
+void SmallDisk::mount() const {
+  if (type_ != "tmpfs") {
+    run(cat("mount -t ", type_, " -o loop ", image_.string(), " ", path_.string()));
+    return;
+  }
+  const std::string files = size_.files > 0 ? cat(",nr_inodes=", size_.files) : "";
+  if (::mount("none", path_.c_str(), "tmpfs", 0, cat("size=", size_.bytes, files).c_str()) != 0) {
+    throw std::runtime_error(cat("mount: ", std::strerror(errno)));
+  }
+}
+
+}  // namespace reprise::rel

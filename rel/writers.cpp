@@ -1,0 +1,176 @@
+#include "writers.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "life.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "trial.h"
+
+namespace reprise::rel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kWriters = 4;
+
+// What a writer says: how many of its messages were acknowledged.
+struct Told {
+  int writer = 0;
+  int count = 0;
+};
+
+// "" when each writer's messages are there from its first to its last, in order, at least as many
+// as it was told, and nothing twice.
+std::string check_names(const std::vector<std::string>& names, const Acknowledged& told) {
+  Acknowledged next;
+  for (const std::string& name : names) {
+    const std::size_t first = name.find('.');
+    const std::size_t second = name.find('.', first + 1);
+    const std::pair<int, int> who{std::stoi(name), std::stoi(name.substr(first + 1))};
+    if (std::stoi(name.substr(second + 1)) != next[who]++) {
+      return cat("message ", name, " is lost, doubled or out of order");
+    }
+  }
+  for (const auto& [who, count] : told) {
+    if (next[who] < count) {
+      return cat("of round ", who.first, ", writer ", who.second, ": told ", count, ", kept ",
+                 next[who]);
+    }
+  }
+  return "";
+}
+
+// One that is read as far as it goes, without waiting.
+std::array<Fd, 2> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0 || ::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
+    throw std::runtime_error("no pipe");
+  }
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
+}  // namespace
+
+Process::Process(const std::function<int()>& work) : pid_(::fork()) {
+  if (pid_ == 0) {
+    int code = 99;
+    try {
+      code = work();
+    } catch (...) {
+      code = 98;
+    }
+    ::_exit(code);
+  }
+}
+
+Process::~Process() {
+  if (pid_ > 0) {
+    signal(SIGKILL);
+    wait();
+  }
+}
+
+void Process::signal(int number) const {
+  ::kill(pid_, number);
+}
+
+int Process::wait() {
+  int status = -1;
+  ::waitpid(std::exchange(pid_, -1), &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void begin_named(const Kind& kind, const fs::path& place) {
+  fs::create_directories(place);
+  const auto store = kind.open(place, {});
+  const auto done = store ? create_named(**store) : Result<>(std::unexpected(store.error()));
+  if (!done) {
+    throw std::runtime_error(done.error().message);
+  }
+}
+
+std::string name_of(int round, int writer, int number) {
+  return cat(round, ".", writer, ".", number);
+}
+
+int write_as(const Kind& kind, const fs::path& place, int round, int writer, int messages,
+             std::size_t bytes, int acknowledged) {
+  const auto store = kind.open(place, {.busy_timeout = std::chrono::minutes(2)});
+  if (!store) {
+    return 1;
+  }
+  for (int i = 0; i < messages; ++i) {
+    if (!add_named(**store, name_of(round, writer, i), bytes)) {
+      return 2;
+    }
+    const Told told{writer, i + 1};
+    if (acknowledged >= 0 && ::write(acknowledged, &told, sizeof told) != sizeof told) {
+      return 3;
+    }
+  }
+  return 0;
+}
+
+Writers::Writers(const Kind& kind, const fs::path& place, int round) : round_(round) {
+  auto [in, out] = make_pipe();
+  acknowledged_ = std::move(in);
+  for (int writer = 0; writer < kWriters; ++writer) {
+    writers_.emplace_back(
+        [&, &to = out] { return write_as(kind, place, round, writer, 1'000'000, 200, to.get()); });
+  }
+}
+
+const Acknowledged& Writers::told() {
+  Told one;
+  while (::read(acknowledged_.get(), &one, sizeof one) == static_cast<ssize_t>(sizeof one)) {
+    told_[{round_, one.writer}] = one.count;
+  }
+  return told_;
+}
+
+const Acknowledged& Writers::kill() {
+  for (const Process& writer : writers_) {
+    writer.signal(SIGKILL);
+  }
+  writers_.clear();
+  return told();
+}
+
+std::string examine_named(const Kind& kind, const fs::path& place, int next,
+                          const Acknowledged& told) {
+  const Ended ended = in_process([&](const Say& /*say*/) -> std::string {
+    const auto store = kind.open(place, {});
+    if (!store) {
+      return store.error().message;
+    }
+    const auto names = names_in(**store);
+    if (!names) {
+      return names.error().message;
+    }
+    if (std::string fault = check_names(*names, told); !fault.empty()) {
+      return fault;
+    }
+    const auto added = add_named(**store, name_of(next, kWriters, 0), 0);
+    return added ? "" : added.error().message;
+  });
+  return ended.said + ended.fault;
+}
+
+}  // namespace reprise::rel

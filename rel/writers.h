@@ -1,0 +1,73 @@
+#pragma once
+
+// Processes that write to one session, and what they were told.
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "life.h"
+
+namespace reprise::rel {
+
+// How many of its messages each writer of each round was told are stored.
+using Acknowledged = std::map<std::pair<int, int>, int>;
+
+// A process that is killed, if it still runs, and waited for.
+class Process {
+ public:
+  explicit Process(const std::function<int()>& work);
+  ~Process();
+  Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+  Process& operator=(Process&&) = delete;
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void signal(int number) const;
+  // Its exit code, or 128 and the signal that ended it.
+  int wait();
+
+ private:
+  pid_t pid_;
+};
+
+// A new store with the one session that all of them write to.
+void begin_named(const Kind& kind, const std::filesystem::path& place);
+
+std::string name_of(int round, int writer, int number);
+
+// Writes so many messages, and after each one `acknowledged` (unless it is -1) is told how many it
+// has been. Returns 0, or what went wrong as an exit code.
+int write_as(const Kind& kind, const std::filesystem::path& place, int round, int writer,
+             int messages, std::size_t bytes, int acknowledged);
+
+// Four processes that write on and on.
+class Writers {
+ public:
+  Writers(const Kind& kind, const std::filesystem::path& place, int round);
+  // What they have been told until now.
+  const Acknowledged& told();
+  // Kills them all. What they were told until then.
+  const Acknowledged& kill();
+
+ private:
+  int round_;
+  Fd acknowledged_;
+  Acknowledged told_;
+  std::vector<Process> writers_;
+};
+
+// "" when each writer's messages are there from its first to its last, in order, at least as many
+// as it was told, and nothing twice, and one more can be added. `next` is a round that has not
+// begun: under its name it is added.
+std::string examine_named(const Kind& kind, const std::filesystem::path& place, int next,
+                          const Acknowledged& told);
+
+}  // namespace reprise::rel
