@@ -15,6 +15,7 @@
 
 #include "clock_life.h"
 #include "crowd.h"
+#include "full_disk.h"
 #include "history.h"
 #include "kill_points.h"
 #include "life.h"
@@ -87,6 +88,7 @@ const std::map<std::string_view, Trial>& trials() {
        [](const Kind& kind, const Effort& effort) { return kill_crowds(kind, effort.crowds); }},
       {"disk", [](const Kind& kind,
                   const Effort& effort) { return cut_real_disks(kind, effort.disk_cuts); }},
+      {"full", [](const Kind& kind, const Effort& /*effort*/) { return fill_disks(kind); }},
       {"contention", contend},
       {"stop",
        [](const Kind& kind, const Effort& effort) { return stop_the_holder(kind, effort.stops); }},
@@ -94,17 +96,21 @@ const std::map<std::string_view, Trial>& trials() {
   return all;
 }
 
+bool needs_root(std::string_view trial) {
+  return trial == "disk" || trial == "full";
+}
+
 int run(std::vector<std::string_view> arguments) {
   const bool is_long = std::erase(arguments, "--long") > 0;
   if (arguments.empty() || !trials().contains(arguments.front())) {
     std::fputs(
-        "usage: rel_store kill|errors|power|disk|clock|crowd|contention|stop [--long] [STORE...]\n",
+        "usage: rel_store kill|errors|power|disk|full|disk|clock|crowd|contention|stop [--long] [STORE...]\n",
         stderr);
     return 64;
   }
   // Aloud, and no fault: not everybody who tries is root.
-  if (const std::string why = arguments.front() == "disk" ? can_mount() : ""; !why.empty()) {
-    std::printf("%-8s skipped: %s\n", "disk", why.c_str());
+  if (const std::string why = needs_root(arguments.front()) ? can_mount() : ""; !why.empty()) {
+    std::printf("%-8s skipped: %s\n", std::string(arguments.front()).c_str(), why.c_str());
     return 0;
   }
   bool all_good = true;

@@ -15,18 +15,13 @@
 #include "writers.h"
 
 namespace reprise::rel {
-namespace {
-
-constexpr std::size_t kDiskBytes = std::size_t{320} << 20;  // XFS makes none below 300 MiB
-
-}  // namespace
 
 Tally cut_real_disks(const Kind& kind, std::size_t rounds) {
   Tally tally;
   std::minstd_rand random(5);
   for (const char* type : {"ext4", "xfs"}) {
     const WorkFolder work;
-    const SmallDisk disk(type, work.path(), {.bytes = kDiskBytes});
+    const SmallDisk disk(type, work.path(), {.bytes = kXfsBytesMin});
     const std::filesystem::path place = disk.path() / "now";
     begin_named(kind, place);
     for (std::size_t i = 0; i < rounds; ++i) {

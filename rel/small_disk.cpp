@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -19,6 +20,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "trial.h"
 
 namespace reprise::rel {
 namespace {
@@ -28,8 +30,8 @@ constexpr unsigned long kShutdown = _IOR('X', 125, std::uint32_t);
 constexpr std::uint32_t kWithoutFlushingTheLog = 2;
 
 void run(const std::string& command) {
-  if (std::system(command.c_str()) != 0) {
-    throw std::runtime_error(cat("failed: ", command));
+  if (std::system(cat(command, " >/dev/null 2>&1").c_str()) != 0) {
+    throw std::runtime_error(cat(command, " failed"));
   }
 }
 
@@ -40,7 +42,15 @@ std::string can_mount() {
       ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return cat("this process cannot mount: ", std::strerror(errno));
   }
-  return ::access("/dev/loop-control", W_OK) == 0 ? "" : "there are no loop devices";
+  try {
+    for (const char* type : {"tmpfs", "ext4", "xfs"}) {
+      const WorkFolder work;
+      const SmallDisk disk(type, work.path(), {.bytes = kXfsBytesMin});
+    }
+  } catch (const std::exception& error) {
+    return cat("this machine cannot: ", error.what());
+  }
+  return "";
 }
 
 SmallDisk::SmallDisk(std::string type, const std::filesystem::path& work, const Size& size)

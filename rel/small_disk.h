@@ -9,7 +9,11 @@
 
 namespace reprise::rel {
 
-// "" when this process can mount, or why not. To be asked first: mounts are its own from then on.
+// mkfs.xfs makes none that is smaller.
+inline constexpr std::uintmax_t kXfsBytesMin = std::uintmax_t{300} << 20;
+
+// "" when this process can have them, or why not. To be asked first: mounts are its own from then
+// on.
 std::string can_mount();
 
 class SmallDisk {

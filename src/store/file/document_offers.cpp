@@ -107,13 +107,15 @@ class DocumentTrash final : public Trash {
   explicit DocumentTrash(Documents& documents) : documents_(documents) {}
 
   Result<> trash(const SessionId& id, Time /*when*/) override {
-    return documents_.edit(id, [](FileSession& file) -> Result<Outcome> {
-      SessionState& state = file.stored.session.info.state;
-      if (state == SessionState::trashed) {
-        return Outcome::unchanged;
-      }
-      file.stored.state_before_trash = std::exchange(state, SessionState::trashed);
-      return Outcome::moved;
+    return documents_.make_room([&] {
+      return documents_.edit(id, [](FileSession& file) -> Result<Outcome> {
+        SessionState& state = file.stored.session.info.state;
+        if (state == SessionState::trashed) {
+          return Outcome::unchanged;
+        }
+        file.stored.state_before_trash = std::exchange(state, SessionState::trashed);
+        return Outcome::moved;
+      });
     });
   }
 
@@ -127,7 +129,9 @@ class DocumentTrash final : public Trash {
     });
   }
 
-  Result<> purge(const SessionId& id) override { return documents_.remove(id); }
+  Result<> purge(const SessionId& id) override {
+    return documents_.make_room([&] { return documents_.remove(id); });
+  }
 
  private:
   Documents& documents_;

@@ -21,6 +21,7 @@
 
 #include "base/file.h"
 #include "base/lock_file.h"
+#include "base/reserve.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -184,6 +185,7 @@ Result<LockFile::Hold> Documents::lock() {
         REPRISE_TRY(make_private_folders(folder));
       }
       REPRISE_ASSIGN(lock_, LockFile::open(files_.lock_file()));
+      keep_reserve(files_.lock_file());
     }
     file = lock_.get();
   }

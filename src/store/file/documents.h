@@ -26,6 +26,7 @@
 #include <string>
 
 #include "base/lock_file.h"
+#include "base/reserve.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store_offers.h"
@@ -84,6 +85,10 @@ class Documents {
   // conflict when the id exists.
   Result<> add(FileSession session);
   Result<> remove(const SessionId& id);
+  // Deleting: on a full disk with the room that is kept for it.
+  Result<> make_room(const std::function<Result<>()>& work) {
+    return with_reserve(files_.lock_file(), work);
+  }
 
  private:
   using Known = std::map<std::filesystem::path, Loaded>;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/reserve.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
@@ -133,6 +134,10 @@ Result<> Database::write(Durability durability, const Work& work) {
     forget_idle();
   }
   return done;
+}
+
+Result<> Database::make_room(const Work& work) {
+  return with_reserve(lock_path(file_), [&] { return write(Durability::disk, work); });
 }
 
 // SQLite opens for reading only what it cannot open for writing, a full disk's shared memory file

@@ -46,6 +46,8 @@ class Database {
 
   // unsupported when the store was opened for reading.
   Result<> write(Durability durability, const Work& work);
+  // The same, durable on disk, for deleting: on a full disk with the room that is kept for it.
+  Result<> make_room(const Work& work);
   template <class Value, class Make>
   Result<Value> write_for(Durability durability, Make make) {
     Result<Value> made = fail(Code::io, "the work did not run");

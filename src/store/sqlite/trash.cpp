@@ -44,7 +44,7 @@ class SqliteTrash final : public Trash {
   explicit SqliteTrash(Database& database) : database_(database) {}
 
   Result<> trash(const SessionId& id, Time when) override {
-    return database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
+    return database_.make_room([&](Connection& connection) -> Result<> {
       REPRISE_TRY(require_session(connection, id));
       return connection.run(
           "UPDATE sessions SET state_before_trash = state, state = 'trashed', trashed_us = ?"
@@ -68,7 +68,7 @@ class SqliteTrash final : public Trash {
   }
 
   Result<> purge(const SessionId& id) override {
-    return database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
+    return database_.make_room([&](Connection& connection) -> Result<> {
       REPRISE_TRY(require_session(connection, id));
       REPRISE_TRY(check_unshared(connection, id));
       // All that is the session's goes with it, by its foreign keys.

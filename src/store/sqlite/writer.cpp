@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/lock_file.h"
+#include "base/reserve.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
 #include "store/sqlite/connection.h"
@@ -27,13 +28,13 @@ constexpr int kLogPagesMax = 1000;     // 4 MB: then the log goes into the datab
 constexpr int kLogPagesAtEnd = 256;    // what the last one may leave in the log
 constexpr int kLogPagesToRetry = 500;  // after readers were in the way
 
+}  // namespace
+
 std::filesystem::path lock_path(const std::filesystem::path& file) {
   std::filesystem::path path = file;
   path += "-lock";
   return path;
 }
-
-}  // namespace
 
 Writer::Writer(std::filesystem::path file, milliseconds busy_timeout)
     : file_(std::move(file)), busy_timeout_(busy_timeout), checkpoint_at_(kLogPagesMax) {}
@@ -159,6 +160,7 @@ void Writer::give_back(const Group& group, const Job& leader, const Error& error
 Result<LockFile::Hold> Writer::lock(Clock::time_point deadline) {
   if (!lock_file_) {
     REPRISE_ASSIGN(lock_file_, LockFile::open(lock_path(file_)));
+    keep_reserve(lock_path(file_));
   }
   return lock_file_->acquire(deadline);
 }

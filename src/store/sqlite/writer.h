@@ -28,6 +28,9 @@ namespace reprise::sqlite {
 // Runs inside a transaction; may run on the thread of another writer. It must not throw.
 using Work = std::function<Result<>(Connection& connection)>;
 
+// Where writers of the database `file` queue.
+std::filesystem::path lock_path(const std::filesystem::path& file);
+
 // Thread-safe.
 class Writer {
  public:

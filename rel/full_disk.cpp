@@ -1,0 +1,230 @@
+#include "full_disk.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "engine/copy.h"
+#include "history.h"
+#include "life.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "small_disk.h"
+#include "trial.h"
+
+namespace reprise::rel {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Disk {
+  std::string name;
+  std::string type;
+  SmallDisk::Size size;
+  std::function<void(const fs::path& folder)> fill;  // makes all that is in the way, in `folder`
+  bool limits_files = false;                         // instead: this process may not make them grow
+};
+
+// The error that says why, or "".
+template <class T>
+std::string reason(std::string_view what, const Result<T>& result) {
+  return result ? "" : cat(what, ": ", result.error().message);
+}
+
+void fill_bytes(const fs::path& folder) {
+  const Fd file(::open((folder / "filler").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  const std::string zeros(65536, '\0');
+  for (std::size_t size = zeros.size(); size > 0; size /= 2) {
+    while (::write(file.get(), zeros.data(), size) > 0) {
+    }
+  }
+  ::fsync(file.get());
+}
+
+void fill_files(const fs::path& folder) {
+  for (int i = 0;; ++i) {
+    const Fd file(
+        ::open((folder / cat("filler", i)).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    if (file.get() < 0) {
+      return;
+    }
+  }
+}
+
+void limit_files() {
+  ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_FSIZE, &none);
+}
+
+std::vector<Disk> disks() {
+  constexpr std::size_t kBytes = std::size_t{16} << 20;
+  return {
+      {"tmpfs without room", "tmpfs", {.bytes = kBytes}, fill_bytes},
+      {"ext4 without room", "ext4", {.bytes = kBytes}, fill_bytes},
+      {"tmpfs without files", "tmpfs", {.bytes = kBytes, .files = 400}, fill_files},
+      {"ext4 without files", "ext4", {.bytes = kBytes, .files = 400}, fill_files},
+      {"files that may not grow", "tmpfs", {.bytes = kBytes}, [](const fs::path&) {}, true},
+  };
+}
+
+// A life.
+void live(const Kind& kind, const fs::path& place) {
+  fs::create_directories(place);
+  const auto store = kind.open(place, {});
+  if (!store) {
+    throw std::runtime_error(store.error().message);
+  }
+  for (const LifeStep& step : life(**store)) {
+    if (const auto done = step.run(**store); !done) {
+      throw std::runtime_error(cat(step.name, ": ", done.error().message));
+    }
+  }
+}
+
+Result<std::vector<SessionId>> ids_in(Store& store) {
+  std::vector<SessionId> ids;
+  REPRISE_ASSIGN(const SessionPage page, store.list({}));
+  for (const SessionInfo& info : page.sessions) {
+    ids.push_back(info.id);
+  }
+  return ids;
+}
+
+// All of it is shown as it was, and copied, unless `elsewhere` is empty.
+std::string read_and_copy(const Kind& kind, const fs::path& place, const Seen& before,
+                          const fs::path& elsewhere) {
+  const auto store = kind.open(place, {.access = Access::read});
+  if (!store) {
+    return cat("open: ", store.error().message);
+  }
+  const auto now = look(**store);
+  if (!now || *now != before) {
+    return now ? "it shows something else" : now.error().message;
+  }
+  if (elsewhere.empty()) {
+    return "";
+  }
+  const auto ids = ids_in(**store);
+  const auto target = open_store(cat("sqlite:", elsewhere.string()), {});
+  if (!ids || !target) {
+    return reason("list", ids) + reason("elsewhere", target);
+  }
+  for (const SessionId& id : *ids) {
+    if (const auto copied = copy_session(**store, **target, id); !copied) {
+      return cat("copy: ", copied.error().message);
+    }
+  }
+  return "";
+}
+
+// One more message; "+" when it was acknowledged, which it need not be.
+std::string write_one(const Kind& kind, const fs::path& place) {
+  const auto store = kind.open(place, {});
+  return store && add_one_more(**store) ? "+" : "";
+}
+
+// With room again: what was acknowledged is there, and one more message is taken.
+std::string go_on(const Kind& kind, const fs::path& place, const Seen& before, bool acknowledged) {
+  const auto store = kind.open(place, {});
+  if (!store) {
+    return cat("open afterwards: ", store.error().message);
+  }
+  const auto now = look(**store);
+  if (!now || (acknowledged && !has_one_more(*now))) {
+    return now ? "what was acknowledged is gone" : now.error().message;
+  }
+  if (has_one_more(*now)) {
+    return "";
+  }
+  return *now != before ? "it shows something else" : reason("add", add_one_more(**store));
+}
+
+std::string delete_all(const Kind& kind, const fs::path& place) {
+  const auto store = kind.open(place, {});
+  if (!store) {
+    return cat("open: ", store.error().message);
+  }
+  const auto ids = ids_in(**store);
+  if (!ids || (*store)->offers().trash == nullptr) {
+    return reason("list", ids);
+  }
+  for (const SessionId& id : *ids) {
+    const auto gone = (*store)->offers().trash->purge(id);
+    if (!gone && gone.error().code != Code::conflict) {
+      return cat("purge: ", gone.error().message);
+    }
+  }
+  const auto left = ids_in(**store);
+  return !left ? reason("list", left) : left->size() < ids->size() ? "" : "nothing has gone";
+}
+
+// In a process of its own, which may be under a limit.
+std::string ended(const Disk& disk, const std::function<std::string()>& trial) {
+  const Ended ended = in_process([&](const Say& /*say*/) {
+    if (disk.limits_files) {
+      limit_files();
+    }
+    return trial();
+  });
+  return ended.said + ended.fault;
+}
+
+std::string try_disk(const Kind& kind, const Disk& how) {
+  const WorkFolder work;
+  const SmallDisk disk(how.type, work.path(), how.size);
+  const fs::path place = disk.path() / "now";
+  const fs::path filler = disk.path() / "filler";
+  fs::create_directories(filler);
+  live(kind, place);
+  auto store = kind.open(place, {.access = Access::read});
+  const auto before = store ? look(**store) : std::unexpected(store.error());
+  if (!before) {
+    return before.error().message;
+  }
+  store->reset();
+  how.fill(filler);
+  std::string fault = ended(how, [&] {
+    return read_and_copy(kind, place, *before, how.limits_files ? "" : work.path() / "copy.db");
+  });
+  const std::string wrote = ended(how, [&] { return write_one(kind, place); });
+  fs::remove_all(filler);
+  if (fault.empty()) {
+    fault = wrote.size() > 1 ? wrote : go_on(kind, place, *before, !wrote.empty());
+  }
+  // Chains and contexts are one file, which is replaced: that takes a file more, for a moment.
+  const bool replaces_file = kind.name == "chain" || kind.name == "context";
+  if (!fault.empty() || how.limits_files || (how.size.files > 0 && replaces_file)) {
+    return fault;
+  }
+  fs::create_directories(filler);
+  how.fill(filler);
+  return ended(how, [&] { return delete_all(kind, place); });
+}
+
+}  // namespace
+
+Tally fill_disks(const Kind& kind) {
+  Tally tally;
+  for (const Disk& disk : disks()) {
+    tally.add(cat(kind.name, " on ", disk.name), try_disk(kind, disk));
+  }
+  return tally;
+}
+
+}  // namespace reprise::rel

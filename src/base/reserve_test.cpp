@@ -1,0 +1,81 @@
+#include "base/reserve.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "base/file.h"
+#include "reprise/error.h"
+
+namespace reprise {
+namespace {
+
+class ReserveTest : public ::testing::Test {
+ protected:
+  ReserveTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "reprise-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+    EXPECT_TRUE(replace_file(file(), "one"));
+    keep_reserve(file());
+  }
+  ~ReserveTest() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path file() const { return folder_ / "lock"; }
+  long kilobytes() const {
+    struct stat status{};
+    ::stat(file().c_str(), &status);
+    return status.st_blocks / 2;
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+Result<> full_disk() {
+  return fail(Code::io, "no room", ENOSPC);
+}
+
+TEST_F(ReserveTest, LiesBeyondTheEndOfTheFile) {
+  EXPECT_GE(kilobytes(), 256);
+  EXPECT_EQ(*read_file(file()), "one");
+  keep_reserve(file());
+  EXPECT_LT(kilobytes(), 300);
+}
+
+TEST_F(ReserveTest, IsGivenUpForWorkThatFindsTheDiskFull) {
+  int calls = 0;
+  const auto done = with_reserve(file(), [&]() -> Result<> {
+    ++calls;
+    return kilobytes() < 256 ? Result<>() : full_disk();
+  });
+  EXPECT_TRUE(done.has_value());
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(*read_file(file()), "one");
+}
+
+TEST_F(ReserveTest, IsGivenUpOnce) {
+  int calls = 0;
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(with_reserve(file(), [&] {
+      ++calls;
+      return full_disk();
+    }));
+  }
+  EXPECT_EQ(calls, 3);
+}
+
+TEST_F(ReserveTest, StaysWhenTheWorkFailsForAnotherReason) {
+  EXPECT_FALSE(with_reserve(file(), []() -> Result<> { return fail(Code::busy, "not now"); }));
+  EXPECT_GE(kilobytes(), 256);
+}
+
+TEST(Reserve, IsNoErrorWhereThereIsNone) {
+  keep_reserve("/nowhere/lock");
+  EXPECT_EQ(with_reserve("/nowhere/lock", full_disk).error().os_errno, ENOSPC);
+}
+
+}  // namespace
+}  // namespace reprise
