@@ -104,7 +104,8 @@ int run(std::vector<std::string_view> arguments) {
   const bool is_long = std::erase(arguments, "--long") > 0;
   if (arguments.empty() || !trials().contains(arguments.front())) {
     std::fputs(
-        "usage: rel_store kill|errors|power|disk|full|disk|clock|crowd|contention|stop [--long] [STORE...]\n",
+        "usage: rel_store kill|errors|power|disk|full|clock|crowd|contention|stop [--long] "
+        "[STORE...]\n",
         stderr);
     return 64;
   }
