@@ -146,6 +146,28 @@ TEST(PostgresStore, TenClientsMakeTheTablesAtOnce) {
   EXPECT_EQ(query(url, "SELECT count(*) FROM reprise_schema"), "1");
 }
 
+// Also before the server knows anything about the tables: an append that looks for its session in
+// an index by activity walks over all that the appends before it have left there.
+TEST(PostgresStore, ASessionIsFoundByItsKey) {
+  const std::string url = new_database();
+  {
+    const auto store = must(open_store(url));
+    must(store->create(session("s")));
+    for (int i = 0; i < 3; ++i) {
+      must(store->append(session_id("s"), messages(1, "m"), {}));
+    }
+    must(get(*store, session_id("s")));
+  }
+  const auto scans = [&url](std::string_view index) {
+    return query(url,
+                 cat("SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE indexrelname ", index));
+  };
+  while (std::stoi(scans("= 'reprise_heads_pkey'")) < 4) {  // told when its connection has ended
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(scans("IN ('reprise_by_activity', 'reprise_by_folder', 'reprise_answering')"), "0");
+}
+
 TEST(PostgresStore, ReadingChangesNothing) {
   const std::string url = new_database();
   EXPECT_TRUE(fails(open_store(url, {.access = Access::read}), Code::not_found));

@@ -61,10 +61,12 @@ constexpr std::string_view kVersion1[] = {
     " answer text,"
     " answer_start bytea,"
     " PRIMARY KEY(tenant, session_id))",
+    // Partial, though every row fulfils it: while there are no statistics, they look as good for
+    // finding one session as the key, and every append would walk over what others leave in them.
     "CREATE INDEX IF NOT EXISTS reprise_by_activity ON"
-    " reprise_heads(tenant, state, updated_us DESC, session_id DESC)",
+    " reprise_heads(tenant, state, updated_us DESC, session_id DESC) WHERE state >= 0",
     "CREATE INDEX IF NOT EXISTS reprise_by_folder ON"
-    " reprise_heads(tenant, folder, state, updated_us DESC, session_id DESC)",
+    " reprise_heads(tenant, folder, state, updated_us DESC, session_id DESC) WHERE state >= 0",
     "CREATE INDEX IF NOT EXISTS reprise_answering ON"
     " reprise_heads(tenant, updated_us DESC, session_id DESC) WHERE answer IS NOT NULL",
     "CREATE TABLE IF NOT EXISTS reprise_branches("

@@ -75,7 +75,8 @@ std::string select_state(const ListShape& shape, std::size_t state) {
   if (shape.mode || shape.title) {
     sql += " JOIN reprise_sessions AS s ON s.tenant = h.tenant AND s.session_id = h.session_id";
   }
-  sql += cat(" WHERE h.tenant = $1::text AND h.state = $", state + 2, "::int8");
+  sql += cat(" WHERE h.tenant = $1::text AND h.state = $", state + 2,
+             "::int8 AND h.state >= 0");  // the indexes' condition
   if (shape.after) {
     const std::string updated_us = next();
     const std::string session = next();
