@@ -302,6 +302,17 @@ Result<> add_named(Store& store, const std::string& name, std::size_t bytes) {
   return done ? Result<>() : std::unexpected(done.error());
 }
 
+Result<> add_turn(Store& store, const SessionId& id) {
+  const bool words = store.holds().words;
+  std::vector<Message> turn;
+  if (words) {
+    turn.push_back(said(words, role::kUser, "Are you still there?", 300));
+  }
+  turn.push_back(said(words, role::kAssistant, "I am.", 301));
+  auto done = store.append(id, std::move(turn), {.operation = operation("another-turn")});
+  return done ? Result<>() : std::unexpected(done.error());
+}
+
 Result<std::vector<std::string>> names_in(Store& store) {
   std::vector<std::string> names;
   if (!store.holds().words) {

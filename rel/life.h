@@ -12,6 +12,7 @@
 
 #include "reprise/error.h"
 #include "reprise/open_store.h"
+#include "reprise/session.h"
 #include "reprise/store.h"
 
 namespace reprise::rel {
@@ -53,5 +54,8 @@ bool has_one_more(const Seen& seen);
 Result<> create_named(Store& store);
 Result<> add_named(Store& store, const std::string& name, std::size_t bytes);
 Result<std::vector<std::string>> names_in(Store& store);
+
+// A turn for any session: once, however often it is done.
+Result<> add_turn(Store& store, const SessionId& id);
 
 }  // namespace reprise::rel

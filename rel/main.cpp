@@ -7,12 +7,15 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "clock_life.h"
 #include "crowd.h"
 #include "full_disk.h"
@@ -21,9 +24,11 @@
 #include "life.h"
 #include "power_cut.h"
 #include "real_disk.h"
+#include "reprise/error.h"
 #include "small_disk.h"
 #include "tally.h"
 #include "trial.h"
+#include "upgrade.h"
 
 namespace reprise::rel {
 namespace {
@@ -84,6 +89,10 @@ const std::map<std::string_view, Trial>& trials() {
       {"clock", on_history([](const History& history, const Effort& /*effort*/) {
          return live_under_clocks(history);
        })},
+      {"upgrade",
+       [](const Kind& kind, const Effort& effort) {
+         return take_over(kind) += copy_and_die(kind, effort.call_stride);
+       }},
       {"crowd",
        [](const Kind& kind, const Effort& effort) { return kill_crowds(kind, effort.crowds); }},
       {"disk", [](const Kind& kind,
@@ -100,11 +109,30 @@ bool needs_root(std::string_view trial) {
   return trial == "disk" || trial == "full";
 }
 
+// The beginning of a life, but for what is long. See golden/README.md.
+void write_golden(const Kind& kind) {
+  const std::string folder = cat(REL_GOLDEN, "/", kind.name, "-1");
+  std::filesystem::create_directories(folder);
+  const auto store = kind.open(folder, {});
+  for (const LifeStep& step : store ? life(**store) : std::vector<LifeStep>()) {
+    if (step.name == "archive" || step.name == "trash") {
+      return;
+    }
+    if (const auto done = step.name == "append long" ? Result<>() : step.run(**store); !done) {
+      throw std::runtime_error(done.error().message);
+    }
+  }
+}
+
 int run(std::vector<std::string_view> arguments) {
   const bool is_long = std::erase(arguments, "--long") > 0;
+  if (arguments == std::vector<std::string_view>{"golden"}) {
+    std::ranges::for_each(kinds(), write_golden);
+    return 0;
+  }
   if (arguments.empty() || !trials().contains(arguments.front())) {
     std::fputs(
-        "usage: rel_store kill|errors|power|disk|full|clock|crowd|contention|stop [--long] "
+        "usage: rel_store kill|errors|power|disk|full|clock|upgrade|crowd|contention|stop [--long] "
         "[STORE...]\n",
         stderr);
     return 64;

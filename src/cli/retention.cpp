@@ -20,8 +20,8 @@
 #include "cli/duration.h"
 #include "cli/removal.h"
 #include "cli/settings.h"
+#include "reprise/environment.h"
 #include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
@@ -102,7 +102,7 @@ bool has_leapt(const Moment& before, const Moment& now, std::chrono::hours age) 
 Moment moment_of(Clock& clock) {
   // Also counts while the machine sleeps.
   timespec uptime{};
-  ::clock_gettime(CLOCK_BOOTTIME, &uptime);
+  (void)::clock_gettime(CLOCK_BOOTTIME, &uptime);  // Linux has it; else all is at its beginning
   const auto boot = read_file("/proc/sys/kernel/random/boot_id", kClockBytesMax);
   return {clock.now(), std::string(trimmed(boot.value_or(""))), uptime.tv_sec};
 }

@@ -1,0 +1,214 @@
+#include "upgrade.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "calls.h"
+#include "engine/copy.h"
+#include "golden_store.h"
+#include "history.h"
+#include "life.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "trial.h"
+
+namespace reprise::rel {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string in_text(const Result<Seen>& seen) {
+  return seen ? cat(seen->lasting, seen->running, seen->damage) : cat(seen.error().message, "\n");
+}
+
+// What differs from one place or moment to the next: the id of a session that has none of its own
+// comes from its path, and a chat began when its folder did.
+std::string without_place(std::string text, const Kind& kind) {
+  constexpr std::string_view kCreated = " created ";
+  constexpr std::size_t kIdBytes = 36;
+  if (kind.name == "context" && text.size() > kIdBytes && text[14] == '8') {
+    text.replace(0, kIdBytes, "<ID>");
+  }
+  for (auto at = text.find(kCreated); kind.name == "chatdir" && at != std::string::npos;
+       at = text.find(kCreated, at + 1)) {
+    const auto begin = at + kCreated.size();
+    text.replace(begin, text.find(' ', begin) - begin, "<TIME>");
+  }
+  return text;
+}
+
+std::string look_with(const Kind& kind, const fs::path& place, Access access) {
+  const auto store = kind.open(place, {.access = access});
+  return without_place(
+      in_text(store ? look(**store) : Result<Seen>(std::unexpected(store.error()))), kind);
+}
+
+// Every file's name and bytes.
+std::string bytes_below(const fs::path& place) {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(place)) {
+    if (entry.is_regular_file()) {
+      files.push_back(cat(entry.path().native(), "\n", read_file(entry.path()).value_or("?")));
+    }
+  }
+  std::ranges::sort(files);
+  std::string out;
+  for (const std::string& file : files) {
+    out += file;
+  }
+  return out;
+}
+
+std::string difference(std::string_view is, std::string_view should) {
+  if (is == should) {
+    return "";
+  }
+  const auto at = std::ranges::mismatch(is, should).in1 - is.begin();
+  const auto from = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, at - 40));
+  return cat("shows \"…", is.substr(std::min(from, is.size()), 100), "…\" instead of \"…",
+             should.substr(std::min(from, should.size()), 100), "…\"");
+}
+
+// A turn for every session that takes one, under a name of its own: once, however often it is done.
+Result<> go_on(const Kind& kind, const fs::path& place) {
+  REPRISE_ASSIGN(const auto store, kind.open(place, {}));
+  REPRISE_ASSIGN(const SessionPage page, store->list({}));
+  for (const SessionInfo& info : page.sessions) {
+    REPRISE_TRY(add_turn(*store, info.id));
+  }
+  return {};
+}
+
+// What `work` does in a process of its own that is killed at this change; 0 is none. True when it
+// came to its end.
+bool do_and_die(const fs::path& place, std::int64_t at, const std::function<Result<>()>& work,
+                std::string& fault) {
+  const Ended ended = in_process([&](const Say& say) -> std::string {
+    watch(place.native(), {.what = at == 0 ? Trap::What::nothing : Trap::What::kill, .at = at});
+    const auto done = work();
+    say(done ? "done" : done.error().message);
+    return "";
+  });
+  if (!ended.killed && ended.said != "done") {
+    fault = ended.said + ended.fault;
+  }
+  return ended.said == "done";
+}
+
+std::int64_t count_changes(const fs::path& place, const std::function<Result<>()>& work) {
+  const Ended ended = in_process([&](const Say& /*say*/) {
+    watch(place.native());
+    const auto done = work();
+    return done ? std::to_string(calls_seen().changes) : std::string("0");
+  });
+  std::int64_t out = 0;
+  std::from_chars(ended.said.data(), ended.said.data() + ended.said.size(), out);
+  return out;
+}
+
+void take_over_one(const Kind& kind, const GoldenStore& golden, const fs::path& place,
+                   Tally& tally) {
+  golden.put(place);
+  if (golden.seen().empty()) {
+    golden.keep(look_with(kind, place, Access::read));
+  }
+  const std::string before = bytes_below(place);
+  tally.add(cat(golden.name(), ", read"),
+            difference(look_with(kind, place, Access::read), golden.seen()));
+  tally.add(cat(golden.name(), ", files"),
+            bytes_below(place) == before ? "" : "reading has changed a file");
+  tally.add(cat(golden.name(), ", taken over"),
+            difference(look_with(kind, place, Access::write), golden.seen()));
+  golden.put(place);
+  const auto work = [&] { return go_on(kind, place); };
+  const std::int64_t changes = count_changes(place, work);
+  const std::string after = look_with(kind, place, Access::read);
+  tally.add(cat(golden.name(), ", gone on with"),
+            changes > 0 && after.size() > golden.seen().size() ? "" : cat("shows ", after));
+  for (std::int64_t at = 1; at <= changes; ++at) {
+    golden.put(place);
+    std::string fault;
+    const bool done = do_and_die(place, at, work, fault);
+    if (fault.empty() && done) {
+      fault = difference(look_with(kind, place, Access::read), after);
+    }
+    if (fault.empty()) {
+      std::string again;
+      do_and_die(place, 0, work, again);
+      fault = again + difference(look_with(kind, place, Access::read), after);
+    }
+    tally.add(cat(golden.name(), ", killed at change ", at, " of ", changes), fault);
+  }
+}
+
+// Every session, as `reprise copy` does it.
+Result<> copy_all(Store& source, const Kind& kind, const fs::path& place) {
+  REPRISE_ASSIGN(const auto target, kind.open(place, {}));
+  REPRISE_ASSIGN(const SessionPage page,
+                 source.list({.states = {SessionState::active, SessionState::closed,
+                                         SessionState::archived}}));
+  for (const SessionInfo& info : page.sessions) {
+    const auto copied = copy_session(source, *target, info.id);
+    // A store of one conversation takes one.
+    if (!copied && target->holds().many_sessions) {
+      return std::unexpected(copied.error());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Tally take_over(const Kind& kind) {
+  Tally tally;
+  const WorkFolder work;
+  for (const GoldenStore& golden : GoldenStore::all(kind)) {
+    take_over_one(kind, golden, work.path() / "now", tally);
+  }
+  return tally;
+}
+
+Tally copy_and_die(const Kind& kind, std::int64_t stride) {
+  Tally tally;
+  const WorkFolder work;
+  const Kind& source_kind = kinds().front();
+  const History history(source_kind, work.path());
+  const fs::path place = work.path() / "copy";
+  const auto copy = [&]() -> Result<> {
+    REPRISE_ASSIGN(const auto source, source_kind.open(history.place(), {.access = Access::read}));
+    return copy_all(*source, kind, place);
+  };
+  const auto empty = [&] {
+    fs::remove_all(place);
+    fs::create_directories(place);
+  };
+  empty();
+  const std::int64_t changes = count_changes(place, copy);
+  const std::string all = look_with(kind, place, Access::read);
+  for (std::int64_t at = 1; at <= changes; at += stride) {
+    empty();
+    std::string fault;
+    do_and_die(place, at, copy, fault);
+    std::string again;
+    do_and_die(place, 0, copy, again);
+    fault += again;
+    tally.add(cat("copy into ", kind.name, ", killed at change ", at, " of ", changes),
+              fault + difference(look_with(kind, place, Access::read), all));
+  }
+  return tally;
+}
+
+}  // namespace reprise::rel
