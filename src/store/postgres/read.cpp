@@ -25,9 +25,11 @@
 namespace reprise::postgres {
 namespace {
 
-// Who looks only at the end of a session should not pay for a long page; each one is longer.
+// Who looks only at the end of a session should not pay for a long page; each one is longer, as
+// far as the messages so far let it stay below kPageBytes.
 constexpr std::int64_t kFirstPageRows = 16;
-constexpr std::int64_t kPageRowsMax = 1024;
+constexpr std::int64_t kPageRowsMax = 8192;
+constexpr std::int64_t kPageGrowth = 8;
 constexpr std::size_t kPageBytes = std::size_t{1} << 20;
 constexpr std::size_t kDamageMax = 1000;
 
@@ -47,20 +49,22 @@ class Reading {
     while (!segments_.empty() && !is_stopped_) {
       REPRISE_TRY(database_.read([this](Connection& one) { return fetch_page(one); }));
       REPRISE_TRY(deliver());
-      page_rows_ = std::min(page_rows_ * 4, kPageRowsMax);
+      choose_page_rows();
     }
     return std::move(report_);
   }
 
  private:
+  // A message that came; or, while parts of it stand elsewhere, the row that came.
   struct Fetched {
-    Branch branch;
-    MessageRow row;
+    ReadMessage read;
+    std::optional<Rows> open;
   };
+  void choose_page_rows();
   Result<> find_segments();
   Result<> fetch_page(Connection& connection);
   Result<> deliver();
-  Result<bool> complete(Fetched& fetched);
+  Result<ReadMessage> complete(const Rows& open);
   void expect(std::int64_t seq);
   void report(Damage damage);
 
@@ -72,7 +76,11 @@ class Reading {
   std::deque<Segment> segments_;  // what is left to fetch, in the order of reading
   std::int64_t page_rows_ = kFirstPageRows;
   std::vector<Fetched> page_;
+  std::optional<Branch> page_branch_;
   std::size_t page_bytes_ = 0;
+  // Of all that came.
+  std::int64_t bytes_ = 0;
+  std::int64_t rows_ = 0;
   bool is_stopped_ = false;
   ReadReport report_;
 };
@@ -104,16 +112,24 @@ Result<> Reading::fetch_page(Connection& connection) {
       {range_.newest_first ? kReadBackwards : kReadForwards,
        values_of({database_.tenant(), segment.branch.session}, segment.branch.number, segment.from,
                  segment.to, page_rows_)}));
+  page_branch_ = segment.branch;
   std::int64_t rows = 0;
   while (true) {
-    REPRISE_ASSIGN(const auto row, connection.next_row());
+    REPRISE_ASSIGN(auto row, connection.next_row());
     if (!row) {
       break;
     }
     ++rows;
-    const Fetched& fetched = page_.emplace_back(segment.branch, read_row(*row, 0));
-    expect(fetched.row.seq.value);
-    page_bytes_ += fetched.row.bytes();
+    const MessageRow message = read_row(*row, 0);
+    expect(message.seq.value);
+    page_bytes_ += message.bytes();
+    bytes_ += static_cast<std::int64_t>(message.bytes());
+    ++rows_;
+    if (message.more == 0) {
+      page_.emplace_back(read_message(message, place_), std::nullopt);
+    } else {
+      page_.emplace_back(ReadMessage(), *std::move(row));
+    }
     if (page_bytes_ >= kPageBytes) {
       REPRISE_TRY(deliver());
       connection.set_deadline(database_.deadline());
@@ -129,6 +145,13 @@ Result<> Reading::fetch_page(Connection& connection) {
     segments_.pop_front();
   }
   return {};
+}
+
+void Reading::choose_page_rows() {
+  const std::int64_t each = bytes_ / std::max<std::int64_t>(rows_, 1) + 1;
+  const std::int64_t fitting = static_cast<std::int64_t>(kPageBytes) / (each * 2);
+  page_rows_ =
+      std::clamp(fitting, kFirstPageRows, std::min(page_rows_ * kPageGrowth, kPageRowsMax));
 }
 
 // `seq` is the next that is there; those before it should have been.
@@ -159,13 +182,10 @@ Result<> Reading::deliver() {
     if (is_stopped_) {
       break;
     }
-    REPRISE_ASSIGN(const bool is_whole, complete(fetched));
-    if (!is_whole) {
-      report({cat(place_, " message ", fetched.row.seq.value), "a part of it is missing",
-              fetched.row.content.substr(0, kExcerptMax)});
-      continue;
+    if (const auto open = std::exchange(fetched.open, std::nullopt); open) {
+      REPRISE_ASSIGN(fetched.read, complete(*open));
     }
-    ReadMessage read = read_message(fetched.row, place_);
+    ReadMessage& read = fetched.read;
     if (read.damage) {
       report(*std::move(read.damage));
     }
@@ -175,20 +195,24 @@ Result<> Reading::deliver() {
   return {};
 }
 
-// With a long content's later pieces. False when they are not all there.
-Result<bool> Reading::complete(Fetched& fetched) {
-  if (fetched.row.more == 0) {
-    return true;
-  }
-  const Key key{database_.tenant(), fetched.branch.session};
+// With a long content's later pieces.
+Result<ReadMessage> Reading::complete(const Rows& open) {
+  MessageRow row = read_row(open, 0);
+  const Key key{database_.tenant(), page_branch_->session};
   REPRISE_ASSIGN(const Rows parts, database_.read_for<Rows>([&](Connection& connection) {
-    return connection.run_one(
-        {kReadParts, values_of(key, fetched.branch.number, fetched.row.seq.value)});
+    return connection.run_one({kReadParts, values_of(key, page_branch_->number, row.seq.value)});
   }));
+  std::string content(row.content);
   for (int i = 0; i < parts.count(); ++i) {
-    fetched.row.content += parts.bytes(i, 0);
+    content += parts.bytes(i, 0);
   }
-  return parts.count() == fetched.row.more;
+  if (parts.count() != row.more) {
+    content.resize(std::min(content.size(), kExcerptMax));
+    return ReadMessage{std::nullopt, Damage{cat(place_, " message ", row.seq.value),
+                                            "a part of it is missing", std::move(content)}};
+  }
+  row.content = content;
+  return read_message(row, place_);
 }
 
 }  // namespace

@@ -141,9 +141,16 @@ std::optional<std::string> detail_of(const Message& message) {
 
 MessageRow read_row(const Rows& rows, int row) {
   enum Column : std::uint8_t { seq, created_us, more, role, content, detail };
-  return {
-      Seq{rows.integer(row, seq)}, rows.integer(row, more), time_of(rows.integer(row, created_us)),
-      rows.text(row, role),        rows.text(row, content), rows.find_text(row, detail)};
+  MessageRow read{.seq = {rows.integer(row, seq)},
+                  .more = rows.integer(row, more),
+                  .created_at = time_of(rows.integer(row, created_us)),
+                  .role = rows.bytes(row, role),
+                  .content = rows.bytes(row, content),
+                  .detail = std::nullopt};
+  if (!rows.is_null(row, detail)) {
+    read.detail = rows.bytes(row, detail);
+  }
+  return read;
 }
 
 ReadMessage read_message(const MessageRow& row, std::string_view place) {

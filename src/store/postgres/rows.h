@@ -49,13 +49,14 @@ InfoRow read_info(const Rows& rows, int row, std::string_view place);
 // nothing.
 std::optional<std::string> detail_of(const Message& message);
 
+// Its texts lie in the rows that it was read from.
 struct MessageRow {
   Seq seq;
   std::int64_t more = 0;  // parts of the content that stand elsewhere
   Time created_at;
-  std::string role;
-  std::string content;
-  std::optional<std::string> detail;
+  std::string_view role;
+  std::string_view content;
+  std::optional<std::string_view> detail;
   std::size_t bytes() const { return role.size() + content.size() + (detail ? detail->size() : 0); }
 };
 MessageRow read_row(const Rows& rows, int row);

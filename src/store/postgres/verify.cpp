@@ -92,23 +92,28 @@ class Verification {
       last = branch;
       expected = message.seq.value + 1;
       ++report_.messages;
-      add(complete(message, row.text(0, kSession), row.integer(0, kBranch))
+      std::string content;
+      add(complete(message, content, row.text(0, kSession), row.integer(0, kBranch))
               ? read_message(message, place).damage
               : Damage{cat(place, " message ", message.seq.value), "a part of it is missing", ""});
     });
   }
 
-  bool complete(MessageRow& message, const std::string& session, std::int64_t branch) {
+  // `content` is to hold what is put together.
+  bool complete(MessageRow& message, std::string& content, const std::string& session,
+                std::int64_t branch) {
     if (message.more == 0) {
       return true;
     }
+    content = message.content;
     const auto parts = database_.read_for<Rows>([&](Connection& connection) {
       return connection.run_one(
           {kReadParts, values(database_.tenant(), session, branch, message.seq.value)});
     });
     for (int part = 0; parts && part < parts->count(); ++part) {
-      message.content += parts->bytes(part, 0);
+      content += parts->bytes(part, 0);
     }
+    message.content = content;
     return parts && parts->count() == message.more;
   }
 
