@@ -1,6 +1,7 @@
 // What the PostgreSQL store costs beside libpq, pgbench and plain tables on the same server.
 //
-// usage: postgres_bench FOLDER URL_OF_SERVER PGBENCH [--smoke|--full] [--row NAME]
+// usage: postgres_bench FOLDER URL_OF_SERVER PGBENCH [--smoke|--full] [--row
+// append|clients|read|list|partitions]
 
 #include <algorithm>
 #include <array>
@@ -21,10 +22,12 @@
 #include "grown_store.h"
 #include "measure.h"
 #include "messages.h"
+#include "postgres_rows.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "store/postgres/statements.h"
 
 namespace bench {
 namespace {
@@ -33,34 +36,6 @@ namespace fs = std::filesystem;
 using reprise::Message;
 
 constexpr int kClients = 16;
-constexpr int kPage = 20;
-
-struct Scale {
-  int rounds = 9;
-  int appends = 100;          // a round
-  int clients_appends = 200;  // a round and client
-  std::int64_t sessions = 100'000;
-};
-
-struct Server {
-  std::string url;      // up to the database's name
-  std::string pgbench;  // the program
-  std::string database(const std::string& name) const { return url + name; }
-};
-
-std::unique_ptr<reprise::Store> open(const std::string& url, const std::string& tenant) {
-  return must(
-      reprise::open_store(url + "?tenant=" + tenant, {.busy_timeout = std::chrono::minutes(1)}));
-}
-
-void append(reprise::Store& store, const reprise::SessionId& id) {
-  must(store.append(id, {message_of("user", 500)}, {}));
-}
-
-std::string make_database(const Server& server, const std::string& name) {
-  BarePostgres(server.database("postgres")).run("CREATE DATABASE " + name);
-  return server.database(name);
-}
 
 // Which means the same to a shell, to pgbench and to the server.
 std::string plain_text() {
@@ -103,32 +78,81 @@ double run_pgbench(const Server& server, const std::string& options, const std::
   return tps;
 }
 
+// The store's own statement for an append, for pgbench: what differs from one append to the next is
+// put together from its variables, all else is constant.
+std::string own_append() {
+  const std::string_view values[] = {
+      "'default'",
+      "('own-' || :client_id)",
+      "NULL",
+      "1",
+      "1",
+      "0",
+      "0",
+      "0",
+      "0",
+      "NULL",
+      "''",
+      "NULL",
+      "NULL",
+      "NULL",
+      "(ARRAY[('operation:' || :client_id || '-' || :round || '-' || :seq)::bytea])",
+      "'{0}'",
+      "'{1}'",
+      "'{0}'",
+      "(ARRAY['user'::bytea])",
+      "(ARRAY[:text::bytea])",
+      "'{NULL}'"};
+  std::string sql(reprise::postgres::kAppend);
+  for (std::size_t number = std::size(values); number > 0; --number) {
+    const std::string name = "$" + std::to_string(number);
+    for (std::size_t at = sql.find(name); at != std::string::npos; at = sql.find(name, at)) {
+      sql.replace(at, name.size(), values[number - 1]);
+    }
+  }
+  return sql;
+}
+
+fs::path write_script(const fs::path& file, const std::string& statement) {
+  std::ofstream(file) << "\\set seq :seq + 1\n" << statement << ";\n";
+  return file;
+}
+
 void many_clients(const Server& server, const Scale& scale, const fs::path& folder) {
   const std::string url = make_database(server, "clients");
   BarePostgres(url).make_tables();
-  const fs::path script = folder / "insert.sql";
-  std::ofstream(script) << "\\set seq :seq + 1\n"
-                           "INSERT INTO bare_messages VALUES('s' || :client_id || '-' || :round,"
-                           " :seq, 1, 'user', :text::bytea);\n";
+  const fs::path bare_script =
+      write_script(folder / "insert.sql",
+                   "INSERT INTO bare_messages VALUES('s' || :client_id || '-' || :round, :seq, 1,"
+                   " 'user', :text::bytea)");
+  const fs::path own_script = write_script(folder / "own.sql", own_append());
   std::vector<std::unique_ptr<reprise::Store>> stores;
   std::vector<reprise::SessionId> ids;
   for (int client = 0; client < kClients; ++client) {
     stores.push_back(open(url, "default"));
     ids.push_back(add_session(*stores.back()));
   }
+  BarePostgres(url).run(
+      "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, state, folder)"
+      " SELECT 'default', 'own-' || i, 0, 0, 0, 0, '/' FROM generate_series(0, 15) AS i");
   const auto append_many = [&](std::size_t client) {
     for (int i = 0; i < scale.clients_appends; ++i) {
       append(*stores[client], ids[client]);
     }
   };
+  const auto pgbench = [&](int round, const fs::path& script) {
+    return run_pgbench(server,
+                       "-t " + std::to_string(scale.clients_appends) +
+                           " -D seq=0 -D round=" + std::to_string(round) +
+                           " -D text=" + plain_text() + " -f " + script.string(),
+                       url);
+  };
   Samples ours;
-  Samples limit;
+  Samples bare;
+  Samples own;
   for (int round = 0; round < scale.rounds; ++round) {
-    limit.add(run_pgbench(server,
-                          "-t " + std::to_string(scale.clients_appends) +
-                              " -D seq=0 -D round=" + std::to_string(round) +
-                              " -D text=" + plain_text() + " -f " + script.string(),
-                          url));
+    bare.add(pgbench(round, bare_script));
+    own.add(pgbench(round, own_script));
     const double all = time_us([&] {
       std::vector<std::jthread> threads;
       threads.reserve(kClients);
@@ -138,7 +162,10 @@ void many_clients(const Server& server, const Scale& scale, const fs::path& fold
     });
     ours.add(1e6 * kClients * scale.clients_appends / all);
   }
-  print(row_of("pg", "append by 16 clients, beside pgbench", ours, limit, "per s", at_least(0.8)));
+  print(row_of("pg", "append by 16 clients, pgbench with its statement", ours, own, "per s",
+               at_least(0.8)));
+  print(row_of("pg", "append by 16 clients, pgbench with an INSERT", ours, bare, "per s",
+               at_least(0.8)));
 }
 
 void reading(const Server& server, const Scale& scale) {
@@ -165,98 +192,6 @@ void reading(const Server& server, const Scale& scale) {
   print(row_of("pg", "read 10,000 messages, beside COPY", ours, limit, "ms", at_most(1.3)));
 }
 
-// How much there is in a database.
-struct Size {
-  std::int64_t sessions;
-  std::int64_t tenants;
-  std::int64_t messages;
-};
-
-std::string grow(const Server& server, const std::string& name, const Size& size) {
-  const std::string url = make_database(server, name);
-  open(url, "t0");
-  BarePostgres bare(url);
-  bare.make_tables();
-  const std::string sessions =
-      " FROM generate_series(0, " + std::to_string(size.sessions - 1) + ") AS i";
-  const std::string key = "'t' || i % " + std::to_string(size.tenants) + ", 's' || i";
-  const std::string head = std::to_string(size.messages / size.sessions);
-  bare.run(
-      "INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider, model,"
-      " working_dir, created_us) SELECT " +
-      key + ", 'A session', 'a session', 'code', 'echo', 'echo', '/home', i" + sessions);
-  bare.run(
-      "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, state, folder)"
-      " SELECT " +
-      key + ", " + head + ", 0, i, 0, '/home'" + sessions);
-  bare.run("INSERT INTO bare_sessions SELECT " + key + ", i, i, 'A session', 'echo', '/home', " +
-           head + sessions);
-  bare.run(
-      "INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us, more, role,"
-      " content) SELECT " +
-      key + R"(, 0, seq, i, 0, 'user', '[{"type":"text","text":"Hello"}]')" + sessions +
-      ", generate_series(0, " + head + " - 1) AS seq");
-  bare.run("VACUUM ANALYZE");
-  bare.run("CHECKPOINT");
-  return url;
-}
-
-// The first ten tenants in turn, each with connections of its own.
-class Tenants {
- public:
-  explicit Tenants(const std::string& url) {
-    for (int tenant = 0; tenant < 10; ++tenant) {
-      names_.push_back("t" + std::to_string(tenant));
-      stores_.push_back(open(url, names_.back()));
-      bare_.push_back(std::make_unique<BarePostgres>(url));
-      bare_.back()->make_tables();
-    }
-  }
-  void list(int turn) const {
-    require(must(store(turn).list({.limit = kPage})).sessions.size() == kPage, "a page is short");
-  }
-  void append_one(int turn) const {
-    append(store(turn), must(reprise::SessionId::parse("s" + std::to_string(turn % 10))));
-  }
-  void list_bare(int turn) const {
-    const std::size_t tenant = static_cast<std::size_t>(turn) % 10;
-    require(bare_[tenant]->list(names_[tenant], kPage) == kPage, "a page is short");
-  }
-
- private:
-  reprise::Store& store(int turn) const { return *stores_[static_cast<std::size_t>(turn) % 10]; }
-
-  std::vector<std::string> names_;
-  std::vector<std::unique_ptr<reprise::Store>> stores_;
-  std::vector<std::unique_ptr<BarePostgres>> bare_;
-};
-
-void lists_and_growth(const Server& server, const Scale& scale) {
-  const Size few = {1000, 10, 20'000};
-  const Size many = {scale.sessions, 1000, scale.sessions * 20};
-  const Tenants small(grow(server, "few", few));
-  const Tenants large(grow(server, "many", many));
-  Samples lists_small;
-  Samples lists_large;
-  Samples lists_bare;
-  Samples appends_small;
-  Samples appends_large;
-  for (int turn = 0; turn < scale.rounds * scale.appends; ++turn) {
-    lists_small.add(time_us([&] { small.list(turn); }));
-    lists_large.add(time_us([&] { large.list(turn); }));
-    lists_bare.add(time_us([&] { large.list_bare(turn); }));
-    appends_small.add(time_us([&] { small.append_one(turn); }));
-    appends_large.add(time_us([&] { large.append_one(turn); }));
-  }
-  const std::string sessions = std::to_string(many.sessions);
-  print(row_of("pg", "newest 20 of " + sessions + ", beside a SELECT", lists_large, lists_bare,
-               "us", at_most(1.5)));
-  print(row_of("pg", "newest 20 of " + sessions + ", beside 1,000", lists_large, lists_small, "us",
-               at_most(1.3)));
-  print(row_of("pg", "append at " + std::to_string(many.messages) + ", beside 20,000",
-               appends_large, appends_small, "us", at_most(1.3)));
-}
-
 int run(const std::vector<std::string>& words) {
   require(words.size() >= 4, "usage: see the head of postgres_bench.cpp");
   Scale scale;
@@ -281,6 +216,9 @@ int run(const std::vector<std::string>& words) {
   }
   if (wanted("list")) {
     lists_and_growth(server, scale);
+  }
+  if (wanted("partitions")) {
+    partitions(server, scale);
   }
   return 0;
 }

@@ -71,7 +71,8 @@ constexpr std::string_view kStatements[] = {
 std::string select_state(const ListShape& shape, std::size_t state) {
   std::size_t parameter = shape.states + 2;  // the next one that all states share
   const auto next = [&parameter] { return cat("$", parameter++); };
-  std::string sql = "(SELECT h.session_id, h.updated_us FROM reprise_heads AS h";
+  std::string sql =
+      "(SELECT h.session_id, h.updated_us, h.state, h.head, h.answer_start FROM reprise_heads AS h";
   if (shape.mode || shape.title) {
     sql += " JOIN reprise_sessions AS s ON s.tenant = h.tenant AND s.session_id = h.session_id";
   }
@@ -127,9 +128,8 @@ std::string list_statement(const ListShape& shape) {
     page += cat(" ORDER BY updated_us DESC, session_id DESC LIMIT ", shape.rows);
   }
   return cat("SELECT" REPRISE_INFO_COLUMNS " FROM (", page,
-             ") AS l JOIN reprise_heads AS h ON h.tenant = $1::text AND h.session_id = l.session_id"
-             " JOIN reprise_sessions AS s ON s.tenant = $1::text AND s.session_id = l.session_id"
-             " ORDER BY l.updated_us DESC, l.session_id DESC");
+             ") AS h JOIN reprise_sessions AS s ON s.tenant = $1::text AND"
+             " s.session_id = h.session_id ORDER BY h.updated_us DESC, h.session_id DESC");
 }
 
 std::vector<std::string> all_statements() {
