@@ -289,6 +289,8 @@ TEST(PreloadCurl, MayBeCalledTwiceAndWhileItIsUsed) {
 TEST(HostOf, ShowsNoUserAndNoPath) {
   EXPECT_EQ(host_of("https://user:secret@h.test:80/v1?x"), "h.test:80");
   EXPECT_EQ(host_of("h.test/x"), "h.test");
+  EXPECT_EQ(masked_url("https://user:se@cret@h.test:80/v1?x@y"), "https://***@h.test:80/v1?x@y");
+  EXPECT_EQ(masked_url("http://h.test/a@b"), "http://h.test/a@b");
   EXPECT_EQ(host_of("http://[::1]:8080"), "[::1]:8080");
 }
 

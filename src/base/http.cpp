@@ -1,5 +1,6 @@
 #include "base/http.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,17 @@ std::string host_of(std::string_view url) {
     url.remove_prefix(user + 1);
   }
   return std::string(url);
+}
+
+std::string masked_url(std::string_view url) {
+  const auto scheme = url.find("://");
+  const std::size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const std::string_view rest = url.substr(begin);
+  const auto user = rest.substr(0, rest.find_first_of("/?#")).rfind('@');
+  if (user == std::string_view::npos) {
+    return std::string(url);
+  }
+  return cat(url.substr(0, begin), "***", rest.substr(user));
 }
 
 }  // namespace reprise::http

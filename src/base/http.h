@@ -27,6 +27,9 @@ std::string_view find_header(const std::vector<Header>& headers, std::string_vie
 // The host of a URL as a person knows it, "127.0.0.1:11434": without scheme, user and path.
 std::string host_of(std::string_view url);
 
+// The URL as it may be shown: "***" where it has a user and a password.
+std::string masked_url(std::string_view url);
+
 // A body that is made while it is sent.
 class BodySource {
  public:

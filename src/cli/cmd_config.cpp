@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/http.h"
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
@@ -59,17 +59,6 @@ constexpr std::string_view kTemplate =
 #model = "llama3.2"
 )";
 
-// A URL without the user name and password it may hold.
-std::string masked_url(std::string_view url) {
-  const std::size_t host = url.find("//");
-  const std::size_t at = host == std::string_view::npos ? host : url.find('@', host);
-  const std::size_t slash = host == std::string_view::npos ? host : url.find('/', host + 2);
-  if (at == std::string_view::npos || (slash != std::string_view::npos && slash < at)) {
-    return std::string(url);
-  }
-  return cat(url.substr(0, host + 2), "***", url.substr(at));
-}
-
 struct Shown {
   std::string name;
   std::string value;
@@ -85,7 +74,7 @@ void add(std::vector<Shown>& out, const std::string& prefix, const ProviderSetti
   add(out, prefix + "model", settings.model);
   add(out, prefix + "dev_model", settings.dev_model);
   if (settings.base_url) {
-    out.push_back({prefix + "base_url", masked_url(*settings.base_url)});
+    out.push_back({prefix + "base_url", http::masked_url(*settings.base_url)});
   }
   add(out, prefix + "env_key", settings.env_key);
   if (settings.key_command) {
@@ -102,7 +91,7 @@ std::string number_text(double number) {
 std::vector<Shown> shown_settings(const Settings& settings) {
   std::vector<Shown> out;
   if (settings.store) {
-    out.push_back({"store", masked_url(without_password(*settings.store))});
+    out.push_back({"store", http::masked_url(without_password(*settings.store))});
   }
   if (settings.store_key_command) {
     out.push_back({"store_key_command", "(set)"});
@@ -181,7 +170,7 @@ class ConfigCommand final : public Command {
     if (context.globals().json) {
       context.print_json(out);
     } else {
-      context.remark(cat("store: ", masked_url(context.store_url(*settings))));
+      context.remark(cat("store: ", http::masked_url(context.store_url(*settings))));
     }
     return Exit::done;
   }

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
+#include "base/http.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/context.h"
@@ -88,14 +88,16 @@ Result<std::string> system_prompt(Context& context, const Mode* mode, const fs::
       *mode, folder, [&](std::string_view line) { context.note(line); }, std::move(stop));
 }
 
-// Where a server that is not the provider's own was, so that the session goes back to it.
+// Where a server that is not the provider's own was, so that the session goes back to it. A URL
+// with a password in it is a secret, and would not be gone back to.
 RawJson session_config(const ProviderChoice& choice) {
-  if (choice.options.base_url.empty()) {
+  const std::string& url = choice.options.base_url;
+  if (url.empty() || http::masked_url(url) != url) {
     return {};
   }
   std::string out;
   json::ObjectWriter object(out);
-  object.field("base_url", choice.options.base_url).close();
+  object.field("base_url", url).close();
   return RawJson::parse(out).value_or(RawJson());
 }
 

@@ -64,7 +64,7 @@ class HttpProvider final : public Provider {
   Result<std::string> dry_run(Request& request) override {
     http::Request sent = http_request(request, options_.api_key.empty() ? "" : "***");
     REPRISE_ASSIGN(sent.body, render_body(*codec_, request));
-    std::string out = cat(sent.method, " ", sent.url, "\n");
+    std::string out = cat(sent.method, " ", http::masked_url(sent.url), "\n");
     for (const http::Header& header : sent.headers) {
       out += cat(header.name, ": ", header.value, "\n");
     }

@@ -29,6 +29,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 std::unique_ptr<Codec> chat() {
   return make_openai_chat("http://model.test/v1");
@@ -202,6 +203,14 @@ TEST(HttpProvider, AHistoryThatCannotBeReadIsThatError) {
     ASSERT_FALSE(asked);
     EXPECT_EQ(asked.error(), (Error{Code::corrupt, "row 7 is bad", 0}));
   }
+}
+
+TEST(HttpProvider, DryRunShowsNoPasswordOfTheUrl) {
+  Bench bench(chat(), {}, {.base_url = "http://me:secret@model.test/v1"});
+  ListMessages messages({said(role::kUser, "Hi")});
+  Request request{.model = "m", .messages = messages};
+  EXPECT_THAT(*bench.provider().dry_run(request),
+              StartsWith("POST http://***@model.test/v1/chat/completions\n"));
 }
 
 TEST(HttpProvider, DryRunShowsTheRequestWithoutTheKey) {

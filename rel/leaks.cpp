@@ -1,0 +1,305 @@
+// rel_leaks PROGRAM
+//
+// Uses every command of the program with keys planted wherever a key may stand, and looks after
+// each of them: no key is in anything that was shown or written, archives and databases included,
+// nobody else may read what was written, and nobody but this machine was spoken to.
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <zip.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "fake_provider/fake_provider.h"
+#include "netless.h"
+#include "program.h"
+#include "tally.h"
+#include "trial.h"
+
+namespace reprise::rel {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Part of every key, and of nothing else.
+constexpr std::string_view kPlanted = "PLANTED";
+
+// All that is in an archive, one file after the other.
+std::string unpacked(const fs::path& file) {
+  int fault = 0;
+  const std::unique_ptr<zip_t, void (*)(zip_t*)> zip(zip_open(file.c_str(), ZIP_RDONLY, &fault),
+                                                     zip_discard);
+  std::string out;
+  for (zip_int64_t i = 0; zip != nullptr && i < zip_get_num_entries(zip.get(), 0); ++i) {
+    const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> entry(
+        zip_fopen_index(zip.get(), static_cast<zip_uint64_t>(i), 0), zip_fclose);
+    std::array<char, 4096> piece{};
+    for (zip_int64_t got = 1; entry != nullptr && got > 0;) {
+      got = zip_fread(entry.get(), piece.data(), piece.size());
+      out.append(piece.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+    }
+  }
+  return out.empty() ? cat(kPlanted, ", for all that is known") : out;
+}
+
+class Leaks {
+ public:
+  Leaks(const std::string& program, bool is_netless)
+      : program_(fs::absolute(program)), is_netless_(is_netless) {
+    auto server = fake::FakeProvider::start({.key = {}, .seed = 7});
+    if (!server) {
+      throw std::runtime_error(server.error().message);
+    }
+    server_ = *std::move(server);
+    fs::create_directories(home() / ".config/reprise");
+    plant(".config/reprise/config.toml",
+          "env_key = \"MY_KEY\"\n[providers.anthropic]\nkey_command = \"echo sk-ant-PLANTED-6\"\n"
+          "base_url = \"" +
+              with_password() + "\"\n");
+    plant("attached.txt", "a text\n");
+  }
+
+  Tally try_all() {
+    for (const std::string_view store :
+         {"sqlite:s.db", "chatdir:chats", "sessions:s", "context:c.json", "chain:conv.json"}) {
+      store_ = store;
+      talk();
+      look();
+      move();
+      leave();
+    }
+    without_store();
+    lost_server();
+    tally_.add("commands that could be done", done_ * 4 > tally_.tried * 3 ? "" : "too few");
+    return std::move(tally_);
+  }
+
+ private:
+  fs::path home() const { return work_.path(); }
+  void plant(const std::string& name, std::string_view text) {
+    if (!replace_file(home() / name, text)) {
+      throw std::runtime_error(name);
+    }
+    planted_.push_back(home() / name);
+  }
+  std::string with_password() const { return cat("http://me:PLANTED-url@", authority()); }
+  std::string authority() const { return server_->url().substr(7); }
+
+  // Runs it with all the keys about, and looks at everything there is afterwards.
+  void run(const std::vector<std::string>& words) {
+    Start start{.words = {program_},
+                .home = home(),
+                .environment = {"OPENAI_API_KEY=sk-PLANTED-1", "ANTHROPIC_API_KEY=sk-ant-PLANTED-2",
+                                "MY_KEY=sk-proj-PLANTED-3", "PGPASSWORD=PLANTED-4",
+                                "AWS_SECRET_ACCESS_KEY=PLANTED-5",
+                                cat("OPENAI_BASE_URL=", server_->url(), "/v1")}};
+    start.words.insert(start.words.end(), words.begin(), words.end());
+    const Finished done = run_program(start);
+    std::string what = store_;
+    for (const std::string& word : words) {
+      what += cat(" ", word.find(kPlanted) == std::string::npos ? word : "(a URL)");
+    }
+    done_ += done.code == 0 ? 1U : 0U;
+    tally_.add(what, fault_after(done));
+  }
+  void in_store(std::vector<std::string> words) {
+    words.insert(words.begin(), {"--store", store_, "--yes"});
+    run(words);
+  }
+
+  std::string fault_after(const Finished& done) {
+    if (done.code < 0 || done.code > 64) {
+      return cat("ends with ", done.code);
+    }
+    if (done.shown.contains(kPlanted)) {
+      const auto at = done.shown.find(kPlanted);
+      return cat("shows \"", done.shown.substr(at < 60 ? 0 : at - 60, 90), "\"");
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(home())) {
+      if (std::string fault = fault_in(entry.path()); !fault.empty()) {
+        return fault;
+      }
+    }
+    const std::int64_t sought = is_netless_ ? ways_sought_out() : 0;
+    const bool went_out = sought > std::exchange(sought_, sought);
+    return went_out ? "wanted to speak to another machine" : "";
+  }
+
+  std::string fault_in(const fs::path& path) const {
+    const bool is_ours = path == home() / ".config" || path == home() / ".config/reprise" ||
+                         std::ranges::find(planted_, path) != planted_.end();
+    struct stat status{};
+    if (is_ours || ::lstat(path.c_str(), &status) != 0) {
+      return "";
+    }
+    if ((status.st_mode & 077U) != 0 && !S_ISLNK(status.st_mode)) {
+      return cat(path.native(), " can be read by others");
+    }
+    if (!S_ISREG(status.st_mode)) {
+      return "";
+    }
+    const std::string bytes =
+        path.extension() == ".zip" ? unpacked(path) : read_file(path).value_or("");
+    return bytes.contains(kPlanted) ? cat("a key is in ", path.native()) : "";
+  }
+
+  void talk() {
+    const std::vector<std::string> provider = {"--provider", "openai-responses", "--model", "fake"};
+    const auto ask = [&](std::vector<std::string> words) {
+      words.insert(words.begin(), "ask");
+      words.insert(words.end(), provider.begin(), provider.end());
+      in_store(words);
+    };
+    ask({"--new", "hello"});
+    ask({"-c", "--json", "-f", "attached.txt", "and this?"});
+    ask({"-c", "--verbose", "--tools", "all", "call:list_dir {}"});
+    ask({"-c", "--dry-run", "what is sent?"});
+    ask({"--go-on"});
+    ask({"--save", "answer.md", "-c", "and then?"});
+    in_store({"ask", "-c", "--provider", "openai-responses", "--model", "fake:echo_key", "who?"});
+    in_store(
+        {"ask", "-c", "--provider", "openai-responses", "--model", "fake:500,first=1", "and?"});
+    in_store({"ask", "--new", "--provider", "anthropic", "--model", "fake", "hello"});
+    in_store({"ask", "--dry-run", "--provider", "anthropic", "--model", "fake", "hello"});
+    in_store({"ask", "--new", "--provider", "openai-chat", "--base-url", with_password() + "/v1",
+              "--model", "fake", "hello"});
+    in_store({"ask", "--dry-run", "--json", "--provider", "openai-chat", "--base-url",
+              with_password() + "/v1", "--model", "fake", "hello"});
+    in_store({"ask", "--new", "--provider", "openai-chat", "--base-url",
+              "http://me:PLANTED-url@127.0.0.1:1/v1", "--model", "fake", "hello"});
+    in_store({"chat", "--plain", "--provider", "openai-responses", "--model", "fake"});
+  }
+
+  void look() {
+    in_store({"list", "--all"});
+    in_store({"list", "--all", "--json"});
+    in_store({"show", "last"});
+    in_store({"show", "last", "--json", "--full"});
+    in_store({"info", "last"});
+    in_store({"info", "last", "--json"});
+    in_store({"resume", "--plain"});
+    in_store({"verify"});
+    in_store({"todo", "last", "add", "measure"});
+    in_store({"rename", "last", "Leagues"});
+    in_store({"fork", "last"});
+    in_store({"doctor"});
+    in_store({"doctor", "--json"});
+    in_store({"config"});
+    in_store({"config", "--json"});
+  }
+
+  void move() {
+    const std::string name = store_.substr(0, store_.find(':'));
+    in_store({"archive", "last"});
+    in_store({"list", "--state", "archived"});
+    in_store({"backup", cat(name, ".backup")});
+    in_store({"verify", "--repair"});
+    run({"--yes", "copy", store_, cat("sqlite:", name, "-copy.db")});
+    run({"--yes", "copy", store_, cat("chatdir:", name, "-copy")});
+    run({"--yes", "copy", store_, cat("sessions:", name, "-sessions"), "--json"});
+  }
+
+  void leave() {
+    in_store({"close", "last"});
+    in_store({"delete", "last"});
+    in_store({"list", "--state", "trashed", "--json"});
+    in_store({"restore", "last"});
+    in_store({"cleanup", "--older-than", "0d", "--dry-run"});
+    in_store({"cleanup", "--older-than", "0d"});
+    in_store({"clear"});
+    in_store({"clear", "--purge"});
+  }
+
+  void without_store() {
+    store_ = "no store";
+    run({"--help"});
+    run({"--version"});
+    run({"help", "ask"});
+    run({"completions", "bash"});
+    run({"config", "path"});
+    run({"config", "init", "--config", (home() / "made.toml").native()});
+    run({"ask", "--no-such-flag", "sk-hello"});
+  }
+
+  // A server of sessions that is away: its password is in the URL.
+  void lost_server() {
+    const std::string url = "postgres://me:PLANTED-password@127.0.0.1:1/sessions";
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{"list"},
+                                               {"show", "last", "--json"},
+                                               {"doctor"},
+                                               {"doctor", "--json"},
+                                               {"config"},
+                                               {"config", "--json"},
+                                               {"verify"},
+                                               {"ask", "--provider", "echo", "hello"},
+                                               {"ask", "--json", "--provider", "echo", "hello"}}) {
+      std::vector<std::string> all = {"--store", url};
+      all.insert(all.end(), words.begin(), words.end());
+      run(all);
+    }
+    run({"copy", "sqlite:sqlite-copy.db", url});
+    run({"copy", url, "sqlite:never.db"});
+    run({"copy", "spill:", url});
+  }
+
+  std::string program_;
+  bool is_netless_;
+  WorkFolder work_;
+  std::unique_ptr<fake::FakeProvider> server_;
+  std::vector<fs::path> planted_;
+  std::string store_;
+  std::int64_t sought_ = ways_sought_out();
+  std::size_t done_ = 0;
+  Tally tally_;
+};
+
+// Whether the counter of ways out counts at all.
+bool counts_ways_out() {
+  const std::int64_t before = ways_sought_out();
+  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(9);
+  address.sin_addr.s_addr = htonl(0xC0000201);  // 192.0.2.1, which nobody has
+  (void)::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  return ways_sought_out() > before;
+}
+
+}  // namespace
+}  // namespace reprise::rel
+
+int main(int argc, char** argv) {
+  using namespace reprise::rel;
+  try {
+    if (argc != 2) {
+      std::fputs("usage: rel_leaks PROGRAM\n", stderr);
+      return 64;
+    }
+    ::umask(0);  // what is made private is made so on purpose
+    const bool is_netless = leave_network() && counts_ways_out();
+    if (!is_netless) {
+      std::puts("leaks: no network of our own here, so nobody looks who is spoken to");
+    }
+    return report("leaks", "program", Leaks(argv[1], is_netless).try_all()) ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rel_leaks: %s\n", error.what());
+    return 1;
+  }
+}
