@@ -11,29 +11,12 @@
 namespace reprise::http {
 namespace {
 
-// Binds one function after the other; the first failure is the outcome.
-class Binder {
- public:
-  explicit Binder(const LateLibrary& library) : library_(library) {}
-  template <class Function>
-  void operator()(Function& function, const char* name) {
-    if (outcome_) {
-      outcome_ = library_.bind(function, name);
-    }
-  }
-  const Result<>& outcome() const { return outcome_; }
-
- private:
-  LateLibrary library_;
-  Result<> outcome_;
-};
-
 Result<std::unique_ptr<CurlLibrary>> load() {
   REPRISE_ASSIGN(
       const LateLibrary library,
       LateLibrary::load("libcurl (package libcurl4)", {"libcurl.so.4", "libcurl-gnutls.so.4"}));
   auto curl = std::make_unique<CurlLibrary>();
-  Binder bind(library);
+  LateBinder bind(library);
   decltype(&curl_global_init) global_init = nullptr;
   bind(global_init, "curl_global_init");
   bind(curl->easy_init, "curl_easy_init");

@@ -32,4 +32,21 @@ class LateLibrary {
   void* handle_;
 };
 
+// Binds one function after the other; the first that is missing decides the outcome.
+class LateBinder {
+ public:
+  explicit LateBinder(const LateLibrary& library) : library_(library) {}
+  template <class Function>
+  void operator()(Function& function, const char* name) {
+    if (outcome_) {
+      outcome_ = library_.bind(function, name);
+    }
+  }
+  const Result<>& outcome() const { return outcome_; }
+
+ private:
+  LateLibrary library_;
+  Result<> outcome_;
+};
+
 }  // namespace reprise

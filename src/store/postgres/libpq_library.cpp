@@ -8,24 +8,7 @@
 namespace reprise::postgres {
 namespace {
 
-// Binds one function after the other; the first failure is the outcome.
-class Binder {
- public:
-  explicit Binder(const LateLibrary& library) : library_(library) {}
-  template <class Function>
-  void operator()(Function& function, const char* name) {
-    if (outcome_) {
-      outcome_ = library_.bind(function, name);
-    }
-  }
-  const Result<>& outcome() const { return outcome_; }
-
- private:
-  LateLibrary library_;
-  Result<> outcome_;
-};
-
-void bind_connecting(Binder& bind, LibpqLibrary& libpq) {
+void bind_connecting(LateBinder& bind, LibpqLibrary& libpq) {
   bind(libpq.conninfo_parse, "PQconninfoParse");
   bind(libpq.conninfo_free, "PQconninfoFree");
   bind(libpq.freemem, "PQfreemem");
@@ -41,7 +24,7 @@ void bind_connecting(Binder& bind, LibpqLibrary& libpq) {
   bind(libpq.enter_pipeline, "PQenterPipelineMode");
 }
 
-void bind_running(Binder& bind, LibpqLibrary& libpq) {
+void bind_running(LateBinder& bind, LibpqLibrary& libpq) {
   bind(libpq.pipeline_sync, "PQpipelineSync");
   bind(libpq.send_prepare, "PQsendPrepare");
   bind(libpq.send_prepared, "PQsendQueryPrepared");
@@ -64,7 +47,7 @@ Result<std::unique_ptr<LibpqLibrary>> load() {
   REPRISE_ASSIGN(const LateLibrary library,
                  LateLibrary::load("libpq (package libpq5)", {"libpq.so.5"}));
   auto libpq = std::make_unique<LibpqLibrary>();
-  Binder bind(library);
+  LateBinder bind(library);
   bind_connecting(bind, *libpq);
   bind_running(bind, *libpq);
   REPRISE_TRY(bind.outcome());

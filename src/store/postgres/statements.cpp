@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "store/postgres/statements_beside.h"
 
 namespace reprise::postgres {
 namespace {

@@ -18,6 +18,7 @@
 #include "store/postgres/offers.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/statements.h"
+#include "store/postgres/statements_beside.h"
 #include "store/postgres/values.h"
 
 namespace reprise::postgres {

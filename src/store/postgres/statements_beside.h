@@ -1,0 +1,123 @@
+#pragma once
+
+// The statements for what stands beside the messages, for the trash and for verifying; for all of
+// them holds what statements.h says.
+
+#include <string_view>
+
+#include "store/postgres/statements.h"
+
+namespace reprise::postgres {
+
+// Artefacts: 3 step, 4 name.
+
+inline constexpr std::string_view kDeleteArtefact =
+    "DELETE FROM reprise_artefacts WHERE tenant = $1::text AND session_id = $2::text"
+    " AND step = $3::int8 AND name = $4::text";
+// 5, 6 its rows: places and bytes.
+inline constexpr std::string_view kAppendArtefact =
+    "INSERT INTO reprise_artefacts(tenant, session_id, step, name, part, bytes)"
+    " SELECT $1::text, $2::text, $3::int8, $4::text, u.place + (SELECT coalesce(max(a.part), 0) "
+    "FROM"
+    " reprise_artefacts AS a WHERE a.tenant = $1::text AND a.session_id = $2::text"
+    " AND a.step = $3::int8 AND a.name = $4::text), u.bytes"
+    " FROM unnest($5::int8[], $6::bytea[]) AS u(place, bytes)";
+inline constexpr std::string_view kFindArtefact =
+    "SELECT bytes FROM reprise_artefacts WHERE tenant = $1::text AND session_id = $2::text"
+    " AND step = $3::int8 AND name = $4::text ORDER BY part";
+inline constexpr std::string_view kListArtefacts =
+    "SELECT step, name, sum(octet_length(bytes))::int8 FROM reprise_artefacts"
+    " WHERE tenant = $1::text AND session_id = $2::text GROUP BY step, name ORDER BY step, name";
+
+// Blobs: 2 is the hash.
+
+inline constexpr std::string_view kFindBlobPart =
+    "SELECT bytes FROM reprise_blobs WHERE tenant = $1::text AND hash = $2::text"
+    " AND part = $3::int8";
+// 5 when, 6 by whom: what nobody names yet is safe for a while, see kDeleteUnnamedBlobs.
+inline constexpr std::string_view kInsertBlobPart =
+    "INSERT INTO reprise_blobs(tenant, hash, part, bytes, put_us, put_by)"
+    " VALUES($1::text, $2::text, $3::int8, $4::bytea, $5::int8, $6::text) ON CONFLICT DO NOTHING";
+inline constexpr std::string_view kTouchBlob =
+    "UPDATE reprise_blobs SET put_us = $3::int8, put_by = $4::text"
+    " WHERE tenant = $1::text AND hash = $2::text AND part = 0 RETURNING 1";
+inline constexpr std::string_view kListBlobs =
+    "SELECT hash FROM reprise_blobs WHERE tenant = $1::text AND part = 0 AND hash > $2::text"
+    " ORDER BY hash LIMIT 1";
+// What another client has put a moment ago is about to be named by a message. 2 before when, 3 by
+// whom it goes at once.
+inline constexpr std::string_view kDeleteUnnamedBlobs =
+    "DELETE FROM reprise_blobs WHERE tenant = $1::text AND hash IN (SELECT b.hash"
+    " FROM reprise_blobs AS b WHERE b.tenant = $1::text AND b.part = 0"
+    " AND (b.put_us < $2::int8 OR b.put_by = $3::text) AND NOT EXISTS"
+    " (SELECT 1 FROM reprise_blob_refs AS r WHERE r.tenant = b.tenant AND r.hash = b.hash))";
+inline constexpr std::string_view kFindMissingBlobs =
+    "SELECT DISTINCT r.hash FROM reprise_blob_refs AS r WHERE r.tenant = $1::text AND NOT EXISTS"
+    " (SELECT 1 FROM reprise_blobs AS b WHERE b.tenant = r.tenant AND b.hash = r.hash)";
+
+// Trash.
+
+// 3 when, 4 the trash's number.
+inline constexpr std::string_view kTrashSession =
+    "UPDATE reprise_sessions AS s SET trashed_us = $3::int8, state_before_trash = h.state"
+    " FROM reprise_heads AS h WHERE s.tenant = $1::text AND s.session_id = $2::text"
+    " AND h.tenant = $1::text AND h.session_id = $2::text AND h.state <> $4::int8";
+inline constexpr std::string_view kSetState =
+    "UPDATE reprise_heads SET state = $3::int8 WHERE tenant = $1::text AND session_id = $2::text";
+inline constexpr std::string_view kRestoreHead =
+    "UPDATE reprise_heads AS h SET state = coalesce(s.state_before_trash, 0)"
+    " FROM reprise_sessions AS s WHERE h.tenant = $1::text AND h.session_id = $2::text"
+    " AND s.tenant = $1::text AND s.session_id = $2::text";
+inline constexpr std::string_view kRestoreSession =
+    "UPDATE reprise_sessions SET trashed_us = NULL, state_before_trash = NULL"
+    " WHERE tenant = $1::text AND session_id = $2::text";
+// Others that share messages of the session.
+inline constexpr std::string_view kFindSharing =
+    "SELECT DISTINCT session_id FROM reprise_branches WHERE tenant = $1::text"
+    " AND base_session = $2::text AND session_id <> $2::text ORDER BY session_id LIMIT 10";
+#define REPRISE_DELETE_FROM(table) \
+  "DELETE FROM " table " WHERE tenant = $1::text AND session_id = $2::text"
+// NOLINTBEGIN(bugprone-suspicious-missing-comma): each is put together by the macro.
+inline constexpr std::string_view kPurge[] = {
+    REPRISE_DELETE_FROM("reprise_sessions"),  REPRISE_DELETE_FROM("reprise_branches"),
+    REPRISE_DELETE_FROM("reprise_messages"),  REPRISE_DELETE_FROM("reprise_message_parts"),
+    REPRISE_DELETE_FROM("reprise_once"),      REPRISE_DELETE_FROM("reprise_deltas"),
+    REPRISE_DELETE_FROM("reprise_values"),    REPRISE_DELETE_FROM("reprise_artefacts"),
+    REPRISE_DELETE_FROM("reprise_blob_refs"), REPRISE_DELETE_FROM("reprise_heads"),
+};
+// NOLINTEND(bugprone-suspicious-missing-comma)
+
+// Verifying: each looks at everything of a tenant, as it is at one moment.
+
+inline constexpr std::string_view kVerifySessions =
+    "SELECT" REPRISE_INFO_COLUMNS
+    " FROM reprise_heads AS h JOIN reprise_sessions AS s"
+    " ON s.tenant = h.tenant AND s.session_id = h.session_id WHERE h.tenant = $1::text";
+inline constexpr std::string_view kVerifyMessages =
+    "SELECT seq, created_us, more, role, content, detail, session_id, branch FROM reprise_messages"
+    " WHERE tenant = $1::text ORDER BY session_id, branch, seq";
+// The rest return a session and what is wrong with it.
+inline constexpr std::string_view kVerifyRows =
+    "SELECT coalesce(h.session_id, s.session_id), 'a part of it is missing' FROM"
+    " (SELECT session_id FROM reprise_heads WHERE tenant = $1::text) AS h FULL JOIN"
+    " (SELECT session_id FROM reprise_sessions WHERE tenant = $1::text) AS s"
+    " ON s.session_id = h.session_id WHERE h.session_id IS NULL OR s.session_id IS NULL";
+inline constexpr std::string_view kVerifyBeginnings =
+    "SELECT m.session_id, 'its first messages are missing' FROM"
+    " (SELECT session_id, branch, min(seq) AS first_seq FROM reprise_messages"
+    " WHERE tenant = $1::text GROUP BY session_id, branch) AS m LEFT JOIN reprise_branches AS b"
+    " ON b.tenant = $1::text AND b.session_id = m.session_id AND b.branch = m.branch"
+    " WHERE m.first_seq <> coalesce(b.base_count, 0)";
+inline constexpr std::string_view kVerifyHeads =
+    "SELECT h.session_id, 'its messages end elsewhere than its head says' FROM reprise_heads AS h"
+    " LEFT JOIN reprise_branches AS b ON b.tenant = h.tenant AND b.session_id = h.session_id"
+    " AND b.branch = h.branch WHERE h.tenant = $1::text AND h.head <> coalesce("
+    "(SELECT max(m.seq) + 1 FROM reprise_messages AS m WHERE m.tenant = h.tenant"
+    " AND m.session_id = h.session_id AND m.branch = h.branch), b.base_count, 0)";
+inline constexpr std::string_view kVerifyBases =
+    "SELECT b.session_id, 'the session that it shares messages with is missing'"
+    " FROM reprise_branches AS b WHERE b.tenant = $1::text AND NOT EXISTS"
+    " (SELECT 1 FROM reprise_heads AS h WHERE h.tenant = b.tenant"
+    " AND h.session_id = b.base_session)";
+
+}  // namespace reprise::postgres

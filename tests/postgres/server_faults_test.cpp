@@ -1,0 +1,150 @@
+// What a server does to its clients: it is away, ends connections, refuses two writers at once,
+// confirms what its standby has not, or lets somebody hold a session.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/text.h"
+#include "postgres/fault_proxy.h"
+#include "postgres/server_support.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/postgres_server.h"
+
+namespace reprise::test {
+namespace {
+
+TEST(PostgresAway, AServerThatStaysAwayIsWaitedForOnce) {
+  FaultProxy proxy(postgres_url(new_tenant()));
+  const auto store = must(open_store(proxy.url(), {.busy_timeout = std::chrono::seconds(1)}));
+  must(store->create(session("s")));
+  proxy.go_away();
+  const int before = proxy.connections();
+  const auto appended = store->append(session_id("s"), messages(1), {});
+  ASSERT_TRUE(fails(appended, Code::io));
+  EXPECT_NE(appended.error().message.find("postgres://127.0.0.1"), std::string::npos);
+  const int waiting = proxy.connections();
+  EXPECT_GT(waiting, before + 2) << "it was tried again and again";
+  EXPECT_TRUE(fails(store->append(session_id("s"), messages(1), {}), Code::io));
+  EXPECT_LE(proxy.connections(), waiting + 2) << "and then once, with and without encryption";
+  proxy.come_back();
+  EXPECT_TRUE(works(store->append(session_id("s"), messages(1), {})));
+  EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 1U);
+}
+
+// Connections that the server ends, as it does when it is shut down.
+TEST(PostgresEnds, AppendsGoOnWhileTheServerEndsConnections) {
+  const std::string tenant = new_tenant();
+  const std::string url = postgres_url(tenant);
+  const auto store = must(open_store(cat(url, "&application_name=", tenant)));
+  must(store->create(session("s")));
+  std::atomic<bool> is_over = false;
+  std::jthread ender([&] {
+    const std::string end =
+        cat("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+            " WHERE application_name = '",
+            tenant, "'");
+    while (!is_over) {
+      query(url, end);
+    }
+  });
+  constexpr int kAppends = 100;
+  for (int number = 0; number < kAppends; ++number) {
+    ASSERT_TRUE(works(store->append(session_id("s"), {user(std::to_string(number))}, {})));
+  }
+  is_over = true;
+  ender.join();
+  const auto all = must(read_all(*store, session_id("s")));
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(kAppends));
+  for (std::size_t place = 0; place < all.size(); ++place) {
+    EXPECT_EQ(plain_text(all[place]), std::to_string(place));
+  }
+}
+
+std::string database_in(std::string_view url) {
+  const std::size_t slash = url.rfind('/') + 1;
+  return std::string(url.substr(slash, url.find('?') - slash));
+}
+
+// Where every transaction is serializable, many of them fail with 40001 and are made again.
+TEST(PostgresSerializable, AppendsOfManyAreMadeAgainUntilTheyFit) {
+  const std::string url = new_database();
+  must(open_store(url));
+  run(url, cat("ALTER DATABASE ", database_in(url),
+               " SET default_transaction_isolation = 'serializable'"));
+  const auto store = must(open_store(url, {.busy_timeout = std::chrono::minutes(1)}));
+  must(store->create(session("s")));
+  constexpr int kThreads = 8;
+  constexpr int kAppends = 20;
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&] {
+        for (int number = 0; number < kAppends; ++number) {
+          EXPECT_TRUE(works(store->append(session_id("s"), messages(2), {})));
+        }
+      });
+    }
+  }
+  const auto all = must(read_all(*store, session_id("s")));
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(kThreads * kAppends * 2));
+  EXPECT_EQ(all.back().seq.value, kThreads * kAppends * 2 - 1);
+}
+
+// The server says that a commit which waited for its standby and was cancelled is done. It is, but
+// would be lost with the server.
+TEST(PostgresStandby, ACommitThatItHasNotConfirmedIsNotAcknowledged) {
+  const std::string url = new_database();
+  must(must(open_store(url))->create(session("s")));
+  const std::string server = postgres_url("default");
+  run(server, cat("ALTER DATABASE ", database_in(url), " SET synchronous_commit = 'on'"));
+  const auto waiting = must(open_store(url, {.busy_timeout = std::chrono::seconds(2)}));
+  std::atomic<bool> is_over = false;
+  std::jthread canceller([&] {
+    const std::string cancel =
+        cat("SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity"
+            " WHERE wait_event = 'SyncRep' AND datname = '",
+            database_in(url), "'");
+    while (!is_over) {
+      query(server, cancel);
+    }
+  });
+  const AppendOptions options{.operation = operation_id("op")};
+  EXPECT_FALSE(waiting->append(session_id("s"), messages(1), options));
+  EXPECT_FALSE(waiting->create(session("other")));
+  is_over = true;
+  canceller.join();
+
+  run(server, cat("ALTER DATABASE ", database_in(url), " SET synchronous_commit = 'local'"));
+  const auto store = must(open_store(url));
+  EXPECT_TRUE(must(store->append(session_id("s"), messages(1), options)).repeated);
+  EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 1U);
+}
+
+// Somebody who holds a session and does not let go.
+TEST(PostgresLock, AHeldSessionIsBusyInTimeAndCanBeRead) {
+  const std::string tenant = new_tenant();
+  const auto store =
+      must(open_store(postgres_url(tenant), {.busy_timeout = std::chrono::seconds(1)}));
+  must(store->create(session("s")));
+  const Holder holder(postgres_url(tenant),
+                      cat("SELECT 1 FROM reprise_heads WHERE tenant = '", tenant, "' FOR UPDATE"));
+  EXPECT_TRUE(fails(store->append(session_id("s"), messages(1), {}), Code::busy));
+  EXPECT_TRUE(works(store->find(session_id("s"))));
+  EXPECT_TRUE(works(read_all(*store, session_id("s"))));
+}
+
+}  // namespace
+}  // namespace reprise::test
