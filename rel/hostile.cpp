@@ -25,7 +25,7 @@
 #include <functional>
 #include <ios>
 #include <iterator>
-#include <random>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -34,6 +34,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "hostile_files.h"
 #include "trial.h"
 
 namespace reprise::rel {
@@ -42,120 +43,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr rlim_t kMemoryMax = rlim_t{512} << 20;
-
-// Where the input stands in the folder of the trial, and the URL of the store that it is.
-struct Kind {
-  std::string file;
-  std::string url;  // before the folder: "chatdir:"
-  std::string place;
-};
-
-const std::array<Kind, 7>& kinds() {
-  static const std::string chat = "chats/chat/01990000-0000-7000-8000-000000000001/";
-  static const std::array<Kind, 7> all = {{
-      {chat + "messages.jsonl", "chatdir:", "chats"},
-      {chat + "reprise.json", "chatdir:", "chats"},
-      {"chats/archive/gb5og-0-jrc-p34-1/chat.zip", "chatdir:", "chats"},
-      {"sessions/active/01990000-0000-7000-8000-000000000001.json", "sessions:", "sessions"},
-      {"conversations.json", "chain:", "conversations.json"},
-      {"openai.json", "context:", "openai.json"},
-      {"reprise.db", "sqlite:", "reprise.db"},
-  }};
-  return all;
-}
-
-std::string read_bytes(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::string repeated(std::string_view piece, std::size_t count) {
-  std::string out;
-  for (std::size_t i = 0; i < count; ++i) {
-    out += piece;
-  }
-  return out;
-}
-
-// Bytes that have been trouble somewhere.
-const std::vector<std::string>& poisons() {
-  static const std::vector<std::string> all = {
-      "\x1b[2J\x1b]0;owned\x07",
-      "\xc2\x9b"
-      "31m\xe2\x80\xae\xe2\x81\xa6",
-      std::string("\0", 1),
-      "\xff\xfe\xc0\xaf",
-      R"(\ud83d)",
-      R"(\u0000\u001b[31m)",
-      R"("id":"../../../outside")",
-      R"("id":"/etc/passwd")",
-      "1e999999",
-      "123456789012345678901234567890",
-      "-0",
-      repeated("[", 100'000),
-      repeated(R"({"a":)", 50'000),
-      repeated("x", 1'000'000),
-      "\r\n\r\n",
-      "}{",
-      R"("seq":9223372036854775807)",
-      R"("seq":-1)",
-      R"("timestamp":"9999-99-99T99:99:99Z")",
-  };
-  return all;
-}
-
-std::string mutated(std::string bytes, std::minstd_rand& dice) {
-  const auto rounds = 1 + dice() % 4;
-  for (unsigned round = 0; round < rounds; ++round) {
-    const std::size_t at = bytes.empty() ? 0 : dice() % bytes.size();
-    const std::size_t length = std::min<std::size_t>(bytes.size() - at, dice() % 200);
-    switch (dice() % 7) {
-      case 0:
-        bytes.insert(at, poisons()[dice() % poisons().size()]);
-        break;
-      case 1:
-        bytes.resize(at);
-        break;
-      case 2:
-        bytes.erase(at, length);
-        break;
-      case 3:
-        bytes.insert(at, bytes.substr(at, length));
-        break;
-      case 4:
-        bytes.replace(at, length, std::string(length, '\0'));
-        break;
-      default:
-        if (!bytes.empty()) {
-          bytes[at] = static_cast<char>(dice());
-        }
-    }
-  }
-  return bytes;
-}
-
-// What is no file, or not the one that is looked for.
-void make_special(const fs::path& file, std::minstd_rand& dice) {
-  switch (dice() % 5) {
-    case 0:
-      fs::create_directories(file);
-      break;
-    case 1:
-      if (::mkfifo(file.c_str(), 0600) != 0) {
-        throw std::runtime_error("no pipe");
-      }
-      break;
-    case 2:
-      fs::create_symlink(file.filename(), file);
-      break;
-    case 3:
-      fs::create_symlink("/dev/zero", file);
-      break;
-    default:
-      std::ofstream(file).close();
-      fs::permissions(file, fs::perms::none);
-  }
-}
 
 void limit(int resource, rlim_t most) {
   const rlimit value{most, most};
@@ -217,33 +104,17 @@ std::string fault_in(const Run& run, bool is_json) {
 class Hostile {
  public:
   Hostile(std::string program, const fs::path& corpus) : program_(std::move(program)) {
-    for (const auto& entry : fs::directory_iterator(corpus)) {
-      const std::string bytes = read_bytes(entry.path());
-      if (!bytes.empty()) {
-        seeds_.emplace_back(static_cast<unsigned char>(bytes[0]) % kinds().size(), bytes.substr(1));
-      }
-    }
     ::setenv("HOME", work_.path().c_str(), 1);
     ::setenv("TERM", "xterm-256color", 1);
-    add_database();
-    std::ranges::sort(seeds_);
+    const fs::path made = work_.path() / "trial";
+    fs::create_directories(made);
+    stores_.emplace(corpus, make_database(made));
   }
 
   void try_one(unsigned number) {
-    std::minstd_rand dice(number + 1);
     const fs::path folder = work_.path() / "trial";
     fs::remove_all(folder);
-    const auto& [which, seed] = seeds_[number % seeds_.size()];
-    // A file is sometimes taken for one of another kind.
-    const Kind& kind = kinds()[dice() % 10 == 0 ? dice() % kinds().size() : which];
-    const fs::path file = folder / kind.file;
-    fs::create_directories(file.parent_path());
-    if (number % 50 == 0) {
-      make_special(file, dice);
-    } else {
-      std::ofstream(file, std::ios::binary) << mutated(seed, dice);
-    }
-    const std::string url = kind.url + (folder / kind.place).native();
+    const std::string url = stores_->put(number, folder);
     const std::string copy = cat("sqlite:", (folder / "copy.db").native());
     const std::vector<std::vector<std::string>> commands = {
         {program_, "--store", url, "list", "--all"},
@@ -256,7 +127,7 @@ class Hostile {
       const bool is_json = std::ranges::find(command, "--json") != command.end();
       const std::string fault = fault_in(run(command, work_.path()), is_json);
       if (!fault.empty()) {
-        faults_.push_back(cat("input ", number, ", ", kind.url, " ", command.back(), ": ", fault));
+        faults_.push_back(cat("input ", number, ", ", url, " ", command.back(), ": ", fault));
       }
     }
     look_outside(number);
@@ -272,18 +143,13 @@ class Hostile {
 
  private:
   // Too large to be kept in the corpus, and quickly made.
-  void add_database() {
-    const fs::path folder = work_.path() / "trial";
-    fs::create_directories(folder);
+  std::string make_database(const fs::path& folder) const {
     const std::string url = cat("sqlite:", (folder / "made.db").native());
     const fs::path whole = folder / "whole.db";
     run({program_, "--store", url, "ask", "--provider", "echo", "How long is a league?"},
         work_.path());
     run({program_, "--store", url, "backup", whole.native()}, work_.path());
-    seeds_.emplace_back(kinds().size() - 1, read_bytes(whole));
-    if (seeds_.back().second.empty()) {
-      throw std::runtime_error("no database was made");
-    }
+    return read_bytes(whole);
   }
 
   // Beside the folder of the trial there is only what the program keeps for itself.
@@ -300,7 +166,7 @@ class Hostile {
 
   std::string program_;
   WorkFolder work_;
-  std::vector<std::pair<std::size_t, std::string>> seeds_;
+  std::optional<HostileStores> stores_;
   std::vector<std::string> faults_;
 };
 

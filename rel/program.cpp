@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>  // NOLINT(misc-include-cleaner): rlimit
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,6 +57,36 @@ Pipe make_pipe() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
+// `reading` is the side where somebody types and looks, `writing` the program's.
+Pipe make_terminal() {
+  std::array<char, 100> name{};
+  Fd outside(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (::grantpt(outside.get()) != 0 || ::unlockpt(outside.get()) != 0 ||
+      ::ptsname_r(outside.get(), name.data(), name.size()) != 0) {
+    throw std::runtime_error("no terminal");
+  }
+  Fd inside(::open(name.data(), O_RDWR | O_NOCTTY | O_CLOEXEC));
+  const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
+  ::ioctl(inside.get(), TIOCSWINSZ, &size);
+  return {std::move(outside), std::move(inside)};
+}
+
+// In the child: it becomes the terminal that controls it.
+void use_terminal(int terminal) {
+  ::setsid();
+  ::ioctl(terminal, TIOCSCTTY, 0);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    ::dup2(terminal, fd);
+  }
+}
+
+void limit_memory(std::size_t bytes) {
+  const rlimit most{bytes, bytes};
+  if (bytes > 0) {
+    ::setrlimit(RLIMIT_AS, &most);
+  }
+}
+
 // A signal for the whole process is pending until one of its threads has taken it.
 bool has_pending_signal(pid_t pid) {
   std::ifstream status(cat("/proc/", pid, "/status"));
@@ -71,7 +104,7 @@ bool has_pending_signal(pid_t pid) {
 }  // namespace
 
 Program::Program(const Start& start) {
-  Pipe out = make_pipe();
+  Pipe out = start.on_terminal ? make_terminal() : make_pipe();
   Pipe in = make_pipe();
   std::vector<std::string> environment = {cat("HOME=", start.home.native()), "PATH=/usr/bin:/bin",
                                           "LC_ALL=C.UTF-8", "TERM=xterm-256color"};
@@ -81,10 +114,15 @@ Program::Program(const Start& start) {
   const std::string err = start.home / "err";
   pid_ = ::fork();
   if (pid_ == 0) {
-    const int nothing = ::open("/dev/null", O_RDONLY);
-    ::dup2(start.waits_for_input ? in.reading.get() : nothing, STDIN_FILENO);
-    ::dup2(out.writing.get(), STDOUT_FILENO);
-    ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+    limit_memory(start.memory_max);
+    if (start.on_terminal) {
+      use_terminal(out.writing.get());
+    } else {
+      const int nothing = ::open("/dev/null", O_RDONLY);
+      ::dup2(start.waits_for_input ? in.reading.get() : nothing, STDIN_FILENO);
+      ::dup2(out.writing.get(), STDOUT_FILENO);
+      ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+    }
     if (::chdir(start.home.c_str()) == 0) {
       ::execve(arguments[0], arguments.data(), variables.data());
     }
@@ -126,6 +164,16 @@ bool Program::read_until(const Enough& enough) {
     }
   }
   return true;
+}
+
+void Program::type(std::string_view keys) const {
+  (void)write_all(out_.get(), keys, "the terminal");  // who has ended reads no keys
+}
+
+bool Program::read_until_quiet(std::chrono::milliseconds pause) {
+  while (read_some(steady_clock::now() + pause)) {
+  }
+  return !has_closed_;
 }
 
 void Program::signal(int number) const {

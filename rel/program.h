@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -20,6 +21,8 @@ struct Start {
   std::filesystem::path home;            // $HOME and the working folder; `err` and `in` are in it
   std::vector<std::string> environment;  // "NAME=value", beside what every program needs
   bool waits_for_input = false;          // its standard input is a pipe that stays open
+  bool on_terminal = false;              // all three are a terminal of 80x24
+  std::size_t memory_max = 0;            // in bytes; 0: what there is
 };
 
 // Never used by two threads at once. Who still runs at the end is killed.
@@ -37,6 +40,10 @@ class Program {
   pid_t pid() const { return pid_; }
   // Reads its standard output until that is enough; false when it ends before, or after 20 s.
   bool read_until(const Enough& enough);
+  // On a terminal: what is typed.
+  void type(std::string_view keys) const;
+  // Reads until nothing has come for so long; false when it has ended.
+  bool read_until_quiet(std::chrono::milliseconds pause);
   // Sends a signal, and returns when it has been taken or the process has ended.
   void signal(int number) const;
   // Reads the rest and waits for the end: the exit code, 128 and the signal that ended it, or -1

@@ -1,0 +1,160 @@
+// rel_app PROGRAM CORPUS [COUNT]
+//
+// The terminal app on stores that nobody should have, on a pseudo-terminal of 80x24: half of them
+// files with bytes changed, half of them stores that are whole and full of texts that a terminal
+// would obey. A session is picked, read up and down, left. The program ends by itself, in time and
+// in 512 MiB, with an exit code of its own, and of what the terminal is told nothing comes from a
+// text.
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "hostile_files.h"
+#include "hostile_texts.h"
+#include "program.h"
+#include "tally.h"
+#include "trial.h"
+
+namespace reprise::rel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMemoryMax = std::size_t{512} << 20;
+constexpr std::chrono::milliseconds kQuiet{25};
+
+// Whether the program itself may write this: a sequence of ncurses with ordinary numbers.
+bool is_own_sequence(std::string_view bytes) {
+  const std::string_view next = bytes.substr(1, 1);
+  if (next != "[") {
+    return next.empty() || std::string_view("(78=>M").contains(next[0]);
+  }
+  const auto end = bytes.find_first_not_of("0123456789;?<>=", 2);
+  if (end == std::string_view::npos) {
+    return true;  // the rest is on its way
+  }
+  return !bytes.substr(2, end - 2).contains(kNobodysNumber) &&
+         std::string_view("ABCDEFGHIJKLMPSTXZ@`bdfhlmrtu").contains(bytes[end]);
+}
+
+std::string foreign_bytes_in(std::string_view shown) {
+  for (std::size_t at = shown.find('\x1b'); at != std::string_view::npos;
+       at = shown.find('\x1b', at + 1)) {
+    if (!is_own_sequence(shown.substr(at))) {
+      return cat("writes Esc ", shown.substr(at + 1, 12));
+    }
+  }
+  for (const std::string_view bad :
+       {"\x07", "\x0b", "\x0c", "\x7f", "\xe2\x80\xae", "\xe2\x81\xa6"}) {
+    if (shown.contains(bad)) {
+      return cat("writes the byte ", static_cast<int>(static_cast<unsigned char>(bad.back())));
+    }
+  }
+  for (std::size_t at = shown.find('\xc2'); at != std::string_view::npos;
+       at = shown.find('\xc2', at + 1)) {
+    if (at + 1 < shown.size() && static_cast<unsigned char>(shown[at + 1]) < 0xA0) {
+      return "writes a C1 control";
+    }
+  }
+  return "";
+}
+
+class App {
+ public:
+  App(const std::string& program, const fs::path& corpus)
+      : program_(fs::absolute(program)), stores_(corpus, database()) {}
+
+  std::string try_one(unsigned number) const {
+    const fs::path folder = work_.path() / "project";
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    const bool is_whole = number % 2 == 1;
+    const std::string url =
+        is_whole ? put_hostile_texts(number / 2, folder) : stores_.put(number / 2, folder);
+    Start start{.words = {program_, "--store", url},
+                .home = folder,
+                .environment = {"REPRISE_PROVIDER=echo"},
+                .on_terminal = true,
+                .memory_max = kMemoryMax};
+    start.words.emplace_back(number % 3 == 0 ? "chat" : "resume");
+    Program app(start);
+    // A terminal that the program has not taken yet would interpret the keys.
+    app.read_until([](std::string_view shown) { return shown.contains("\x1b[?1049h"); });
+    const bool is_shown = !is_whole || app.read_until([](std::string_view shown) {
+      return shown.contains(kHarmless);
+    });
+    use(app);
+    const int code = app.wait();
+    std::string fault = code == -1 ? "does not end" : foreign_bytes_in(app.shown());
+    if (fault.empty() && code != 0 && code != 1 && code != 2 && code != 64 && code != 130) {
+      fault = cat("ends with ", code);
+    }
+    if (fault.empty() && !is_shown) {
+      fault = cat("shows none of the text: ", app.shown().substr(0, 300));
+    }
+    return fault.empty() ? "" : cat(url, ": ", fault);
+  }
+
+ private:
+  std::string database() const {
+    const fs::path file = work_.path() / "made.db";
+    run_program({.words = {program_, "--store", cat("sqlite:", file.native()), "ask", "--provider",
+                           "echo", "How long is a league?"},
+                 .home = work_.path(),
+                 .environment = {}});
+    return read_bytes(file);
+  }
+
+  // Picks what there is, looks at all of it, and leaves, whatever has become of each key before.
+  static void use(Program& app) {
+    constexpr std::array<std::string_view, 16> kKeys = {
+        "\t",      "\x1b[B",    "\x1b[A",  "\r",        "\x14",   "\x1b[5~",
+        "\x1b[5~", "\x1b[1;5H", "\x1b[6~", "\x1b[1;5F", "\x1bOR", "/session list\r",
+        "\x0f",    "\x1b",      "\x12",    "\x1b"};
+    for (const std::string_view keys : kKeys) {
+      if (!app.read_until_quiet(kQuiet)) {
+        return;
+      }
+      app.type(keys);
+    }
+    for (int i = 0; i < 20 && app.read_until_quiet(kQuiet); ++i) {
+      app.type("\x1b");
+      app.read_until_quiet(kQuiet);
+      app.type("\x03\x03");
+    }
+  }
+
+  std::string program_;
+  WorkFolder work_;
+  HostileStores stores_;
+};
+
+}  // namespace
+}  // namespace reprise::rel
+
+int main(int argc, char** argv) {
+  using namespace reprise::rel;
+  try {
+    if (argc < 3) {
+      std::fputs("usage: rel_app PROGRAM CORPUS [COUNT]\n", stderr);
+      return 64;
+    }
+    const int count = argc > 3 ? std::stoi(argv[3]) : 60;
+    const App app(argv[1], argv[2]);
+    Tally tally;
+    for (int number = 0; number < count; ++number) {
+      tally.add(reprise::cat("input ", number), app.try_one(static_cast<unsigned>(number)));
+    }
+    return report("app", "program", tally) ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rel_app: %s\n", error.what());
+    return 1;
+  }
+}
