@@ -191,7 +191,9 @@ Result<Store*> Context::store(Access access) {
                                     {.access = access,
                                      .on_notice = [this](std::string_view text) { warn(text); },
                                      .password = store_password(*settings)}));
-    remark_on_spills(*this, store_url(*settings));
+    if (!std::exchange(has_told_of_spills_, true)) {
+      remark_on_spills(*this, store_url(*settings));
+    }
   }
   return slot.get();
 }

@@ -133,6 +133,7 @@ class Context {
   std::optional<Settings> settings_;
   std::vector<std::string> warnings_;  // of the settings; those of a parent are not said twice
   bool warn_by_events_ = false;
+  bool has_told_of_spills_ = false;
   TalkSink talk_sink_;
   std::unique_ptr<Store> reader_;
   std::unique_ptr<Store> writer_;
