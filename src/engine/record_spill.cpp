@@ -1,7 +1,6 @@
 // What the record does when its store fails, or when there is none.
 
 #include <cstdint>
-#include <deque>
 #include <iterator>
 #include <utility>
 
@@ -49,7 +48,9 @@ void Record::spill_pending() {
     after = batch->replace_from.value_or(after).next(std::ssize(batch->messages));
   }
   if (store_ == nullptr) {
-    std::erase_if(pending_, [](const Batch& batch) { return batch.is_spilled; });
+    while (!pending_.empty() && pending_.front().is_spilled) {
+      pending_.pop_front();
+    }
   } else {
     is_spilling_ = is_spilling_ || is_any;
   }

@@ -198,9 +198,10 @@ Result<> Reading::deliver() {
 // With a long content's later pieces.
 Result<ReadMessage> Reading::complete(const Rows& open) {
   MessageRow row = read_row(open, 0);
-  const Key key{database_.tenant(), page_branch_->session};
+  const Branch branch = page_branch_.value_or(Branch{id_, 0});  // every page has one
+  const Key key{database_.tenant(), branch.session};
   REPRISE_ASSIGN(const Rows parts, database_.read_for<Rows>([&](Connection& connection) {
-    return connection.run_one({kReadParts, values_of(key, page_branch_->number, row.seq.value)});
+    return connection.run_one({kReadParts, values_of(key, branch.number, row.seq.value)});
   }));
   std::string content(row.content);
   for (int i = 0; i < parts.count(); ++i) {
