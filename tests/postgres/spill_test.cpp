@@ -92,7 +92,7 @@ class PostgresSpill : public testing::Test {
   FaultProxy proxy_{url_};
   std::unique_ptr<Store> direct_ = must(open_store(url_));
   std::unique_ptr<Store> store_ =
-      must(open_store(proxy_.url(), {.busy_timeout = std::chrono::seconds(1)}));
+      must(open_store(proxy_.url(), {.busy_timeout = std::chrono::seconds(3)}));
   std::unique_ptr<Provider> provider_ = must(make_provider("echo", {}));
 };
 
