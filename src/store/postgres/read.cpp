@@ -178,7 +178,7 @@ void Reading::report(Damage damage) {
 }
 
 Result<> Reading::deliver() {
-  for (Fetched& fetched : std::exchange(page_, {})) {
+  for (Fetched& fetched : page_) {
     if (is_stopped_) {
       break;
     }
@@ -191,6 +191,7 @@ Result<> Reading::deliver() {
     }
     is_stopped_ = read.message && sink_(*std::move(read.message)) == Flow::stop;
   }
+  page_.clear();  // its memory is for the next one
   page_bytes_ = 0;
   return {};
 }
