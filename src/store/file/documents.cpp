@@ -220,6 +220,20 @@ Result<> Documents::edit(const SessionId& id, const Edit& edit, Trust trust) {
   return retry([&] { return edit_once(id, edit, trust); });
 }
 
+// What was done before may have failed at the very end, when it could be seen and was not yet on
+// the disk: who does it again is told that it is.
+Result<> Documents::sync_places(const fs::path& file, const StoredSession& stored) const {
+  REPRISE_TRY(sync_folder(folder_of(file)));
+  Session before = stored.session;
+  if (before.info.state == SessionState::trashed) {
+    before.info.state = stored.state_before_trash;
+  }
+  const fs::path folder = folder_of(files_.place(before));
+  std::error_code ignored;
+  return folder != folder_of(file) && fs::exists(folder, ignored) ? sync_folder(folder)
+                                                                  : Result<>();
+}
+
 Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust trust) {
   REPRISE_ASSIGN(const Found found, get(id));
   const Document& before = *found.loaded.document;
@@ -230,6 +244,7 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
   session = editable(session);
   REPRISE_ASSIGN(const Outcome outcome, edit(session));
   if (outcome == Outcome::unchanged) {
+    REPRISE_TRY(sync_places(found.file, session.stored));
     return true;
   }
   const fs::path place = home_of(session.stored);

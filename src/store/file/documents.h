@@ -108,6 +108,7 @@ class Documents {
   void will_change(const SessionId& id);
   Result<> retry(const std::function<Result<bool>()>& attempt);
   Result<bool> edit_once(const SessionId& id, const Edit& edit, Trust trust);
+  Result<> sync_places(const std::filesystem::path& file, const StoredSession& stored) const;
   Result<> check_signature(const Found& found);
   // false: the file is not the target any more, and nothing has changed.
   Result<bool> write(const Target& target, Document document);
