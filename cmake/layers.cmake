@@ -45,18 +45,36 @@ function(reprise_test name)
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   target_link_libraries(${name} PRIVATE
     reprise_build_settings reprise ${test_USES} GTest::gtest_main GTest::gmock)
-  set(properties DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+  set(properties TIMEOUT 300)
   if(test_THREADS)
     list(APPEND properties LABELS threads)
     add_dependencies(threads_tests ${name})
   endif()
   if(test_POSTGRES)
-    gtest_discover_tests(${name} TEST_FILTER "${test_POSTGRES}" TEST_LIST ${name}_on_postgres
+    reprise_add_tests(${name} ${name}_on_postgres "${test_POSTGRES}"
       ${properties} FIXTURES_REQUIRED postgres_server)
     if(test_POSTGRES STREQUAL "*")
       return()
     endif()
-    set(properties TEST_FILTER "-${test_POSTGRES}" ${properties})
+    reprise_add_tests(${name} ${name} "-${test_POSTGRES}" ${properties})
+  else()
+    reprise_add_tests(${name} ${name} "*" ${properties})
   endif()
-  gtest_discover_tests(${name} ${properties})
+endfunction()
+
+# The tests of the program `target` that `filter` names: each is one, of a process of its own. Under a
+# sanitizer a process takes longer to start than most tests take, so there all of them share a few.
+function(reprise_add_tests target name filter)
+  if(NOT REPRISE_SANITIZE)
+    gtest_discover_tests(${target} TEST_FILTER "${filter}" TEST_LIST ${name}
+      DISCOVERY_MODE PRE_TEST PROPERTIES ${ARGN})
+    return()
+  endif()
+  set(shards 4)
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${name}.${shard} COMMAND ${target} --gtest_filter=${filter})
+    set_tests_properties(${name}.${shard} PROPERTIES
+      ENVIRONMENT "GTEST_BRIEF=1;GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}" ${ARGN})
+  endforeach()
 endfunction()
