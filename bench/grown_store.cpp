@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "measure.h"
+#include "messages.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
@@ -25,12 +25,6 @@ namespace bench {
 namespace {
 
 constexpr std::int64_t kBatch = 1000;
-
-template <class Value>
-Value value_of(reprise::Result<Value> result) {
-  require(result.has_value(), result ? "" : result.error().message);
-  return *std::move(result);
-}
 
 reprise::Message message_of(std::string_view role, std::string text) {
   reprise::Message message;
@@ -90,7 +84,7 @@ void multiply(const std::filesystem::path& file, std::int64_t count) {
 }  // namespace
 
 std::unique_ptr<reprise::Store> open_grown(const std::filesystem::path& file) {
-  return value_of(reprise::open_sqlite_store(file));
+  return must(reprise::open_sqlite_store(file));
 }
 
 reprise::SessionId add_session(reprise::Store& store) {
@@ -107,12 +101,12 @@ reprise::SessionId add_session(reprise::Store& store) {
   return session.info.id;
 }
 
-reprise::SessionId add_long_session(reprise::Store& store, std::int64_t count) {
+reprise::SessionId add_long_session(reprise::Store& store, std::int64_t count, std::size_t bytes) {
   reprise::SessionId id = add_session(store);
   for (std::int64_t i = 0; i < count; i += kBatch) {
     std::vector<reprise::Message> batch(static_cast<std::size_t>(std::min(kBatch, count - i)),
-                                        message_of("user", "A short message of a long session."));
-    value_of(store.append(id, std::move(batch), {.durability = reprise::Durability::os}));
+                                        message_of("user", text_of(bytes)));
+    must(store.append(id, std::move(batch), {.durability = reprise::Durability::os}));
   }
   return id;
 }
@@ -128,8 +122,8 @@ reprise::SessionId add_large_session(reprise::Store& store) {
     answer.provider = "openai-responses";
     answer.model = "m";
     answer.response_id = "resp_0";
-    value_of(store.append(id, {message_of("user", text), std::move(answer)},
-                          {.durability = reprise::Durability::os}));
+    must(store.append(id, {message_of("user", text), std::move(answer)},
+                      {.durability = reprise::Durability::os}));
   }
   return id;
 }

@@ -16,8 +16,9 @@ std::unique_ptr<reprise::Store> open_grown(const std::filesystem::path& file);
 
 reprise::SessionId add_session(reprise::Store& store);
 
-// A session of `count` short messages.
-reprise::SessionId add_long_session(reprise::Store& store, std::int64_t count);
+// A session of `count` messages, short ones unless their length is given.
+reprise::SessionId add_long_session(reprise::Store& store, std::int64_t count,
+                                    std::size_t bytes = 36);
 
 // A session of 2,000 messages and about 10 MB of text, whose last answer has the response id
 // "resp_0" of openai-responses.
