@@ -36,9 +36,18 @@ struct Told {
   int count = 0;
 };
 
-// "" when each writer's messages are there from its first to its last, in order, at least as many
-// as it was told, and nothing twice.
-std::string check_names(const std::vector<std::string>& names, const Acknowledged& told) {
+// One that is read as far as it goes, without waiting.
+std::array<Fd, 2> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0 || ::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
+    throw std::runtime_error("no pipe");
+  }
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
+}  // namespace
+
+std::string check_named(const std::vector<std::string>& names, const Acknowledged& told) {
   Acknowledged next;
   for (const std::string& name : names) {
     const std::size_t first = name.find('.');
@@ -56,17 +65,6 @@ std::string check_names(const std::vector<std::string>& names, const Acknowledge
   }
   return "";
 }
-
-// One that is read as far as it goes, without waiting.
-std::array<Fd, 2> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0 || ::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
-    throw std::runtime_error("no pipe");
-  }
-  return {Fd(ends[0]), Fd(ends[1])};
-}
-
-}  // namespace
 
 Process::Process(const std::function<int()>& work) : pid_(::fork()) {
   if (pid_ == 0) {
@@ -164,7 +162,7 @@ std::string examine_named(const Kind& kind, const fs::path& place, int next,
     if (!names) {
       return names.error().message;
     }
-    if (std::string fault = check_names(*names, told); !fault.empty()) {
+    if (std::string fault = check_named(*names, told); !fault.empty()) {
       return fault;
     }
     const auto added = add_named(**store, name_of(next, kWriters, 0), 0);

@@ -65,7 +65,10 @@ class Writers {
 };
 
 // "" when each writer's messages are there from its first to its last, in order, at least as many
-// as it was told, and nothing twice, and one more can be added. `next` is a round that has not
+// as it was told, and nothing twice.
+std::string check_named(const std::vector<std::string>& names, const Acknowledged& told);
+
+// The same of the store at `place`, and one more can be added to it. `next` is a round that has not
 // begun: under its name it is added.
 std::string examine_named(const Kind& kind, const std::filesystem::path& place, int next,
                           const Acknowledged& told);

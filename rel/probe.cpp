@@ -1,0 +1,112 @@
+// rel_probe write URL WRITER    writes messages until it is killed or fails, and says "ACK WRITER
+// I" as
+//                               soon as the store has acknowledged the I-th
+// rel_probe check URL <SAID     whether all that writers have said is there, once, in order
+//
+// For faults that only hands can make: start writers, keep what they say on another machine (a
+// store that is new needs one writer first), pull the plug, check. Works with every store.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "life.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "writers.h"
+
+namespace reprise::rel {
+namespace {
+
+constexpr std::size_t kBytes = 200;
+
+[[noreturn]] void give_up(const Error& error) {
+  throw std::runtime_error(error.message);
+}
+
+int write_on_and_on(Store& store, int writer) {
+  if (const auto created = create_named(store);
+      !created && created.error().code != Code::conflict) {
+    give_up(created.error());
+  }
+  const auto names = names_in(store);
+  if (!names) {
+    give_up(names.error());
+  }
+  const std::string own = cat("0.", writer, ".");
+  auto number = static_cast<int>(
+      std::ranges::count_if(*names, [&](const auto& name) { return name.starts_with(own); }));
+  for (;; ++number) {
+    if (const auto added = add_named(store, name_of(0, writer, number), kBytes); !added) {
+      give_up(added.error());
+    }
+    const std::string line = cat("ACK ", writer, " ", number + 1, "\n");
+    if (::write(STDOUT_FILENO, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+      return 1;  // nobody listens
+    }
+  }
+}
+
+int check(Store& store) {
+  Acknowledged told;
+  std::string word;
+  int writer = 0;
+  int count = 0;
+  while (std::cin >> word >> writer >> count) {
+    told[{0, writer}] = std::max(told[{0, writer}], count);
+  }
+  const auto names = names_in(store);
+  if (!names) {
+    give_up(names.error());
+  }
+  int acknowledged = 0;
+  for (const auto& [who, counted] : told) {
+    acknowledged += counted;
+  }
+  const std::string fault = check_named(*names, told);
+  std::printf("%d acknowledged, %zu there%s%s\n", acknowledged, names->size(),
+              fault.empty() ? "" : ": ", fault.c_str());
+  return fault.empty() ? 0 : 1;
+}
+
+int run(const std::vector<std::string>& words) {
+  const bool writes = words.size() == 4 && words[1] == "write";
+  int writer = 0;
+  if (writes) {
+    std::from_chars(words[3].data(), words[3].data() + words[3].size(), writer);
+  } else if (words.size() != 3 || words[1] != "check") {
+    std::fputs("usage: rel_probe write URL WRITER | rel_probe check URL <SAID\n", stderr);
+    return 64;
+  }
+  const auto store = open_store(words[2], {.access = writes ? Access::write : Access::read,
+                                           .busy_timeout = std::chrono::minutes(2)});
+  if (!store) {
+    give_up(store.error());
+  }
+  return writes ? write_on_and_on(**store, writer) : check(**store);
+}
+
+}  // namespace
+}  // namespace reprise::rel
+
+int main(int argc, char** argv) {
+  try {
+    return reprise::rel::run({argv, argv + argc});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rel_probe: %s\n", error.what());
+    return 1;
+  }
+}
