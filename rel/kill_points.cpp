@@ -90,13 +90,18 @@ std::string run_twice(const History& history, std::size_t step, const Trap& trap
   auto store = history.kind().open(history.place(), {});
   const LifeStep& what = history.steps()[step];
   const auto first = store ? what.run(**store) : Result<>(std::unexpected(store.error()));
-  unwatch();
-  if (first && what.on_disk && calls_seen().syncs_failed > 0) {
-    // Then it must be on the disk all the same.
-    store = Result<std::unique_ptr<Store>>();
-    disk.write_certain(Arrival::minimal, history.place());
-  }
+  const bool sync_failed = calls_seen().syncs_failed > 0;
+  watch(history.place().native(), {}, &disk);
+  // What is done is on the disk, though a sync failed on the way.
+  const auto cut_power = [&] {
+    unwatch();
+    if (what.on_disk && sync_failed) {
+      store = Result<std::unique_ptr<Store>>();
+      disk.write_certain(Arrival::minimal, history.place());
+    }
+  };
   if (first) {
+    cut_power();
     say(kDone);
     return "";
   }
@@ -119,6 +124,9 @@ std::string run_twice(const History& history, std::size_t step, const Trap& trap
       return cat("cannot be repeated: ", second.error().message, " (after ", first.error().message,
                  ")");
     }
+  }
+  if (second) {
+    cut_power();
   }
   say(kDone);
   return "";

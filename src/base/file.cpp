@@ -229,8 +229,13 @@ fs::path folder_of(const fs::path& path) {
 
 Result<> make_private_folders(const fs::path& folder) {
   std::error_code error;
-  if (folder.empty() || fs::is_directory(folder, error)) {
+  if (folder.empty()) {
     return {};
+  }
+  if (fs::is_directory(folder, error)) {
+    // One that is empty may have been made by somebody who could not sync it.
+    auto synced = fs::is_empty(folder, error) ? sync_folder(folder_of(folder)) : Result<>();
+    return synced || synced.error().os_errno == EACCES ? Result<>() : synced;
   }
   REPRISE_TRY(make_private_folders(folder.parent_path()));
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {

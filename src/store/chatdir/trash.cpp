@@ -64,7 +64,9 @@ Result<> ChatTrash::trash(const SessionId& id, Time /*when*/) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   REPRISE_ASSIGN(const Place place, find(chats_, id));
   if (place.is_trashed()) {
-    return {};
+    // A try before may have moved it and could not sync.
+    REPRISE_TRY(sync_folder(chats_.layout().chats()));
+    return sync_folder(chats_.layout().trash());
   }
   return move_session(chats_, id, place, chats_.layout().trashed(id));
 }

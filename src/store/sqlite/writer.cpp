@@ -171,7 +171,25 @@ Result<Connection*> Writer::connection() {
     REPRISE_TRY(connection_->script("PRAGMA synchronous=FULL"));
     durability_ = Durability::disk;
   }
+  REPRISE_TRY(settle_log());
   return connection_.get();
+}
+
+// A commit whose sync failed may stand in the log as if it had been made, and need not be on the
+// disk, nor what is appended after it readable then: the log goes into the database, which is
+// synced, before anything else is promised.
+Result<> Writer::settle_log() {
+  if (!log_is_doubtful_) {
+    return {};
+  }
+  const int code = sqlite3_wal_checkpoint_v2(connection_->handle(), nullptr,
+                                             SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  if (code != SQLITE_OK) {
+    return std::unexpected(connection_->error(code));
+  }
+  connection_->set_log_pages(0);
+  log_is_doubtful_ = false;
+  return {};
 }
 
 Result<> Writer::process(const Group& group) {
@@ -217,7 +235,10 @@ Result<> Writer::process_in_transaction(const Group& group) {
   if (std::ranges::none_of(group, [](const Job* job) { return job->result.has_value(); })) {
     return {};
   }
-  return transaction.commit();
+  auto committed = transaction.commit();
+  log_is_doubtful_ |=
+      !committed && sqlite3_extended_errcode(connection_->handle()) == SQLITE_IOERR_FSYNC;
+  return committed;
 }
 
 Result<> Writer::run_jobs(const Group& group) {

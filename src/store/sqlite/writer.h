@@ -72,6 +72,7 @@ class Writer {
   Result<> process_in_transaction(const Group& group);
   Result<> run_jobs(const Group& group);
   Result<Connection*> connection();
+  Result<> settle_log();
   Result<LockFile::Hold> lock(Clock::time_point deadline);
   Result<> set_durability(Durability durability);
   void checkpoint_when_due(int pages_min);
@@ -91,6 +92,7 @@ class Writer {
   std::unique_ptr<LockFile> lock_file_;
   std::unique_ptr<Connection> connection_;
   Durability durability_ = Durability::disk;
+  bool log_is_doubtful_ = false;
   int checkpoint_at_;
 };
 
