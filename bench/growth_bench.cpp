@@ -121,10 +121,9 @@ int run(const std::vector<std::string>& words) {
     SessionId id = add_long_session(*store, kSeen);
     stores.push_back({size, file, std::move(store), std::move(id)});
   }
-  for (const Call& call :
-       {Call{"append", rounds, append}, Call{"list of 20", rounds, list},
-        Call{"resume", rounds, resume}, Call{"title found", rounds, search_rare},
-        Call{"title not there", std::min(rounds, 10), search_none}}) {
+  for (const Call& call : {Call{"append", rounds, append}, Call{"list of 20", rounds, list},
+                           Call{"resume", rounds, resume}, Call{"title found", rounds, search_rare},
+                           Call{"title not there", std::min(rounds, 10), search_none}}) {
     measure("sessions", stores, call);
   }
 

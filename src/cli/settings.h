@@ -40,7 +40,7 @@ struct Settings {
   std::optional<std::int64_t> budget;
   std::optional<std::string> retention;
   std::optional<bool> stream;
-  std::optional<bool> spill;  // false: what a server does not take is not kept here
+  std::optional<bool> spill;             // false: what a server does not take is not kept here
   std::optional<std::string> save_path;  // each answer is written there, too
   std::vector<std::string> trust;
   std::map<std::string, Mode, std::less<>> modes;
