@@ -130,7 +130,10 @@ bool HeldServer::is_read() const {
     columns >> number >> local >> remote >> state >> queues;
     const bool is_client = local.ends_with(":" + there) && remote.ends_with(":" + here);
     const bool is_server = local.ends_with(":" + here) && remote.ends_with(":" + there);
-    if ((is_client || is_server) && queues != "00000000:00000000") {
+    // "TX:RX" in hexadecimal. Whoever has hung up reads no more, and his end counts as a byte here.
+    const bool is_open = state == "01";
+    if (is_open && ((is_server && !queues.starts_with("00000000:")) ||
+                    (is_client && !queues.ends_with(":00000000")))) {
       return false;
     }
   }
