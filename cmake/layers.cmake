@@ -33,11 +33,12 @@ endfunction()
 
 add_custom_target(threads_tests)
 
-# reprise_test(NAME [THREADS] [POSTGRES filter] SOURCES file… [USES library…]): a GoogleTest program
-# over the whole library. THREADS: where threads of one process meet, which is what the thread
-# sanitizer looks at. POSTGRES: which of its tests need the PostgreSQL server that tests share.
+# reprise_test(NAME [THREADS] [WAITS] [POSTGRES filter] SOURCES file… [USES library…]): a GoogleTest
+# program over the whole library. THREADS: where threads of one process meet, which is what the
+# thread sanitizer looks at. WAITS: for other processes, seconds on end; such tests begin first.
+# POSTGRES: which of its tests need the PostgreSQL server that tests share.
 function(reprise_test name)
-  cmake_parse_arguments(test "THREADS" "POSTGRES" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(test "THREADS;WAITS" "POSTGRES" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${test_SOURCES})
   # Always joined: reading the test library's headers takes longer than most tests.
   reprise_join(${name} ${test_SOURCES})
@@ -49,6 +50,9 @@ function(reprise_test name)
   if(test_THREADS)
     list(APPEND properties LABELS threads)
     add_dependencies(threads_tests ${name})
+  endif()
+  if(test_WAITS)
+    list(APPEND properties COST 100)
   endif()
   if(test_POSTGRES)
     reprise_add_tests(${name} ${name}_on_postgres "${test_POSTGRES}"
