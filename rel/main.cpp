@@ -36,7 +36,9 @@ namespace {
 // How much is tried.
 struct Effort {
   std::size_t power_cuts = 4000;
-  std::int64_t call_stride = 5;
+  std::int64_t call_stride = 3;           // every third call fails
+  std::int64_t database_call_stride = 9;  // a database makes many times the calls of a file
+  std::int64_t copy_stride = 5;
   std::size_t crowds = 60;
   std::size_t stops = 10;
   std::size_t disk_cuts = 6;  // on each file system
@@ -45,6 +47,8 @@ struct Effort {
 constexpr Effort kShort;
 constexpr Effort kLong{.power_cuts = 100'000,
                        .call_stride = 1,
+                       .database_call_stride = 1,
+                       .copy_stride = 1,
                        .crowds = 300,
                        .stops = 100,
                        .disk_cuts = 100,
@@ -80,8 +84,8 @@ const std::map<std::string_view, Trial>& trials() {
          return kill_at_every_change(history);
        })},
       {"errors", on_history([](const History& history, const Effort& effort) {
-         // A database makes many times the calls that a file needs.
-         return fail_at_calls(history, history.kind().name == "sqlite" ? effort.call_stride : 1);
+         return fail_at_calls(history, history.kind().name == "sqlite" ? effort.database_call_stride
+                                                                       : effort.call_stride);
        })},
       {"power", on_history([](const History& history, const Effort& effort) {
          return cut_the_power(history, effort.power_cuts);
@@ -91,7 +95,7 @@ const std::map<std::string_view, Trial>& trials() {
        })},
       {"upgrade",
        [](const Kind& kind, const Effort& effort) {
-         return take_over(kind) += copy_and_die(kind, effort.call_stride);
+         return take_over(kind) += copy_and_die(kind, effort.copy_stride);
        }},
       {"crowd",
        [](const Kind& kind, const Effort& effort) { return kill_crowds(kind, effort.crowds); }},

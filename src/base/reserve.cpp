@@ -1,7 +1,9 @@
 #include "base/reserve.h"
 
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,7 +16,7 @@
 namespace reprise {
 namespace {
 
-constexpr off_t kReserveBytes = 256 * 1024;
+constexpr off_t kReserveBytes = off_t{256} * 1024;
 constexpr off_t kBlockBytes = 512;  // the unit of st_blocks, see inode(7)
 
 bool is_taken(const struct stat& status) {
@@ -42,8 +44,8 @@ void keep_reserve(const std::filesystem::path& file) {
 
 Result<> with_reserve(const std::filesystem::path& file, const std::function<Result<>()>& work) {
   auto done = work();
-  const bool is_full =
-      !done && (done.error().os_errno == ENOSPC || done.error().os_errno == EDQUOT);
+  const int why = done ? 0 : done.error().os_errno;
+  const bool is_full = why == ENOSPC || why == EDQUOT;  // NOLINT(misc-include-cleaner): <cerrno>
   return is_full && give_up_reserve(file) ? work() : done;
 }
 
