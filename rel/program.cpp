@@ -114,6 +114,9 @@ Program::Program(const Start& start) {
   const std::string err = start.home / "err";
   pid_ = ::fork();
   if (pid_ == 0) {
+    for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
+      ::signal(signal, SIG_DFL);  // whoever started us in the background ignores some
+    }
     limit_memory(start.memory_max);
     if (start.on_terminal) {
       use_terminal(out.writing.get());
