@@ -112,11 +112,11 @@ Program::Program(const Start& start) {
   const std::vector<char*> arguments = pointers(start.words);
   const std::vector<char*> variables = pointers(environment);
   const std::string err = start.home / "err";
+  for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
+    ::signal(signal, SIG_DFL);  // in the background some are ignored, and would be in the program
+  }
   pid_ = ::fork();
   if (pid_ == 0) {
-    for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
-      ::signal(signal, SIG_DFL);  // whoever started us in the background ignores some
-    }
     limit_memory(start.memory_max);
     if (start.on_terminal) {
       use_terminal(out.writing.get());
