@@ -26,6 +26,7 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
+#include "reprise/session.h"
 #include "reprise/types.h"
 #include "store/facts.h"
 #include "store/file/file_session.h"
