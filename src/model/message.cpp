@@ -202,7 +202,8 @@ Block block_of(BlockFields fields, BlockType type, std::string_view raw) {
   return UnknownBlock{std::move(fields.type), json::take(raw)};
 }
 
-// The type of the object at the beginning of `rest`. Ours begin with it; in others it is looked up.
+// The type of the object at the beginning of `rest`, the first one if there are several. Ours begin
+// with it; in others it is looked up.
 std::string type_at(std::string_view rest) {
   constexpr std::string_view kFirst = R"({"type":")";
   if (rest.starts_with(kFirst)) {
@@ -213,15 +214,15 @@ std::string type_at(std::string_view rest) {
       return std::string(value.substr(0, end));
     }
   }
-  std::string_view raw;
   std::string type;
+  bool is_known = false;
   json::Scanner scanner(rest);
-  if (scanner.raw(raw)) {
-    json::Scanner value(json::find_member(raw, "type"));
-    if (value.kind() == json::Kind::string && !value.string(type)) {
-      type.clear();
+  scanner.object([&](std::string_view name) {
+    if (name != "type" || std::exchange(is_known, true) || scanner.kind() != json::Kind::string) {
+      return scanner.skip();
     }
-  }
+    return scanner.string(type);
+  });
   return type;
 }
 

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
 #include "reprise/json.h"
 
 namespace reprise {
@@ -94,6 +95,18 @@ TEST(Message, RoundTrips) {
   const auto back = message_from_json(message_to_json(full_message()));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(*back, full_message());
+}
+
+TEST(Message, TheFirstTypeOfABlockCounts) {
+  for (const char* first : {"odd", "\x8codd", "\\u006fdd"}) {
+    const auto message = message_from_json(
+        cat(R"({"role":"user","blocks":[{"type":")", first, R"(","type":"text","text":"a"}]})"));
+    ASSERT_TRUE(message) << message.error().message;
+    EXPECT_TRUE(std::holds_alternative<UnknownBlock>(message->blocks.front())) << first;
+    const auto again = message_from_json(message_to_json(*message));
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(*again, *message) << first;
+  }
 }
 
 TEST(Message, FieldsOfAnotherTypeAreKept) {
