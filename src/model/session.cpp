@@ -63,9 +63,9 @@ bool read_todo(json::Scanner& scanner, Todo& todo) {
       if (!scanner.string(text)) {
         return false;
       }
-      const auto status = parse_todo_status(text);
-      todo.status = status.value_or(TodoStatus::pending);
-      if (!status) {
+      if (const auto status = parse_todo_status(text); status) {
+        todo.status = *status;
+      } else {
         todo.extra.push_back({std::string(name), RawJson::string(text)});
       }
       return true;

@@ -34,6 +34,16 @@ TEST(Todos, AcceptTheOtherSpellingAndKeepUnknownStates) {
   EXPECT_FALSE(todos_from_json("[1]"));
 }
 
+TEST(Todos, AnUnknownStateBesideAKnownOneIsReadAgainAsItWas) {
+  const auto todos =
+      todos_from_json(R"([{"content":"a","status":"blocked","status":"in_progress"},)"
+                      R"({"content":"b","status":"completed","status":"blocked"}])");
+  ASSERT_TRUE(todos);
+  EXPECT_EQ(todos->front().status, TodoStatus::in_progress);
+  EXPECT_EQ(todos->back().status, TodoStatus::completed);
+  EXPECT_EQ(todos_from_json(todos_to_json(*todos)), *todos);
+}
+
 TEST(Owner, ThisProcessLives) {
   EXPECT_TRUE(is_alive(this_process()));
 }
