@@ -10,15 +10,16 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
-#include "history.h"
 #include "life.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
+#include "tally.h"
 #include "trial.h"
 #include "writers.h"
 
@@ -101,12 +102,16 @@ Tally write_beside_each_other(const Kind& kind, const CrowdSize& size) {
   begin_named(kind, place);
   Acknowledged told;
   std::vector<Process> writers;
+  writers.reserve(static_cast<std::size_t>(size.writers));
   for (int writer = 0; writer < size.writers; ++writer) {
     told[{0, writer}] = size.messages;
-    writers.emplace_back(
-        [&, writer] { return write_as(kind, place, 0, writer, size.messages, size.bytes, -1); });
+    writers.emplace_back([&, writer] {
+      return write_as(kind, place,
+                      {.writer = writer, .messages = size.messages, .bytes = size.bytes});
+    });
   }
   std::vector<Process> readers;
+  readers.reserve(kReaders);
   for (int reader = 0; reader < kReaders; ++reader) {
     readers.emplace_back([&] {
       return read_on_and_on(
@@ -138,7 +143,7 @@ Tally stop_the_holder(const Kind& kind, std::size_t moments) {
   const WorkFolder work;
   const fs::path place = work.path() / "now";
   begin_named(kind, place);
-  Process holder([&] { return write_as(kind, place, 0, 0, 1'000'000, 200, -1); });
+  Process holder([&] { return write_as(kind, place, {}); });
   wait_for_first(kind, place);
   std::minstd_rand random(3);
   Tally tally;

@@ -6,25 +6,26 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/copy.h"
-#include "history.h"
 #include "life.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
+#include "reprise/types.h"
 #include "small_disk.h"
+#include "tally.h"
 #include "trial.h"
 
 namespace reprise::rel {
@@ -48,6 +49,9 @@ std::string reason(std::string_view what, const Result<T>& result) {
 
 void fill_bytes(const fs::path& folder) {
   const Fd file(::open((folder / "filler").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (file.get() < 0) {
+    throw std::runtime_error("nothing to fill the disk with");
+  }
   const std::string zeros(65536, '\0');
   for (std::size_t size = zeros.size(); size > 0; size /= 2) {
     while (::write(file.get(), zeros.data(), size) > 0) {
@@ -67,7 +71,7 @@ void fill_files(const fs::path& folder) {
 }
 
 void limit_files() {
-  ::signal(SIGXFSZ, SIG_IGN);
+  (void)::signal(SIGXFSZ, SIG_IGN);
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_FSIZE, &none);
 }
@@ -100,6 +104,7 @@ void live(const Kind& kind, const fs::path& place) {
 Result<std::vector<SessionId>> ids_in(Store& store) {
   std::vector<SessionId> ids;
   REPRISE_ASSIGN(const SessionPage page, store.list({}));
+  ids.reserve(page.sessions.size());
   for (const SessionInfo& info : page.sessions) {
     ids.push_back(info.id);
   }

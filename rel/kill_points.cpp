@@ -16,6 +16,7 @@
 #include "life.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
+#include "tally.h"
 #include "trial.h"
 
 namespace reprise::rel {
@@ -171,7 +172,7 @@ Tally fail_at_calls(const History& history, std::int64_t stride) {
   static const std::vector<Trap> traps = {
       {.what = Trap::What::fail, .error = EIO},
       {.what = Trap::What::fail, .error = ENOSPC, .lasting = true},
-      {.what = Trap::What::fail, .error = EDQUOT},
+      {.what = Trap::What::fail, .error = EDQUOT},  // NOLINT(misc-include-cleaner): <cerrno>
       {.what = Trap::What::fail, .error = EIO, .lasting = true},
       {.what = Trap::What::short_write, .error = ENOSPC, .lasting = true},
       {.what = Trap::What::short_write, .error = ENOSPC},

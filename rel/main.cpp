@@ -135,7 +135,7 @@ int run(std::vector<std::string_view> arguments) {
     return 0;
   }
   if (arguments.empty() || !trials().contains(arguments.front())) {
-    std::fputs(
+    (void)std::fputs(
         "usage: rel_store kill|errors|power|disk|full|clock|upgrade|crowd|contention|stop [--long] "
         "[STORE...]\n",
         stderr);
@@ -163,7 +163,7 @@ int main(int argc, char** argv) {
   try {
     return reprise::rel::run({argv + 1, argv + argc});
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "rel_store: %s\n", error.what());
+    (void)std::fprintf(stderr, "rel_store: %s\n", error.what());
     return 1;
   }
 }

@@ -1,6 +1,5 @@
-// rel_probe write URL WRITER    writes messages until it is killed or fails, and says "ACK WRITER
-// I" as
-//                               soon as the store has acknowledged the I-th
+// rel_probe write URL WRITER    writes until it is killed or fails; "ACK WRITER I" when the I-th
+//                               message is acknowledged
 // rel_probe check URL <SAID     whether all that writers have said is there, once, in order
 //
 // For faults that only hands can make: start writers, keep what they say on another machine (a
@@ -11,6 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <iostream>

@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "base/text.h"
-#include "history.h"
 #include "life.h"
 #include "small_disk.h"
+#include "tally.h"
 #include "trial.h"
 #include "writers.h"
 

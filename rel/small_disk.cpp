@@ -1,16 +1,13 @@
 #include "small_disk.h"
 
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -26,10 +23,12 @@ namespace reprise::rel {
 namespace {
 
 // ext4 has taken over the number that XFS gave it: EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN.
-constexpr unsigned long kShutdown = _IOR('X', 125, std::uint32_t);
+constexpr unsigned long kShutdown =
+    _IOR('X', 125, std::uint32_t);  // NOLINT(misc-include-cleaner): <sys/ioctl.h>
 constexpr std::uint32_t kWithoutFlushingTheLog = 2;
 
 void run(const std::string& command) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread.
   if (std::system(cat(command, " >/dev/null 2>&1").c_str()) != 0) {
     throw std::runtime_error(cat(command, " failed"));
   }
@@ -40,7 +39,7 @@ void run(const std::string& command) {
 std::string can_mount() {
   if (::unshare(CLONE_NEWNS) != 0 ||
       ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
-    return cat("this process cannot mount: ", std::strerror(errno));
+    return os_error("mount anything at", "/", errno).message;
   }
   try {
     for (const char* type : {"tmpfs", "ext4", "xfs"}) {
@@ -73,13 +72,13 @@ void SmallDisk::cut_power() const {
   const Fd folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::uint32_t how = kWithoutFlushingTheLog;
   if (folder.get() < 0 || ::ioctl(folder.get(), kShutdown, &how) != 0) {
-    throw std::runtime_error(cat("the power stays on: ", std::strerror(errno)));
+    throw std::runtime_error(os_error("cut the power of", path_, errno).message);
   }
 }
 
 void SmallDisk::mount_again() const {
   if (::umount(path_.c_str()) != 0) {
-    throw std::runtime_error(cat("umount: ", std::strerror(errno)));
+    throw std::runtime_error(os_error("unmount", path_, errno).message);
   }
   mount();
 }
@@ -91,7 +90,7 @@ void SmallDisk::mount() const {
   }
   const std::string files = size_.files > 0 ? cat(",nr_inodes=", size_.files) : "";
   if (::mount("none", path_.c_str(), "tmpfs", 0, cat("size=", size_.bytes, files).c_str()) != 0) {
-    throw std::runtime_error(cat("mount: ", std::strerror(errno)));
+    throw std::runtime_error(os_error("mount", path_, errno).message);
   }
 }
 

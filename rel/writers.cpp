@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,8 +20,6 @@
 #include "base/text.h"
 #include "life.h"
 #include "reprise/error.h"
-#include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "trial.h"
 
 namespace reprise::rel {
@@ -108,18 +107,18 @@ std::string name_of(int round, int writer, int number) {
   return cat(round, ".", writer, ".", number);
 }
 
-int write_as(const Kind& kind, const fs::path& place, int round, int writer, int messages,
-             std::size_t bytes, int acknowledged) {
+int write_as(const Kind& kind, const fs::path& place, const Writing& writing) {
   const auto store = kind.open(place, {.busy_timeout = std::chrono::minutes(2)});
   if (!store) {
     return 1;
   }
-  for (int i = 0; i < messages; ++i) {
-    if (!add_named(**store, name_of(round, writer, i), bytes)) {
+  for (int i = 0; i < writing.messages; ++i) {
+    if (!add_named(**store, name_of(writing.round, writing.writer, i), writing.bytes)) {
       return 2;
     }
-    const Told told{writer, i + 1};
-    if (acknowledged >= 0 && ::write(acknowledged, &told, sizeof told) != sizeof told) {
+    const Told told{writing.writer, i + 1};
+    if (writing.acknowledged >= 0 &&
+        ::write(writing.acknowledged, &told, sizeof told) != sizeof told) {
       return 3;
     }
   }
@@ -130,8 +129,9 @@ Writers::Writers(const Kind& kind, const fs::path& place, int round) : round_(ro
   auto [in, out] = make_pipe();
   acknowledged_ = std::move(in);
   for (int writer = 0; writer < kWriters; ++writer) {
-    writers_.emplace_back(
-        [&, &to = out] { return write_as(kind, place, round, writer, 1'000'000, 200, to.get()); });
+    writers_.emplace_back([&, &to = out] {
+      return write_as(kind, place, {.round = round, .writer = writer, .acknowledged = to.get()});
+    });
   }
 }
 

@@ -43,10 +43,15 @@ void begin_named(const Kind& kind, const std::filesystem::path& place);
 
 std::string name_of(int round, int writer, int number);
 
-// Writes so many messages, and after each one `acknowledged` (unless it is -1) is told how many it
-// has been. Returns 0, or what went wrong as an exit code.
-int write_as(const Kind& kind, const std::filesystem::path& place, int round, int writer,
-             int messages, std::size_t bytes, int acknowledged);
+struct Writing {
+  int round = 0;
+  int writer = 0;
+  int messages = 1'000'000;
+  std::size_t bytes = 200;
+  int acknowledged = -1;  // a file that is told, after each message, how many it has been
+};
+// Returns 0, or what went wrong as an exit code.
+int write_as(const Kind& kind, const std::filesystem::path& place, const Writing& writing);
 
 // Four processes that write on and on.
 class Writers {

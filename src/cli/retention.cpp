@@ -36,8 +36,8 @@ constexpr std::chrono::hours kWriteEvery{12};
 
 struct Remembered {
   Moment last;
-  std::optional<Time>
-      doubted_at;  // since when time has passed plausibly; always when there is none
+  // Since when time has passed plausibly; always when there is none.
+  std::optional<Time> doubted_at;
 };
 
 std::optional<Remembered> read_remembered(const std::filesystem::path& file) {
