@@ -10,7 +10,7 @@
 #include "history.h"
 #include "life.h"
 #include "reprise/error.h"
-#include "reprise/store.h"
+#include "tally.h"
 #include "trial.h"
 
 namespace reprise::rel {

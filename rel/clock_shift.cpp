@@ -22,8 +22,8 @@ namespace reprise::rel {
 namespace {
 
 constexpr std::int64_t kDay = 86'400;
-constexpr std::array<std::int64_t, 5> kJumps = {0, -40 * kDay, 11 * 365 * kDay, 3600,
-                                                80 * 365 * kDay};
+constexpr std::int64_t kYear = 365 * kDay;
+constexpr std::array<std::int64_t, 5> kJumps = {0, -40 * kDay, 11 * kYear, 3600, 80 * kYear};
 // Where the fast clock and the right one show the same.
 constexpr std::int64_t kFastSince = 1'795'000'000;
 
@@ -33,6 +33,7 @@ std::atomic<unsigned> asked = 0;
 std::int64_t shifted(std::int64_t second) {
   const char* now = mode.load();
   if (now == nullptr) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes it.
     now = ::getenv("REL_CLOCK");
     mode = now == nullptr ? "0" : now;
   }
@@ -54,6 +55,8 @@ void set_clock(const char* how) {
 
 }  // namespace reprise::rel
 
+// The names of parameters are the C library's own business.
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
 extern "C" {
 
 int clock_gettime(clockid_t which, struct timespec* out) noexcept {
@@ -80,3 +83,4 @@ time_t time(time_t* out) noexcept {
   return now.tv_sec;
 }
 }
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)

@@ -245,6 +245,58 @@ void DiskRecord::write_certain(Arrival arrival, const fs::path& target) const {
   write_state(changes_.size(), arrival, {Luck::none, Luck::none, unused}, target);
 }
 
+// In a journal the names and sizes up to some point arrive, and none after it.
+std::size_t DiskRecord::end_of_journal(const std::vector<bool>& sure, const Chance& chance) const {
+  std::size_t last_sure = sure.size();
+  while (last_sure > 0 &&
+         (!sure[last_sure - 1] || changes_[last_sure - 1].what == Change::What::write)) {
+    --last_sure;
+  }
+  return chance.names == Luck::none  ? last_sure
+         : chance.names == Luck::all ? sure.size()
+                                     : last_sure + chance.dice() % (sure.size() - last_sure + 1);
+}
+
+void DiskRecord::make_change(const Change& change, State& state) {
+  switch (change.what) {
+    case Change::What::move_name:
+      state.names.erase(change.old_name);
+      state.names[change.name] = change.node;
+      break;
+    case Change::What::set_name:
+      state.names[change.name] = change.node;
+      break;
+    case Change::What::clear_name:
+      state.names.erase(change.name);
+      break;
+    case Change::What::resize:
+      state.contents.at(static_cast<std::size_t>(change.node))
+          .resize(static_cast<std::size_t>(change.offset));
+      break;
+    case Change::What::write:
+    case Change::What::sync:
+      break;
+  }
+}
+
+// Sector by sector.
+void DiskRecord::write_bytes(const Change& change, Arrival arrival, bool is_sure,
+                             const Chance& chance, std::string& bytes) {
+  const auto offset = static_cast<std::size_t>(change.offset);
+  if (arrival == Arrival::minimal && bytes.size() < offset + change.bytes.size() &&
+      (is_sure || arrives(chance.names, chance.dice))) {
+    bytes.resize(offset + change.bytes.size());  // grown, and zeros until the bytes come
+  }
+  for (std::size_t from = 0; from < change.bytes.size();) {
+    const std::size_t end = std::min(
+        change.bytes.size(), (offset + from) / kSectorBytes * kSectorBytes + kSectorBytes - offset);
+    if (is_sure || arrives(chance.bytes, chance.dice)) {
+      put(bytes, offset + from, std::string_view(change.bytes).substr(from, end - from));
+    }
+    from = end;
+  }
+}
+
 void DiskRecord::write_state(std::size_t cut, Arrival arrival, const Chance& chance,
                              const fs::path& target) const {
   State state{at_begin_, {}};
@@ -253,67 +305,16 @@ void DiskRecord::write_state(std::size_t cut, Arrival arrival, const Chance& cha
     state.contents.push_back(node.bytes);
   }
   const std::vector<bool> sure = certain(cut, arrival);
-  // In a journal the names and sizes up to some point arrive, and none after it.
-  std::size_t journalled = cut;
-  if (arrival == Arrival::journalled) {
-    std::size_t last_sure = cut;
-    while (last_sure > 0 &&
-           (!sure[last_sure - 1] || changes_[last_sure - 1].what == Change::What::write)) {
-      --last_sure;
-    }
-    journalled = chance.names == Luck::none  ? last_sure
-                 : chance.names == Luck::all ? cut
-                                             : last_sure + chance.dice() % (cut - last_sure + 1);
-  }
-  const auto is_there = [&](std::size_t i) {
-    return sure[i] ||
-           (arrival == Arrival::journalled ? i < journalled : arrives(chance.names, chance.dice));
-  };
+  const bool has_journal = arrival == Arrival::journalled;
+  const std::size_t journalled = has_journal ? end_of_journal(sure, chance) : 0;
   for (std::size_t i = 0; i < cut; ++i) {
     const Change& change = changes_[i];
-    switch (change.what) {
-      case Change::What::sync:
-        break;
-      case Change::What::set_name:
-        if (is_there(i)) {
-          state.names[change.name] = change.node;
-        }
-        break;
-      case Change::What::clear_name:
-        if (is_there(i)) {
-          state.names.erase(change.name);
-        }
-        break;
-      case Change::What::move_name:
-        if (is_there(i)) {
-          state.names.erase(change.old_name);
-          state.names[change.name] = change.node;
-        }
-        break;
-      case Change::What::resize:
-        if (is_there(i)) {
-          state.contents.at(static_cast<std::size_t>(change.node))
-              .resize(static_cast<std::size_t>(change.offset));
-        }
-        break;
-      case Change::What::write: {
-        std::string& bytes = state.contents.at(static_cast<std::size_t>(change.node));
-        const auto offset = static_cast<std::size_t>(change.offset);
-        if (arrival == Arrival::minimal && bytes.size() < offset + change.bytes.size() &&
-            (sure[i] || arrives(chance.names, chance.dice))) {
-          bytes.resize(offset + change.bytes.size());  // grown, and zeros until the bytes come
-        }
-        for (std::size_t from = 0; from < change.bytes.size();) {
-          const std::size_t end =
-              std::min(change.bytes.size(),
-                       (offset + from) / kSectorBytes * kSectorBytes + kSectorBytes - offset);
-          if (sure[i] || arrives(chance.bytes, chance.dice)) {
-            put(bytes, offset + from, std::string_view(change.bytes).substr(from, end - from));
-          }
-          from = end;
-        }
-        break;
-      }
+    if (change.what == Change::What::write) {
+      write_bytes(change, arrival, sure[i], chance,
+                  state.contents.at(static_cast<std::size_t>(change.node)));
+    } else if (change.what != Change::What::sync &&
+               (sure[i] || (has_journal ? i < journalled : arrives(chance.names, chance.dice)))) {
+      make_change(change, state);
     }
   }
   fs::remove_all(target);

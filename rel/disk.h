@@ -83,6 +83,10 @@ class DiskRecord final : public ChangeListener {
     std::minstd_rand& dice;
   };
   static bool arrives(Luck luck, std::minstd_rand& dice);
+  std::size_t end_of_journal(const std::vector<bool>& sure, const Chance& chance) const;
+  static void make_change(const Change& change, State& state);
+  static void write_bytes(const Change& change, Arrival arrival, bool is_sure, const Chance& chance,
+                          std::string& bytes);
   void write_state(std::size_t cut, Arrival arrival, const Chance& chance,
                    const std::filesystem::path& target) const;
 

@@ -1,9 +1,11 @@
 #include "life.h"
 
 #include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -105,7 +107,7 @@ class Steps {
   void add_os(std::string name, std::function<Result<>(Store&)> run) {
     steps_.push_back({std::move(name), std::move(run), false, false});
   }
-  void append(std::string name, int number, std::vector<Message> messages,
+  void append(const std::string& name, int number, std::vector<Message> messages,
               AppendOptions options = {}) {
     options.operation = operation(name);
     add("append " + name, [number, messages = std::move(messages), options](Store& store) {
@@ -267,15 +269,17 @@ std::vector<LifeStep> life(Store& store) {
 
 Result<> add_one_more(Store& store) {
   const bool words = store.holds().words;
-  auto running = store.offers().partials != nullptr ? store.offers().partials->find(session(1))
-                                                    : Result<std::optional<Partial>>();
+  std::optional<Partial> running;
+  if (Partials* const partials = store.offers().partials; partials != nullptr) {
+    running = partials->find(session(1)).value_or(std::nullopt);
+  }
   REPRISE_ASSIGN(const Session found, get(store, session(1)));
   if (found.info.state == SessionState::archived) {
     REPRISE_TRY(store.offers().archives->restore(session(1)));
   }
   AppendOptions options;
-  if (running && *running) {
-    options.end_partial = (*running)->answer;
+  if (running) {
+    options.end_partial = running->answer;
   }
   auto done = store.append(session(1), {said(words, role::kUser, "One more.", 200)}, options);
   return done ? Result<>() : std::unexpected(done.error());

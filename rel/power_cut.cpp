@@ -13,6 +13,7 @@
 #include "disk.h"
 #include "history.h"
 #include "life.h"
+#include "tally.h"
 #include "trial.h"
 
 namespace reprise::rel {

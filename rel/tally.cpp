@@ -36,7 +36,7 @@ bool report(std::string_view trial, std::string_view who, const Tally& tally) {
     std::ranges::replace(line, '\n', '|');
     std::printf("  %s\n", line.c_str());
   }
-  std::fflush(stdout);
+  (void)std::fflush(stdout);
   return tally.tried > 0 && tally.faults.empty();
 }
 

@@ -22,7 +22,7 @@
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "tally.h"
 #include "trial.h"
 
 namespace reprise::rel {
