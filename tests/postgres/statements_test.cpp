@@ -66,7 +66,7 @@ TEST(PostgresStatements, EveryKeyBeginsWithTheTenant) {
     if (statement.starts_with("CREATE TABLE")) {
       EXPECT_TRUE(std::regex_search(statement, key)) << statement;
       EXPECT_EQ(statement.find("UNIQUE"), std::string::npos) << statement;
-    } else {
+    } else if (statement.starts_with("CREATE")) {
       EXPECT_TRUE(std::regex_search(statement, index)) << statement;
     }
   }

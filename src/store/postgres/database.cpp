@@ -97,14 +97,16 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
   }
   REPRISE_ASSIGN(const std::int64_t found, std::move(version));
   REPRISE_TRY(check_version(found));
-  if (found == kVersion) {
-    return {};
-  }
+  version_ = found;
   if (options_.access == Access::read) {
-    return fail(Code::not_found, "there is no store in this database");
+    return found > 0 ? Result<>() : fail(Code::not_found, "there is no store in this database");
   }
-  connection.set_deadline(deadline);
-  return make_current(connection);
+  if (found < kVersion) {
+    connection.set_deadline(deadline);
+    REPRISE_TRY(make_current(connection));
+    version_ = kVersion;
+  }
+  return {};
 }
 
 Result<> Database::write(const Work& work) {

@@ -67,6 +67,8 @@ class Database {
   Deadline deadline() const { return std::chrono::steady_clock::now() + options_.busy_timeout; }
   const std::string& tenant() const { return place_.tenant; }
   const std::string& name() const { return place_.name; }
+  // Of the tables when they were opened; older ones are read as they are.
+  std::int64_t version() const { return version_; }
   // A name of this object that no other one has.
   const std::string& client() const { return client_; }
 
@@ -89,6 +91,7 @@ class Database {
   const Place place_;
   const StoreOptions options_;
   const std::string client_;
+  std::int64_t version_ = 0;            // set before anyone else has this
   std::atomic<bool> is_away_ = false;   // the last wait for a server was in vain
   std::atomic<bool> is_plain_ = false;  // the server takes no settings when connecting
   std::mutex mutex_;

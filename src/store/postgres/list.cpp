@@ -15,6 +15,7 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/rows.h"
+#include "store/postgres/schema.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
 #include "store/query.h"
@@ -46,7 +47,7 @@ std::vector<SessionState> states_of(const SessionQuery& query) {
   return states;
 }
 
-Result<ListQuery> make_query(const std::string& tenant, const SessionQuery& query,
+Result<ListQuery> make_query(const Database& database, const SessionQuery& query,
                              const std::optional<ListPlace>& after) {
   const std::vector<SessionState> states = states_of(query);
   ListQuery list{.text = list_statement({.states = states.size(),
@@ -56,8 +57,9 @@ Result<ListQuery> make_query(const std::string& tenant, const SessionQuery& quer
                                          .mode = query.mode.has_value(),
                                          .prefix = !query.id_prefix.empty(),
                                          .title = !query.title_contains.empty(),
-                                         .answering = query.answering_only}),
-                 .values = postgres::values(tenant)};
+                                         .answering = query.answering_only,
+                                         .slots = database.version() >= kSlotsVersion}),
+                 .values = postgres::values(database.tenant())};
   for (const SessionState state : states) {
     list.values.add(state_number(state));
   }
@@ -85,7 +87,7 @@ Result<ListQuery> make_query(const std::string& tenant, const SessionQuery& quer
 // Rows after `after`; where the last one stood, or nothing when there are no more.
 Result<std::optional<ListPlace>> collect(Database& database, const SessionQuery& query,
                                          const std::optional<ListPlace>& after, SessionPage& page) {
-  REPRISE_ASSIGN(const ListQuery list, make_query(database.tenant(), query, after));
+  REPRISE_ASSIGN(const ListQuery list, make_query(database, query, after));
   REPRISE_ASSIGN(const Rows rows, database.read_for<Rows>(
                                       [&](Connection& connection) {
                                         return connection.run_one({list.text, list.values});

@@ -10,6 +10,7 @@
 #include "reprise/error.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/server_error.h"
+#include "store/postgres/statements.h"
 #include "store/postgres/values.h"
 
 namespace reprise::postgres {
@@ -145,9 +146,27 @@ constexpr std::string_view kVersion1[] = {
     " PRIMARY KEY(tenant, session_id, hash))",
     "CREATE INDEX IF NOT EXISTS reprise_by_hash ON reprise_blob_refs(tenant, hash)",
 };
+
+// A transaction of its own: not every engine lets one use the columns that it has added.
+constexpr std::string_view kVersion2[] = {
+    "ALTER TABLE reprise_heads ADD COLUMN IF NOT EXISTS updated_slot int8 NOT NULL DEFAULT 0",
+};
+constexpr std::string_view kVersion3[] = {
+    "UPDATE reprise_heads SET updated_slot = " REPRISE_SLOT("updated_us"),
+    "DROP INDEX IF EXISTS reprise_by_activity",
+    "DROP INDEX IF EXISTS reprise_by_folder",
+    "DROP INDEX IF EXISTS reprise_answering",
+    // Partial, though every row fulfils it: see kVersion1.
+    "CREATE INDEX IF NOT EXISTS reprise_by_slot ON"
+    " reprise_heads(tenant, state, updated_slot DESC) WHERE state >= 0",
+    "CREATE INDEX IF NOT EXISTS reprise_by_folder_slot ON"
+    " reprise_heads(tenant, folder, state, updated_slot DESC) WHERE state >= 0",
+    "CREATE INDEX IF NOT EXISTS reprise_answering_slot ON"
+    " reprise_heads(tenant, updated_slot DESC) WHERE answer IS NOT NULL",
+};
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
-constexpr Migration kMigrations[] = {{1, kVersion1}};
+constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}};
 
 // Two clients that create the same thing at once are told so in several ways.
 bool was_created_beside(std::string_view sqlstate) {

@@ -15,7 +15,9 @@
 
 namespace reprise::postgres {
 
-inline constexpr std::int64_t kVersion = 1;
+inline constexpr std::int64_t kVersion = 3;
+// Before it, lists were read by the time itself. Such tables can still be read.
+inline constexpr std::int64_t kSlotsVersion = 3;
 
 // What leads to version `number` from the one before.
 struct Migration {

@@ -82,6 +82,9 @@ std::string select_state(const ListShape& shape, std::size_t state) {
   if (shape.after) {
     const std::string updated_us = next();
     const std::string session = next();
+    if (shape.slots) {
+      sql += cat(" AND h.updated_slot <= (", updated_us, "::int8 >> 26)");
+    }
     sql += cat(" AND (h.updated_us, h.session_id) < (", updated_us, "::int8, ", session, "::text)");
   }
   if (shape.folder) {
@@ -100,11 +103,13 @@ std::string select_state(const ListShape& shape, std::size_t state) {
   if (shape.answering) {
     sql += " AND h.answer IS NOT NULL";
   }
-  return cat(sql, " ORDER BY h.updated_us DESC, h.session_id DESC LIMIT ", shape.rows, ")");
+  const std::string_view slots = shape.slots ? "h.updated_slot DESC, " : "";
+  return cat(sql, " ORDER BY ", slots, "h.updated_us DESC, h.session_id DESC LIMIT ", shape.rows,
+             ")");
 }
 
 void add_list_statements(std::vector<std::string>& all) {
-  constexpr unsigned kShapes = 1U << 6U;
+  constexpr unsigned kShapes = 1U << 7U;
   for (unsigned bits = 0; bits < kShapes; ++bits) {
     const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
     all.push_back(list_statement({.states = 1 + bits % 4,
@@ -114,7 +119,8 @@ void add_list_statements(std::vector<std::string>& all) {
                                   .mode = has(2),
                                   .prefix = has(3),
                                   .title = has(4),
-                                  .answering = has(5)}));
+                                  .answering = has(5),
+                                  .slots = has(6)}));
   }
 }
 

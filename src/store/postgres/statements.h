@@ -22,11 +22,16 @@ inline constexpr std::string_view kRollback = "ROLLBACK";
 
 // Sessions.
 
+// About a minute of times: lists are read by it from indexes, so that most appends to a session
+// change no column of an index, and PostgreSQL writes the new head beside the old one.
+#define REPRISE_SLOT(microseconds) "(" microseconds " >> 26)"
+
 // 3 the time of its last activity, 4 state, 5 folder, 6 head, 7 the creation's name. The first of
 // the statements that create a session: its key decides who may.
 inline constexpr std::string_view kInsertHead =
-    "WITH made AS (INSERT INTO reprise_heads(tenant, session_id, updated_us, state, folder, head,"
-    "  branch) VALUES($1::text, $2::text, $3::int8, $4::int8, $5::bytea, $6::int8, 0))"
+    "WITH made AS (INSERT INTO reprise_heads(tenant, session_id, updated_us, updated_slot, state,"
+    " folder, head, branch) VALUES($1::text, $2::text, $3::int8, " REPRISE_SLOT("$3::int8") ","
+    " $4::int8, $5::bytea, $6::int8, 0))"
     " INSERT INTO reprise_once(tenant, session_id, name, first_seq, head)"
     " VALUES($1::text, $2::text, $7::bytea, 0, 0)";
 inline constexpr std::string_view kInsertSession =
@@ -102,7 +107,9 @@ inline constexpr std::string_view kAppend =
     "WITH moved AS ("
     "UPDATE reprise_heads AS h SET"
     " head = h.head + $4::int8,"
-    " updated_us = coalesce($5::int8, h.updated_us), " REPRISE_ADD("input_tokens", "$6")
+    " updated_us = coalesce($5::int8, h.updated_us),"
+    " updated_slot = " REPRISE_SLOT("coalesce($5::int8, h.updated_us)") ", "
+    REPRISE_ADD("input_tokens", "$6")
         REPRISE_ADD("output_tokens", "$7") REPRISE_ADD("reasoning_tokens", "$8")
             REPRISE_ADD("cached_tokens", "$9")
     "cost_nanos = CASE WHEN $10::int8 IS NULL THEN h.cost_nanos ELSE"
@@ -222,6 +229,7 @@ struct ListShape {
   bool prefix = false;
   bool title = false;
   bool answering = false;
+  bool slots = true;  // the tables have them: the order is that of the indexes, sorted in each slot
 };
 // Parameters: tenant; the states; then what the shape says, in its order: updated_us and session of
 // the place, folder, mode, the prefix and what comes after all that begin with it, title.

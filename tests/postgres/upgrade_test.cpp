@@ -1,0 +1,97 @@
+// Tables of earlier versions are read as they are, and made current by whoever writes.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/text.h"
+#include "postgres/server_support.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/postgres/schema.h"
+#include "support/build.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+// A database as version `version` left it, with sessions a, b and c: c is the one of last activity,
+// then a, some hours before.
+std::string database_of(std::int64_t version) {
+  const std::string url = new_database();
+  run(url, postgres::schema_statements()[0]);
+  for (const postgres::Migration& migration : postgres::migrations()) {
+    if (migration.number <= version) {
+      for (const std::string_view statement : migration.statements) {
+        run(url, statement);
+      }
+      run(url, cat("INSERT INTO reprise_schema VALUES(", migration.number, ", 0)"));
+    }
+  }
+  run(url,
+      "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, state, folder)"
+      " VALUES('default', 'a', 1, 0, 20000000000, 0, '/'), ('default', 'b', 0, 0, 7, 0, '/'),"
+      " ('default', 'c', 0, 0, 90000000000, 0, '/')");
+  run(url,
+      "INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider, model,"
+      " working_dir, created_us) SELECT tenant, session_id, 'T', 't', '', '', '', '/', 1"
+      " FROM reprise_heads");
+  run(url,
+      "INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us, more, role,"
+      R"( content) VALUES('default', 'a', 0, 0, 3, 0, 'user', '[{"type":"text","text":"Hello"}]'))");
+  return url;
+}
+
+std::string order_of(Store& store) {
+  std::string order;
+  SessionQuery query = {.limit = 2};
+  do {
+    const SessionPage page = must(store.list(query));
+    for (const SessionInfo& info : page.sessions) {
+      order += info.id.str();
+    }
+    query.after = page.next;
+  } while (!query.after.empty());
+  return order;
+}
+
+class PostgresUpgrade : public testing::TestWithParam<std::int64_t> {};
+
+TEST_P(PostgresUpgrade, OldTablesAreReadAsTheyAre) {
+  const std::string url = database_of(GetParam());
+  const auto store = must(open_store(url, {.access = Access::read}));
+  EXPECT_EQ(order_of(*store), "cab");
+  EXPECT_EQ(texts(must(read_all(*store, session_id("a")))), std::vector<std::string>{"Hello"});
+  EXPECT_EQ(query(url, "SELECT max(version) FROM reprise_schema"), cat(GetParam()));
+}
+
+TEST_P(PostgresUpgrade, WhoeverWritesMakesThemCurrentWithAllThatTheyHave) {
+  const std::string url = database_of(GetParam());
+  {
+    std::vector<std::jthread> clients;
+    for (int client = 0; client < 10; ++client) {
+      clients.emplace_back([&url] { EXPECT_TRUE(works(open_store(url))); });
+    }
+  }
+  EXPECT_EQ(query(url, "SELECT max(version) FROM reprise_schema"), cat(postgres::kVersion));
+  const auto store = must(open_store(url));
+  EXPECT_EQ(order_of(*store), "cab");
+  EXPECT_EQ(texts(must(read_all(*store, session_id("a")))), std::vector<std::string>{"Hello"});
+  must(store->append(session_id("b"), messages(1), {}));
+  EXPECT_EQ(order_of(*store), "bca");
+  EXPECT_TRUE(must(store->offers().verifying->verify()).damage.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, PostgresUpgrade, testing::Values(1, 2));
+
+}  // namespace
+}  // namespace reprise::test
