@@ -134,7 +134,8 @@ void many_clients(const Server& server, const Scale& scale, const fs::path& fold
   }
   BarePostgres(url).run(
       "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us,"
-      " updated_slot, state, folder) SELECT 'default', 'own-' || i, 0, 0, 0, 0, 0, '/' FROM generate_series(0, 15) AS i");
+      " updated_slot, state, folder) SELECT 'default', 'own-' || i, 0, 0, 0, 0, 0, '/' FROM "
+      "generate_series(0, 15) AS i");
   const auto append_many = [&](std::size_t client) {
     for (int i = 0; i < scale.clients_appends; ++i) {
       append(*stores[client], ids[client]);

@@ -65,7 +65,7 @@ std::string grow(const Server& server, const std::string& name, const Size& size
   bare.run(
       "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us,"
       " updated_slot, state, folder) SELECT " +
-      key + ", " + head + ", 0, i * 1000000, i * 1000000 >> 26, 0, '/home'" + sessions);
+      key + ", " + head + ", 0, i::int8 * 1000000, i::int8 * 1000000 >> 26, 0, '/home'" + sessions);
   bare.run("INSERT INTO bare_sessions SELECT " + key + ", i, i, 'A session', 'echo', '/home', " +
            head + sessions);
   bare.run(

@@ -166,7 +166,8 @@ TEST(PostgresStore, ASessionIsFoundByItsKey) {
   while (std::stoi(scans("= 'reprise_heads_pkey'")) < 4) {  // told when its connection has ended
     std::this_thread::yield();
   }
-  EXPECT_EQ(scans("IN ('reprise_by_slot', 'reprise_by_folder_slot', 'reprise_answering_slot')"), "0");
+  EXPECT_EQ(scans("IN ('reprise_by_slot', 'reprise_by_folder_slot', 'reprise_answering_slot')"),
+            "0");
 }
 
 // Else each would write an entry in every index of the heads, for as long as the session grows.
@@ -180,7 +181,8 @@ TEST(PostgresStore, AppendsOfOneMinuteChangeNoIndexOfTheHeads) {
     }
   }
   const auto updates = [&url](std::string_view column) {
-    return query(url, cat("SELECT ", column, " FROM pg_stat_user_tables"
+    return query(url, cat("SELECT ", column,
+                          " FROM pg_stat_user_tables"
                           " WHERE relname = 'reprise_heads'"));
   };
   while (std::stoi(updates("n_tup_upd")) < 10) {  // told when its connection has ended

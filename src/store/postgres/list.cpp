@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,8 +41,9 @@ std::string after_prefix(std::string prefix) {
   return prefix;
 }
 
-std::vector<SessionState> states_of(const SessionQuery& query) {
-  std::vector<SessionState> states = query.states;
+std::vector<std::int64_t> states_of(const SessionQuery& query) {
+  std::vector<std::int64_t> states;
+  std::ranges::transform(query.states, std::back_inserter(states), state_number);
   std::ranges::sort(states);
   states.erase(std::ranges::unique(states).begin(), states.end());
   return states;
@@ -49,8 +51,7 @@ std::vector<SessionState> states_of(const SessionQuery& query) {
 
 Result<ListQuery> make_query(const Database& database, const SessionQuery& query,
                              const std::optional<ListPlace>& after) {
-  const std::vector<SessionState> states = states_of(query);
-  ListQuery list{.text = list_statement({.states = states.size(),
+  ListQuery list{.text = list_statement({.states = states_of(query),
                                          .rows = query.limit + 1,
                                          .after = after.has_value(),
                                          .folder = query.working_dir.has_value(),
@@ -60,9 +61,6 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
                                          .answering = query.answering_only,
                                          .slots = database.version() >= kSlotsVersion}),
                  .values = postgres::values(database.tenant())};
-  for (const SessionState state : states) {
-    list.values.add(state_number(state));
-  }
   if (after) {
     list.values.add(after->updated_us);
     list.values.add(after->id);

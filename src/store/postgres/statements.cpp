@@ -69,16 +69,16 @@ constexpr std::string_view kStatements[] = {
 };
 
 // One state's sessions in their order.
-std::string select_state(const ListShape& shape, std::size_t state) {
-  std::size_t parameter = shape.states + 2;  // the next one that all states share
+std::string select_state(const ListShape& shape, std::int64_t state) {
+  std::size_t parameter = 2;
   const auto next = [&parameter] { return cat("$", parameter++); };
   std::string sql =
       "(SELECT h.session_id, h.updated_us, h.state, h.head, h.answer_start FROM reprise_heads AS h";
   if (shape.mode || shape.title) {
     sql += " JOIN reprise_sessions AS s ON s.tenant = h.tenant AND s.session_id = h.session_id";
   }
-  sql += cat(" WHERE h.tenant = $1::text AND h.state = $", state + 2,
-             "::int8 AND h.state >= 0");  // the indexes' condition
+  sql += cat(" WHERE h.tenant = $1::text AND h.state = ", state,
+             " AND h.state >= 0");  // the indexes' condition
   if (shape.after) {
     const std::string updated_us = next();
     const std::string session = next();
@@ -112,7 +112,7 @@ void add_list_statements(std::vector<std::string>& all) {
   constexpr unsigned kShapes = 1U << 7U;
   for (unsigned bits = 0; bits < kShapes; ++bits) {
     const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
-    all.push_back(list_statement({.states = 1 + bits % 4,
+    all.push_back(list_statement({.states = std::vector<std::int64_t>(1 + bits % 4),
                                   .rows = 21,
                                   .after = has(0),
                                   .folder = has(1),
@@ -127,11 +127,11 @@ void add_list_statements(std::vector<std::string>& all) {
 }  // namespace
 
 std::string list_statement(const ListShape& shape) {
-  std::string page = select_state(shape, 0);
-  if (shape.states > 1) {
-    for (std::size_t state = 1; state < shape.states; ++state) {
-      page += cat(" UNION ALL ", select_state(shape, state));
-    }
+  std::string page;
+  for (const std::int64_t state : shape.states) {
+    page += cat(page.empty() ? "" : " UNION ALL ", select_state(shape, state));
+  }
+  if (shape.states.size() > 1) {
     page += cat(" ORDER BY updated_us DESC, session_id DESC LIMIT ", shape.rows);
   }
   return cat("SELECT" REPRISE_INFO_COLUMNS " FROM (", page,

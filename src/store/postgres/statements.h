@@ -7,6 +7,7 @@
 // $1 is the tenant and, where there is one, $2 the session.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -219,9 +220,10 @@ inline constexpr std::string_view kFindDeltas =
     " ON d.tenant = h.tenant AND d.session_id = h.session_id AND d.answer = h.answer"
     " WHERE h.tenant = $1::text AND h.session_id = $2::text ORDER BY d.n, d.piece, d.part";
 
-// Lists are put together from few parts, so that the server finds the index for each.
+// Lists are put together from few parts, so that the server finds the index for each. The states
+// are part of the text: it then knows enough to plan once, which takes longer than the list itself.
 struct ListShape {
-  std::size_t states = 1;  // 1 to 4
+  std::vector<std::int64_t> states;  // at least one
   std::size_t rows = 1;
   bool after = false;  // a place in the order
   bool folder = false;
@@ -231,8 +233,8 @@ struct ListShape {
   bool answering = false;
   bool slots = true;  // the tables have them: the order is that of the indexes, sorted in each slot
 };
-// Parameters: tenant; the states; then what the shape says, in its order: updated_us and session of
-// the place, folder, mode, the prefix and what comes after all that begin with it, title.
+// Parameters: tenant; then what the shape says, in its order: updated_us and session of the place,
+// folder, mode, the prefix and what comes after all that begin with it, title.
 std::string list_statement(const ListShape& shape);
 
 // For the test that reads them: all above, those in statements_beside.h, and lists of every shape.
