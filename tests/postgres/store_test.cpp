@@ -4,11 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -20,7 +24,9 @@
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
+#include "store/postgres/connection.h"
 #include "store/postgres/schema.h"
+#include "store/postgres/url.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/postgres_server.h"
@@ -227,6 +233,51 @@ TEST(PostgresStore, ADamagedMessageCostsOnlyItself) {
     ASSERT_EQ(read.size(), 2U);
     EXPECT_EQ(read.front().seq.value, newest_first ? 3 : 0);
   }
+}
+
+// Pages are asked for as if no message were missing, before it is known that some are.
+TEST(PostgresStore, MissingMessagesAreCountedOnceAndTheOthersReadOnce) {
+  const std::string url = new_database();
+  const auto store = must(open_store(url));
+  must(store->create(session("s")));
+  must(store->append(session_id("s"), messages(3000), {}));
+  query(url,
+        "DELETE FROM reprise_messages WHERE seq BETWEEN 300 AND 1900 OR seq = 2100 OR seq = 2999"
+        " RETURNING 1");
+  for (const bool newest_first : {false, true}) {
+    std::vector<std::int64_t> read;
+    const auto report =
+        must(store->read(session_id("s"), {.newest_first = newest_first}, [&](Message&& message) {
+          read.push_back(message.seq.value);
+          return Flow::go_on;
+        }));
+    EXPECT_EQ(report.damaged, 1603);
+    EXPECT_EQ(read.size(), 1397U);
+    if (newest_first) {
+      std::ranges::reverse(read);
+    }
+    EXPECT_EQ(std::ranges::adjacent_find(read, std::greater_equal()), read.end());
+  }
+}
+
+// A connection prepares it once for both, and nothing that failed to be prepared counts as such.
+TEST(PostgresConnection, AStatementCanStandTwiceInOneRoundTrip) {
+  const auto place = must(postgres::parse_url(postgres_url("default")));
+  const auto connection = must(postgres::Connection::open(
+      place.servers.front(), std::chrono::steady_clock::now() + std::chrono::minutes(1)));
+  EXPECT_FALSE(connection->run({{"SELECT 1/0"}, {"SELECT 7"}, {"SELECT 7"}}));
+  EXPECT_FALSE(connection->run_one({"SELECT nothing"}));
+  EXPECT_FALSE(connection->run_one({"SELECT nothing"}));
+  EXPECT_EQ(connection->failure().sqlstate, "42703");
+  const auto rows = must(connection->run({{"SELECT 7"}, {"SELECT 7"}}));
+  EXPECT_EQ(rows[1].integer(0, 0), 7);
+  for (int i = 0; i < 3; ++i) {
+    must(connection->begin({"SELECT 8"}));
+  }
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(must(connection->take()).integer(0, 0), 8);
+  }
+  EXPECT_TRUE(connection->is_idle());
 }
 
 }  // namespace

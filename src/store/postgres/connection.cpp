@@ -87,9 +87,13 @@ Result<std::vector<Rows>> Connection::run(std::span<const Query> queries) {
   for (const Query& query : queries) {
     REPRISE_TRY(send(query));
   }
+  REPRISE_TRY(begin_collecting());
   std::vector<Rows> rows;
   rows.reserve(queries.size());
-  REPRISE_TRY(collect(rows));
+  for (const Sent& sent : std::exchange(sent_, {})) {
+    REPRISE_TRY(collect(sent, rows));
+  }
+  REPRISE_TRY(end_round_trip());
   return rows;
 }
 
@@ -101,17 +105,19 @@ Result<Rows> Connection::run_one(const Query& query) {
 Result<> Connection::send(const Query& query) {
   const Values::Bound bound = query.values.bound();
   const std::size_t statement = std::hash<std::string_view>()(query.text);
-  const std::string text(query.text);
   int sent = 0;
   if (prepare_ == Prepare::unnamed) {
+    const std::string text(query.text);
     sent = libpq_.send_query(connection_, text.c_str(), bound.count(), nullptr, bound.values.data(),
                              bound.lengths.data(), bound.formats.data(), 1);
   } else {
     const std::string name = name_of(statement);
     if (!prepared_.contains(statement)) {
+      const std::string text(query.text);
       if (libpq_.send_prepare(connection_, name.c_str(), text.c_str(), 0, nullptr) != 1) {
         return lose(Code::io, libpq_.error_message(connection_));
       }
+      prepared_.insert(statement);
       sent_.push_back({statement, true});
     }
     sent = libpq_.send_prepared(connection_, name.c_str(), bound.count(), bound.values.data(),
@@ -182,21 +188,35 @@ Result<PGresult*> Connection::next_result() {
   return nullptr;
 }
 
-// What was sent is answered, up to the end of its round trip.
-Result<> Connection::collect(std::vector<Rows>& rows) {
+Result<> Connection::begin_collecting() {
   if (libpq_.pipeline_sync(connection_) != 1) {
     return lose(Code::io, libpq_.error_message(connection_));
   }
-  REPRISE_TRY(flush());
-  for (const Sent& sent : std::exchange(sent_, {})) {
-    while (true) {
-      REPRISE_ASSIGN(PGresult* const result, next_result());
-      if (result == nullptr) {
-        break;
+  return flush();
+}
+
+Result<> Connection::collect(const Sent& sent, std::vector<Rows>& rows) {
+  bool is_done = false;
+  while (true) {
+    REPRISE_ASSIGN(PGresult* const result, next_result());
+    if (result == nullptr) {
+      break;
+    }
+    Rows returned(libpq_, result);
+    if (libpq_.result_status(result) != PGRES_PIPELINE_ABORTED) {
+      is_done = true;
+      if (!sent.is_preparation) {
+        rows.push_back(std::move(returned));
       }
-      take(sent, result, rows);
     }
   }
+  if (sent.is_preparation && !is_done) {
+    prepared_.erase(sent.statement);
+  }
+  return {};
+}
+
+Result<> Connection::end_round_trip() {
   REPRISE_ASSIGN(PGresult* const sync, next_result());
   libpq_.clear(sync);
   if (error_) {
@@ -207,19 +227,6 @@ Result<> Connection::collect(std::vector<Rows>& rows) {
     return fail(Code::io, "the server has stored it, but its standby has not confirmed it");
   }
   return {};
-}
-
-void Connection::take(const Sent& sent, PGresult* result, std::vector<Rows>& rows) {
-  if (libpq_.result_status(result) == PGRES_PIPELINE_ABORTED) {
-    libpq_.clear(result);
-    return;
-  }
-  if (sent.is_preparation) {
-    prepared_.insert(sent.statement);
-    libpq_.clear(result);
-    return;
-  }
-  rows.emplace_back(libpq_, result);
 }
 
 // The first error is the one that counts: the others follow from it.

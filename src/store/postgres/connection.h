@@ -64,10 +64,12 @@ class Connection {
   }
   Result<Rows> run_one(const Query& query);
 
-  // Rows one by one as they come, so that memory holds only one. Until the last one was taken,
-  // nothing else may run here.
-  Result<> begin_rows(const Query& query);
-  Result<std::optional<Rows>> next_row();  // nullopt after the last one
+  // A statement in a round trip of its own, which nobody waits for yet. Several may be under way;
+  // what they return is taken in their order, and until then nothing else may run here.
+  Result<> begin(const Query& query);
+  Result<Rows> take();  // all rows of one
+  // Or one by one as they come, so that memory holds only one; nullopt after the last one.
+  Result<std::optional<Rows>> take_row();
 
   bool is_usable() const;  // neither broken nor with rows that nobody took
   bool is_idle() const;    // usable, and not in a transaction
@@ -87,8 +89,9 @@ class Connection {
   Result<> flush();
   Result<short> wait(short events);
   Result<PGresult*> next_result();
-  Result<> collect(std::vector<Rows>& rows);
-  void take(const Sent& sent, PGresult* result, std::vector<Rows>& rows);
+  Result<> begin_collecting();
+  Result<> collect(const Sent& sent, std::vector<Rows>& rows);
+  Result<> end_round_trip();
   void refuse(const PGresult* result);
   std::unexpected<Error> lose(Code code, std::string_view what);
   std::unexpected<Error> refused();
@@ -98,7 +101,7 @@ class Connection {
   PGconn* const connection_;
   Deadline deadline_ = {};
   Prepare prepare_ = Prepare::named;
-  std::unordered_set<std::size_t> prepared_;
+  std::unordered_set<std::size_t> prepared_;  // or about to be
   std::vector<Sent> sent_;
   std::optional<Error> error_;  // the first of the statements under way
   bool not_replicated_ = false;

@@ -1,8 +1,9 @@
-// Rows that are taken one by one as they come.
+// Statements that nobody waits for when they begin.
 
 #include <libpq-fe.h>
 
 #include <optional>
+#include <vector>
 
 #include "reprise/error.h"
 #include "store/postgres/connection.h"
@@ -11,42 +12,50 @@
 
 namespace reprise::postgres {
 
-Result<> Connection::begin_rows(const Query& query) {
-  failure_ = {};
-  error_.reset();
-  REPRISE_TRY(send(query));
-  if (libpq_.pipeline_sync(connection_) != 1) {
-    return lose(Code::io, libpq_.error_message(connection_));
+Result<> Connection::begin(const Query& query) {
+  if (sent_.empty()) {
+    failure_ = {};
+    error_.reset();
+    not_replicated_ = false;
   }
-  return flush();
+  REPRISE_TRY(send(query));
+  return begin_collecting();
 }
 
-Result<std::optional<Rows>> Connection::next_row() {
+Result<Rows> Connection::take() {
+  std::vector<Rows> rows;
+  for (bool is_preparation = true; is_preparation;) {
+    const Sent sent = sent_.front();
+    is_preparation = sent.is_preparation;
+    REPRISE_TRY(collect(sent, rows));
+    sent_.erase(sent_.begin());
+  }
+  REPRISE_TRY(end_round_trip());
+  return std::move(rows.front());
+}
+
+Result<std::optional<Rows>> Connection::take_row() {
   while (!sent_.empty()) {
     const Sent sent = sent_.front();
-    if (!sent.is_preparation) {
-      // It says no once the first row has come, which is how it should be.
-      libpq_.single_row_mode(connection_);
+    if (sent.is_preparation) {
+      std::vector<Rows> none;
+      REPRISE_TRY(collect(sent, none));
+      sent_.erase(sent_.begin());
+      continue;
     }
+    // It says no once the first row has come, which is how it should be.
+    libpq_.single_row_mode(connection_);
     REPRISE_ASSIGN(PGresult* const result, next_result());
     if (result == nullptr) {
       sent_.erase(sent_.begin());
       continue;
     }
     Rows row(libpq_, result);
-    const auto status = libpq_.result_status(result);
-    if (sent.is_preparation && status == PGRES_COMMAND_OK) {
-      prepared_.insert(sent.statement);
-    }
-    if (status == PGRES_SINGLE_TUPLE) {
+    if (libpq_.result_status(result) == PGRES_SINGLE_TUPLE) {
       return row;
     }
   }
-  REPRISE_ASSIGN(PGresult* const sync, next_result());
-  libpq_.clear(sync);
-  if (error_) {
-    return refused();
-  }
+  REPRISE_TRY(end_round_trip());
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,16 +26,18 @@
 namespace reprise::postgres {
 namespace {
 
-// Who looks only at the end of a session should not pay for a long page; each one is longer, as
-// far as the messages so far let it stay below kPageBytes.
-constexpr std::int64_t kFirstPageRows = 16;
-constexpr std::int64_t kPageRowsMax = 8192;
-constexpr std::int64_t kPageGrowth = 8;
-constexpr std::size_t kPageBytes = std::size_t{1} << 20;
+// Who looks only at the end of a session should not pay for many messages; each batch is longer, as
+// far as the messages so far let it stay below kBatchBytes.
+constexpr std::int64_t kFirstBatch = 16;
+constexpr std::int64_t kBatchMax = 8192;
+constexpr std::int64_t kBatchGrowth = 8;
+constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+// So many rows are in memory at once twice, however long they are.
+constexpr std::int64_t kPageRows = 256;
 constexpr std::size_t kDamageMax = 1000;
 
-// Pages are fetched whole when they are small, and the connection is free while they are delivered.
-// One that would be large is delivered as it comes.
+// Messages are fetched in batches, and the connection is free while one is delivered. A batch
+// comes in pages, each asked for before the one before it is looked at.
 class Reading {
  public:
   Reading(Database& database, const SessionId& id, const ReadRange& range, const MessageSink& sink)
@@ -47,9 +50,9 @@ class Reading {
   Result<ReadReport> run() {
     REPRISE_TRY(find_segments());
     while (!segments_.empty() && !is_stopped_) {
-      REPRISE_TRY(database_.read([this](Connection& one) { return fetch_page(one); }));
+      REPRISE_TRY(database_.read([this](Connection& one) { return fetch(one); }));
       REPRISE_TRY(deliver());
-      choose_page_rows();
+      choose_batch();
     }
     return std::move(report_);
   }
@@ -58,13 +61,16 @@ class Reading {
   // A message that came; or, while parts of it stand elsewhere, the row that came.
   struct Fetched {
     ReadMessage read;
-    std::optional<Rows> open;
+    std::shared_ptr<const Rows> page;
+    int row = 0;
   };
-  void choose_page_rows();
+  void choose_batch();
   Result<> find_segments();
-  Result<> fetch_page(Connection& connection);
+  Result<> fetch(Connection& connection);
+  Result<> ask(Connection& connection, Segment& left, std::int64_t rows) const;
+  std::size_t add(const std::shared_ptr<const Rows>& page);
   Result<> deliver();
-  Result<ReadMessage> complete(const Rows& open);
+  Result<ReadMessage> complete(MessageRow row);
   void expect(std::int64_t seq);
   void report(Damage damage);
 
@@ -74,10 +80,9 @@ class Reading {
   const MessageSink& sink_;
   const std::string place_;
   std::deque<Segment> segments_;  // what is left to fetch, in the order of reading
-  std::int64_t page_rows_ = kFirstPageRows;
-  std::vector<Fetched> page_;
-  std::optional<Branch> page_branch_;
-  std::size_t page_bytes_ = 0;
+  std::int64_t batch_rows_ = kFirstBatch;
+  std::vector<Fetched> batch_;
+  std::optional<Branch> batch_branch_;
   // Of all that came.
   std::int64_t bytes_ = 0;
   std::int64_t rows_ = 0;
@@ -106,40 +111,33 @@ Result<> Reading::find_segments() {
   return {};
 }
 
-Result<> Reading::fetch_page(Connection& connection) {
-  const Segment& segment = segments_.front();
-  REPRISE_TRY(connection.begin_rows(
-      {range_.newest_first ? kReadBackwards : kReadForwards,
-       values_of({database_.tenant(), segment.branch.session}, segment.branch.number, segment.from,
-                 segment.to, page_rows_)}));
-  page_branch_ = segment.branch;
-  std::int64_t rows = 0;
+Result<> Reading::fetch(Connection& connection) {
+  Segment& segment = segments_.front();
+  batch_branch_ = segment.branch;
+  Segment left = segment;  // what was not asked for
+  std::int64_t wanted = batch_rows_;
+  std::deque<std::int64_t> asked;  // the rows of each page under way
+  std::size_t bytes = 0;
   while (true) {
-    REPRISE_ASSIGN(auto row, connection.next_row());
-    if (!row) {
+    while (asked.size() < 2 && wanted > 0 && left.from < left.to) {
+      asked.push_back(std::min(wanted, kPageRows));
+      wanted -= asked.back();
+      REPRISE_TRY(ask(connection, left, asked.back()));
+    }
+    if (asked.empty()) {
       break;
     }
-    ++rows;
-    const MessageRow message = read_row(*row, 0);
-    expect(message.seq.value);
-    page_bytes_ += message.bytes();
-    bytes_ += static_cast<std::int64_t>(message.bytes());
-    ++rows_;
-    if (message.more == 0) {
-      page_.emplace_back(read_message(message, place_), std::nullopt);
-    } else {
-      page_.emplace_back(ReadMessage(), *std::move(row));
+    REPRISE_ASSIGN(Rows page, connection.take());
+    connection.set_deadline(database_.deadline());
+    const bool is_last = page.count() < asked.front();
+    asked.pop_front();
+    bytes += add(std::make_shared<const Rows>(std::move(page)));
+    if (is_last) {
+      expect(range_.newest_first ? segment.from - 1 : segment.to);
     }
-    if (page_bytes_ >= kPageBytes) {
-      REPRISE_TRY(deliver());
-      connection.set_deadline(database_.deadline());
-      if (is_stopped_) {
-        return {};
-      }
+    if (is_last || bytes >= kBatchBytes) {
+      wanted = 0;
     }
-  }
-  if (rows < page_rows_) {
-    expect(range_.newest_first ? segment.from - 1 : segment.to);
   }
   if (segment.from >= segment.to) {
     segments_.pop_front();
@@ -147,11 +145,41 @@ Result<> Reading::fetch_page(Connection& connection) {
   return {};
 }
 
-void Reading::choose_page_rows() {
+// As if no message were missing: where some are, the next page begins with messages of this one.
+Result<> Reading::ask(Connection& connection, Segment& left, std::int64_t rows) const {
+  const auto [branch, from, to] = left;
+  (range_.newest_first ? left.to : left.from) += range_.newest_first ? -rows : rows;
+  return connection.begin(
+      {range_.newest_first ? kReadBackwards : kReadForwards,
+       values_of({database_.tenant(), branch.session}, branch.number, from, to, rows)});
+}
+
+// Returns how many bytes came with it.
+std::size_t Reading::add(const std::shared_ptr<const Rows>& page) {
+  const Segment& segment = segments_.front();
+  std::size_t bytes = 0;
+  for (int at = 0; at < page->count(); ++at) {
+    const MessageRow row = read_row(*page, at);
+    if (row.seq.value < segment.from || row.seq.value >= segment.to) {
+      continue;  // came with the page before
+    }
+    expect(row.seq.value);
+    bytes += row.bytes();
+    if (row.more == 0) {
+      batch_.push_back({read_message(row, place_), nullptr});
+    } else {
+      batch_.push_back({ReadMessage(), page, at});
+    }
+  }
+  bytes_ += static_cast<std::int64_t>(bytes);
+  rows_ += page->count();
+  return bytes;
+}
+
+void Reading::choose_batch() {
   const std::int64_t each = bytes_ / std::max<std::int64_t>(rows_, 1) + 1;
-  const std::int64_t fitting = static_cast<std::int64_t>(kPageBytes) / (each * 2);
-  page_rows_ =
-      std::clamp(fitting, kFirstPageRows, std::min(page_rows_ * kPageGrowth, kPageRowsMax));
+  const std::int64_t fitting = static_cast<std::int64_t>(kBatchBytes) / (each * 2);
+  batch_rows_ = std::clamp(fitting, kFirstBatch, std::min(batch_rows_ * kBatchGrowth, kBatchMax));
 }
 
 // `seq` is the next that is there; those before it should have been.
@@ -178,12 +206,12 @@ void Reading::report(Damage damage) {
 }
 
 Result<> Reading::deliver() {
-  for (Fetched& fetched : page_) {
+  for (Fetched& fetched : batch_) {
     if (is_stopped_) {
       break;
     }
-    if (const auto open = std::exchange(fetched.open, std::nullopt); open) {
-      REPRISE_ASSIGN(fetched.read, complete(*open));
+    if (const auto page = std::exchange(fetched.page, nullptr); page) {
+      REPRISE_ASSIGN(fetched.read, complete(read_row(*page, fetched.row)));
     }
     ReadMessage& read = fetched.read;
     if (read.damage) {
@@ -191,15 +219,13 @@ Result<> Reading::deliver() {
     }
     is_stopped_ = read.message && sink_(*std::move(read.message)) == Flow::stop;
   }
-  page_.clear();  // its memory is for the next one
-  page_bytes_ = 0;
+  batch_.clear();  // its memory is for the next one
   return {};
 }
 
 // With a long content's later pieces.
-Result<ReadMessage> Reading::complete(const Rows& open) {
-  MessageRow row = read_row(open, 0);
-  const Branch branch = page_branch_.value_or(Branch{id_, 0});  // every page has one
+Result<ReadMessage> Reading::complete(MessageRow row) {
+  const Branch branch = batch_branch_.value_or(Branch{id_, 0});  // every batch has one
   const Key key{database_.tenant(), branch.session};
   REPRISE_ASSIGN(const Rows parts, database_.read_for<Rows>([&](Connection& connection) {
     return connection.run_one({kReadParts, values_of(key, branch.number, row.seq.value)});

@@ -59,9 +59,9 @@ class Verification {
     const VerifyReport before = report_;
     return database_.read([&](Connection& connection) -> Result<> {
       report_ = before;  // another attempt looks at all of them again
-      REPRISE_TRY(connection.begin_rows({statement, values(database_.tenant())}));
+      REPRISE_TRY(connection.begin({statement, values(database_.tenant())}));
       while (true) {
-        REPRISE_ASSIGN(const auto row, connection.next_row());
+        REPRISE_ASSIGN(const auto row, connection.take_row());
         if (!row) {
           return {};
         }
