@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -24,7 +23,6 @@
 #include "messages.h"
 #include "postgres_rows.h"
 #include "reprise/message.h"
-#include "reprise/open_store.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/postgres/statements.h"

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -37,10 +38,10 @@ void partition(BarePostgres& bare, int partitions) {
              " (LIKE plain INCLUDING ALL) PARTITION BY HASH (tenant, session_id)");
     bare.run("DROP TABLE plain");
     for (int i = 0; i < partitions; ++i) {
-      const std::string number = std::to_string(i);
-      bare.run("CREATE TABLE " + name + "_" + number + " PARTITION OF " + name +
-               " FOR VALUES WITH (MODULUS " + std::to_string(partitions) + ", REMAINDER " + number +
-               ")");
+      std::ostringstream part;
+      part << "CREATE TABLE " << name << "_" << i << " PARTITION OF " << name
+           << " FOR VALUES WITH (MODULUS " << partitions << ", REMAINDER " << i << ")";
+      bare.run(part.str());
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <libpq-fe.h>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "reprise/error.h"

@@ -11,7 +11,6 @@
 
 #include "base/text.h"
 #include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"

@@ -112,7 +112,7 @@ Result<> Reading::find_segments() {
 }
 
 Result<> Reading::fetch(Connection& connection) {
-  Segment& segment = segments_.front();
+  const Segment& segment = segments_.front();
   batch_branch_ = segment.branch;
   Segment left = segment;  // what was not asked for
   std::int64_t wanted = batch_rows_;

@@ -1,6 +1,7 @@
 #include "store/postgres/statements.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
