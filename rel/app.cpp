@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include "hostile_files.h"
 #include "hostile_texts.h"
 #include "program.h"
+#include "run.h"
 #include "tally.h"
 #include "trial.h"
 
@@ -51,8 +51,9 @@ std::string foreign_bytes_in(std::string_view shown) {
       return cat("writes Esc ", shown.substr(at + 1, 12));
     }
   }
-  for (const std::string_view bad :
-       {"\x07", "\x0b", "\x0c", "\x7f", "\xe2\x80\xae", "\xe2\x81\xa6"}) {
+  constexpr std::array<std::string_view, 6> kBad = {
+      "\x07", "\x0b", "\x0c", "\x7f", kRightToLeftOverride, kLeftToRightIsolate};
+  for (const std::string_view bad : kBad) {
     if (shown.contains(bad)) {
       return cat("writes the byte ", static_cast<int>(static_cast<unsigned char>(bad.back())));
     }
@@ -137,24 +138,18 @@ class App {
 };
 
 }  // namespace
-}  // namespace reprise::rel
 
-int main(int argc, char** argv) {
-  using namespace reprise::rel;
-  try {
-    if (argc < 3) {
-      std::fputs("usage: rel_app PROGRAM CORPUS [COUNT]\n", stderr);
-      return 64;
-    }
-    const int count = argc > 3 ? std::stoi(argv[3]) : 60;
-    const App app(argv[1], argv[2]);
-    Tally tally;
-    for (int number = 0; number < count; ++number) {
-      tally.add(reprise::cat("input ", number), app.try_one(static_cast<unsigned>(number)));
-    }
-    return report("app", "program", tally) ? 0 : 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "rel_app: %s\n", error.what());
-    return 1;
+int run(std::vector<std::string> words) {
+  if (words.size() < 2) {
+    return usage("rel_app PROGRAM CORPUS [COUNT]");
   }
+  const int count = words.size() > 2 ? std::stoi(words[2]) : 60;
+  const App app(words[0], words[1]);
+  Tally tally;
+  for (int number = 0; number < count; ++number) {
+    tally.add(cat("input ", number), app.try_one(static_cast<unsigned>(number)));
+  }
+  return report("app", "program", tally) ? 0 : 1;
 }
+
+}  // namespace reprise::rel

@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -30,6 +29,7 @@
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "run.h"
 #include "tally.h"
 #include "trial.h"
 
@@ -266,24 +266,17 @@ class Clocks {
 };
 
 }  // namespace
-}  // namespace reprise::rel
 
-int main(int argc, char** argv) {
-  using namespace reprise::rel;
-  try {
-    if (argc < 4) {
-      std::fputs("usage: rel_clock PROGRAM SHIFT STORE...\n", stderr);
-      return 64;
-    }
-    bool all_good = true;
-    for (int i = 3; i < argc; ++i) {
-      const std::string store = argv[i];
-      all_good &= report("clock", store.substr(0, store.find(':')),
-                         Clocks(argv[1], argv[2], store).try_all());
-    }
-    return all_good ? 0 : 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "rel_clock: %s\n", error.what());
-    return 1;
+int run(std::vector<std::string> words) {
+  if (words.size() < 3) {
+    return usage("rel_clock PROGRAM SHIFT STORE...");
   }
+  bool all_good = true;
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    all_good &= report("clock", words[i].substr(0, words[i].find(':')),
+                       Clocks(words[0], words[1], words[i]).try_all());
+  }
+  return all_good ? 0 : 1;
 }
+
+}  // namespace reprise::rel

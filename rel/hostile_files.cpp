@@ -113,8 +113,7 @@ std::string read_bytes(const fs::path& file) {
 const std::vector<std::string>& poisons() {
   static const std::vector<std::string> all = {
       "\x1b[2J\x1b]0;owned\x07",
-      "\xc2\x9b"
-      "31m\xe2\x80\xae\xe2\x81\xa6",
+      cat("\xc2\x9b", "31m", kRightToLeftOverride, kLeftToRightIsolate),
       std::string("\0", 1),
       "\xff\xfe\xc0\xaf",
       R"(\ud83d)",

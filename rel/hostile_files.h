@@ -5,10 +5,17 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace reprise::rel {
+
+// What turns the direction of a text around. NOLINTBEGIN(misc-misleading-bidirectional): spelled
+// out, so that nobody who reads them is misled.
+inline constexpr std::string_view kRightToLeftOverride = "\xe2\x80\xae";
+inline constexpr std::string_view kLeftToRightIsolate = "\xe2\x81\xa6";
+// NOLINTEND(misc-misleading-bidirectional)
 
 std::string read_bytes(const std::filesystem::path& file);
 

@@ -18,6 +18,7 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
+#include "reprise/types.h"
 
 namespace reprise::rel {
 namespace {
@@ -38,8 +39,8 @@ constexpr std::array<std::string_view, 12> kPayloads = {
     "0;owned\x07",
     "\x1b[6n",
     "\x1b[?31337h",
-    "\xe2\x80\xae",
-    "\xe2\x81\xa6",
+    kRightToLeftOverride,
+    kLeftToRightIsolate,
     "\x07\x08\x0b\x0c\x0e",
 };
 
@@ -48,7 +49,7 @@ std::string hostile_text(unsigned number) {
   constexpr std::string_view kFamily = "\U0001F469\u200D\U0001F469\u200D\U0001F467";
   std::string out = cat(kHarmless, " ", number, " ", number % 3 == 0 ? kFamily : "", " ");
   for (std::size_t i = 0; i < 5; ++i) {
-    const std::size_t which = number * 7 + i * 3;
+    const std::size_t which = std::size_t{number} * 7 + i * 3;
     out += cat(kPayloads.at(which % kPayloads.size()), " ",
                std::string_view(poisons()[which % poisons().size()]).substr(0, kPoisonBytesMax),
                "\n# | ");

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,7 +10,6 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 
@@ -42,10 +42,11 @@ Kept kept_in(const fs::path& folder, std::string_view url) {
   if (!read || read->damaged > 0) {
     return {.fault = read ? "shows damage" : read.error().message};
   }
-  if (const auto running = (*store)->offers().partials->find(page->sessions[0].id);
-      running && *running) {
+  const std::optional<Partial> running =
+      (*store)->offers().partials->find(page->sessions[0].id).value_or(std::nullopt);
+  if (running) {
     Message answer;
-    answer.blocks = (*running)->blocks;
+    answer.blocks = running->blocks;
     out.answer += plain_text(answer);
     out.is_whole = false;
   }

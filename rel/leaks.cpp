@@ -7,7 +7,6 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/types.h>
 #include <zip.h>
 
 #include <algorithm>
@@ -15,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -29,6 +27,7 @@
 #include "fake_provider/fake_provider.h"
 #include "netless.h"
 #include "program.h"
+#include "run.h"
 #include "tally.h"
 #include "trial.h"
 
@@ -46,11 +45,11 @@ std::string unpacked(const fs::path& file) {
   const std::unique_ptr<zip_t, void (*)(zip_t*)> zip(zip_open(file.c_str(), ZIP_RDONLY, &fault),
                                                      zip_discard);
   std::string out;
-  for (zip_int64_t i = 0; zip != nullptr && i < zip_get_num_entries(zip.get(), 0); ++i) {
+  for (std::int64_t i = 0; zip != nullptr && i < zip_get_num_entries(zip.get(), 0); ++i) {
     const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> entry(
-        zip_fopen_index(zip.get(), static_cast<zip_uint64_t>(i), 0), zip_fclose);
+        zip_fopen_index(zip.get(), static_cast<std::uint64_t>(i), 0), zip_fclose);
     std::array<char, 4096> piece{};
-    for (zip_int64_t got = 1; entry != nullptr && got > 0;) {
+    for (std::int64_t got = 1; entry != nullptr && got > 0;) {
       got = zip_fread(entry.get(), piece.data(), piece.size());
       out.append(piece.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
     }
@@ -274,6 +273,9 @@ class Leaks {
 bool counts_ways_out() {
   const std::int64_t before = ways_sought_out();
   const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket.is_open()) {
+    return false;
+  }
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(9);
@@ -283,23 +285,17 @@ bool counts_ways_out() {
 }
 
 }  // namespace
-}  // namespace reprise::rel
 
-int main(int argc, char** argv) {
-  using namespace reprise::rel;
-  try {
-    if (argc != 2) {
-      std::fputs("usage: rel_leaks PROGRAM\n", stderr);
-      return 64;
-    }
-    ::umask(0);  // what is made private is made so on purpose
-    const bool is_netless = leave_network() && counts_ways_out();
-    if (!is_netless) {
-      std::puts("leaks: no network of our own here, so nobody looks who is spoken to");
-    }
-    return report("leaks", "program", Leaks(argv[1], is_netless).try_all()) ? 0 : 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "rel_leaks: %s\n", error.what());
-    return 1;
+int run(std::vector<std::string> words) {
+  if (words.size() != 1) {
+    return usage("rel_leaks PROGRAM");
   }
+  ::umask(0);  // what is made private is made so on purpose
+  const bool is_netless = leave_network() && counts_ways_out();
+  if (!is_netless) {
+    std::puts("leaks: no network of our own here, so nobody looks who is spoken to");
+  }
+  return report("leaks", "program", Leaks(words[0], is_netless).try_all()) ? 0 : 1;
 }
+
+}  // namespace reprise::rel

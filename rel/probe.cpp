@@ -8,17 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
-#include <exception>
 #include <iostream>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -26,6 +23,7 @@
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
+#include "run.h"
 #include "writers.h"
 
 namespace reprise::rel {
@@ -82,16 +80,17 @@ int check(Store& store) {
   return fault.empty() ? 0 : 1;
 }
 
-int run(const std::vector<std::string>& words) {
-  const bool writes = words.size() == 4 && words[1] == "write";
+}  // namespace
+
+int run(std::vector<std::string> words) {
+  const bool writes = words.size() == 3 && words[0] == "write";
   int writer = 0;
   if (writes) {
-    std::from_chars(words[3].data(), words[3].data() + words[3].size(), writer);
-  } else if (words.size() != 3 || words[1] != "check") {
-    std::fputs("usage: rel_probe write URL WRITER | rel_probe check URL <SAID\n", stderr);
-    return 64;
+    writer = std::stoi(words[2]);
+  } else if (words.size() != 2 || words[0] != "check") {
+    return usage("rel_probe write URL WRITER | rel_probe check URL <SAID");
   }
-  const auto store = open_store(words[2], {.access = writes ? Access::write : Access::read,
+  const auto store = open_store(words[1], {.access = writes ? Access::write : Access::read,
                                            .busy_timeout = std::chrono::minutes(2)});
   if (!store) {
     give_up(store.error());
@@ -99,14 +98,4 @@ int run(const std::vector<std::string>& words) {
   return writes ? write_on_and_on(**store, writer) : check(**store);
 }
 
-}  // namespace
 }  // namespace reprise::rel
-
-int main(int argc, char** argv) {
-  try {
-    return reprise::rel::run({argv, argv + argc});
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "rel_probe: %s\n", error.what());
-    return 1;
-  }
-}

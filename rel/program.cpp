@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -18,7 +17,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <ios>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -37,6 +35,7 @@ constexpr std::chrono::seconds kPatience{20};
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
   std::vector<char*> out;
+  out.reserve(words.size() + 1);
   for (const std::string& word : words) {
     out.push_back(const_cast<char*>(word.c_str()));  // execve() changes nothing
   }
@@ -80,6 +79,15 @@ void use_terminal(int terminal) {
   }
 }
 
+// In the child: `fd` is that file from here on.
+void use_file(int fd, const char* path, int flags) {
+  const int file = ::open(path, flags, 0600);
+  if (file < 0) {
+    ::_exit(127);
+  }
+  ::dup2(file, fd);
+}
+
 void limit_memory(std::size_t bytes) {
   const rlimit most{bytes, bytes};
   if (bytes > 0) {
@@ -113,7 +121,8 @@ Program::Program(const Start& start) {
   const std::vector<char*> variables = pointers(environment);
   const std::string err = start.home / "err";
   for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
-    ::signal(signal, SIG_DFL);  // in the background some are ignored, and would be in the program
+    // In the background some are ignored, and would be in the program. These can all be set.
+    (void)::signal(signal, SIG_DFL);
   }
   pid_ = ::fork();
   if (pid_ == 0) {
@@ -121,10 +130,12 @@ Program::Program(const Start& start) {
     if (start.on_terminal) {
       use_terminal(out.writing.get());
     } else {
-      const int nothing = ::open("/dev/null", O_RDONLY);
-      ::dup2(start.waits_for_input ? in.reading.get() : nothing, STDIN_FILENO);
+      use_file(STDIN_FILENO, "/dev/null", O_RDONLY);
+      use_file(STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+      if (start.waits_for_input) {
+        ::dup2(in.reading.get(), STDIN_FILENO);
+      }
       ::dup2(out.writing.get(), STDOUT_FILENO);
-      ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
     }
     if (::chdir(start.home.c_str()) == 0) {
       ::execve(arguments[0], arguments.data(), variables.data());

@@ -48,6 +48,7 @@ Recorded record(fake::FakeProvider& server, const Question& question, const Star
 std::vector<Recorded> record_answers(fake::FakeProvider& server,
                                      const std::function<Start(const Question&)>& ask) {
   std::vector<Recorded> out;
+  out.reserve(kQuestions.size());
   for (const Question& question : kQuestions) {
     out.push_back(record(server, question, ask(question)));
   }

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -30,6 +29,7 @@
 #include "program.h"
 #include "recorded.h"
 #include "reprise/error.h"
+#include "run.h"
 #include "tally.h"
 #include "trial.h"
 
@@ -272,11 +272,12 @@ class Signals {
   std::unique_ptr<LockFile> lock_;
 };
 
+}  // namespace
+
 int run(std::vector<std::string> words) {
   const bool is_long = std::erase(words, "--long") > 0;
   if (words.size() < 2) {
-    std::fputs("usage: rel_signals PROGRAM [--long] PROTOCOL...\n", stderr);
-    return 64;
+    return usage("rel_signals PROGRAM [--long] PROTOCOL...");
   }
   bool all_good = true;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -285,14 +286,4 @@ int run(std::vector<std::string> words) {
   return all_good ? 0 : 1;
 }
 
-}  // namespace
 }  // namespace reprise::rel
-
-int main(int argc, char** argv) {
-  try {
-    return reprise::rel::run({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "rel_signals: %s\n", error.what());
-    return 1;
-  }
-}

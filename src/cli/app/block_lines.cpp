@@ -1,6 +1,5 @@
 #include "cli/app/block_lines.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>

@@ -1,0 +1,160 @@
+// rel_store TRIAL [--long] [STORE…]
+//
+// Tries what stores promise, and says how often and what was lost: one line for each store.
+// Ends with 1 when anything was.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "clock_life.h"
+#include "crowd.h"
+#include "full_disk.h"
+#include "history.h"
+#include "kill_points.h"
+#include "life.h"
+#include "power_cut.h"
+#include "real_disk.h"
+#include "reprise/error.h"
+#include "run.h"
+#include "small_disk.h"
+#include "tally.h"
+#include "trial.h"
+#include "upgrade.h"
+
+namespace reprise::rel {
+namespace {
+
+// How much is tried.
+struct Effort {
+  std::size_t power_cuts = 4000;
+  std::int64_t call_stride = 3;           // every third call fails
+  std::int64_t database_call_stride = 9;  // a database makes many times the calls of a file
+  std::int64_t copy_stride = 5;
+  std::size_t crowds = 60;
+  std::size_t stops = 10;
+  std::size_t disk_cuts = 6;  // on each file system
+  int messages = 1000;  // of each of eight writers, where a message does not cost the whole file
+};
+constexpr Effort kShort;
+constexpr Effort kLong{.power_cuts = 100'000,
+                       .call_stride = 1,
+                       .database_call_stride = 1,
+                       .copy_stride = 1,
+                       .crowds = 300,
+                       .stops = 100,
+                       .disk_cuts = 100,
+                       .messages = 10'000};
+
+using Trial = std::function<Tally(const Kind&, const Effort&)>;
+
+Trial on_history(const std::function<Tally(const History&, const Effort&)>& trial) {
+  return [trial](const Kind& kind, const Effort& effort) {
+    const WorkFolder work;
+    return trial(History(kind, work.path()), effort);
+  };
+}
+
+// Eight writers of many messages, and sixteen of few.
+Tally contend(const Kind& kind, const Effort& effort) {
+  const bool grows = kind.name == "sqlite" || kind.name == "chatdir";
+  Tally tally = write_beside_each_other(
+      kind, {.writers = 8, .messages = grows ? effort.messages : effort.messages / 20});
+  tally += write_beside_each_other(
+      kind, {.writers = 16, .messages = grows ? effort.messages / 5 : effort.messages / 100});
+  if (kind.name == "sqlite") {
+    // Long messages fill the log, so that it is taken into the database again and again.
+    tally += write_beside_each_other(
+        kind, {.writers = 8, .messages = effort.messages / 5, .bytes = 50'000});
+  }
+  return tally;
+}
+
+const std::map<std::string_view, Trial>& trials() {
+  static const std::map<std::string_view, Trial> all = {
+      {"kill", on_history([](const History& history, const Effort& /*effort*/) {
+         return kill_at_every_change(history);
+       })},
+      {"errors", on_history([](const History& history, const Effort& effort) {
+         return fail_at_calls(history, history.kind().name == "sqlite" ? effort.database_call_stride
+                                                                       : effort.call_stride);
+       })},
+      {"power", on_history([](const History& history, const Effort& effort) {
+         return cut_the_power(history, effort.power_cuts);
+       })},
+      {"clock", on_history([](const History& history, const Effort& /*effort*/) {
+         return live_under_clocks(history);
+       })},
+      {"upgrade",
+       [](const Kind& kind, const Effort& effort) {
+         return take_over(kind) += copy_and_die(kind, effort.copy_stride);
+       }},
+      {"crowd",
+       [](const Kind& kind, const Effort& effort) { return kill_crowds(kind, effort.crowds); }},
+      {"disk", [](const Kind& kind,
+                  const Effort& effort) { return cut_real_disks(kind, effort.disk_cuts); }},
+      {"full", [](const Kind& kind, const Effort& /*effort*/) { return fill_disks(kind); }},
+      {"contention", contend},
+      {"stop",
+       [](const Kind& kind, const Effort& effort) { return stop_the_holder(kind, effort.stops); }},
+  };
+  return all;
+}
+
+bool needs_root(std::string_view trial) {
+  return trial == "disk" || trial == "full";
+}
+
+// The beginning of a life, but for what is long. See golden/README.md.
+void write_golden(const Kind& kind) {
+  const std::string folder = cat(REL_GOLDEN, "/", kind.name, "-1");
+  std::filesystem::create_directories(folder);
+  const auto store = kind.open(folder, {});
+  for (const LifeStep& step : store ? life(**store) : std::vector<LifeStep>()) {
+    if (step.name == "archive" || step.name == "trash") {
+      return;
+    }
+    if (const auto done = step.name == "append long" ? Result<>() : step.run(**store); !done) {
+      throw std::runtime_error(done.error().message);
+    }
+  }
+}
+
+}  // namespace
+
+int run(std::vector<std::string> words) {
+  const bool is_long = std::erase(words, "--long") > 0;
+  if (words == std::vector<std::string>{"golden"}) {
+    std::ranges::for_each(kinds(), write_golden);
+    return 0;
+  }
+  if (words.empty() || !trials().contains(words.front())) {
+    return usage(
+        "rel_store kill|errors|power|disk|full|clock|upgrade|crowd|contention|stop [--long] "
+        "[STORE...]");
+  }
+  const std::string& trial = words.front();
+  // Aloud, and no fault: not everybody who tries is root.
+  if (const std::string why = needs_root(trial) ? can_mount() : ""; !why.empty()) {
+    std::printf("%-8s skipped: %s\n", trial.c_str(), why.c_str());
+    return 0;
+  }
+  bool all_good = true;
+  for (const Kind& kind : kinds()) {
+    if (words.size() == 1 || std::ranges::find(words, kind.name) != words.end()) {
+      const Tally tally = trials().at(trial)(kind, is_long ? kLong : kShort);
+      all_good &= report(trial, kind.name, tally);
+    }
+  }
+  return all_good ? 0 : 1;
+}
+
+}  // namespace reprise::rel
