@@ -58,6 +58,18 @@ std::string examine_added(const Kind& kind, const fs::path& place) {
   return has_one_more(*seen) ? "" : "loses the message it took";
 }
 
+// What is deleted does not come back from anywhere.
+std::string examine_purged(const Kind& kind, const fs::path& place) {
+  const auto store = kind.open(place, {});
+  const auto purged = store ? purge_all(**store) : Result<>(std::unexpected(store.error()));
+  const auto seen = purged ? look(**store) : Result<Seen>(std::unexpected(purged.error()));
+  if (!seen) {
+    return cat("cannot be purged: ", seen.error().message);
+  }
+  const bool is_gone = (*store)->offers().trash == nullptr || !has_session(*seen);
+  return is_gone ? "" : one_line(cat("shows after a purge: ", seen->lasting.substr(0, 200)));
+}
+
 }  // namespace
 
 History::History(const Kind& kind, const fs::path& work)
@@ -142,7 +154,7 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const See
       }
     }
   }
-  return "";
+  return leniency.allows_damage ? "" : examine_purged(kind, place);
 }
 
 }  // namespace reprise::rel

@@ -289,6 +289,18 @@ bool has_one_more(const Seen& seen) {
   return seen.lasting.contains("One more.") || seen.lasting.contains("resp_200");
 }
 
+Result<> purge_all(Store& store) {
+  Trash* const trash = store.offers().trash;
+  for (const int number : {2, 1}) {  // what shares with another goes first
+    REPRISE_ASSIGN(const auto found, store.find(session(number)));
+    if (found && trash != nullptr) {
+      REPRISE_TRY(trash->trash(session(number), at(201)));
+      REPRISE_TRY(trash->purge(session(number)));
+    }
+  }
+  return {};
+}
+
 Result<> create_named(Store& store) {
   return store.create(empty_session(1));
 }

@@ -50,6 +50,9 @@ bool has_session(const Seen& seen);
 Result<> add_one_more(Store& store);
 bool has_one_more(const Seen& seen);
 
+// Every session goes for good, where sessions can.
+Result<> purge_all(Store& store);
+
 // For several writers: a session whose messages have names, in the order they stand in it.
 Result<> create_named(Store& store);
 Result<> add_named(Store& store, const std::string& name, std::size_t bytes);

@@ -1,6 +1,7 @@
 // Packing chats away, getting them back, and what must not come out of an archive.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -489,6 +490,20 @@ TEST_F(InterruptedArchive, IsFinishedBeforeTheSessionIsDeleted) {
   EXPECT_FALSE(fs::exists(directory_.chat(id_)));
   EXPECT_FALSE(fs::exists(archive_of(directory_, id_)));
   EXPECT_EQ(must(get(*store, id_)).info.state, SessionState::trashed);
+}
+
+// A chat that cannot be read for once is not taken for one that was changed.
+TEST_F(InterruptedArchive, IsFinishedWhenTheChatCanBeReadAgain) {
+  put_chat();
+  put_archive();
+  announce("archive");
+  fs::remove(directory_.messages(id_));
+  // Opening a socket fails with ENXIO, as a device that is not there for the moment does.
+  ASSERT_EQ(::mknod(directory_.messages(id_).c_str(), S_IFSOCK | 0600U, 0), 0);
+  EXPECT_TRUE(fails(open_chatdir_store(directory_.root()), Code::io));
+  fs::remove(directory_.messages(id_));
+  put_chat();
+  expect_in(SessionState::archived);
 }
 
 TEST_F(InterruptedArchive, WhatAnotherProgramWroteIsNotRemoved) {

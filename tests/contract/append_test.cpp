@@ -82,6 +82,18 @@ TEST_P(StoreContract, BothDurabilitiesSurviveReopening) {
   EXPECT_EQ(texts(stored(id)), (std::vector<std::string>{"disk 0", "os 0"}));
 }
 
+// Who says "yes" twice has said it twice: only an operation's id makes two appends one.
+TEST_P(StoreContract, EqualMessagesAreAsManyAsWereAppended) {
+  REPRISE_NEEDS(holds().words);
+  const SessionId id = create("s");
+  const Message yes = user("yes", at(1));
+  append(id, {yes});
+  EXPECT_FALSE(append(id, {yes}).repeated);
+  EXPECT_EQ(append(id, {yes, yes}).head, Seq{4});
+  reopen();
+  EXPECT_EQ(stored(id), numbered({yes, yes, yes, yes}));
+}
+
 TEST_P(StoreContract, AnUnexpectedHeadIsAConflictAndChangesNothing) {
   REPRISE_NEEDS(holds().words);
   const SessionId id = create("s");

@@ -192,7 +192,9 @@ TEST(OriginalHoldingItsLock, IsWaitedForABoundedTime) {
   must(store->create(session("s")));
   PlainDatabase plain(file);
   plain.run("BEGIN IMMEDIATE");
+  const auto begin = std::chrono::steady_clock::now();
   EXPECT_TRUE(fails(store->append(kSession, {user("x")}, {}), Code::busy));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(100));
   plain.run("COMMIT");
   EXPECT_TRUE(works(store->append(kSession, {user("x")}, {})));
 }
