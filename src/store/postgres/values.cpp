@@ -59,17 +59,21 @@ void Values::add(const ByteStrings& strings) {
   std::string out = array_head(strings.size(), kBytea);
   for (const auto& string : strings) {
     append_number(out, string ? static_cast<std::int32_t>(string->size()) : std::int32_t{-1});
-    out += string.value_or("");
+    if (string) {
+      out += *string;
+    }
   }
   values_.emplace_back(std::move(out));
 }
 
 Values::Bound Values::bound() const {
   Bound bound;
+  bound.values.reserve(values_.size());
+  bound.lengths.reserve(values_.size());
+  bound.formats.assign(values_.size(), 1);
   for (const auto& value : values_) {
     bound.values.push_back(value ? value->data() : nullptr);
     bound.lengths.push_back(value ? static_cast<int>(value->size()) : 0);
-    bound.formats.push_back(1);
   }
   return bound;
 }

@@ -1,0 +1,101 @@
+#include "network.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+namespace reprise::rel {
+namespace {
+
+bool is_watching = false;
+NetworkTrap trap_set;
+std::int64_t calls = 0;
+
+enum class Fate : std::uint8_t { made, made_and_last, failed };
+
+// Of the call that is about to be made.
+Fate fate() {
+  if (!is_watching) {
+    return Fate::made;
+  }
+  ++calls;
+  if (trap_set.lasting && calls > trap_set.at) {
+    return Fate::failed;
+  }
+  if (calls != trap_set.at) {
+    return Fate::made;
+  }
+  switch (trap_set.what) {
+    case NetworkTrap::What::kill:
+      ::kill(::getpid(), SIGKILL);
+      return Fate::failed;
+    case NetworkTrap::What::break_before:
+      return Fate::failed;
+    case NetworkTrap::What::break_after:
+      return Fate::made_and_last;
+    case NetworkTrap::What::nothing:
+      break;
+  }
+  return Fate::made;
+}
+
+template <class Call>
+auto run(int socket, Call call) {
+  const Fate what = fate();
+  if (what == Fate::failed) {
+    ::shutdown(socket, SHUT_RDWR);
+    errno = ECONNRESET;
+    return decltype(call()){-1};
+  }
+  const auto done = call();
+  if (what == Fate::made_and_last) {
+    ::shutdown(socket, SHUT_RDWR);
+  }
+  return done;
+}
+
+}  // namespace
+
+void watch_network(const NetworkTrap& trap) {
+  trap_set = trap;
+  calls = 0;
+  is_watching = true;
+}
+
+void unwatch_network() {
+  is_watching = false;
+}
+
+std::int64_t network_calls() {
+  return calls;
+}
+
+}  // namespace reprise::rel
+
+// They take the place of the C library's, whose parameters have reserved names.
+// NOLINTBEGIN(misc-use-internal-linkage,readability-inconsistent-declaration-parameter-name)
+extern "C" {
+
+ssize_t send(int socket, const void* bytes, std::size_t count, int flags) {
+  return reprise::rel::run(socket, [&] {
+    return ssize_t{::syscall(SYS_sendto, socket, bytes, count, flags, nullptr, 0)};
+  });
+}
+
+ssize_t recv(int socket, void* bytes, std::size_t count, int flags) {
+  return reprise::rel::run(socket, [&] {
+    return ssize_t{::syscall(SYS_recvfrom, socket, bytes, count, flags, nullptr, nullptr)};
+  });
+}
+
+int connect(int socket, const sockaddr* address, socklen_t length) {
+  return reprise::rel::run(
+      socket, [&] { return static_cast<int>(::syscall(SYS_connect, socket, address, length)); });
+}
+}
+// NOLINTEND(misc-use-internal-linkage,readability-inconsistent-declaration-parameter-name)

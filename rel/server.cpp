@@ -1,0 +1,256 @@
+// rel_server kill|errors URL
+//
+// The life of a store on a server, whose client is killed, or whose connection breaks, at each call
+// by which they talk. Each trial has a tenant of its own.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "life.h"
+#include "network.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/url.h"
+#include "store/postgres/values.h"
+#include "tally.h"
+#include "trial.h"
+
+namespace reprise::rel {
+namespace {
+
+using What = NetworkTrap::What;
+
+constexpr std::string_view kDone = "done";
+// Short, since whoever has lost its server waits for so long.
+constexpr std::chrono::milliseconds kImpatience{100};
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) {
+    throw std::runtime_error(result.error().message);
+  }
+  return *std::move(result);
+}
+
+// A database in which lives are led.
+class Lives {
+ public:
+  explicit Lives(std::string url) : url_(std::move(url)) {
+    const std::string url_of_first = new_tenant();
+    const auto store = must(open_store(url_of_first));
+    steps_ = life(*store);
+    seen_.push_back(must(look(*store)));
+    for (const LifeStep& step : steps_) {
+      if (const auto done = step.run(*store); !done) {
+        throw std::runtime_error(cat(step.name, ": ", done.error().message));
+      }
+      seen_.push_back(must(look(*store)));
+    }
+  }
+
+  const std::vector<LifeStep>& steps() const { return steps_; }
+  const Seen& seen(std::size_t steps) const { return seen_.at(steps); }
+
+  // A tenant that has led so much of its life.
+  std::string after(std::size_t steps) {
+    std::string url = new_tenant();
+    const auto store = must(open_store(url));
+    for (std::size_t step = 0; step < steps; ++step) {
+      if (const auto done = steps_[step].run(*store); !done) {
+        throw std::runtime_error(cat(steps_[step].name, ": ", done.error().message));
+      }
+    }
+    return url;
+  }
+
+  // Until the server has ended what it still did for those who are gone.
+  void settle() const {
+    const auto place = must(postgres::parse_url(cat(url_, "?application_name=watcher")));
+    const auto connection = must(postgres::Connection::open(
+        place.servers.front(), std::chrono::steady_clock::now() + std::chrono::seconds(20)));
+    constexpr std::string_view kOthers =
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'life'";
+    while (must(connection->run_one({kOthers})).integer(0, 0) > 0) {
+      std::this_thread::yield();
+    }
+  }
+
+ private:
+  std::string new_tenant() { return cat(url_, "?application_name=life&tenant=t", tenants_++); }
+
+  std::string url_;
+  int tenants_ = 0;
+  std::vector<LifeStep> steps_;
+  std::vector<Seen> seen_;
+};
+
+std::int64_t count_calls(Lives& lives, std::size_t step) {
+  const std::string url = lives.after(step);
+  const auto store = must(open_store(url));
+  watch_network();
+  const auto done = lives.steps()[step].run(*store);
+  unwatch_network();
+  return done ? network_calls() : 0;
+}
+
+// "" when the store shows the step done, or, where it may be either, done or not; takes one more
+// message, and finds no damage in itself.
+std::string examine(const Lives& lives, const std::string& url, std::size_t step,
+                    bool must_be_done) {
+  lives.settle();
+  const auto store = open_store(url);
+  if (!store) {
+    return cat("cannot be opened: ", store.error().message);
+  }
+  const auto seen = look(**store);
+  if (!seen) {
+    return cat("cannot be read: ", seen.error().message);
+  }
+  if (*seen != lives.seen(step + 1) && (must_be_done || *seen != lives.seen(step))) {
+    return must_be_done ? "lost what was acknowledged" : "shows what never was";
+  }
+  if (!has_session(*seen)) {
+    return "";
+  }
+  const auto added = add_one_more(**store);
+  const auto then = added ? look(**store) : Result<Seen>(std::unexpected(added.error()));
+  if (!then || !has_one_more(*then)) {
+    return then ? "has lost the message it took afterwards"
+                : cat("takes no message: ", then.error().message);
+  }
+  const auto report = (*store)->offers().verifying->verify();
+  return report && report->damage.empty() ? "" : "is damaged";
+}
+
+std::string killed_at(Lives& lives, std::size_t step, std::int64_t at) {
+  const std::string url = lives.after(step);
+  const Ended ended = in_process([&](const Say& say) -> std::string {
+    const auto store = open_store(url);
+    watch_network({.what = What::kill, .at = at});
+    const auto done =
+        store ? lives.steps()[step].run(**store) : Result<>(std::unexpected(store.error()));
+    if (!done) {
+      return done.error().message;
+    }
+    say(kDone);
+    return "";
+  });
+  const bool is_done = ended.said == kDone;
+  if (!ended.fault.empty() || (!ended.said.empty() && !is_done)) {
+    return ended.fault + ended.said;
+  }
+  return examine(lives, url, step, is_done);
+}
+
+// With a server that can be reached again, the step happens by itself. Without, it fails with a
+// line, and can be done again.
+std::string run_twice(const Lives& lives, const std::string& url, std::size_t step,
+                      const NetworkTrap& trap, const Say& say) {
+  const auto store =
+      open_store(url, trap.lasting ? StoreOptions{.busy_timeout = kImpatience} : StoreOptions{});
+  if (!store) {
+    return store.error().message;
+  }
+  const LifeStep& what = lives.steps()[step];
+  watch_network(trap);
+  const auto first = what.run(**store);
+  unwatch_network();
+  if (!first) {
+    const std::string& reason = first.error().message;
+    if (!trap.lasting || reason.empty() || reason.contains('\n')) {
+      return cat("does not go on by itself: ", reason);
+    }
+    if (!what.repeatable) {
+      return "";
+    }
+    const auto second = what.run(**store);
+    const auto seen = look(**store);
+    if (!second && (!seen || *seen != lives.seen(step + 1))) {
+      return cat("cannot be repeated: ", second.error().message, " (after ", reason, ")");
+    }
+  }
+  say(kDone);
+  return "";
+}
+
+std::string broken_at(Lives& lives, std::size_t step, const NetworkTrap& trap) {
+  const std::string url = lives.after(step);
+  const Ended ended =
+      in_process([&](const Say& say) { return run_twice(lives, url, step, trap, say); });
+  if (!ended.fault.empty() || ended.killed || (!ended.said.empty() && ended.said != kDone)) {
+    return ended.fault + ended.said;
+  }
+  return examine(lives, url, step, ended.said == kDone);
+}
+
+Tally kill_at_every_call(Lives& lives) {
+  Tally tally;
+  for (std::size_t step = 0; step < lives.steps().size(); ++step) {
+    const std::int64_t calls = count_calls(lives, step);
+    for (std::int64_t at = 1; at <= calls; ++at) {
+      tally.add(cat(lives.steps()[step].name, ", killed at call ", at, " of ", calls),
+                killed_at(lives, step, at));
+    }
+  }
+  return tally;
+}
+
+Tally break_at_every_call(Lives& lives) {
+  static const std::vector<NetworkTrap> traps = {
+      {.what = What::break_before},
+      {.what = What::break_after},
+      {.what = What::break_before, .lasting = true},
+      {.what = What::break_after, .lasting = true},
+  };
+  Tally tally;
+  for (std::size_t step = 0; step < lives.steps().size(); ++step) {
+    const std::int64_t calls = count_calls(lives, step);
+    for (std::int64_t at = 1; at <= calls; ++at) {
+      for (NetworkTrap trap : traps) {
+        trap.at = at;
+        tally.add(cat(lives.steps()[step].name, ", the connection breaks ",
+                      trap.what == What::break_before ? "at" : "after", " call ", at, " of ", calls,
+                      trap.lasting ? " for ever" : ""),
+                  broken_at(lives, step, trap));
+      }
+    }
+  }
+  return tally;
+}
+
+int run(const std::vector<std::string_view>& arguments) {
+  if (arguments.size() != 2 || (arguments[0] != "kill" && arguments[0] != "errors")) {
+    (void)std::fputs("usage: rel_server kill|errors URL\n", stderr);
+    return 64;
+  }
+  Lives lives{std::string(arguments[1])};
+  const Tally tally =
+      arguments[0] == "kill" ? kill_at_every_call(lives) : break_at_every_call(lives);
+  return report(arguments[0], "postgres", tally) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace reprise::rel
+
+int main(int argc, char** argv) {
+  try {
+    return reprise::rel::run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    (void)std::fprintf(stderr, "rel_server: %s\n", error.what());
+    return 1;
+  }
+}
