@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+
 namespace reprise::rel {
 namespace {
 
