@@ -2,12 +2,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +15,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "watched.h"
 
 namespace reprise::rel {
 namespace {
@@ -110,6 +109,25 @@ ChangeListener* listener() {
   return watched().listener;
 }
 
+// A call that changes nothing in the listener's eyes until it has worked.
+template <class Call, class Told>
+long change(Sort sort, Call call, Told told) {
+  if (is_trapped(sort)) {
+    return -1;
+  }
+  const long done = call();
+  if (done >= 0 && listener() != nullptr) {
+    const int kept = errno;
+    is_watching = false;  // the listener's own calls are none of ours
+    told(done);
+    is_watching = true;
+    errno = kept;
+  }
+  return done;
+}
+
+}  // namespace
+
 int open_watched(int folder, const char* path, int flags, unsigned mode) {
   const std::string place = absolute(folder, path);
   const bool creates = (flags & O_CREAT) != 0;
@@ -133,21 +151,14 @@ int open_watched(int folder, const char* path, int flags, unsigned mode) {
   return fd;
 }
 
-// A call that changes nothing in the listener's eyes until it has worked.
-template <class Call, class Told>
-long change(Sort sort, Call call, Told told) {
-  if (is_trapped(sort)) {
-    return -1;
+int close_watched(int fd) {
+  if (counts(fd)) {
+    if (listener() != nullptr) {
+      listener()->closed(fd);
+    }
+    fd_counts.at(static_cast<std::size_t>(fd)) = false;
   }
-  const long done = call();
-  if (done >= 0 && listener() != nullptr) {
-    const int kept = errno;
-    is_watching = false;  // the listener's own calls are none of ours
-    told(done);
-    is_watching = true;
-    errno = kept;
-  }
-  return done;
+  return static_cast<int>(::syscall(SYS_close, fd));
 }
 
 ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* place) {
@@ -166,6 +177,16 @@ ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* 
         listener()->wrote(fd, offset,
                           {static_cast<const char*>(bytes), static_cast<std::size_t>(done)});
       });
+}
+
+// As the C library may do it, too: one write takes the first part only.
+ssize_t writev_watched(int fd, const iovec* parts, int count) {
+  if (!counts(fd)) {
+    return ::syscall(SYS_writev, fd, parts, count);
+  }
+  const iovec* const full =
+      std::find_if(parts, parts + count, [](const iovec& part) { return part.iov_len > 0; });
+  return full == parts + count ? 0 : write_watched(fd, full->iov_base, full->iov_len, nullptr);
 }
 
 ssize_t read_watched(int fd, void* bytes, std::size_t size, const off_t* place) {
@@ -251,8 +272,6 @@ int symlink_watched(const char* target, const char* path) {
       change(Sort::changing, raw, [&](long /*done*/) { listener()->pointed(place, target); }));
 }
 
-}  // namespace
-
 void watch(std::string_view folder, const Trap& trap, ChangeListener* listener) {
   Watched& now = watched();
   now.folder = folder;
@@ -275,129 +294,3 @@ CallCounts calls_seen() {
 }
 
 }  // namespace reprise::rel
-
-// The C library's functions, under its names. NOLINTBEGIN(readability-identifier-naming,
-// readability-inconsistent-declaration-parameter-name,cert-dcl50-cpp,bugprone-reserved-identifier)
-extern "C" {
-
-int open(const char* path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  const unsigned mode = va_arg(rest, unsigned);
-  va_end(rest);
-  return reprise::rel::open_watched(AT_FDCWD, path, flags, mode);
-}
-
-int open64(const char* path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  const unsigned mode = va_arg(rest, unsigned);
-  va_end(rest);
-  return reprise::rel::open_watched(AT_FDCWD, path, flags, mode);
-}
-
-int openat(int folder, const char* path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  const unsigned mode = va_arg(rest, unsigned);
-  va_end(rest);
-  return reprise::rel::open_watched(folder, path, flags, mode);
-}
-
-int openat64(int folder, const char* path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  const unsigned mode = va_arg(rest, unsigned);
-  va_end(rest);
-  return reprise::rel::open_watched(folder, path, flags, mode);
-}
-
-int close(int fd) {
-  using namespace reprise::rel;
-  if (counts(fd)) {
-    if (listener() != nullptr) {
-      listener()->closed(fd);
-    }
-    fd_counts.at(static_cast<std::size_t>(fd)) = false;
-  }
-  return static_cast<int>(::syscall(SYS_close, fd));
-}
-
-ssize_t read(int fd, void* bytes, std::size_t size) {
-  return reprise::rel::read_watched(fd, bytes, size, nullptr);
-}
-ssize_t pread(int fd, void* bytes, std::size_t size, off_t place) {
-  return reprise::rel::read_watched(fd, bytes, size, &place);
-}
-ssize_t pread64(int fd, void* bytes, std::size_t size, off64_t place) {
-  return reprise::rel::read_watched(fd, bytes, size, &place);
-}
-ssize_t write(int fd, const void* bytes, std::size_t size) {
-  return reprise::rel::write_watched(fd, bytes, size, nullptr);
-}
-ssize_t pwrite(int fd, const void* bytes, std::size_t size, off_t place) {
-  return reprise::rel::write_watched(fd, bytes, size, &place);
-}
-ssize_t pwrite64(int fd, const void* bytes, std::size_t size, off64_t place) {
-  return reprise::rel::write_watched(fd, bytes, size, &place);
-}
-// As the C library may do it, too: one write takes the first part only.
-ssize_t writev(int fd, const iovec* parts, int count) {
-  if (!reprise::rel::counts(fd)) {
-    return ::syscall(SYS_writev, fd, parts, count);
-  }
-  const iovec* const full =
-      std::find_if(parts, parts + count, [](const iovec& part) { return part.iov_len > 0; });
-  return full == parts + count ? 0 : write(fd, full->iov_base, full->iov_len);
-}
-
-int fsync(int fd) {
-  return reprise::rel::sync_watched(fd, SYS_fsync);
-}
-int fdatasync(int fd) {
-  return reprise::rel::sync_watched(fd, SYS_fdatasync);
-}
-int ftruncate(int fd, off_t size) noexcept {
-  return reprise::rel::truncate_watched(fd, size);
-}
-int ftruncate64(int fd, off64_t size) noexcept {
-  return reprise::rel::truncate_watched(fd, size);
-}
-
-int rename(const char* from, const char* to) noexcept {
-  return reprise::rel::rename_watched(AT_FDCWD, from, AT_FDCWD, to, 0);
-}
-int renameat2(int old_folder, const char* from, int new_folder, const char* to,
-              unsigned flags) noexcept {
-  return reprise::rel::rename_watched(old_folder, from, new_folder, to, flags);
-}
-int unlink(const char* path) noexcept {
-  return reprise::rel::remove_watched(AT_FDCWD, path, 0);
-}
-int unlinkat(int folder, const char* path, int flags) noexcept {
-  return reprise::rel::remove_watched(folder, path, flags);
-}
-int rmdir(const char* path) noexcept {
-  return reprise::rel::remove_watched(AT_FDCWD, path, AT_REMOVEDIR);
-}
-int remove(const char* path) noexcept {
-  struct stat what{};
-  const bool is_folder = ::lstat(path, &what) == 0 && S_ISDIR(what.st_mode);
-  return reprise::rel::remove_watched(AT_FDCWD, path, is_folder ? AT_REMOVEDIR : 0);
-}
-int mkdir(const char* path, mode_t mode) noexcept {
-  return reprise::rel::make_folder_watched(AT_FDCWD, path, mode);
-}
-int mkdirat(int folder, const char* path, mode_t mode) noexcept {
-  return reprise::rel::make_folder_watched(folder, path, mode);
-}
-int link(const char* from, const char* to) noexcept {
-  return reprise::rel::link_watched(from, to);
-}
-int symlink(const char* target, const char* path) noexcept {
-  return reprise::rel::symlink_watched(target, path);
-}
-
-}  // extern "C"
-// NOLINTEND(readability-identifier-naming,readability-inconsistent-declaration-parameter-name,
-// cert-dcl50-cpp,bugprone-reserved-identifier)

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "additions.h"
 #include "base/text.h"
 #include "life.h"
 #include "reprise/error.h"

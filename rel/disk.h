@@ -23,8 +23,7 @@ enum class Arrival : std::uint8_t {
   // they were changed, any sync takes all of them along, and a file grows only with its bytes.
   journalled,
   // As little as POSIX says: a name arrives for certain only with a sync of its folder, in no
-  // order;
-  // a file's bytes only with a sync of the file, and what has not come may read as zeros.
+  // order; a file's bytes only with a sync of the file, and what has not come may read as zeros.
   minimal,
 };
 
@@ -82,6 +81,8 @@ class DiskRecord final : public ChangeListener {
     Luck bytes;
     std::minstd_rand& dice;
   };
+  static constexpr int kRoot = 0;
+  static void put_bytes(std::string& bytes, std::size_t offset, std::string_view piece);
   static bool arrives(Luck luck, std::minstd_rand& dice);
   std::size_t end_of_journal(const std::vector<bool>& sure, const Chance& chance) const;
   static void make_change(const Change& change, State& state);
@@ -98,7 +99,7 @@ class DiskRecord final : public ChangeListener {
   void write_tree(const State& state, int folder, const std::filesystem::path& target) const;
 
   std::string root_;
-  std::vector<Node> nodes_;            // the root is 0
+  std::vector<Node> nodes_;            // the first is the root
   Names now_;                          // as the run sees it
   std::vector<std::string> contents_;  // of the files, as the run sees them
   std::map<int, int> open_;            // file descriptors and their nodes

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "additions.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/copy.h"

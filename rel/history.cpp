@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "additions.h"
 #include "base/text.h"
 #include "life.h"
 #include "reprise/error.h"

@@ -4,8 +4,6 @@
 // each of them: no key is in anything that was shown or written, archives and databases included,
 // nobody else may read what was written, and nobody but this machine was spoken to.
 
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <zip.h>
 
@@ -268,21 +266,6 @@ class Leaks {
   std::size_t done_ = 0;
   Tally tally_;
 };
-
-// Whether the counter of ways out counts at all.
-bool counts_ways_out() {
-  const std::int64_t before = ways_sought_out();
-  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket.is_open()) {
-    return false;
-  }
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(9);
-  address.sin_addr.s_addr = htonl(0xC0000201);  // 192.0.2.1, which nobody has
-  (void)::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  return ways_sought_out() > before;
-}
 
 }  // namespace
 

@@ -11,4 +11,7 @@ bool leave_network();
 // How often somebody in it wanted to reach another address.
 std::int64_t ways_sought_out();
 
+// Whether that is counted at all.
+bool counts_ways_out();
+
 }  // namespace reprise::rel

@@ -18,8 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "additions.h"
 #include "base/text.h"
-#include "life.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"

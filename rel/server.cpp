@@ -6,8 +6,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -16,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "additions.h"
 #include "base/text.h"
 #include "life.h"
 #include "network.h"
@@ -23,6 +22,7 @@
 #include "reprise/open_store.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
+#include "run.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/url.h"
 #include "store/postgres/values.h"
@@ -232,25 +232,15 @@ Tally break_at_every_call(Lives& lives) {
   return tally;
 }
 
-int run(const std::vector<std::string_view>& arguments) {
-  if (arguments.size() != 2 || (arguments[0] != "kill" && arguments[0] != "errors")) {
-    (void)std::fputs("usage: rel_server kill|errors URL\n", stderr);
-    return 64;
-  }
-  Lives lives{std::string(arguments[1])};
-  const Tally tally =
-      arguments[0] == "kill" ? kill_at_every_call(lives) : break_at_every_call(lives);
-  return report(arguments[0], "postgres", tally) ? 0 : 1;
-}
-
 }  // namespace
-}  // namespace reprise::rel
 
-int main(int argc, char** argv) {
-  try {
-    return reprise::rel::run({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    (void)std::fprintf(stderr, "rel_server: %s\n", error.what());
-    return 1;
+int run(std::vector<std::string> words) {
+  if (words.size() != 2 || (words[0] != "kill" && words[0] != "errors")) {
+    return usage("rel_server kill|errors URL");
   }
+  Lives lives{words[1]};
+  const Tally tally = words[0] == "kill" ? kill_at_every_call(lives) : break_at_every_call(lives);
+  return report(words[0], "postgres", tally) ? 0 : 1;
 }
+
+}  // namespace reprise::rel

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "additions.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "calls.h"

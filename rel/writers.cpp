@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "additions.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "life.h"

@@ -1,0 +1,105 @@
+#include "additions.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "life.h"
+#include "life_parts.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise::rel {
+
+Result<> add_one_more(Store& store) {
+  const bool words = store.holds().words;
+  std::optional<Partial> running;
+  if (Partials* const partials = store.offers().partials; partials != nullptr) {
+    running = partials->find(session(1)).value_or(std::nullopt);
+  }
+  REPRISE_ASSIGN(const Session found, get(store, session(1)));
+  if (found.info.state == SessionState::archived) {
+    REPRISE_TRY(store.offers().archives->restore(session(1)));
+  }
+  AppendOptions options;
+  if (running) {
+    options.end_partial = running->answer;
+  }
+  auto done = store.append(session(1), {said(words, role::kUser, "One more.", 200)}, options);
+  return done ? Result<>() : std::unexpected(done.error());
+}
+
+bool has_one_more(const Seen& seen) {
+  return seen.lasting.contains("One more.") || seen.lasting.contains("resp_200");
+}
+
+Result<> purge_all(Store& store) {
+  Trash* const trash = store.offers().trash;
+  for (const int number : {2, 1}) {  // what shares with another goes first
+    REPRISE_ASSIGN(const auto found, store.find(session(number)));
+    if (found && trash != nullptr) {
+      REPRISE_TRY(trash->trash(session(number), at(201)));
+      REPRISE_TRY(trash->purge(session(number)));
+    }
+  }
+  return {};
+}
+
+Result<> create_named(Store& store) {
+  return store.create(empty_session(1));
+}
+
+Result<> add_named(Store& store, const std::string& name, std::size_t bytes) {
+  const bool words = store.holds().words;
+  Message answer = said(words, role::kAssistant, name + std::string(bytes, ' '), 1);
+  answer.response_id = name;
+  std::vector<Message> turn;
+  if (words) {
+    turn.push_back(said(words, role::kUser, name, 1));
+  }
+  turn.push_back(std::move(answer));
+  auto done = store.append(session(1), std::move(turn), {.operation = operation(name)});
+  return done ? Result<>() : std::unexpected(done.error());
+}
+
+Result<> add_turn(Store& store, const SessionId& id) {
+  const bool words = store.holds().words;
+  std::vector<Message> turn;
+  if (words) {
+    turn.push_back(said(words, role::kUser, "Are you still there?", 300));
+  }
+  turn.push_back(said(words, role::kAssistant, "I am.", 301));
+  auto done = store.append(id, std::move(turn), {.operation = operation("another-turn")});
+  return done ? Result<>() : std::unexpected(done.error());
+}
+
+Result<std::vector<std::string>> names_in(Store& store) {
+  std::vector<std::string> names;
+  if (!store.holds().words) {
+    REPRISE_ASSIGN(const Session found, get(store, session(1)));
+    for (const ResponseLink& link : found.response_chain) {
+      if (!link.response_id.starts_with("resp_")) {
+        names.push_back(link.response_id);
+      }
+    }
+    return names;
+  }
+  bool is_half = false;
+  REPRISE_TRY(store.read(session(1), {}, [&](const Message& message) {
+    is_half = message.role == role::kUser;
+    if (!is_half) {
+      names.push_back(message.response_id);
+    }
+    return Flow::go_on;
+  }));
+  return is_half ? Result<std::vector<std::string>>(fail(Code::corrupt, "half a turn is there"))
+                 : names;
+}
+
+}  // namespace reprise::rel

@@ -1,0 +1,179 @@
+// What may have arrived on a disk whose power was cut.
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <ios>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "disk.h"
+
+namespace reprise::rel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kSectorBytes = 512;
+
+}  // namespace
+
+struct DiskRecord::State {
+  Names names;
+  std::vector<std::string> contents;
+};
+
+// How much of what is not certain arrives. Extremes find other faults than the middle does.
+bool DiskRecord::arrives(Luck luck, std::minstd_rand& dice) {
+  const auto number = dice() % 16;
+  switch (luck) {
+    case Luck::none:
+      return false;
+    case Luck::all:
+      return true;
+    case Luck::half:
+      return number < 8;
+    case Luck::nearly_none:
+      return number < 1;
+    case Luck::nearly_all:
+      return number < 15;
+  }
+  return false;
+}
+
+// Which of the first `cut` changes a sync has made certain.
+std::vector<bool> DiskRecord::certain(std::size_t cut, Arrival arrival) const {
+  std::vector<bool> out(cut);
+  for (std::size_t at = 0; at < cut; ++at) {
+    if (changes_[at].what != Change::What::sync) {
+      continue;
+    }
+    const int synced = changes_[at].node;
+    for (std::size_t i = 0; i < at; ++i) {
+      const Change& change = changes_[i];
+      const bool is_content =
+          change.what == Change::What::write || change.what == Change::What::resize;
+      const bool is_covered = is_content ? change.node == synced : change.name.folder == synced;
+      const bool is_journalled =
+          arrival == Arrival::journalled && change.what != Change::What::write;
+      if (is_covered || is_journalled) {
+        out[i] = true;
+      }
+    }
+  }
+  return out;
+}
+
+void DiskRecord::write_state(std::size_t cut, Arrival arrival, std::minstd_rand& chance,
+                             const fs::path& target) const {
+  const auto names = static_cast<Luck>(chance() % 5);
+  const auto bytes = static_cast<Luck>(chance() % 5);
+  write_state(cut, arrival, {names, bytes, chance}, target);
+}
+
+void DiskRecord::write_certain(Arrival arrival, const fs::path& target) const {
+  std::minstd_rand unused;
+  write_state(changes_.size(), arrival, {Luck::none, Luck::none, unused}, target);
+}
+
+// In a journal the names and sizes up to some point arrive, and none after it.
+std::size_t DiskRecord::end_of_journal(const std::vector<bool>& sure, const Chance& chance) const {
+  std::size_t last_sure = sure.size();
+  while (last_sure > 0 &&
+         (!sure[last_sure - 1] || changes_[last_sure - 1].what == Change::What::write)) {
+    --last_sure;
+  }
+  return chance.names == Luck::none  ? last_sure
+         : chance.names == Luck::all ? sure.size()
+                                     : last_sure + chance.dice() % (sure.size() - last_sure + 1);
+}
+
+void DiskRecord::make_change(const Change& change, State& state) {
+  switch (change.what) {
+    case Change::What::move_name:
+      state.names.erase(change.old_name);
+      state.names[change.name] = change.node;
+      break;
+    case Change::What::set_name:
+      state.names[change.name] = change.node;
+      break;
+    case Change::What::clear_name:
+      state.names.erase(change.name);
+      break;
+    case Change::What::resize:
+      state.contents.at(static_cast<std::size_t>(change.node))
+          .resize(static_cast<std::size_t>(change.offset));
+      break;
+    case Change::What::write:
+    case Change::What::sync:
+      break;
+  }
+}
+
+// Sector by sector.
+void DiskRecord::write_bytes(const Change& change, Arrival arrival, bool is_sure,
+                             const Chance& chance, std::string& bytes) {
+  const auto offset = static_cast<std::size_t>(change.offset);
+  if (arrival == Arrival::minimal && bytes.size() < offset + change.bytes.size() &&
+      (is_sure || arrives(chance.names, chance.dice))) {
+    bytes.resize(offset + change.bytes.size());  // grown, and zeros until the bytes come
+  }
+  for (std::size_t from = 0; from < change.bytes.size();) {
+    const std::size_t end = std::min(
+        change.bytes.size(), (offset + from) / kSectorBytes * kSectorBytes + kSectorBytes - offset);
+    if (is_sure || arrives(chance.bytes, chance.dice)) {
+      put_bytes(bytes, offset + from, std::string_view(change.bytes).substr(from, end - from));
+    }
+    from = end;
+  }
+}
+
+void DiskRecord::write_state(std::size_t cut, Arrival arrival, const Chance& chance,
+                             const fs::path& target) const {
+  State state{at_begin_, {}};
+  state.contents.reserve(nodes_.size());
+  for (const Node& node : nodes_) {
+    state.contents.push_back(node.bytes);
+  }
+  const std::vector<bool> sure = certain(cut, arrival);
+  const bool has_journal = arrival == Arrival::journalled;
+  const std::size_t journalled = has_journal ? end_of_journal(sure, chance) : 0;
+  for (std::size_t i = 0; i < cut; ++i) {
+    const Change& change = changes_[i];
+    if (change.what == Change::What::write) {
+      write_bytes(change, arrival, sure[i], chance,
+                  state.contents.at(static_cast<std::size_t>(change.node)));
+    } else if (change.what != Change::What::sync &&
+               (sure[i] || (has_journal ? i < journalled : arrives(chance.names, chance.dice)))) {
+      make_change(change, state);
+    }
+  }
+  fs::remove_all(target);
+  fs::create_directories(target);
+  write_tree(state, kRoot, target);
+}
+
+void DiskRecord::write_tree(const State& state, int folder, const fs::path& target) const {
+  for (auto at = state.names.lower_bound({folder, ""});
+       at != state.names.end() && at->first.folder == folder; ++at) {
+    const fs::path path = target / at->first.name;
+    const auto node = static_cast<std::size_t>(at->second);
+    switch (nodes_[node].sort) {
+      case Sort::folder:
+        fs::create_directory(path);
+        write_tree(state, at->second, path);
+        break;
+      case Sort::link:
+        fs::create_symlink(state.contents[node], path);
+        break;
+      case Sort::file:
+        std::ofstream(path, std::ios::binary) << state.contents[node];
+        break;
+    }
+  }
+}
+
+}  // namespace reprise::rel

@@ -1,0 +1,28 @@
+#pragma once
+
+// The system calls behind the C library's functions, watched as calls.h says. They return what
+// those do and set errno.
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+
+namespace reprise::rel {
+
+int open_watched(int folder, const char* path, int flags, unsigned mode);
+int close_watched(int fd);
+// `place` is null for the file's own.
+ssize_t read_watched(int fd, void* bytes, std::size_t size, const off_t* place);
+ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* place);
+ssize_t writev_watched(int fd, const iovec* parts, int count);
+int sync_watched(int fd, long call);
+int truncate_watched(int fd, off_t size);
+int rename_watched(int old_folder, const char* from, int new_folder, const char* to,
+                   unsigned flags);
+int remove_watched(int folder, const char* path, int flags);
+int make_folder_watched(int folder, const char* path, mode_t mode);
+int link_watched(const char* from, const char* to);
+int symlink_watched(const char* target, const char* path);
+
+}  // namespace reprise::rel
