@@ -1,5 +1,6 @@
 #include "base/json_scan.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -267,21 +268,49 @@ bool Scanner::after_run(bool& closed, std::string& out) {
   return true;
 }
 
+namespace {
+
+// How many bytes there are from `at` in a string to its closing quote.
+std::size_t string_bytes(std::string_view text, std::size_t at) {
+  std::size_t end = text.find('"', at);
+  while (end != std::string_view::npos) {
+    std::size_t slashes = 0;
+    while (end - slashes > at && text[end - slashes - 1] == '\\') {
+      ++slashes;
+    }
+    if (slashes % 2 == 0) {
+      return end - at;
+    }
+    end = text.find('"', end + 1);
+  }
+  return text.size() - at;
+}
+
+}  // namespace
+
 bool Scanner::string(std::string& out) {
   out.clear();
   if (!eat('"')) {
     return false;
   }
+  Run run = plain_run(text_, at_);
+  if (run.end < text_.size() && text_[run.end] == '\\') {
+    out.reserve(string_bytes(text_, at_));  // what is decoded is never longer
+  }
   bool is_valid = true;
-  for (bool closed = false; !closed;) {
-    const Run run = plain_run(text_, at_);
+  while (true) {
     const std::string_view piece = text_.substr(at_, run.end - at_);
     is_valid = is_valid && (run.ascii || utf8::is_valid(piece));
     out += piece;
     at_ = run.end;
+    bool closed = false;
     if (!after_run(closed, out)) {
       return false;
     }
+    if (closed) {
+      break;
+    }
+    run = plain_run(text_, at_);
   }
   if (!is_valid) {
     lossy_ = true;

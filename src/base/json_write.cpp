@@ -55,6 +55,7 @@ void append_escaped(std::string& out, std::string_view text) {
 }  // namespace
 
 void append_string(std::string& out, std::string_view text) {
+  out.reserve(out.size() + text.size() + text.size() / 16 + 2);  // as much again at least
   out += '"';
   if (utf8::is_valid(text)) {
     append_escaped(out, text);

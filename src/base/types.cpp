@@ -34,9 +34,17 @@ int digits(std::string_view text, std::size_t at, std::size_t count) {
 }
 
 void append_padded(std::string& out, std::int64_t value, std::size_t width) {
-  const std::string text = std::to_string(value);
-  out.append(width > text.size() ? width - text.size() : 0, '0');
-  out += text;
+  const std::size_t begin = out.size();
+  out.append(width, '0');
+  std::int64_t rest = value;
+  for (std::size_t at = out.size(); at > begin && rest > 0; --at) {
+    out[at - 1] = static_cast<char>('0' + rest % 10);
+    rest /= 10;
+  }
+  if (rest != 0) {
+    out.resize(begin);
+    out += std::to_string(value);
+  }
 }
 
 std::optional<Time> parse_unix_seconds(std::string_view text) {

@@ -80,6 +80,9 @@ std::size_t valid_prefix(std::string_view bytes) {
       if constexpr (std::endian::native == std::endian::little) {
         i += static_cast<std::size_t>(std::countr_zero(high)) / 8;
       }
+    } else if (byte_at(bytes, i) < 0x80) {
+      ++i;
+      continue;
     }
     // One character, and those of two bytes behind it: alphabets come in words.
     const Match match = match_at(bytes, i);

@@ -226,7 +226,27 @@ std::string type_at(std::string_view rest) {
   return type;
 }
 
+// Most blocks are plain text as we write it, and need no look at each name. False, with the scanner
+// where it was, for all others.
+bool read_plain_text(json::Scanner& scanner, std::vector<Block>& blocks) {
+  constexpr std::string_view kText = R"({"type":"text","text":)";
+  if (!scanner.rest().starts_with(kText)) {
+    return false;
+  }
+  const json::Scanner before = scanner;
+  auto& block = std::get<TextBlock>(blocks.emplace_back(TextBlock()));
+  if (scanner.word(kText) && scanner.string(block.text) && scanner.rest().starts_with('}')) {
+    return scanner.word("}");
+  }
+  scanner = before;
+  blocks.pop_back();
+  return false;
+}
+
 bool read_block(json::Scanner& scanner, std::vector<Block>& blocks) {
+  if (read_plain_text(scanner, blocks)) {
+    return true;
+  }
   const json::Kind kind = scanner.kind();
   const std::string_view rest = scanner.rest();
   const std::size_t start = scanner.position();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -47,13 +48,32 @@ TEST(Blocks, RoundTripByteForByte) {
   }
 }
 
+TEST(Blocks, PlainTextIsReadAsAnyOtherBlock) {
+  const auto texts = [](std::string_view json) {
+    std::vector<std::string> out;
+    const auto blocks = blocks_from_json(json);
+    for (const Block& block : *blocks) {
+      out.push_back(std::get<TextBlock>(block).text);
+    }
+    return out;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(texts(R"([{"type":"text","text":"a \\"},{"type":"text","text":"\"b\n"}])"),
+            (Texts{"a \\", "\"b\n"}));
+  EXPECT_EQ(texts(R"([ {"type":"text","text":"a" } , {"type":"text","text":"a","text":"b"}])"),
+            (Texts{"a", "b"}));
+  EXPECT_EQ(texts(R"([{"type":"text","text":"a","type":"image"}])"), Texts{"a"});
+}
+
 TEST(Blocks, NullAndPlainStringsAreRead) {
   EXPECT_EQ(*blocks_from_json("null"), std::vector<Block>{});
   EXPECT_EQ(*blocks_from_json(R"("hi")"), (std::vector<Block>{TextBlock{"hi", {}}}));
 }
 
 TEST(Blocks, DamageIsCorrupt) {
-  for (const char* json : {"", "[", "{}", "[{]", R"([{"type":"text","text":"a)", "5", "[] x"}) {
+  for (const char* json :
+       {"", "[", "{}", "[{]", R"([{"type":"text","text":"a)", R"([{"type":"text","text":"a",}])",
+        R"([{"type":"text","text":"a"]})", "5", "[] x"}) {
     const auto blocks = blocks_from_json(json);
     ASSERT_FALSE(blocks) << json;
     EXPECT_EQ(blocks.error().code, Code::corrupt) << json;
