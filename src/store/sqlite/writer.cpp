@@ -25,6 +25,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t kGroupMax = 512;
 constexpr microseconds kGatherMax{200};
 constexpr int kLogPagesMax = 1000;     // 4 MB: then the log goes into the database
+constexpr int kLogPagesKept = 2000;    // a file that grew longer is cut then
 constexpr int kLogPagesAtEnd = 256;    // what the last one may leave in the log
 constexpr int kLogPagesToRetry = 500;  // after readers were in the way
 
@@ -40,9 +41,9 @@ Writer::Writer(std::filesystem::path file, milliseconds busy_timeout)
     : file_(std::move(file)), busy_timeout_(busy_timeout), checkpoint_at_(kLogPagesMax) {}
 
 Writer::~Writer() {
-  if (connection_ && connection_->log_pages() >= kLogPagesAtEnd) {
+  if (connection_ && (log_is_kept_ || connection_->log_pages() >= kLogPagesAtEnd)) {
     if (const auto hold = lock(Clock::now()); hold) {
-      checkpoint_when_due(kLogPagesAtEnd);
+      checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
     }
   }
 }
@@ -112,7 +113,8 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
     expected_ = std::min(group.size() + queue_.size(), kGroupMax);
     if (connection_ && connection_->log_pages() >= checkpoint_at_) {
       guard.unlock();
-      checkpoint_when_due(kLogPagesMax);
+      checkpoint(connection_->log_pages() <= kLogPagesKept ? SQLITE_CHECKPOINT_RESTART
+                                                           : SQLITE_CHECKPOINT_TRUNCATE);
       guard.lock();
     }
   }
@@ -263,17 +265,16 @@ Result<> Writer::run_jobs(const Group& group) {
   return {};
 }
 
-// With the lock held. Readers in the way only put it off.
-void Writer::checkpoint_when_due(int pages_min) {
-  if (connection_->log_pages() < pages_min) {
-    return;
-  }
+// With the lock held. Readers in the way only put it off. A log that is begun anew in the same file
+// (SQLITE_CHECKPOINT_RESTART) is written and synced faster than one that has to grow again.
+void Writer::checkpoint(int mode) {
   connection_->set_busy_timeout(milliseconds(0));
-  const int code = sqlite3_wal_checkpoint_v2(connection_->handle(), nullptr,
-                                             SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  const int code =
+      sqlite3_wal_checkpoint_v2(connection_->handle(), nullptr, mode, nullptr, nullptr);
   connection_->set_busy_timeout(busy_timeout_);
   if (code == SQLITE_OK) {
     connection_->set_log_pages(0);
+    log_is_kept_ = mode == SQLITE_CHECKPOINT_RESTART;
     checkpoint_at_ = kLogPagesMax;
     const std::lock_guard guard(mutex_);
     ++counts_.checkpoints;

@@ -75,7 +75,7 @@ class Writer {
   Result<> settle_log();
   Result<LockFile::Hold> lock(Clock::time_point deadline);
   Result<> set_durability(Durability durability);
-  void checkpoint_when_due(int pages_min);
+  void checkpoint(int mode);
 
   const std::filesystem::path file_;
   const std::chrono::milliseconds busy_timeout_;
@@ -93,6 +93,7 @@ class Writer {
   std::unique_ptr<Connection> connection_;
   Durability durability_ = Durability::disk;
   bool log_is_doubtful_ = false;
+  bool log_is_kept_ = false;  // the file may be longer than what is in it
   int checkpoint_at_;
 };
 
