@@ -33,6 +33,12 @@ using std::chrono::milliseconds;
 // well can be used again.
 constexpr milliseconds kLinger{150};
 constexpr milliseconds kPollMax{60'000};
+// Once several small pieces came this fast one after another, those of a breath are taken together:
+// nobody reads faster, and waking up for each one costs more than all that is done with it.
+constexpr milliseconds kFast{2};
+constexpr milliseconds kBreath{4};
+constexpr std::size_t kSmall = 8192;
+constexpr int kSeveral = 8;
 
 struct EasyCloser {
   const CurlLibrary* curl;
@@ -56,6 +62,7 @@ struct Transfer {
   Want want = Want::more;
   std::optional<Error> error = std::nullopt;  // of the body source
   SteadyClock::time_point active = SteadyClock::now();
+  std::size_t received = 0;  // of the body, since it was waited for
 
   void give_head() {
     if (head_given) {
@@ -85,6 +92,7 @@ std::size_t on_data(char* bytes, std::size_t size, std::size_t count, void* user
   auto& transfer = *static_cast<Transfer*>(user);
   const std::size_t total = size * count;
   transfer.active = SteadyClock::now();
+  transfer.received += total;
   transfer.give_head();
   if (transfer.want != Want::nothing) {
     transfer.want = transfer.receiver.data({bytes, total});
@@ -301,6 +309,8 @@ class CurlTransport final : public Transport {
     // The only function of libcurl that another thread may call.
     const std::stop_callback wake(stop, [this] { (void)curl_->multi_wakeup(multi_); });
     std::optional<SteadyClock::time_point> all_there;
+    SteadyClock::duration waited = kPollMax;
+    int fast = 0;
     while (true) {
       if (stop.stop_requested()) {
         return fail(Code::cancelled, "stopped");
@@ -325,8 +335,15 @@ class CurlTransport final : public Transport {
         return fail(Code::timeout, cat(host_of(transfer.request.url), " sent nothing for ",
                                        transfer.request.idle_timeout.count(), " ms: try again"));
       }
+      const std::size_t received = std::exchange(transfer.received, 0);
+      fast = waited < kFast && received > 0 && received < kSmall ? fast + 1 : 0;
+      if (fast > kSeveral) {
+        std::this_thread::sleep_for(kBreath);
+      }
       const auto wait = std::min(std::chrono::ceil<milliseconds>(until - now), kPollMax);
+      const auto begin = SteadyClock::now();
       (void)curl_->multi_poll(multi_, nullptr, 0, static_cast<int>(wait.count()), nullptr);
+      waited = SteadyClock::now() - begin;
     }
   }
 
