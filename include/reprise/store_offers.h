@@ -17,6 +17,15 @@
 
 namespace reprise {
 
+// For a session whose first messages follow at once.
+class Beginning {
+ public:
+  virtual ~Beginning() = default;
+  // As Store::create(), but Durability::os: the first append makes both durable on disk, with one
+  // sync.
+  virtual Result<> begin(const Session& session) = 0;
+};
+
 // Retry and rewind.
 class Rewriting {
  public:
@@ -187,6 +196,7 @@ class Signatures {
 
 // Null: not offered. What is offered lives as long as the store.
 struct StoreOffers {
+  Beginning* beginning = nullptr;
   Rewriting* rewriting = nullptr;
   Forking* forking = nullptr;
   Partials* partials = nullptr;

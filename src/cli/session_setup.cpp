@@ -215,7 +215,8 @@ Result<> create_in_store(Context& context, Talk& talk, const Session& session) {
   REPRISE_ASSIGN(Store* const store, context.store(Access::write));
   REPRISE_TRY(check_provider_for(*store, *talk.provider));
   if (store->holds().words) {
-    REPRISE_TRY(store->create(session));
+    Beginning* const beginning = store->offers().beginning;
+    REPRISE_TRY(beginning != nullptr ? beginning->begin(session) : store->create(session));
   }
   talk.store = store;
   return {};

@@ -56,7 +56,7 @@ TEST_F(SqliteStoreTest, MakesPrivateFiles) {
 }
 
 TEST_F(SqliteStoreTest, KeepsItsLogShort) {
-  const auto store = open_at(path());
+  auto store = open_at(path());
   must(store->create(session("s")));
   std::uintmax_t longest = 0;
   for (int i = 0; i < 120; ++i) {
@@ -64,8 +64,17 @@ TEST_F(SqliteStoreTest, KeepsItsLogShort) {
     longest = std::max(longest, fs::file_size(path("-wal")));
   }
   EXPECT_LT(longest, 6U << 20U);
-  EXPECT_LT(fs::file_size(path("-wal")), longest);
   EXPECT_GT(fs::file_size(path()), 7U << 20U);
+  must(store->append(kId, {user(std::string(12'000'000, 'x'))}, {}));
+  must(store->append(kId, {user("y")}, {}));
+  EXPECT_LT(fs::file_size(path("-wal")), longest) << "what one long message took is given back";
+  EXPECT_GT(fs::file_size(path()), 19U << 20U);
+  for (int i = 0; i < 50; ++i) {
+    must(store->append(kId, {user(std::string(100'000, 'x'))}, {}));
+  }
+  EXPECT_GT(fs::file_size(path("-wal")), 3U << 20U);
+  store.reset();
+  EXPECT_EQ(fs::file_size(path("-wal")), 0U);
 }
 
 TEST_F(SqliteStoreTest, ChecksItsLogInAtTheEndWhenItIsLong) {
@@ -76,6 +85,45 @@ TEST_F(SqliteStoreTest, ChecksItsLogInAtTheEndWhenItIsLong) {
     EXPECT_GT(fs::file_size(path("-wal")), 2'000'000U);
   }
   EXPECT_EQ(fs::file_size(path("-wal")), 0U);
+}
+
+TEST_F(SqliteStoreTest, BeginsASessionThatOthersSeeAtOnce) {
+  const auto store = open_at(path());
+  Beginning& beginning = *store->offers().beginning;
+  must(beginning.begin(session("s")));
+  EXPECT_TRUE(must(open_at(path())->find(kId)));
+  const auto again = beginning.begin(session("s"));
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, Code::conflict);
+  must(store->append(kId, {user("x")}, {}));
+  EXPECT_EQ(must(read_all(*open_at(path()), kId)).size(), 1U);
+}
+
+// Rare titles are looked for in another way than those of the newest sessions.
+TEST_F(SqliteStoreTest, FindsTitlesFarFromTheNewest) {
+  const auto store = open_at(path());
+  constexpr int kSessions = 700;
+  for (int i = 0; i < kSessions; ++i) {
+    Session one = session(cat("s", 1000 + i));
+    one.info.title = i % 100 == 50 ? cat("Rare ", i) : "a session like others";
+    one.info.state = i % 200 == 150 ? SessionState::closed : SessionState::active;
+    one.info.updated_at = one.info.created_at + std::chrono::seconds(i);
+    must(store->offers().beginning->begin(one));
+  }
+  for (const std::size_t limit : {std::size_t{1}, std::size_t{3}, std::size_t{50}}) {
+    SessionQuery query{.title_contains = "rARE", .limit = limit};
+    std::vector<std::string> titles;
+    do {
+      const SessionPage page = must(store->list(query));
+      for (const SessionInfo& info : page.sessions) {
+        titles.push_back(info.title);
+      }
+      query.after = page.next;
+    } while (!query.after.empty());
+    EXPECT_EQ(titles, (std::vector<std::string>{"Rare 650", "Rare 550", "Rare 450", "Rare 350",
+                                                "Rare 250", "Rare 150", "Rare 50"}))
+        << limit;
+  }
 }
 
 TEST_F(SqliteStoreTest, SharesCommitsBetweenThreads) {
@@ -201,12 +249,14 @@ TEST_F(SqliteStoreTest, FindsAPageByIndexes) {
     EXPECT_EQ(plan.find("TEMP B-TREE"), std::string::npos) << plan;
   };
   uses(
-      "SELECT rowid, updated_us, id FROM sessions WHERE state = 'active'"
-      " AND (updated_us, id) < (5, 'x') ORDER BY updated_us DESC, id DESC LIMIT 50",
+      "SELECT place, updated_us, id FROM (SELECT rowid AS place, updated_us, id, title, mode"
+      " FROM sessions WHERE state = 'active' AND (updated_us, id) < (5, 'x')) WHERE true"
+      " AND mode = '' ORDER BY updated_us DESC, id DESC LIMIT 50",
       "reprise_by_activity");
   uses(
-      "SELECT rowid, updated_us, id FROM sessions WHERE state = 'active' AND working_dir = '/'"
-      " AND (updated_us, id) < (5, 'x') ORDER BY updated_us DESC, id DESC LIMIT 50",
+      "SELECT place, updated_us, id FROM (SELECT rowid AS place, updated_us, id, title, mode"
+      " FROM sessions WHERE state = 'active' AND working_dir = '/'"
+      " AND (updated_us, id) < (5, 'x')) WHERE true ORDER BY updated_us DESC, id DESC LIMIT 50",
       "reprise_by_folder");
 }
 

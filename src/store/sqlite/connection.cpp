@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "reprise/error.h"
+#include "store/sqlite/functions.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -184,8 +185,11 @@ std::string_view Statement::bytes(int column) const {
   if (data == nullptr) {
     return {};
   }
-  return {static_cast<const char*>(data),
-          static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+  return {static_cast<const char*>(data), size(column)};
+}
+
+std::size_t Statement::size(int column) const {
+  return static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
 }
 
 std::string Statement::text(int column) const {
@@ -230,6 +234,7 @@ Result<> Connection::configure(OpenMode mode) {
   // Our triggers are for the statements of others. Even one whose WHEN is false costs an insert
   // more than the insert itself. Foreign keys go on working.
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  add_functions(handle_);
   // Takes the place of the automatic checkpoint.
   sqlite3_wal_hook(handle_, note_log_pages, this);
   if (mode == OpenMode::read_alone || mode == OpenMode::read_unlocked) {

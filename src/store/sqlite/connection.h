@@ -65,6 +65,7 @@ class Statement {
   std::int64_t integer(int column) const;
   // Text or blob bytes as they are; valid until the next step().
   std::string_view bytes(int column) const;
+  std::size_t size(int column) const;  // of bytes()
   std::string text(int column) const;  // valid UTF-8: what is not becomes U+FFFD
   void text(int column, std::string& out) const;
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,22 +47,59 @@ std::string after_prefix(std::string prefix) {
   return prefix;
 }
 
-// One state's sessions in their order, found by an index unless ids or answers find them faster.
-void add_state(Select& select, const SessionQuery& query, SessionState state,
-               const std::optional<Place>& after) {
-  const bool by_index = query.id_prefix.empty() && !query.answering_only;
-  select.add(by_index ? "SELECT * FROM (SELECT rowid AS place, updated_us, id FROM sessions"
-                        " WHERE state = ?"
-                      : "SELECT * FROM (SELECT rowid AS place, updated_us, id FROM sessions"
-                        " WHERE +state = ?",
-             std::string(to_string(state)));
+// What of the table is looked at. A title can be anywhere, and to walk all sessions by the index
+// costs three times as much as the table: so it is looked for among the newest, then in the whole
+// table.
+struct Reach {
+  std::int64_t newest = 0;  // of each state, if not 0
+  bool whole_table = false;
+};
+constexpr Reach kByIndex[] = {{}};
+constexpr Reach kForTitle[] = {{.newest = 256}, {.newest = 16'384}, {.whole_table = true}};
+
+bool is_by_index(const SessionQuery& query) {
+  return query.id_prefix.empty() && !query.answering_only;
+}
+
+std::span<const Reach> reaches_of(const SessionQuery& query) {
+  const bool anywhere = !query.title_contains.empty() && !query.working_dir && is_by_index(query);
+  return anywhere ? std::span<const Reach>(kForTitle) : kByIndex;
+}
+
+void add_is_one_of(Select& select, std::span<const SessionState> states) {
+  if (states.size() == 1) {
+    select.add("state = ?", std::string(to_string(states[0])));
+    return;
+  }
+  std::string_view before = "state IN (?";
+  for (const SessionState state : states) {
+    select.add(std::exchange(before, ", ?"), std::string(to_string(state)));
+  }
+  select.sql += ")";
+}
+
+// The sessions of these states in their order, found by an index (one state then) unless ids or
+// answers find them faster.
+void add_states(Select& select, const SessionQuery& query, std::span<const SessionState> states,
+                const Reach& reach, const std::optional<Place>& after) {
+  // A plus keeps an index from being used.
+  const std::string_view plus = is_by_index(query) && !reach.whole_table ? "" : "+";
+  select.sql +=
+      cat("SELECT * FROM (SELECT place, updated_us, id FROM (SELECT rowid AS place, updated_us, id,"
+          " title, mode FROM sessions WHERE ",
+          plus);
+  add_is_one_of(select, states);
   if (query.working_dir) {
-    select.add(by_index ? " AND working_dir = ?" : " AND +working_dir = ?", *query.working_dir);
+    select.add(cat(" AND ", plus, "working_dir = ?"), *query.working_dir);
   }
   if (after) {
     select.add(" AND (updated_us, id) < (?,", after->updated_us);
     select.add(" ?)", after->id);
   }
+  if (reach.newest > 0) {
+    select.add(" ORDER BY updated_us DESC, id DESC LIMIT ?", reach.newest);
+  }
+  select.sql += ") WHERE true";
   if (query.mode) {
     select.add(" AND mode = ?", *query.mode);
   }
@@ -70,7 +108,7 @@ void add_state(Select& select, const SessionQuery& query, SessionState state,
     select.add(" AND id < ?", after_prefix(query.id_prefix));
   }
   if (!query.title_contains.empty()) {
-    select.add(" AND instr(lower(title), ?) > 0", ascii_lower(query.title_contains));
+    select.add(" AND reprise_contains(title, ?)", ascii_lower(query.title_contains));
   }
   if (query.answering_only) {
     select.sql += " AND id IN (SELECT session_id FROM reprise_answers WHERE n = 0)";
@@ -79,15 +117,17 @@ void add_state(Select& select, const SessionQuery& query, SessionState state,
              static_cast<std::int64_t>(query.limit + 1));
 }
 
-Select select_page(const SessionQuery& query, const std::optional<Place>& after) {
+Select select_page(const SessionQuery& query, const Reach& reach,
+                   const std::optional<Place>& after) {
   Select select;
   select.sql = cat("SELECT ", kInfoColumns, " FROM (");
   std::vector<SessionState> states = query.states;
   std::ranges::sort(states);
   states.erase(std::ranges::unique(states).begin(), states.end());
-  for (std::size_t i = 0; i < states.size(); ++i) {
+  const std::size_t together = reach.whole_table ? states.size() : 1;
+  for (std::size_t i = 0; i < states.size(); i += together) {
     select.sql += i == 0 ? "" : " UNION ALL ";
-    add_state(select, query, states[i], after);
+    add_states(select, query, std::span(states).subspan(i, together), reach, after);
   }
   select.add(
       " ORDER BY updated_us DESC, id DESC LIMIT ?) AS l CROSS JOIN sessions AS s"
@@ -100,8 +140,9 @@ Select select_page(const SessionQuery& query, const std::optional<Place>& after)
 
 // Rows after `after`; where the last one stood, or nothing when there are no more.
 Result<std::optional<Place>> collect(Connection& connection, const SessionQuery& query,
-                                     const std::optional<Place>& after, SessionPage& page) {
-  const Select select = select_page(query, after);
+                                     const Reach& reach, const std::optional<Place>& after,
+                                     SessionPage& page) {
+  const Select select = select_page(query, reach, after);
   REPRISE_ASSIGN(Statement row, connection.prepare(select.sql));
   for (const Value& value : select.values) {
     std::visit([&row](const auto& one) { row.bind(one); }, value);
@@ -130,6 +171,15 @@ Result<std::optional<Place>> collect(Connection& connection, const SessionQuery&
   }
 }
 
+Result<SessionPage> list_within(Connection& connection, const SessionQuery& query,
+                                const Reach& reach, std::optional<Place> after) {
+  SessionPage page;
+  do {  // again only when damaged rows took the place of good ones
+    REPRISE_ASSIGN(after, collect(connection, query, reach, after, page));
+  } while (after);
+  return page;
+}
+
 }  // namespace
 
 Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& query) {
@@ -144,9 +194,12 @@ Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& qu
   if (checked.after) {
     after = Place{microseconds_of(checked.after->updated_at), checked.after->id.str()};
   }
-  do {  // again only when damaged rows took the place of good ones
-    REPRISE_ASSIGN(after, collect(connection, query, after, page));
-  } while (after);
+  for (const Reach& reach : reaches_of(query)) {
+    REPRISE_ASSIGN(page, list_within(connection, query, reach, after));
+    if (!page.next.empty()) {
+      break;
+    }
+  }
   return page;
 }
 

@@ -54,7 +54,7 @@ class Reading {
   Result<> find_version(Connection& connection);
   Result<> read_segment(Connection& connection, const Segment& segment);
   Result<> read_rows(Statement& row, const Segment& segment);
-  void take(MessageRow row);
+  void take(const Statement& row);
   void advance(std::int64_t seq);
   bool page_is_full() const { return rows_ >= page_rows_ || bytes_ >= kPageBytes; }
 
@@ -129,23 +129,26 @@ Result<> Reading::read_rows(Statement& row, const Segment& segment) {
       advance(range_.newest_first ? segment.from : segment.to - 1);
       return {};
     }
+    take(row);
     ++rows_;
-    bytes_ += row.bytes(3).size();
-    advance(row.integer(1));
-    take(read_message(row, file_));
+    bytes_ += row.size(3);
   }
   return {};
 }
 
-void Reading::take(MessageRow row) {
-  if (row.damage) {
+void Reading::take(const Statement& row) {
+  std::optional<Damage> damage;
+  Message& message = page_.emplace_back();
+  const bool is_good = read_message(row, file_, message, damage);
+  advance(message.seq.value);
+  if (!is_good) {
+    page_.pop_back();
+  }
+  if (damage) {
     ++report_.damaged;
     if (report_.damage.size() < kDamageMax) {
-      report_.damage.push_back(*std::move(row.damage));
+      report_.damage.push_back(*std::move(damage));
     }
-  }
-  if (row.message) {
-    page_.push_back(*std::move(row.message));
   }
 }
 

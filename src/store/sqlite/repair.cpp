@@ -242,15 +242,16 @@ Result<> Repairing::copy_messages() {
 Result<> Repairing::copy_message(const Statement& row, const std::string& sql, std::size_t count) {
   constexpr int kColumnsAt = 12;  // after kMessageColumns
   constexpr int kContent = 3;
-  MessageRow read = read_message(row, file_);
-  if (!read.message && read.damage) {
-    return keep_damage(*std::move(read.damage), row.bytes(kContent));
+  Message message;
+  std::optional<Damage> damage;
+  if (!read_message(row, file_, message, damage)) {
+    return keep_damage(*std::move(damage), row.bytes(kContent));
   }
   REPRISE_TRY(insert(sql, row, kColumnsAt, count));
   if (target_.changes() != 0) {
     ++report_.messages;
-    if (read.damage) {
-      report_.damage.push_back(*std::move(read.damage));
+    if (damage) {
+      report_.damage.push_back(*std::move(damage));
     }
     return {};
   }

@@ -133,7 +133,8 @@ InfoRow read_info(const Statement& row, std::string_view file) {
   return out;
 }
 
-MessageRow read_message(const Statement& row, std::string_view file) {
+bool read_message(const Statement& row, std::string_view file, Message& message,
+                  std::optional<Damage>& damage) {
   enum Place : std::uint8_t {
     id,
     seq,
@@ -152,15 +153,13 @@ MessageRow read_message(const Statement& row, std::string_view file) {
     return Damage{row_place(file, "messages", row.integer(id)), std::move(reason),
                   excerpt_of(bytes)};
   };
-  MessageRow out;
+  message.seq = Seq{row.integer(seq)};
   const std::string_view json = row.bytes(content);
   auto blocks = blocks_from_json(json);
   if (!blocks) {
-    out.damage = damaged(std::move(blocks.error().message), json);
-    return out;
+    damage = damaged(std::move(blocks.error().message), json);
+    return false;
   }
-  Message& message = out.message.emplace();
-  message.seq = Seq{row.integer(seq)};
   row.text(role, message.role);
   message.blocks = *std::move(blocks);
   if (!row.is_null(created_us)) {
@@ -168,7 +167,7 @@ MessageRow read_message(const Statement& row, std::string_view file) {
   } else if (const auto time = stored_time(row, created_at); time) {
     message.created_at = *time;
   } else {
-    out.damage = damaged("the date-time cannot be read", row.bytes(created_at));
+    damage = damaged("the date-time cannot be read", row.bytes(created_at));
   }
   const std::pair<int, std::string*> texts[] = {
       {provider, &message.provider},
@@ -184,7 +183,7 @@ MessageRow read_message(const Statement& row, std::string_view file) {
     if (auto read = usage_from_json(row.bytes(usage)); read) {
       message.usage = *std::move(read);
     } else {
-      out.damage = damaged("the usage cannot be read", row.bytes(usage));
+      damage = damaged("the usage cannot be read", row.bytes(usage));
     }
   }
   if (!row.is_null(state) && row.bytes(state) == "incomplete") {
@@ -193,7 +192,7 @@ MessageRow read_message(const Statement& row, std::string_view file) {
   if (!row.is_null(extra)) {
     message.extra = store::extra_from_json(row.bytes(extra));
   }
-  return out;
+  return true;
 }
 
 }  // namespace reprise::sqlite

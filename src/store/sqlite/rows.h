@@ -48,11 +48,9 @@ InfoRow read_info(const Statement& row, std::string_view file);
 inline constexpr std::string_view kMessageColumns =
     "id, seq, role, content, created_us, created_at, provider, model, response_id, usage, state,"
     " extra";
-// No message when the content cannot be read; with damage and a message, a detail of it is bad.
-struct MessageRow {
-  std::optional<Message> message;
-  std::optional<Damage> damage;
-};
-MessageRow read_message(const Statement& row, std::string_view file);
+// Fills an empty message. False when the content cannot be read; there is damage then, and when a
+// detail is bad.
+bool read_message(const Statement& row, std::string_view file, Message& message,
+                  std::optional<Damage>& damage);
 
 }  // namespace reprise::sqlite

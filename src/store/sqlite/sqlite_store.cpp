@@ -30,6 +30,25 @@ namespace {
 using sqlite::Connection;
 using sqlite::Database;
 
+Result<> create_session(Database& database, const Session& session, Durability durability) {
+  REPRISE_TRY(store::check_new_session(session));
+  return database.write(durability, [&](Connection& connection) {
+    return sqlite::insert_session(connection, session, {});
+  });
+}
+
+class SqliteBeginning final : public Beginning {
+ public:
+  explicit SqliteBeginning(Database& database) : database_(database) {}
+
+  Result<> begin(const Session& session) override {
+    return create_session(database_, session, Durability::os);
+  }
+
+ private:
+  Database& database_;
+};
+
 class SqliteRewriting final : public Rewriting {
  public:
   explicit SqliteRewriting(Database& database) : database_(database) {}
@@ -78,6 +97,7 @@ class SqliteStore final : public Store {
  public:
   explicit SqliteStore(std::unique_ptr<Database> database)
       : database_(std::move(database)),
+        beginning_(*database_),
         rewriting_(*database_),
         forking_(*database_),
         backup_(*database_),
@@ -87,7 +107,8 @@ class SqliteStore final : public Store {
         blobs_(sqlite::make_blobs(*database_)),
         trash_(sqlite::make_trash(*database_)),
         repair_(sqlite::make_repair(*database_)) {
-    offers_ = {.rewriting = &rewriting_,
+    offers_ = {.beginning = &beginning_,
+               .rewriting = &rewriting_,
                .forking = &forking_,
                .partials = partials_.get(),
                .todos = todos_.get(),
@@ -100,10 +121,7 @@ class SqliteStore final : public Store {
   }
 
   Result<> create(const Session& session) override {
-    REPRISE_TRY(store::check_new_session(session));
-    return database_->write(Durability::disk, [&](Connection& connection) {
-      return sqlite::insert_session(connection, session, {});
-    });
+    return create_session(*database_, session, Durability::disk);
   }
 
   Result<std::optional<Session>> find(const SessionId& id) override {
@@ -139,6 +157,7 @@ class SqliteStore final : public Store {
 
  private:
   std::unique_ptr<Database> database_;
+  SqliteBeginning beginning_;
   SqliteRewriting rewriting_;
   SqliteForking forking_;
   SqliteBackup backup_;

@@ -91,10 +91,12 @@ void Verifying::check_sessions() {
 
 void Verifying::check_messages() {
   each(cat("SELECT ", kMessageColumns, " FROM messages"), [&](const Statement& row) {
-    MessageRow read = read_message(row, file_);
+    Message message;
+    std::optional<Damage> damage;
+    read_message(row, file_, message, damage);
     ++report_.messages;
-    if (read.damage) {
-      report_.damage.push_back(*std::move(read.damage));
+    if (damage) {
+      report_.damage.push_back(*std::move(damage));
     }
   });
   each_is_damage("messages",

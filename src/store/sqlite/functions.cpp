@@ -1,0 +1,36 @@
+#include "store/sqlite/functions.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace reprise::sqlite {
+namespace {
+
+std::string_view bytes_of(sqlite3_value* value) {
+  const void* data = sqlite3_value_blob(value);
+  return {static_cast<const char*>(data), static_cast<std::size_t>(sqlite3_value_bytes(value))};
+}
+
+void contains(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
+  const std::string_view text = bytes_of(values[0]);
+  const std::string_view word = bytes_of(values[1]);
+  const auto found =
+      std::ranges::search(text, word, [](char a, char b) { return ascii_lower(a) == b; });
+  sqlite3_result_int(context, word.empty() || !found.empty() ? 1 : 0);
+}
+
+}  // namespace
+
+void add_functions(sqlite3* handle) {
+  // Out of memory shows when a statement finds no such function.
+  sqlite3_create_function_v2(handle, "reprise_contains", 2,
+                             SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nullptr,
+                             contains, nullptr, nullptr, nullptr);
+}
+
+}  // namespace reprise::sqlite
