@@ -11,7 +11,9 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -99,31 +101,43 @@ TEST_F(SqliteStoreTest, BeginsASessionThatOthersSeeAtOnce) {
   EXPECT_EQ(must(read_all(*open_at(path()), kId)).size(), 1U);
 }
 
-// Rare titles are looked for in another way than those of the newest sessions.
+// After 16,384 titles the whole table is looked at, in its own order.
 TEST_F(SqliteStoreTest, FindsTitlesFarFromTheNewest) {
   const auto store = open_at(path());
-  constexpr int kSessions = 700;
-  for (int i = 0; i < kSessions; ++i) {
-    Session one = session(cat("s", 1000 + i));
-    one.info.title = i % 100 == 50 ? cat("Rare ", i) : "a session like others";
-    one.info.state = i % 200 == 150 ? SessionState::closed : SessionState::active;
-    one.info.updated_at = one.info.created_at + std::chrono::seconds(i);
-    must(store->offers().beginning->begin(one));
-  }
-  for (const std::size_t limit : {std::size_t{1}, std::size_t{3}, std::size_t{50}}) {
-    SessionQuery query{.title_contains = "rARE", .limit = limit};
-    std::vector<std::string> titles;
+  PlainDatabase(path()).run(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+      "INSERT INTO sessions(id, title, model, system_prompt, state, created_us, updated_us)"
+      " SELECT printf('s%05d', i), iif(i % 4000 = 50, 'Rare ', 'a session ') || i, '', '',"
+      " iif(i % 8000 = 50, 'closed', 'active'), i, (i * 7919) % 20000 FROM n");
+  const auto expected = [](std::string_view state) {
+    std::vector<std::pair<int, std::string>> found;
+    for (const int i : {50, 4050, 8050, 12050, 16050}) {
+      const bool is_closed = i % 8000 == 50;
+      if (state.empty() || (state == "closed") == is_closed) {
+        found.emplace_back(i * 7919 % 20000, cat("Rare ", i));
+      }
+    }
+    std::ranges::sort(found, std::ranges::greater());
+    return found;
+  };
+  const auto titles = [&](SessionQuery query) {
+    std::vector<std::pair<int, std::string>> found;
     do {
       const SessionPage page = must(store->list(query));
       for (const SessionInfo& info : page.sessions) {
-        titles.push_back(info.title);
+        found.emplace_back(info.updated_at.time_since_epoch().count(), info.title);
       }
       query.after = page.next;
     } while (!query.after.empty());
-    EXPECT_EQ(titles, (std::vector<std::string>{"Rare 650", "Rare 550", "Rare 450", "Rare 350",
-                                                "Rare 250", "Rare 150", "Rare 50"}))
-        << limit;
+    return found;
+  };
+  for (const std::size_t limit : {1U, 2U, 50U}) {
+    EXPECT_EQ(titles({.title_contains = "rARE", .limit = limit}), expected("")) << limit;
   }
+  EXPECT_EQ(titles({.states = {SessionState::closed}, .title_contains = "rare"}),
+            expected("closed"));
+  EXPECT_EQ(titles({.working_dir = "", .title_contains = "rare"}), expected(""));
+  EXPECT_TRUE(titles({.title_contains = "nobody's"}).empty());
 }
 
 TEST_F(SqliteStoreTest, SharesCommitsBetweenThreads) {
@@ -249,14 +263,12 @@ TEST_F(SqliteStoreTest, FindsAPageByIndexes) {
     EXPECT_EQ(plan.find("TEMP B-TREE"), std::string::npos) << plan;
   };
   uses(
-      "SELECT place, updated_us, id FROM (SELECT rowid AS place, updated_us, id, title, mode"
-      " FROM sessions WHERE state = 'active' AND (updated_us, id) < (5, 'x')) WHERE true"
-      " AND mode = '' ORDER BY updated_us DESC, id DESC LIMIT 50",
+      "SELECT rowid, updated_us, id FROM sessions WHERE state = 'active'"
+      " AND (updated_us, id) < (5, 'x') ORDER BY updated_us DESC, id DESC LIMIT 50",
       "reprise_by_activity");
   uses(
-      "SELECT place, updated_us, id FROM (SELECT rowid AS place, updated_us, id, title, mode"
-      " FROM sessions WHERE state = 'active' AND working_dir = '/'"
-      " AND (updated_us, id) < (5, 'x')) WHERE true ORDER BY updated_us DESC, id DESC LIMIT 50",
+      "SELECT rowid, updated_us, id FROM sessions WHERE state = 'active' AND working_dir = '/'"
+      " AND (updated_us, id) < (5, 'x') ORDER BY updated_us DESC, id DESC LIMIT 50",
       "reprise_by_folder");
 }
 

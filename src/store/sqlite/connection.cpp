@@ -234,7 +234,7 @@ Result<> Connection::configure(OpenMode mode) {
   // Our triggers are for the statements of others. Even one whose WHEN is false costs an insert
   // more than the insert itself. Foreign keys go on working.
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-  add_functions(handle_);
+  add_functions(handle_, titles_left_);
   // Takes the place of the automatic checkpoint.
   sqlite3_wal_hook(handle_, note_log_pages, this);
   if (mode == OpenMode::read_alone || mode == OpenMode::read_unlocked) {

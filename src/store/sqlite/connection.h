@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -129,6 +130,11 @@ class Connection {
   int log_pages() const { return log_pages_; }
   void set_log_pages(int pages) { log_pages_ = pages; }
 
+  // A statement that looks for a word in more titles (reprise_contains) fails.
+  static constexpr std::int64_t kTitlesAny = std::numeric_limits<std::int64_t>::max();
+  void set_titles_max(std::int64_t count) { titles_left_ = count; }
+  bool titles_exceeded() const { return titles_left_ < 0; }
+
   // The error of a failed call, in our words.
   Error error(int code) const;
   sqlite3* handle() const { return handle_; }
@@ -151,6 +157,7 @@ class Connection {
   std::filesystem::path file_;
   std::unordered_map<std::string, sqlite3_stmt*, Hash, std::equal_to<>> statements_;
   int log_pages_ = 0;
+  std::int64_t titles_left_ = kTitlesAny;
 };
 
 // Rolls back unless commit() succeeded.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "base/text.h"
@@ -17,6 +18,11 @@ std::string_view bytes_of(sqlite3_value* value) {
 }
 
 void contains(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
+  auto& left = *static_cast<std::int64_t*>(sqlite3_user_data(context));
+  if (--left < 0) {
+    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+    return;
+  }
   const std::string_view text = bytes_of(values[0]);
   const std::string_view word = bytes_of(values[1]);
   const auto found =
@@ -26,10 +32,9 @@ void contains(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
 
 }  // namespace
 
-void add_functions(sqlite3* handle) {
+void add_functions(sqlite3* handle, std::int64_t& left) {
   // Out of memory shows when a statement finds no such function.
-  sqlite3_create_function_v2(handle, "reprise_contains", 2,
-                             SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nullptr,
+  sqlite3_create_function_v2(handle, "reprise_contains", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, &left,
                              contains, nullptr, nullptr, nullptr);
 }
 

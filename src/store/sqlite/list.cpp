@@ -47,23 +47,13 @@ std::string after_prefix(std::string prefix) {
   return prefix;
 }
 
-// What of the table is looked at. A title can be anywhere, and to walk all sessions by the index
-// costs three times as much as the table: so it is looked for among the newest, then in the whole
-// table.
-struct Reach {
-  std::int64_t newest = 0;  // of each state, if not 0
-  bool whole_table = false;
-};
-constexpr Reach kByIndex[] = {{}};
-constexpr Reach kForTitle[] = {{.newest = 256}, {.newest = 16'384}, {.whole_table = true}};
+// The newest come first by the index. To walk all sessions by it costs three times as much as the
+// table itself: so a title that is rare is looked for there in the end.
+enum class Way : std::uint8_t { index, table };
+constexpr std::int64_t kTitlesByIndexMax = 16'384;
 
 bool is_by_index(const SessionQuery& query) {
   return query.id_prefix.empty() && !query.answering_only;
-}
-
-std::span<const Reach> reaches_of(const SessionQuery& query) {
-  const bool anywhere = !query.title_contains.empty() && !query.working_dir && is_by_index(query);
-  return anywhere ? std::span<const Reach>(kForTitle) : kByIndex;
 }
 
 void add_is_one_of(Select& select, std::span<const SessionState> states) {
@@ -81,13 +71,11 @@ void add_is_one_of(Select& select, std::span<const SessionState> states) {
 // The sessions of these states in their order, found by an index (one state then) unless ids or
 // answers find them faster.
 void add_states(Select& select, const SessionQuery& query, std::span<const SessionState> states,
-                const Reach& reach, const std::optional<Place>& after) {
+                Way way, const std::optional<Place>& after) {
   // A plus keeps an index from being used.
-  const std::string_view plus = is_by_index(query) && !reach.whole_table ? "" : "+";
+  const std::string_view plus = is_by_index(query) && way == Way::index ? "" : "+";
   select.sql +=
-      cat("SELECT * FROM (SELECT place, updated_us, id FROM (SELECT rowid AS place, updated_us, id,"
-          " title, mode FROM sessions WHERE ",
-          plus);
+      cat("SELECT * FROM (SELECT rowid AS place, updated_us, id FROM sessions WHERE ", plus);
   add_is_one_of(select, states);
   if (query.working_dir) {
     select.add(cat(" AND ", plus, "working_dir = ?"), *query.working_dir);
@@ -96,10 +84,6 @@ void add_states(Select& select, const SessionQuery& query, std::span<const Sessi
     select.add(" AND (updated_us, id) < (?,", after->updated_us);
     select.add(" ?)", after->id);
   }
-  if (reach.newest > 0) {
-    select.add(" ORDER BY updated_us DESC, id DESC LIMIT ?", reach.newest);
-  }
-  select.sql += ") WHERE true";
   if (query.mode) {
     select.add(" AND mode = ?", *query.mode);
   }
@@ -117,17 +101,16 @@ void add_states(Select& select, const SessionQuery& query, std::span<const Sessi
              static_cast<std::int64_t>(query.limit + 1));
 }
 
-Select select_page(const SessionQuery& query, const Reach& reach,
-                   const std::optional<Place>& after) {
+Select select_page(const SessionQuery& query, Way way, const std::optional<Place>& after) {
   Select select;
   select.sql = cat("SELECT ", kInfoColumns, " FROM (");
   std::vector<SessionState> states = query.states;
   std::ranges::sort(states);
   states.erase(std::ranges::unique(states).begin(), states.end());
-  const std::size_t together = reach.whole_table ? states.size() : 1;
+  const std::size_t together = way == Way::table ? states.size() : 1;
   for (std::size_t i = 0; i < states.size(); i += together) {
     select.sql += i == 0 ? "" : " UNION ALL ";
-    add_states(select, query, std::span(states).subspan(i, together), reach, after);
+    add_states(select, query, std::span(states).subspan(i, together), way, after);
   }
   select.add(
       " ORDER BY updated_us DESC, id DESC LIMIT ?) AS l CROSS JOIN sessions AS s"
@@ -139,10 +122,9 @@ Select select_page(const SessionQuery& query, const Reach& reach,
 }
 
 // Rows after `after`; where the last one stood, or nothing when there are no more.
-Result<std::optional<Place>> collect(Connection& connection, const SessionQuery& query,
-                                     const Reach& reach, const std::optional<Place>& after,
-                                     SessionPage& page) {
-  const Select select = select_page(query, reach, after);
+Result<std::optional<Place>> collect(Connection& connection, const SessionQuery& query, Way way,
+                                     const std::optional<Place>& after, SessionPage& page) {
+  const Select select = select_page(query, way, after);
   REPRISE_ASSIGN(Statement row, connection.prepare(select.sql));
   for (const Value& value : select.values) {
     std::visit([&row](const auto& one) { row.bind(one); }, value);
@@ -171,11 +153,11 @@ Result<std::optional<Place>> collect(Connection& connection, const SessionQuery&
   }
 }
 
-Result<SessionPage> list_within(Connection& connection, const SessionQuery& query,
-                                const Reach& reach, std::optional<Place> after) {
+Result<SessionPage> list_by(Connection& connection, const SessionQuery& query, Way way,
+                            std::optional<Place> after) {
   SessionPage page;
   do {  // again only when damaged rows took the place of good ones
-    REPRISE_ASSIGN(after, collect(connection, query, reach, after, page));
+    REPRISE_ASSIGN(after, collect(connection, query, way, after, page));
   } while (after);
   return page;
 }
@@ -184,23 +166,22 @@ Result<SessionPage> list_within(Connection& connection, const SessionQuery& quer
 
 Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& query) {
   REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
-  SessionPage page;
   const bool odd_prefix = !std::ranges::all_of(
       query.id_prefix, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   if (query.states.empty() || odd_prefix) {
-    return page;
+    return SessionPage();
   }
   std::optional<Place> after;
   if (checked.after) {
     after = Place{microseconds_of(checked.after->updated_at), checked.after->id.str()};
   }
-  for (const Reach& reach : reaches_of(query)) {
-    REPRISE_ASSIGN(page, list_within(connection, query, reach, after));
-    if (!page.next.empty()) {
-      break;
-    }
+  connection.set_titles_max(query.working_dir ? Connection::kTitlesAny : kTitlesByIndexMax);
+  auto listed = list_by(connection, query, Way::index, after);
+  if (!listed && connection.titles_exceeded()) {
+    connection.set_titles_max(Connection::kTitlesAny);
+    listed = list_by(connection, query, Way::table, after);
   }
-  return page;
+  return listed;
 }
 
 }  // namespace reprise::sqlite
