@@ -1,7 +1,8 @@
 // What a chat directory costs beside bare files: an append to a chat of 1 MB, reading one of
-// 100 MB beside simdjson parsing the same lines.
+// 100 MB beside simdjson parsing the same lines, and copying one of 20 MB into SQLite beside
+// simdjson and the plainest table.
 //
-// usage: chatdir_bench FOLDER [--smoke|--full]
+// usage: chatdir_bench FOLDER PROGRAM [--smoke|--full]
 
 #include <fcntl.h>
 #include <simdjson.h>
@@ -10,8 +11,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <ios>
 #include <memory>
 #include <string>
@@ -19,12 +22,14 @@
 #include <utility>
 #include <vector>
 
+#include "bare_sqlite.h"
 #include "measure.h"
 #include "messages.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "spawn.h"
 
 namespace bench {
 namespace {
@@ -87,21 +92,27 @@ void append(const fs::path& folder, const Scale& scale) {
   print(row_of("chatdir", "append to a chat of 1 MB", ours, limit, "us", at_most(1.3)));
 }
 
-// The bytes of all texts, line by line, by simdjson.
-std::size_t parse_bare(const fs::path& file) {
+// Role and content of each line, by simdjson.
+void parse_bare(const fs::path& file,
+                const std::function<void(std::string_view, std::string_view)>& take) {
   const simdjson::padded_string bytes = simdjson::padded_string::load(file.native());
   simdjson::dom::parser parser;
-  std::size_t total = 0;
   std::string_view rest(bytes.data(), bytes.size());
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size() - 1);
     // What follows is readable: the next line, or the padding.
     const simdjson::dom::element line = parser.parse(rest.data(), end, false);
-    const std::string_view role = line["role"];
-    const std::string_view content = line["content"];
-    total += role.empty() ? 0 : content.size();
+    take(line["role"], line["content"]);
     rest.remove_prefix(end + 1);
   }
+}
+
+// The bytes of all texts.
+std::size_t read_bare(const fs::path& file) {
+  std::size_t total = 0;
+  parse_bare(file, [&total](std::string_view role, std::string_view content) {
+    total += role.empty() ? 0 : content.size();
+  });
   return total;
 }
 
@@ -138,7 +149,7 @@ void read(const fs::path& folder, const Scale& scale) {
     Samples limit;
     for (int round = 0; round < scale.reads; ++round) {
       std::size_t texts = 0;
-      limit.add(time_us([&] { texts = parse_bare(file); }) / 1000);
+      limit.add(time_us([&] { texts = read_bare(file); }) / 1000);
       ours.add(time_us([&] { require(read_ours(place, chat) == texts, "not the same texts"); }) /
                1000);
     }
@@ -148,8 +159,47 @@ void read(const fs::path& folder, const Scale& scale) {
   }
 }
 
+void import_bare(const fs::path& file, const fs::path& db) {
+  BareSqlite bare(db);
+  std::int64_t seq = 0;
+  bare.begin();
+  parse_bare(file, [&](std::string_view role, std::string_view content) {
+    bare.append("s", seq, role, content);
+    if (++seq % 1000 == 0) {
+      bare.commit();
+      bare.begin();
+    }
+  });
+  bare.commit();
+}
+
+void copy_to_sqlite(const fs::path& folder, const Scale& scale, const std::string& program) {
+  const auto id = must(SessionId::parse("0198f3ab-0000-7000-8000-000000000004"));
+  const fs::path place = folder / "copy";
+  const fs::path file = add_chat(place, id, scale.read_bytes / 5);
+  const double megabytes = static_cast<double>(fs::file_size(file)) / 1e6;
+  Samples ours;
+  Samples limit;
+  for (int round = 0; round < scale.reads; ++round) {
+    const fs::path bare = folder / ("bare" + std::to_string(round) + ".db");
+    const fs::path db = folder / ("copied" + std::to_string(round) + ".db");
+    limit.add(megabytes * 1e6 / time_us([&] { import_bare(file, bare); }));
+    ours.add(megabytes * 1e6 /
+             spawn({program, "copy", "chatdir:" + place.string() + "?messages=1000000",
+                    "sqlite:" + db.string()},
+                   {"PATH=/usr/bin:/bin", "HOME=" + folder.string(), "LANG=C.UTF-8"})
+                 .wall_us);
+    for (const char* const end : {"", "-wal", "-shm"}) {
+      fs::remove(bare.string() + end);
+      fs::remove(db.string() + end);
+    }
+  }
+  print(row_of("8", "copy JSONL into SQLite, beside simdjson and rows", ours, limit, "MB/s",
+               at_least(0.8)));
+}
+
 int run(const std::vector<std::string>& words) {
-  require(words.size() >= 2, "usage: chatdir_bench FOLDER [--smoke|--full]");
+  require(words.size() >= 3, "usage: chatdir_bench FOLDER PROGRAM [--smoke|--full]");
   Scale scale;
   if (std::ranges::count(words, "--smoke") > 0) {
     scale = {.rounds = 5, .read_bytes = 1'000'000, .reads = 3};
@@ -158,6 +208,7 @@ int run(const std::vector<std::string>& words) {
   fs::create_directories(folder);
   append(folder, scale);
   read(folder, scale);
+  copy_to_sqlite(folder, scale, words[2]);
   return 0;
 }
 

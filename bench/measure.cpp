@@ -40,7 +40,11 @@ double micros_between(Clock::time_point begin, Clock::time_point end) {
 }
 
 double Samples::median() const {
-  return quantile(values_, 0.5);
+  return at(0.5);
+}
+
+double Samples::at(double part) const {
+  return quantile(values_, part);
 }
 
 double Samples::spread() const {

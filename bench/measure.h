@@ -25,6 +25,8 @@ class Samples {
  public:
   void add(double value) { values_.push_back(value); }
   double median() const;
+  // Below which that part of them lies: 0.99 for all but the worst.
+  double at(double part) const;
   // How far the middle half lies apart, as a part of the median: the machine's noise.
   double spread() const;
 

@@ -1,0 +1,116 @@
+// What the terminal app lets people wait for: the picker's first screen and its keys with 100,000
+// sessions, and keys while an answer streams into a long session. Row 14.
+//
+// usage: app_bench FOLDER GROWN_FOLDER PROGRAM [--smoke|--full]
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grown_store.h"
+#include "instant_server.h"
+#include "measure.h"
+#include "terminal.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+struct Scale {
+  std::int64_t sessions = 100'000;
+  std::int64_t messages = 10'000;
+  int starts = 21;
+  int keys = 200;
+};
+
+struct Place {
+  fs::path folder;
+  fs::path grown;
+  std::string program;
+  Words environment;
+};
+
+// Typed text that is nowhere else on the screen: a small letter of Cyrillic.
+std::string letter(int number) {
+  return {'\xD0', static_cast<char>(0xB0 + number % 10)};
+}
+
+// The first screen beside a list of as many rows on the same terminal, and letters in its filter.
+void picker(const Place& place, const Scale& scale) {
+  const std::string store = "sqlite:" + grown_sessions(place.grown, scale.sessions).string();
+  const Words pick = {place.program, "--store", store, "resume", "--all"};
+  const Words list = {place.program, "--store", store, "list", "--all", "--limit", "50"};
+  Samples screens;
+  Samples lists;
+  Samples keys;
+  Samples memory;
+  for (int start = 0; start < scale.starts; ++start) {
+    lists.add(Terminal(list, place.environment).until_end());
+    Terminal app(pick, place.environment);
+    screens.add(app.until("session number"));
+    for (const std::string_view key : {"n", "u", "m", "b", "9"}) {
+      app.settle(20);
+      app.type(key);
+      keys.add(app.until_any());
+    }
+    memory.add(app.peak_mb());
+  }
+  const std::string sessions = std::to_string(scale.sessions);
+  print(row_of("14", "picker of " + sessions + ", beside list --limit 50", screens, lists, "ms",
+               at_most(1.5)));
+  print_absolute("14", "its first screen", screens.median(), "ms", at_most(20));
+  print_absolute("14", "a key in its filter, 99th of 100", keys.at(0.99), "ms", at_most(16));
+  print_absolute("14", "its peak memory", memory.median(), "MB", at_most(100));
+}
+
+// Keys while 1,000 words a second come.
+void typing(const Place& place, const Scale& scale) {
+  const fs::path db = place.folder / "typing.db";
+  const std::string id = add_long_session(*open_grown(db), scale.messages, 200).str();
+  InstantServer server;
+  server.set_answering({.deltas = 1'000'000, .pause = std::chrono::milliseconds(1)});
+  Terminal app({place.program, "--store", "sqlite:" + db.string(), "resume", "--provider",
+                "openai-chat", "--base-url", server.base_url(), "--model", "m", id},
+               place.environment);
+  app.settle(500);
+  app.type("Go on\r");
+  app.settle(5);
+  Samples keys;
+  for (int key = 0; key < scale.keys; ++key) {
+    app.type(letter(key));
+    keys.add(app.until(letter(key)));
+  }
+  print_absolute("14", "a key while an answer streams, 99th of 100", keys.at(0.99), "ms",
+                 at_most(16));
+  print_absolute("14", "its peak memory, " + std::to_string(scale.messages) + " messages",
+                 app.peak_mb(), "MB", at_most(100));
+}
+
+int run(const Words& words) {
+  require(words.size() >= 4, "usage: app_bench FOLDER GROWN_FOLDER PROGRAM [--smoke|--full]");
+  Scale scale;
+  if (std::ranges::count(words, "--smoke") > 0) {
+    scale = {.sessions = 1'000, .messages = 100, .starts = 2, .keys = 20};
+  }
+  Place place{.folder = words[1], .grown = words[2], .program = words[3], .environment = {}};
+  place.environment = {"PATH=/usr/bin:/bin", "HOME=" + (place.folder / "home").string(),
+                       "OPENAI_API_KEY=measured", "LANG=C.UTF-8", "TERM=xterm-256color"};
+  fs::create_directories(place.folder / "home");
+  fs::current_path(place.folder);
+  picker(place, scale);
+  typing(place, scale);
+  return 0;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  return bench::run({argv, argv + argc});
+}
