@@ -132,6 +132,7 @@ class Copy {
   // damaged message of the source has no place in the target, so the two count for themselves.
   Result<> messages(Seq source_head) {
     Seq at_target;
+    std::vector<Message> last;  // waits for the next one: only the last batch waits for the disk
     for (Seq at; at < source_head; at = at.next(kBatch)) {
       if (stop_.stop_requested()) {
         return fail(Code::cancelled, cat("copying stopped at message ", at.value));
@@ -149,11 +150,11 @@ class Copy {
       at_target = at_target.next(static_cast<std::int64_t>(there));
       batch.erase(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(there));
       if (!batch.empty()) {
-        REPRISE_TRY(append(std::move(batch), at_target));
-        at_target = target_head_;
+        REPRISE_TRY(append(std::exchange(last, std::move(batch)), Durability::os));
+        at_target = at_target.next(std::ssize(last));
       }
     }
-    return {};
+    return append(std::move(last), Durability::disk);
   }
 
   Result<bool> is_same(const std::vector<Message>& batch, Seq at_target, std::size_t count) {
@@ -174,15 +175,19 @@ class Copy {
     return true;
   }
 
-  Result<> append(std::vector<Message> batch, Seq at) {
+  // To what the target has.
+  Result<> append(std::vector<Message> batch, Durability durability) {
+    if (batch.empty()) {
+      return {};
+    }
     for (const Message& message : batch) {
       REPRISE_TRY(blobs_of(message));
     }
-    REPRISE_ASSIGN(const OperationId operation, operation_for(id_, at, batch.size()));
+    REPRISE_ASSIGN(const OperationId operation, operation_for(id_, target_head_, batch.size()));
     copied_.messages += std::ssize(batch);
-    REPRISE_ASSIGN(
-        const Appended appended,
-        target_.append(id_, std::move(batch), {.expected_head = at, .operation = operation}));
+    const AppendOptions options = {
+        .expected_head = target_head_, .operation = operation, .durability = durability};
+    REPRISE_ASSIGN(const Appended appended, target_.append(id_, std::move(batch), options));
     target_head_ = appended.head;
     if (copied_.fate == CopyFate::unchanged) {
       copied_.fate = CopyFate::continued;

@@ -53,6 +53,7 @@ class SmallStore final : public Store {
     if (fail_at_ && --*fail_at_ == 0) {
       return fail(Code::io, "the disk is full");
     }
+    durabilities_.push_back(options.durability);
     return inside_->append(id, std::move(messages), std::move(options));
   }
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
@@ -62,12 +63,15 @@ class SmallStore final : public Store {
   const StoreOffers& offers() const override { return offers_; }
 
   void fail_at(int append) { fail_at_ = append; }
+  // Of the appends so far.
+  const std::vector<Durability>& durabilities() const { return durabilities_; }
 
  private:
   std::unique_ptr<Store> inside_;
   StoreHolds holds_;
   StoreOffers offers_;
   std::optional<int> fail_at_;
+  std::vector<Durability> durabilities_;
 };
 
 class Copying : public testing::Test {
@@ -190,6 +194,17 @@ TEST_F(Copying, GoesOnAfterAFailure) {
   const CopiedSession again = copy(target);
   EXPECT_EQ(again.fate, CopyFate::continued);
   EXPECT_EQ(*read_all(target, id_), *read_all(*source_, id_));
+}
+
+TEST_F(Copying, WaitsForTheDiskOnceWithTheLastMessages) {
+  add(*source_, id_, 0, 150, "text ");
+  SmallStore target(std::move(target_), {});
+  copy(target);
+  EXPECT_THAT(target.durabilities(), ElementsAre(Durability::os, Durability::os, Durability::disk));
+  add(*source_, id_, 150, 151, "text ");
+  copy(target);
+  EXPECT_EQ(target.durabilities().size(), 4U);
+  EXPECT_EQ(target.durabilities().back(), Durability::disk);
 }
 
 TEST_F(Copying, ListsWhatTheTargetCannotHold) {
