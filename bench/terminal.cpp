@@ -1,6 +1,5 @@
 #include "terminal.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
