@@ -63,12 +63,20 @@ Writer::Counts Writer::counts_for_test() const {
   return counts_;
 }
 
+// Shared, so that it can be told after its job is known to be done.
+const std::shared_ptr<std::condition_variable>& Writer::wake_of_this_thread() {
+  static thread_local const auto wake = std::make_shared<std::condition_variable>();
+  return wake;
+}
+
 Result<> Writer::submit(Job& job) {
   std::unique_lock guard(mutex_);
   queue_.push_back(&job);
-  arrived_.notify_one();
+  if (queue_.size() >= expected_) {
+    arrived_.notify_one();
+  }
   if (has_leader_) {
-    job.wake.wait(guard, [&job] { return job.done || job.leads; });
+    job.wake->wait(guard, [&job] { return job.done || job.leads; });
   }
   has_leader_ = has_leader_ || !job.done;
   while (!job.done) {
@@ -97,6 +105,12 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
     give_back(group, leader, hold.error());
   } else {
     guard.unlock();
+    std::vector<std::shared_ptr<std::condition_variable>> wakes;
+    for (const Job* job : group) {
+      if (job != &leader) {
+        wakes.push_back(job->wake);
+      }
+    }
     const auto begin = Clock::now();
     auto outcome = process(group);
     const auto end = Clock::now();
@@ -106,17 +120,19 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
         job->result = std::unexpected(outcome.error());
       }
       job->done = true;
-      job->wake.notify_one();
     }
     ++counts_.commits;
     last_commit_ = end - begin;
     expected_ = std::min(group.size() + queue_.size(), kGroupMax);
+    guard.unlock();
+    for (const auto& wake : wakes) {  // who is woken needs the mutex
+      wake->notify_one();
+    }
     if (connection_ && connection_->log_pages() >= checkpoint_at_) {
-      guard.unlock();
       checkpoint(connection_->log_pages() <= kLogPagesKept ? SQLITE_CHECKPOINT_RESTART
                                                            : SQLITE_CHECKPOINT_TRUNCATE);
-      guard.lock();
     }
+    guard.lock();
   }
   if (!leader.done) {
     return;
@@ -124,7 +140,7 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
   has_leader_ = !queue_.empty();
   if (has_leader_) {
     queue_.front()->leads = true;
-    queue_.front()->wake.notify_one();
+    queue_.front()->wake->notify_one();
   }
 }
 
@@ -152,7 +168,7 @@ void Writer::give_back(const Group& group, const Job& leader, const Error& error
     if (*job == &leader || (*job)->deadline <= now || error.code != Code::busy) {
       (*job)->result = std::unexpected(error);
       (*job)->done = true;
-      (*job)->wake.notify_one();
+      (*job)->wake->notify_one();
     } else {
       queue_.push_front(*job);
     }

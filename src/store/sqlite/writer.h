@@ -59,10 +59,11 @@ class Writer {
     Result<> result = {};
     bool done = false;
     bool leads = false;
-    std::condition_variable wake = {};
+    std::shared_ptr<std::condition_variable> wake = wake_of_this_thread();
   };
   using Group = std::vector<Job*>;
 
+  static const std::shared_ptr<std::condition_variable>& wake_of_this_thread();
   Result<> submit(Job& job);
   void gather(std::unique_lock<std::mutex>& guard);
   void lead(Job& leader, std::unique_lock<std::mutex>& guard);
