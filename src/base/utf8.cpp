@@ -1,6 +1,7 @@
 #include "base/utf8.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +45,20 @@ Lead lead_of(std::uint8_t byte) {
   return {0, 0, 0};
 }
 
+// How many bytes at the beginning are plainly ASCII, in whole blocks.
+std::size_t ascii_blocks(std::string_view bytes) {
+  std::array<std::uint64_t, 4> block{};
+  std::size_t at = 0;
+  while (bytes.size() - at >= sizeof block) {
+    std::memcpy(block.data(), bytes.data() + at, sizeof block);
+    if (((block[0] | block[1] | block[2] | block[3]) & kHighBits) != 0) {
+      break;
+    }
+    at += sizeof block;
+  }
+  return at;
+}
+
 // How many bytes at `i` are as they should be, and how many there should be (0: bad lead byte).
 struct Match {
   std::size_t matched;
@@ -67,7 +82,7 @@ Match match_at(std::string_view bytes, std::size_t i) {
 }  // namespace
 
 std::size_t valid_prefix(std::string_view bytes) {
-  std::size_t i = 0;
+  std::size_t i = ascii_blocks(bytes);
   while (i < bytes.size()) {
     std::uint64_t word = 0;
     if (i + sizeof word <= bytes.size()) {
