@@ -60,7 +60,9 @@ TEST_P(StoreContract, AnIdIsInTheChainOnce) {
   REPRISE_NEEDS(!holds().words);
   const SessionId id = create("s");
   append(id, {answered("a"), answered(""), answered("b")}, {.operation = operation_id("op")});
-  EXPECT_TRUE(append(id, {answered("c")}, {.operation = operation_id("op")}).repeated);
+  const Appended again = append(id, {answered("c")}, {.operation = operation_id("op")});
+  EXPECT_TRUE(again.repeated);
+  EXPECT_EQ(again.head, Seq{0}) << "no message is there";
   reopen();
   EXPECT_TRUE(append(id, {answered("c")}, {.operation = operation_id("op")}).repeated);
   append(id, {answered("a"), answered("d")});
