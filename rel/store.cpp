@@ -36,6 +36,7 @@ namespace {
 // How much is tried.
 struct Effort {
   std::size_t power_cuts = 4000;
+  std::size_t log_cuts = 250;
   std::int64_t call_stride = 3;           // every third call fails
   std::int64_t database_call_stride = 9;  // a database makes many times the calls of a file
   std::int64_t copy_stride = 5;
@@ -46,6 +47,7 @@ struct Effort {
 };
 constexpr Effort kShort;
 constexpr Effort kLong{.power_cuts = 100'000,
+                       .log_cuts = 10'000,
                        .call_stride = 1,
                        .database_call_stride = 1,
                        .copy_stride = 1,
@@ -78,6 +80,15 @@ Tally contend(const Kind& kind, const Effort& effort) {
   return tally;
 }
 
+Tally cut_power(const Kind& kind, const Effort& effort) {
+  const WorkFolder work;
+  Tally tally = cut_the_power(History(kind, work.path()), effort.power_cuts);
+  if (kind.name == "sqlite") {
+    tally += cut_the_power_on_a_long_log(kind, effort.log_cuts);
+  }
+  return tally;
+}
+
 const std::map<std::string_view, Trial>& trials() {
   static const std::map<std::string_view, Trial> all = {
       {"kill", on_history([](const History& history, const Effort& /*effort*/) {
@@ -87,9 +98,7 @@ const std::map<std::string_view, Trial>& trials() {
          return fail_at_calls(history, history.kind().name == "sqlite" ? effort.database_call_stride
                                                                        : effort.call_stride);
        })},
-      {"power", on_history([](const History& history, const Effort& effort) {
-         return cut_the_power(history, effort.power_cuts);
-       })},
+      {"power", cut_power},
       {"clock", on_history([](const History& history, const Effort& /*effort*/) {
          return live_under_clocks(history);
        })},
