@@ -1,6 +1,5 @@
 #include "base/json_scan.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>

@@ -1,5 +1,6 @@
 // Replacing a file by what a document has become, where that may be done.
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -118,13 +119,18 @@ void Documents::wrote(const fs::path& file, const FileIdentity& written, Documen
   const auto now = identify(file);
   const bool is_ours = now && now->inode == written.inode && now->size == written.size &&
                        now->modified_ns == written.modified_ns;
-  Document ours = document;
   Loaded loaded{std::make_shared<const Document>(std::move(document)), is_ours ? *now : written};
   const std::lock_guard lock(mutex_);
-  std::erase_if(ours.sessions, [this](const FileSession& session) {
+  std::shared_ptr<const Document> ours = loaded.document;
+  const auto is_others = [this](const FileSession& session) {
     return !changed_.contains(session.stored.session.info.id);
-  });
-  keep(written_, file, {std::make_shared<const Document>(std::move(ours)), loaded.identity});
+  };
+  if (std::ranges::any_of(ours->sessions, is_others)) {
+    Document part = *ours;
+    std::erase_if(part.sessions, is_others);
+    ours = std::make_shared<const Document>(std::move(part));
+  }
+  keep(written_, file, {std::move(ours), loaded.identity});
   if (is_ours) {
     keep(cache_, file, std::move(loaded));
   } else {

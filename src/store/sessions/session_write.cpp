@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -222,6 +223,20 @@ Result<> add_member(Part& part, const Members::Member& member, bool is_signed) {
   return {};
 }
 
+// A file may be long: it is put together once.
+std::string joined(std::span<const std::string_view> pieces) {
+  std::size_t size = 0;
+  for (const std::string_view piece : pieces) {
+    size += piece.size();
+  }
+  std::string whole;
+  whole.reserve(size);
+  for (const std::string_view piece : pieces) {
+    whole += piece;
+  }
+  return whole;
+}
+
 }  // namespace
 
 Time closed_or_updated(const SessionInfo& info) {
@@ -252,8 +267,10 @@ Result<std::string> write_session(FileSession& file, const SigningKey* key) {
     REPRISE_ASSIGN(const std::string bytes, key->sign(pieces));
     signature = cat(",\n  \"signature\": \"", bytes, "\"");
   }
-  return cat(head.written, open, file.encoded.text, last.written, middle.written, signature,
-             end.written, "\n}");
+  const std::array<std::string_view, 8> pieces = {head.written, open,           file.encoded.text,
+                                                  last.written, middle.written, signature,
+                                                  end.written,  "\n}"};
+  return joined(pieces);
 }
 
 }  // namespace reprise::store::sessions

@@ -19,6 +19,7 @@
 
 #include "base/text.h"
 #include "reprise/error.h"
+#include "reprise/message.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "store/sqlite/connection.h"
@@ -244,7 +245,7 @@ Result<> Repairing::copy_message(const Statement& row, const std::string& sql, s
   constexpr int kContent = 3;
   Message message;
   std::optional<Damage> damage;
-  if (!read_message(row, file_, message, damage)) {
+  if (!read_message(row, file_, message, damage) && damage) {
     return keep_damage(*std::move(damage), row.bytes(kContent));
   }
   REPRISE_TRY(insert(sql, row, kColumnsAt, count));

@@ -1,6 +1,7 @@
 #include "store/sqlite/verify.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,6 +9,8 @@
 #include "base/encode.h"
 #include "base/text.h"
 #include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/rows.h"
