@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "base/lock_file.h"
 #include "base/reserve.h"
