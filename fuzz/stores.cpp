@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -41,6 +41,10 @@ struct Kind {
   std::function<Result<std::unique_ptr<Store>>(const fs::path& folder)> open;
 };
 
+std::string archive_name() {
+  return reprise::short_id(*reprise::SessionId::parse(kId)).value_or("");
+}
+
 const std::vector<Kind>& kinds() {
   static const auto chats = [](const fs::path& folder) {
     return reprise::open_chatdir_store(folder / "chats");
@@ -48,7 +52,7 @@ const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
       {std::string(kChat) + "messages.jsonl", chats},
       {std::string(kChat) + "reprise.json", chats},
-      {"chats/archive/" + *reprise::short_id(*reprise::SessionId::parse(kId)) + "/chat.zip", chats},
+      {"chats/archive/" + archive_name() + "/chat.zip", chats},
       {"sessions/active/01990000-0000-7000-8000-000000000001.json",
        [](const fs::path& folder) { return reprise::open_sessions_store(folder / "sessions"); }},
       {"conversations.json",
@@ -70,7 +74,7 @@ const fs::path& work_folder() {
         (has_memory ? fs::path("/dev/shm") : fs::temp_directory_path()) / "fuzz.XXXXXX";
     require(::mkdtemp(name.data()) != nullptr, "no folder to work in");
     static const std::string kept = name;
-    std::atexit([] { fs::remove_all(kept); });
+    require(std::atexit([] { fs::remove_all(kept); }) == 0, "the folder would stay");
     return fs::path(name);
   }();
   return folder;
