@@ -90,6 +90,8 @@ TEST(JsonScanner, IntegersAreExactOrRefused) {
 TEST(JsonWriter, EscapesWhatMustBe) {
   EXPECT_EQ(json::quoted("a\"\\\n\x01\x7f\u00e4\u2028"), "\"a\\\"\\\\\\n\\u0001\x7f\u00e4\u2028\"");
   EXPECT_EQ(json::quoted("a\xff"), "\"a\uFFFD\"");
+  EXPECT_EQ(json::quoted("\"a\xff\" \u00e4 tail that is longer than one block\n"),
+            "\"\\\"a\uFFFD\\\" \u00e4 tail that is longer than one block\\n\"");
 }
 
 TEST(JsonWriter, EveryTextComesBack) {

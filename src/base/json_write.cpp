@@ -31,14 +31,17 @@ constexpr auto kEscapes = [] {
   return table;
 }();
 
-void append_escaped(std::string& out, std::string_view text) {
+// Whether all of it was ASCII.
+bool append_escaped(std::string& out, std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
+  bool is_ascii = true;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const std::size_t end = plain_run(text, at).end;
-    out.append(text, at, end - at);
-    at = end;
+    const Run run = plain_run(text, at);
+    is_ascii = is_ascii && run.ascii;
+    out.append(text, at, run.end - at);
+    at = run.end;
     if (at == text.size()) {
-      return;
+      break;
     }
     const auto byte = static_cast<unsigned char>(text[at]);
     const char escape = kEscapes[byte];
@@ -50,6 +53,7 @@ void append_escaped(std::string& out, std::string_view text) {
       out += kHex[byte & 0xFU];
     }
   }
+  return is_ascii;
 }
 
 }  // namespace
@@ -57,9 +61,9 @@ void append_escaped(std::string& out, std::string_view text) {
 void append_string(std::string& out, std::string_view text) {
   out.reserve(out.size() + text.size() + text.size() / 16 + 2);  // as much again at least
   out += '"';
-  if (utf8::is_valid(text)) {
-    append_escaped(out, text);
-  } else {
+  const std::size_t begin = out.size();
+  if (!append_escaped(out, text) && !utf8::is_valid(text)) {
+    out.resize(begin);
     append_escaped(out, utf8::sanitize(text));
   }
   out += '"';

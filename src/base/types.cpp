@@ -200,16 +200,16 @@ std::string format_time(Time time) {
   const std::int64_t fraction = micros % 1'000'000;
   std::string out;
   append_padded(out, static_cast<int>(date.year()), 4);
-  out += '-';
-  append_padded(out, static_cast<unsigned>(date.month()), 2);
-  out += '-';
-  append_padded(out, static_cast<unsigned>(date.day()), 2);
-  out += 'T';
-  append_padded(out, seconds / 3600, 2);
-  out += ':';
-  append_padded(out, seconds / 60 % 60, 2);
-  out += ':';
-  append_padded(out, seconds % 60, 2);
+  std::size_t at = out.size();
+  out += "-00-00T00:00:00";
+  const std::int64_t parts[] = {static_cast<unsigned>(date.month()),
+                                static_cast<unsigned>(date.day()), seconds / 3600,
+                                seconds / 60 % 60, seconds % 60};
+  for (const std::int64_t part : parts) {
+    out[at + 1] = static_cast<char>('0' + part / 10);
+    out[at + 2] = static_cast<char>('0' + part % 10);
+    at += 3;
+  }
   if (fraction != 0) {
     out += '.';
     const bool millis = fraction % 1000 == 0;
