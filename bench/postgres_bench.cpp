@@ -85,15 +85,6 @@ std::string own_append() {
       "NULL",
       "1",
       "1",
-      "0",
-      "0",
-      "0",
-      "0",
-      "NULL",
-      "''",
-      "NULL",
-      "NULL",
-      "NULL",
       "(ARRAY[('operation:' || :client_id || '-' || :round || '-' || :seq)::bytea])",
       "'{0}'",
       "'{1}'",
@@ -101,7 +92,7 @@ std::string own_append() {
       "(ARRAY['user'::bytea])",
       "(ARRAY[:text::bytea])",
       "'{NULL}'"};
-  std::string sql(reprise::postgres::kAppend);
+  std::string sql = reprise::postgres::append_statement({});
   for (std::size_t number = std::size(values); number > 0; --number) {
     const std::string name = "$" + std::to_string(number);
     for (std::size_t at = sql.find(name); at != std::string::npos; at = sql.find(name, at)) {

@@ -137,7 +137,7 @@ TEST_P(PostgresFaults, ASessionGoesToTheTrashAndBackAndIsPurged) {
 }
 
 TEST_P(PostgresFaults, ReadingGoesOnWhereItWas) {
-  must(store().append(id_, messages(3000, "more"), {}));
+  must(store().append(id_, messages(6000, "more"), {}));  // more than a batch
   std::vector<std::string> seen;
   must(store().read(id_, {}, [&](Message&& message) {
     if (seen.size() == 500) {
@@ -147,8 +147,8 @@ TEST_P(PostgresFaults, ReadingGoesOnWhereItWas) {
     return Flow::go_on;
   }));
   EXPECT_TRUE(proxy_.has_happened());
-  ASSERT_EQ(seen.size(), 3002U);
-  EXPECT_EQ(seen.back(), "more 2999");
+  ASSERT_EQ(seen.size(), 6002U);
+  EXPECT_EQ(seen.back(), "more 5999");
   EXPECT_EQ(seen[2], "more 0");
 }
 

@@ -79,26 +79,29 @@ Query append_query(const Key& key, const Batch& batch, const Names& counted, Hel
   const Usage& usage = counting.usage;
   ByteStrings once = {batch.operation};
   once.insert(once.end(), counting.names.begin(), counting.names.end());
-  const auto name = [](const std::optional<OperationId>& id) {
-    return id ? std::optional(id->str()) : std::nullopt;
-  };
-  std::optional<std::string> begins;
-  std::optional<std::string> start;
-  if (options.begin_partial) {
-    begins = options.begin_partial->answer.str();
-    start = store::answer_to_json(*options.begin_partial);
+  const AppendShape shape{.usage = !batch.requests.empty(),
+                          .answer = options.begin_partial || options.end_partial};
+  Values values = values_of(
+      key,
+      options.expected_head && held == Held::no ? std::optional(options.expected_head->value)
+                                                : std::nullopt,
+      batch.size(), batch.times.empty() ? std::nullopt : std::optional(batch.times.back()), once,
+      batch.places, batch.times, batch.more, batch.roles, batch.contents, batch.details);
+  if (shape.usage) {
+    values.add(usage.input.value);
+    values.add(usage.output.value);
+    values.add(usage.reasoning.value);
+    values.add(usage.cached.value);
+    values.add(usage.cost ? std::optional(usage.cost->nanos) : std::nullopt);
+    values.add(usage.price_source);
   }
-  return {
-      kAppend,
-      values_of(
-          key,
-          options.expected_head && held == Held::no ? std::optional(options.expected_head->value)
-                                                    : std::nullopt,
-          batch.size(), batch.times.empty() ? std::nullopt : std::optional(batch.times.back()),
-          usage.input.value, usage.output.value, usage.reasoning.value, usage.cached.value,
-          usage.cost ? std::optional(usage.cost->nanos) : std::nullopt, usage.price_source,
-          name(options.end_partial), begins, start, once, batch.places, batch.times, batch.more,
-          batch.roles, batch.contents, batch.details)};
+  if (shape.answer) {
+    const auto& begins = options.begin_partial;
+    values.add(options.end_partial ? std::optional(options.end_partial->str()) : std::nullopt);
+    values.add(begins ? std::optional(begins->answer.str()) : std::nullopt);
+    values.add(begins ? std::optional(store::answer_to_json(*begins)) : std::nullopt);
+  }
+  return {append_statement(shape), std::move(values)};
 }
 
 // What stands in other tables.

@@ -7,11 +7,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
 #include "reprise/error.h"
+#include "reprise/message.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/facts.h"
@@ -30,8 +32,8 @@ namespace {
 // far as the messages so far let it stay below kBatchBytes.
 constexpr std::int64_t kFirstBatch = 16;
 constexpr std::int64_t kBatchMax = 8192;
-constexpr std::int64_t kBatchGrowth = 8;
-constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+constexpr std::int64_t kBatchGrowth = 16;
+constexpr std::size_t kBatchBytes = std::size_t{1} << 21;
 // So many rows are in memory at once twice, however long they are.
 constexpr std::int64_t kPageRows = 256;
 constexpr std::size_t kDamageMax = 1000;
@@ -60,9 +62,14 @@ class Reading {
  private:
   // A message that came; or, while parts of it stand elsewhere, the row that came.
   struct Fetched {
-    ReadMessage read;
-    std::shared_ptr<const Rows> page;
+    Message message = {};
+    bool is_good = true;
+    std::optional<Damage> damage = {};
+    std::shared_ptr<const Rows> page = {};
     int row = 0;
+    void read(const MessageRow& from, std::string_view place) {
+      is_good = read_message(from, place, message, damage);
+    }
   };
   void choose_batch();
   Result<> find_segments();
@@ -70,7 +77,7 @@ class Reading {
   Result<> ask(Connection& connection, Segment& left, std::int64_t rows) const;
   std::size_t add(const std::shared_ptr<const Rows>& page);
   Result<> deliver();
-  Result<ReadMessage> complete(MessageRow row);
+  Result<> complete(MessageRow row, Fetched& fetched);
   void expect(std::int64_t seq);
   void report(Damage damage);
 
@@ -114,6 +121,7 @@ Result<> Reading::find_segments() {
 Result<> Reading::fetch(Connection& connection) {
   const Segment& segment = segments_.front();
   batch_branch_ = segment.branch;
+  batch_.reserve(static_cast<std::size_t>(batch_rows_));
   Segment left = segment;  // what was not asked for
   std::int64_t wanted = batch_rows_;
   std::deque<std::int64_t> asked;  // the rows of each page under way
@@ -165,10 +173,12 @@ std::size_t Reading::add(const std::shared_ptr<const Rows>& page) {
     }
     expect(row.seq.value);
     bytes += row.bytes();
+    Fetched& fetched = batch_.emplace_back();
     if (row.more == 0) {
-      batch_.push_back({read_message(row, place_), nullptr});
+      fetched.read(row, place_);
     } else {
-      batch_.push_back({ReadMessage(), page, at});
+      fetched.page = page;
+      fetched.row = at;
     }
   }
   bytes_ += static_cast<std::int64_t>(bytes);
@@ -211,20 +221,19 @@ Result<> Reading::deliver() {
       break;
     }
     if (const auto page = std::exchange(fetched.page, nullptr); page) {
-      REPRISE_ASSIGN(fetched.read, complete(read_row(*page, fetched.row)));
+      REPRISE_TRY(complete(read_row(*page, fetched.row), fetched));
     }
-    ReadMessage& read = fetched.read;
-    if (read.damage) {
-      report(*std::move(read.damage));
+    if (fetched.damage) {
+      report(*std::move(fetched.damage));
     }
-    is_stopped_ = read.message && sink_(*std::move(read.message)) == Flow::stop;
+    is_stopped_ = fetched.is_good && sink_(std::move(fetched.message)) == Flow::stop;
   }
   batch_.clear();  // its memory is for the next one
   return {};
 }
 
 // With a long content's later pieces.
-Result<ReadMessage> Reading::complete(MessageRow row) {
+Result<> Reading::complete(MessageRow row, Fetched& fetched) {
   const Branch branch = batch_branch_.value_or(Branch{id_, 0});  // every batch has one
   const Key key{database_.tenant(), branch.session};
   REPRISE_ASSIGN(const Rows parts, database_.read_for<Rows>([&](Connection& connection) {
@@ -236,11 +245,14 @@ Result<ReadMessage> Reading::complete(MessageRow row) {
   }
   if (parts.count() != row.more) {
     content.resize(std::min(content.size(), kExcerptMax));
-    return ReadMessage{std::nullopt, Damage{cat(place_, " message ", row.seq.value),
-                                            "a part of it is missing", std::move(content)}};
+    fetched.is_good = false;
+    fetched.damage = Damage{cat(place_, " message ", row.seq.value), "a part of it is missing",
+                            std::move(content)};
+    return {};
   }
   row.content = content;
-  return read_message(row, place_);
+  fetched.read(row, place_);
+  return {};
 }
 
 }  // namespace

@@ -153,29 +153,28 @@ MessageRow read_row(const Rows& rows, int row) {
   return read;
 }
 
-ReadMessage read_message(const MessageRow& row, std::string_view place) {
+bool read_message(const MessageRow& row, std::string_view place, Message& message,
+                  std::optional<Damage>& damage) {
   const auto damaged = [&](std::string_view reason, std::string_view bytes) {
     return Damage{cat(place, " message ", row.seq.value), std::string(reason), excerpt_of(bytes)};
   };
-  ReadMessage out;
   auto blocks = blocks_from_json(row.content);
   if (!blocks) {
-    out.damage = damaged(blocks.error().message, row.content);
-    return out;
+    damage = damaged(blocks.error().message, row.content);
+    return false;
   }
-  Message& message = out.message.emplace();
   if (row.detail) {
     if (auto detail = message_from_json(*row.detail); detail) {
       message = *std::move(detail);
     } else {
-      out.damage = damaged(detail.error().message, *row.detail);
+      damage = damaged(detail.error().message, *row.detail);
     }
   }
   message.seq = row.seq;
   message.role = row.role;
   message.blocks = *std::move(blocks);
   message.created_at = row.created_at;
-  return out;
+  return true;
 }
 
 }  // namespace reprise::postgres

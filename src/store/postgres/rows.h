@@ -61,11 +61,9 @@ struct MessageRow {
 };
 MessageRow read_row(const Rows& rows, int row);
 
-// No message when the content cannot be read; with damage and a message, a detail of it is bad.
-struct ReadMessage {
-  std::optional<Message> message;
-  std::optional<Damage> damage;
-};
-ReadMessage read_message(const MessageRow& row, std::string_view place);
+// Fills an empty message. False when the content cannot be read; there is damage then, and when a
+// detail is bad.
+bool read_message(const MessageRow& row, std::string_view place, Message& message,
+                  std::optional<Damage>& damage);
 
 }  // namespace reprise::postgres

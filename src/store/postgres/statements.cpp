@@ -1,5 +1,6 @@
 #include "store/postgres/statements.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -31,7 +32,6 @@ constexpr std::string_view kStatements[] = {
     kFindOnce,
     kInsertOnce,
     kFindRequests,
-    kAppend,
     kInsertMessagePart,
     kInsertBlobRefs,
     kDeleteDeltas,
@@ -68,6 +68,59 @@ constexpr std::string_view kStatements[] = {
     kVerifyHeads,
     kVerifyBases,
 };
+
+std::string make_append(const AppendShape& shape) {
+  std::size_t parameter = 13;
+  const auto next = [&parameter](std::string_view type) {
+    return cat("$", parameter++, "::", type);
+  };
+  std::string set =
+      " head = h.head + $4::int8, updated_us = coalesce($5::int8, h.updated_us),"
+      " updated_slot = " REPRISE_SLOT("coalesce($5::int8, h.updated_us)");
+  std::string where;
+  if (shape.usage) {
+    // A sum stays at the end of its range.
+    const auto sum = [](std::string_view old, std::string_view more) {
+      return cat("greatest(least(", old, "::numeric + ", more,
+                 "::numeric, 9223372036854775807), -9223372036854775808)::int8");
+    };
+    for (const std::string_view column :
+         {"input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens"}) {
+      set += cat(", ", column, " = ", sum(cat("h.", column), next("int8")));
+    }
+    const std::string cost = next("int8");
+    const std::string source = next("bytea");
+    set += cat(", cost_nanos = CASE WHEN ", cost, " IS NULL THEN h.cost_nanos ELSE ",
+               sum("coalesce(h.cost_nanos, 0)", cost), " END");
+    set +=
+        cat(", price_source = CASE WHEN ", cost,
+            " IS NULL THEN h.price_source WHEN h.cost_nanos IS NULL OR h.price_source = ", source,
+            " THEN ", source, " ELSE 'mixed'::bytea END");
+  }
+  if (shape.answer) {
+    const std::string ends = next("text");
+    const std::string begins = next("text");
+    const std::string start = next("bytea");
+    set += cat(", answer = ", begins, ", answer_start = ", start);
+    where = cat(" AND CASE WHEN ", ends, " IS NULL THEN h.answer IS NULL ELSE h.answer = ", ends,
+                " END");
+  }
+  return cat("WITH moved AS (UPDATE reprise_heads AS h SET", set,
+             " WHERE h.tenant = $1::text AND h.session_id = $2::text"
+             " AND ($3::int8 IS NULL OR h.head = $3::int8)",
+             where,
+             " RETURNING h.branch, h.head - $4::int8 AS first_seq),"
+             " once AS (INSERT INTO reprise_once(tenant, session_id, name, first_seq, head)"
+             " SELECT $1::text, $2::text, u.name, m.first_seq, m.first_seq + $4::int8"
+             " FROM moved AS m CROSS JOIN unnest($6::bytea[]) AS u(name)),"
+             " stored AS (INSERT INTO reprise_messages(tenant, session_id, branch, seq,"
+             " created_us, more, role, content, detail)"
+             " SELECT $1::text, $2::text, m.branch, m.first_seq + u.place, u.created_us, u.more,"
+             " u.role, u.content, u.detail FROM moved AS m CROSS JOIN"
+             " unnest($7::int8[], $8::int8[], $9::int8[], $10::bytea[], $11::bytea[], $12::bytea[])"
+             " AS u(place, created_us, more, role, content, detail))"
+             " SELECT first_seq FROM moved");
+}
 
 // One state's sessions in their order.
 std::string select_state(const ListShape& shape, std::int64_t state) {
@@ -127,6 +180,13 @@ void add_list_statements(std::vector<std::string>& all) {
 
 }  // namespace
 
+const std::string& append_statement(const AppendShape& shape) {
+  static const std::array<std::string, 4> all = {make_append({}), make_append({.usage = true}),
+                                                 make_append({.answer = true}),
+                                                 make_append({.usage = true, .answer = true})};
+  return all.at((shape.usage ? 1U : 0U) + (shape.answer ? 2U : 0U));
+}
+
 std::string list_statement(const ListShape& shape) {
   std::string page;
   for (const std::int64_t state : shape.states) {
@@ -147,6 +207,11 @@ std::vector<std::string> all_statements() {
   }
   for (const std::string_view one : kPurge) {
     all.emplace_back(one);
+  }
+  for (const bool usage : {false, true}) {
+    for (const bool answer : {false, true}) {
+      all.push_back(append_statement({.usage = usage, .answer = answer}));
+    }
   }
   add_list_statements(all);
   return all;

@@ -95,51 +95,18 @@ inline constexpr std::string_view kFindRequests =
 
 // An append, all of it: the head moves when it may, everything else follows from that. No row means
 // that it may not, and nothing has changed; a key that is there already (23505) that it has
-// happened or that a request was counted before.
+// happened or that a request was counted before. What a statement could do costs as much as what it
+// does, so that there is one for each shape.
 //   3 expected head or null, 4 messages, 5 time of the last one or null,
-//   6-9 tokens, 10 cost or null, 11 price source,
-//   12 the answer that ends or null, 13, 14 the one that begins: name and start, or null,
-//   15 names of what happens once,
-//   16-21 of each message: its place in the batch, time, parts to come, role, content, detail
-#define REPRISE_ADD(column, parameter)                          \
-  column " = greatest(least(h." column "::numeric + " parameter \
-         "::int8::numeric, 9223372036854775807), -9223372036854775808)::int8, "
-inline constexpr std::string_view kAppend =
-    "WITH moved AS ("
-    "UPDATE reprise_heads AS h SET"
-    " head = h.head + $4::int8,"
-    " updated_us = coalesce($5::int8, h.updated_us),"
-    " updated_slot = " REPRISE_SLOT("coalesce($5::int8, h.updated_us)") ", "
-    REPRISE_ADD("input_tokens", "$6")
-        REPRISE_ADD("output_tokens", "$7") REPRISE_ADD("reasoning_tokens", "$8")
-            REPRISE_ADD("cached_tokens", "$9")
-    "cost_nanos = CASE WHEN $10::int8 IS NULL THEN h.cost_nanos ELSE"
-    " greatest(least(coalesce(h.cost_nanos, 0)::numeric + $10::int8::numeric,"
-    " 9223372036854775807), -9223372036854775808)::int8 END,"
-    " price_source = CASE WHEN $10::int8 IS NULL THEN h.price_source"
-    " WHEN h.cost_nanos IS NULL OR h.price_source = $11::bytea THEN $11::bytea"
-    " ELSE 'mixed'::bytea END,"
-    " answer = CASE WHEN $13::text IS NOT NULL THEN $13::text"
-    " WHEN $12::text IS NOT NULL THEN NULL ELSE h.answer END,"
-    " answer_start = CASE WHEN $13::text IS NOT NULL THEN $14::bytea"
-    " WHEN $12::text IS NOT NULL THEN NULL ELSE h.answer_start END"
-    " WHERE h.tenant = $1::text AND h.session_id = $2::text"
-    " AND ($3::int8 IS NULL OR h.head = $3::int8)"
-    " AND ($12::text IS NULL OR h.answer = $12::text)"
-    " AND ($12::text IS NOT NULL OR $13::text IS NULL OR h.answer IS NULL)"
-    " RETURNING h.branch, h.head - $4::int8 AS first_seq),"
-    " once AS ("
-    "INSERT INTO reprise_once(tenant, session_id, name, first_seq, head)"
-    " SELECT $1::text, $2::text, u.name, m.first_seq, m.first_seq + $4::int8"
-    " FROM moved AS m CROSS JOIN unnest($15::bytea[]) AS u(name)),"
-    " stored AS ("
-    "INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us, more, role, content,"
-    " detail)"
-    " SELECT $1::text, $2::text, m.branch, m.first_seq + u.place, u.created_us, u.more, u.role,"
-    " u.content, u.detail FROM moved AS m CROSS JOIN"
-    " unnest($16::int8[], $17::int8[], $18::int8[], $19::bytea[], $20::bytea[], $21::bytea[])"
-    " AS u(place, created_us, more, role, content, detail))"
-    " SELECT first_seq FROM moved";
+//   6 names of what happens once,
+//   7-12 of each message: its place in the batch, time, parts to come, role, content, detail;
+//   then for usage: input, output, reasoning and cached tokens, cost or null, price source;
+//   then for an answer: the one that ends or null, the one that begins: name and start, or null
+struct AppendShape {
+  bool usage = false;
+  bool answer = false;
+};
+const std::string& append_statement(const AppendShape& shape);
 
 // What goes with an append in its transaction. They do nothing when the append did nothing:
 // 3 is the name by which it happened once.

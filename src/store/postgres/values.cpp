@@ -1,7 +1,10 @@
 #include "store/postgres/values.h"
 
+#include <endian.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -91,6 +94,11 @@ std::int64_t Rows::integer(int row, int column) const {
   const std::string_view raw = bytes(row, column);
   if (raw.empty()) {
     return 0;
+  }
+  if (raw.size() == sizeof(std::uint64_t)) {
+    std::uint64_t whole = 0;
+    std::memcpy(&whole, raw.data(), sizeof whole);
+    return static_cast<std::int64_t>(be64toh(whole));
   }
   // Shorter integers keep their sign.
   std::uint64_t number = (static_cast<unsigned char>(raw.front()) & 0x80U) != 0 ? ~0ULL : 0;

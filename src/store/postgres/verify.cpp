@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "reprise/error.h"
+#include "reprise/message.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
@@ -94,9 +95,14 @@ class Verification {
       expected = message.seq.value + 1;
       ++report_.messages;
       std::string content;
-      add(complete(message, content, row.text(0, kSession), row.integer(0, kBranch))
-              ? read_message(message, place).damage
-              : Damage{cat(place, " message ", message.seq.value), "a part of it is missing", ""});
+      std::optional<Damage> damage;
+      if (Message read;
+          complete(message, content, row.text(0, kSession), row.integer(0, kBranch))) {
+        read_message(message, place, read, damage);
+      } else {
+        damage = Damage{cat(place, " message ", message.seq.value), "a part of it is missing", ""};
+      }
+      add(std::move(damage));
     });
   }
 
