@@ -92,7 +92,7 @@ std::string own_append() {
       "(ARRAY['user'::bytea])",
       "(ARRAY[:text::bytea])",
       "'{NULL}'"};
-  std::string sql = reprise::postgres::append_statement({});
+  std::string sql = reprise::postgres::append_statement({}).text;
   for (std::size_t number = std::size(values); number > 0; --number) {
     const std::string name = "$" + std::to_string(number);
     for (std::size_t at = sql.find(name); at != std::string::npos; at = sql.find(name, at)) {

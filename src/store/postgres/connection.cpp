@@ -104,7 +104,8 @@ Result<Rows> Connection::run_one(const Query& query) {
 
 Result<> Connection::send(const Query& query) {
   const Values::Bound bound = query.values.bound();
-  const std::size_t statement = std::hash<std::string_view>()(query.text);
+  const std::size_t statement =
+      query.hash != 0 ? query.hash : std::hash<std::string_view>()(query.text);
   int sent = 0;
   if (prepare_ == Prepare::unnamed) {
     const std::string text(query.text);

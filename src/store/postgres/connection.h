@@ -30,6 +30,7 @@ using Deadline = std::chrono::steady_clock::time_point;
 struct Query {
   std::string_view text;
   Values values = {};
+  std::size_t hash = 0;  // of the text; 0 when nobody has taken it yet
 };
 
 // What stands behind the last error.

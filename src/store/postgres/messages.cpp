@@ -101,7 +101,8 @@ Query append_query(const Key& key, const Batch& batch, const Names& counted, Hel
     values.add(begins ? std::optional(begins->answer.str()) : std::nullopt);
     values.add(begins ? std::optional(store::answer_to_json(*begins)) : std::nullopt);
   }
-  return {append_statement(shape), std::move(values)};
+  const auto& [text, hash] = append_statement(shape);
+  return {text, std::move(values), hash};
 }
 
 // What stands in other tables.

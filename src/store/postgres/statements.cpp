@@ -3,8 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -69,7 +71,7 @@ constexpr std::string_view kStatements[] = {
     kVerifyBases,
 };
 
-std::string make_append(const AppendShape& shape) {
+AppendStatement make_append(const AppendShape& shape) {
   std::size_t parameter = 13;
   const auto next = [&parameter](std::string_view type) {
     return cat("$", parameter++, "::", type);
@@ -105,21 +107,24 @@ std::string make_append(const AppendShape& shape) {
     where = cat(" AND CASE WHEN ", ends, " IS NULL THEN h.answer IS NULL ELSE h.answer = ", ends,
                 " END");
   }
-  return cat("WITH moved AS (UPDATE reprise_heads AS h SET", set,
-             " WHERE h.tenant = $1::text AND h.session_id = $2::text"
-             " AND ($3::int8 IS NULL OR h.head = $3::int8)",
-             where,
-             " RETURNING h.branch, h.head - $4::int8 AS first_seq),"
-             " once AS (INSERT INTO reprise_once(tenant, session_id, name, first_seq, head)"
-             " SELECT $1::text, $2::text, u.name, m.first_seq, m.first_seq + $4::int8"
-             " FROM moved AS m CROSS JOIN unnest($6::bytea[]) AS u(name)),"
-             " stored AS (INSERT INTO reprise_messages(tenant, session_id, branch, seq,"
-             " created_us, more, role, content, detail)"
-             " SELECT $1::text, $2::text, m.branch, m.first_seq + u.place, u.created_us, u.more,"
-             " u.role, u.content, u.detail FROM moved AS m CROSS JOIN"
-             " unnest($7::int8[], $8::int8[], $9::int8[], $10::bytea[], $11::bytea[], $12::bytea[])"
-             " AS u(place, created_us, more, role, content, detail))"
-             " SELECT first_seq FROM moved");
+  std::string text =
+      cat("WITH moved AS (UPDATE reprise_heads AS h SET", set,
+          " WHERE h.tenant = $1::text AND h.session_id = $2::text"
+          " AND ($3::int8 IS NULL OR h.head = $3::int8)",
+          where,
+          " RETURNING h.branch, h.head - $4::int8 AS first_seq),"
+          " once AS (INSERT INTO reprise_once(tenant, session_id, name, first_seq, head)"
+          " SELECT $1::text, $2::text, u.name, m.first_seq, m.first_seq + $4::int8"
+          " FROM moved AS m CROSS JOIN unnest($6::bytea[]) AS u(name)),"
+          " stored AS (INSERT INTO reprise_messages(tenant, session_id, branch, seq,"
+          " created_us, more, role, content, detail)"
+          " SELECT $1::text, $2::text, m.branch, m.first_seq + u.place, u.created_us, u.more,"
+          " u.role, u.content, u.detail FROM moved AS m CROSS JOIN"
+          " unnest($7::int8[], $8::int8[], $9::int8[], $10::bytea[], $11::bytea[], $12::bytea[])"
+          " AS u(place, created_us, more, role, content, detail))"
+          " SELECT first_seq FROM moved");
+  const std::size_t hash = std::hash<std::string>()(text);
+  return {std::move(text), hash};
 }
 
 // One state's sessions in their order.
@@ -180,10 +185,10 @@ void add_list_statements(std::vector<std::string>& all) {
 
 }  // namespace
 
-const std::string& append_statement(const AppendShape& shape) {
-  static const std::array<std::string, 4> all = {make_append({}), make_append({.usage = true}),
-                                                 make_append({.answer = true}),
-                                                 make_append({.usage = true, .answer = true})};
+const AppendStatement& append_statement(const AppendShape& shape) {
+  static const std::array<AppendStatement, 4> all = {make_append({}), make_append({.usage = true}),
+                                                     make_append({.answer = true}),
+                                                     make_append({.usage = true, .answer = true})};
   return all.at((shape.usage ? 1U : 0U) + (shape.answer ? 2U : 0U));
 }
 
@@ -210,7 +215,7 @@ std::vector<std::string> all_statements() {
   }
   for (const bool usage : {false, true}) {
     for (const bool answer : {false, true}) {
-      all.push_back(append_statement({.usage = usage, .answer = answer}));
+      all.push_back(append_statement({.usage = usage, .answer = answer}).text);
     }
   }
   add_list_statements(all);

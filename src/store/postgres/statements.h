@@ -106,7 +106,11 @@ struct AppendShape {
   bool usage = false;
   bool answer = false;
 };
-const std::string& append_statement(const AppendShape& shape);
+struct AppendStatement {
+  std::string text;
+  std::size_t hash;  // of the text, which is long
+};
+const AppendStatement& append_statement(const AppendShape& shape);
 
 // What goes with an append in its transaction. They do nothing when the append did nothing:
 // 3 is the name by which it happened once.

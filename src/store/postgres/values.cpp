@@ -1,14 +1,12 @@
 #include "store/postgres/values.h"
 
-#include <endian.h>
-
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace reprise::postgres {
 namespace {
@@ -17,16 +15,19 @@ namespace {
 constexpr std::int32_t kBytea = 17;
 constexpr std::int32_t kInt8 = 20;
 
+// In network order.
 template <class Number>
 void append_number(std::string& out, Number number) {
-  for (std::size_t byte = sizeof(Number); byte-- > 0;) {
-    out += static_cast<char>((static_cast<std::uint64_t>(number) >> (8 * byte)) & 0xFF);
+  char bytes[sizeof(Number)];
+  for (std::size_t byte = 0; byte < sizeof(Number); ++byte) {
+    bytes[byte] = static_cast<char>(
+        (static_cast<std::uint64_t>(number) >> (8 * (sizeof(Number) - 1 - byte))) & 0xFF);
   }
+  out.append(bytes, sizeof bytes);
 }
 
 // One dimension whose first index is 1.
-std::string array_head(std::size_t count, std::int32_t type) {
-  std::string out;
+void append_array_head(std::string& out, std::size_t count, std::int32_t type) {
   append_number(out, std::int32_t{count == 0 ? 0 : 1});
   append_number(out, std::int32_t{1});  // there may be nulls
   append_number(out, type);
@@ -34,49 +35,50 @@ std::string array_head(std::size_t count, std::int32_t type) {
     append_number(out, static_cast<std::int32_t>(count));
     append_number(out, std::int32_t{1});
   }
-  return out;
 }
 
 }  // namespace
 
 void Values::add(std::string_view bytes) {
-  values_.emplace_back(bytes);
+  begin();
+  bytes_ += bytes;
 }
 
 void Values::add(std::int64_t number) {
-  std::string out;
-  append_number(out, number);
-  values_.emplace_back(std::move(out));
+  begin();
+  append_number(bytes_, number);
 }
 
 void Values::add(const Integers& numbers) {
-  std::string out = array_head(numbers.size(), kInt8);
+  begin();
+  append_array_head(bytes_, numbers.size(), kInt8);
   for (const std::int64_t number : numbers) {
-    append_number(out, static_cast<std::int32_t>(sizeof number));
-    append_number(out, number);
+    append_number(bytes_, static_cast<std::int32_t>(sizeof number));
+    append_number(bytes_, number);
   }
-  values_.emplace_back(std::move(out));
 }
 
 void Values::add(const ByteStrings& strings) {
-  std::string out = array_head(strings.size(), kBytea);
+  begin();
+  append_array_head(bytes_, strings.size(), kBytea);
   for (const auto& string : strings) {
-    append_number(out, string ? static_cast<std::int32_t>(string->size()) : std::int32_t{-1});
+    append_number(bytes_, string ? static_cast<std::int32_t>(string->size()) : std::int32_t{-1});
     if (string) {
-      out += *string;
+      bytes_ += *string;
     }
   }
-  values_.emplace_back(std::move(out));
 }
 
 Values::Bound Values::bound() const {
   Bound bound;
-  bound.values.reserve(values_.size());
-  bound.lengths.reserve(values_.size());
-  bound.formats.assign(values_.size(), 1);
-  for (const auto& value : values_) {
-    bound.values.push_back(value ? value->data() : nullptr);
-    bound.lengths.push_back(value ? static_cast<int>(value->size()) : 0);
+  bound.values.reserve(places_.size());
+  bound.lengths.reserve(places_.size());
+  bound.formats.assign(places_.size(), 1);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const auto [begin, is_null] = places_[i];
+    const std::size_t end = i + 1 < places_.size() ? places_[i + 1].begin : bytes_.size();
+    bound.values.push_back(is_null ? nullptr : bytes_.data() + begin);
+    bound.lengths.push_back(static_cast<int>(end - begin));
   }
   return bound;
 }
@@ -98,7 +100,10 @@ std::int64_t Rows::integer(int row, int column) const {
   if (raw.size() == sizeof(std::uint64_t)) {
     std::uint64_t whole = 0;
     std::memcpy(&whole, raw.data(), sizeof whole);
-    return static_cast<std::int64_t>(be64toh(whole));
+    if constexpr (std::endian::native == std::endian::little) {
+      whole = std::byteswap(whole);
+    }
+    return static_cast<std::int64_t>(whole);
   }
   // Shorter integers keep their sign.
   std::uint64_t number = (static_cast<unsigned char>(raw.front()) & 0x80U) != 0 ? ~0ULL : 0;

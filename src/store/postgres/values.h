@@ -29,7 +29,7 @@ class Values {
   void add(std::int64_t number);
   void add(const Integers& numbers);
   void add(const ByteStrings& strings);
-  void add(std::nullopt_t) { values_.emplace_back(); }
+  void add(std::nullopt_t) { places_.push_back({bytes_.size(), true}); }
   template <class Value>
   void add(const std::optional<Value>& value) {
     if (value) {
@@ -49,7 +49,14 @@ class Values {
   Bound bound() const;
 
  private:
-  std::vector<std::optional<std::string>> values_;
+  struct Place {
+    std::size_t begin;  // it ends where the next one begins
+    bool is_null;
+  };
+  void begin() { places_.push_back({bytes_.size(), false}); }
+
+  std::string bytes_;  // of all of them
+  std::vector<Place> places_;
 };
 
 template <class... Each>
