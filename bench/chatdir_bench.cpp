@@ -95,9 +95,14 @@ void append(const fs::path& folder, const Scale& scale) {
 // Role and content of each line, by simdjson.
 void parse_bare(const fs::path& file,
                 const std::function<void(std::string_view, std::string_view)>& take) {
-  const simdjson::padded_string bytes = simdjson::padded_string::load(file.native());
+  const std::size_t size = fs::file_size(file);
+  std::string bytes(size + simdjson::SIMDJSON_PADDING, '\0');
+  require(std::ifstream(file, std::ios::binary)
+              .read(bytes.data(), static_cast<std::streamsize>(size))
+              .good(),
+          "cannot read");
   simdjson::dom::parser parser;
-  std::string_view rest(bytes.data(), bytes.size());
+  std::string_view rest(bytes.data(), size);
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size() - 1);
     // What follows is readable: the next line, or the padding.

@@ -144,7 +144,7 @@ InstantServer::InstantServer() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CL
   socklen_t size = sizeof address;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as sockets are addressed.
   auto* any = reinterpret_cast<sockaddr*>(&address);
-  require(bind(listener_, any, size) == 0 && listen(listener_, 64) == 0 &&
+  require(listener_ >= 0 && bind(listener_, any, size) == 0 && listen(listener_, 64) == 0 &&
               getsockname(listener_, any, &size) == 0,
           "cannot listen on 127.0.0.1");
   port_ = ntohs(address.sin_port);

@@ -50,6 +50,7 @@ void durable_appends(const fs::path& folder, const Scale& scale) {
   Samples limit;
   Samples many;
   std::vector<reprise::SessionId> ids;
+  ids.reserve(8);
   for (int i = 0; i < 8; ++i) {
     ids.push_back(add_session(*store));
   }

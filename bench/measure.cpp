@@ -52,6 +52,7 @@ double Samples::spread() const {
   return middle > 0 ? (quantile(values_, 0.75) - quantile(values_, 0.25)) / middle : 0;
 }
 
+// NOLINTNEXTLINE(readability-function-size): a table's row has so many columns.
 Row row_of(std::string number, std::string what, const Samples& ours, const Samples& limit,
            std::string unit, Goal goal) {
   return {.number = std::move(number),
@@ -82,8 +83,8 @@ void print_absolute(std::string_view number, std::string_view what, double ours,
 }
 
 void give_up(std::string_view why) {
-  std::fprintf(stderr, "bench: %.*s\n", static_cast<int>(why.size()), why.data());
-  std::exit(1);
+  (void)std::fprintf(stderr, "bench: %.*s\n", static_cast<int>(why.size()), why.data());
+  std::exit(1);  // NOLINT(concurrency-mt-unsafe): nothing that is measured goes on
 }
 
 }  // namespace bench

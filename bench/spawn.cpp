@@ -1,7 +1,7 @@
 #include "spawn.h"
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <spawn.h>         // NOLINT(readability-duplicate-include): the system's
 #include <sys/resource.h>  // NOLINT(misc-include-cleaner): rusage
 #include <sys/types.h>
 #include <sys/wait.h>
