@@ -14,21 +14,21 @@
 namespace bench {
 namespace {
 
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> out;
-  out.reserve(words.size() + 1);
-  for (const std::string& word : words) {
-    out.push_back(const_cast<char*>(word.c_str()));  // as posix_spawn wants them; it does not write
-  }
-  out.push_back(nullptr);
-  return out;
-}
-
 double micros(const timeval& time) {
   return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_usec);
 }
 
 }  // namespace
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> out;
+  out.reserve(words.size() + 1);
+  for (const std::string& word : words) {
+    out.push_back(const_cast<char*>(word.c_str()));
+  }
+  out.push_back(nullptr);
+  return out;
+}
 
 Cost spawn(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
   posix_spawn_file_actions_t files;

@@ -17,6 +17,9 @@ struct Cost {
   double written_kb = 0;  // to the file system
 };
 
+// As exec and posix_spawn want words and variables; they do not write to them.
+std::vector<char*> pointers(const std::vector<std::string>& words);
+
 // `command[0]` is a path. Standard input is empty, what it prints is dropped. Ends the benchmark
 // when the program fails.
 Cost spawn(const std::vector<std::string>& command, const std::vector<std::string>& environment);

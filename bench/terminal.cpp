@@ -15,21 +15,12 @@
 #include <vector>
 
 #include "measure.h"
+#include "spawn.h"
 
 namespace bench {
 namespace {
 
 constexpr int kPatience = 20'000;  // milliseconds
-
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> out;
-  out.reserve(words.size() + 1);
-  for (const std::string& word : words) {
-    out.push_back(const_cast<char*>(word.c_str()));  // as execve wants them; it does not write
-  }
-  out.push_back(nullptr);
-  return out;
-}
 
 }  // namespace
 

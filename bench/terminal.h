@@ -23,7 +23,7 @@ class Terminal {
   // Milliseconds from the start, or from the last type(), until it has written `wanted`. Ends the
   // benchmark when it does not come.
   double until(std::string_view wanted);
-  // Until it writes at all, or has ended.
+  // Until it writes at all.
   double until_any() { return until(""); }
   double until_end();
   // Waits until nothing has come for so long.

@@ -13,6 +13,7 @@
 #include "calls.h"
 #include "disk.h"
 #include "history.h"
+#include "killed.h"
 #include "life.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
@@ -63,25 +64,15 @@ std::string examine_after(const History& history, std::size_t step, bool must_be
 
 std::string killed_at(const History& history, std::size_t step, std::int64_t at) {
   history.set_back_to(step);
-  const Ended ended = in_process([&](const Say& say) -> std::string {
+  const Killed killed = run_to_death(history.steps()[step], [&] {
     watch(history.place().native(), {.what = Trap::What::kill, .at = at});
-    const auto store = history.kind().open(history.place(), {});
-    if (!store) {
-      return store.error().message;
-    }
-    const auto done = history.steps()[step].run(**store);
-    if (!done) {
-      return done.error().message;
-    }
-    say(kDone);
-    return "";
+    return history.kind().open(history.place(), {});
   });
-  const bool is_done = ended.said == kDone;
-  if (!ended.fault.empty() || (!ended.said.empty() && !is_done)) {
-    return ended.fault + ended.said;
+  if (!killed.fault.empty()) {
+    return killed.fault;
   }
-  const std::string fault = examine_after(history, step, is_done);
-  return fault.empty() ? "" : cat(is_done ? "lost what was acknowledged: " : "", fault);
+  const std::string fault = examine_after(history, step, killed.is_done);
+  return fault.empty() ? "" : cat(killed.is_done ? "lost what was acknowledged: " : "", fault);
 }
 
 // Tries the step until it is done: once while calls fail, and once more when none do.

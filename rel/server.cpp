@@ -16,6 +16,7 @@
 
 #include "additions.h"
 #include "base/text.h"
+#include "killed.h"
 #include "life.h"
 #include "network.h"
 #include "reprise/error.h"
@@ -138,22 +139,12 @@ std::string examine(const Lives& lives, const std::string& url, std::size_t step
 
 std::string killed_at(Lives& lives, std::size_t step, std::int64_t at) {
   const std::string url = lives.after(step);
-  const Ended ended = in_process([&](const Say& say) -> std::string {
-    const auto store = open_store(url);
+  const Killed killed = run_to_death(lives.steps()[step], [&] {
+    auto store = open_store(url);
     watch_network({.what = What::kill, .at = at});
-    const auto done =
-        store ? lives.steps()[step].run(**store) : Result<>(std::unexpected(store.error()));
-    if (!done) {
-      return done.error().message;
-    }
-    say(kDone);
-    return "";
+    return store;
   });
-  const bool is_done = ended.said == kDone;
-  if (!ended.fault.empty() || (!ended.said.empty() && !is_done)) {
-    return ended.fault + ended.said;
-  }
-  return examine(lives, url, step, is_done);
+  return killed.fault.empty() ? examine(lives, url, step, killed.is_done) : killed.fault;
 }
 
 // With a server that can be reached again, the step happens by itself. Without, it fails with a

@@ -71,38 +71,49 @@ constexpr std::string_view kStatements[] = {
     kVerifyBases,
 };
 
-AppendStatement make_append(const AppendShape& shape) {
-  std::size_t parameter = 13;
-  const auto next = [&parameter](std::string_view type) {
-    return cat("$", parameter++, "::", type);
+// Numbers parameters in the order in which they are named.
+class Placeholders {
+ public:
+  explicit Placeholders(std::size_t first) : next_(first) {}
+  std::string next(std::string_view type) { return cat("$", next_++, "::", type); }
+
+ private:
+  std::size_t next_;
+};
+
+// What an append sets to add its usage to the session's. A sum stays at the end of its range.
+std::string set_usage(Placeholders& placeholders) {
+  const auto sum = [](std::string_view old, std::string_view more) {
+    return cat("greatest(least(", old, "::numeric + ", more,
+               "::numeric, 9223372036854775807), -9223372036854775808)::int8");
   };
+  std::string set;
+  for (const std::string_view column :
+       {"input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens"}) {
+    set += cat(", ", column, " = ", sum(cat("h.", column), placeholders.next("int8")));
+  }
+  const std::string cost = placeholders.next("int8");
+  const std::string source = placeholders.next("bytea");
+  set += cat(", cost_nanos = CASE WHEN ", cost, " IS NULL THEN h.cost_nanos ELSE ",
+             sum("coalesce(h.cost_nanos, 0)", cost), " END");
+  return cat(set, ", price_source = CASE WHEN ", cost,
+             " IS NULL THEN h.price_source WHEN h.cost_nanos IS NULL OR h.price_source = ", source,
+             " THEN ", source, " ELSE 'mixed'::bytea END");
+}
+
+AppendStatement make_append(const AppendShape& shape) {
+  Placeholders placeholders(13);
   std::string set =
       " head = h.head + $4::int8, updated_us = coalesce($5::int8, h.updated_us),"
       " updated_slot = " REPRISE_SLOT("coalesce($5::int8, h.updated_us)");
   std::string where;
   if (shape.usage) {
-    // A sum stays at the end of its range.
-    const auto sum = [](std::string_view old, std::string_view more) {
-      return cat("greatest(least(", old, "::numeric + ", more,
-                 "::numeric, 9223372036854775807), -9223372036854775808)::int8");
-    };
-    for (const std::string_view column :
-         {"input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens"}) {
-      set += cat(", ", column, " = ", sum(cat("h.", column), next("int8")));
-    }
-    const std::string cost = next("int8");
-    const std::string source = next("bytea");
-    set += cat(", cost_nanos = CASE WHEN ", cost, " IS NULL THEN h.cost_nanos ELSE ",
-               sum("coalesce(h.cost_nanos, 0)", cost), " END");
-    set +=
-        cat(", price_source = CASE WHEN ", cost,
-            " IS NULL THEN h.price_source WHEN h.cost_nanos IS NULL OR h.price_source = ", source,
-            " THEN ", source, " ELSE 'mixed'::bytea END");
+    set += set_usage(placeholders);
   }
   if (shape.answer) {
-    const std::string ends = next("text");
-    const std::string begins = next("text");
-    const std::string start = next("bytea");
+    const std::string ends = placeholders.next("text");
+    const std::string begins = placeholders.next("text");
+    const std::string start = placeholders.next("bytea");
     set += cat(", answer = ", begins, ", answer_start = ", start);
     where = cat(" AND CASE WHEN ", ends, " IS NULL THEN h.answer IS NULL ELSE h.answer = ", ends,
                 " END");
@@ -129,8 +140,7 @@ AppendStatement make_append(const AppendShape& shape) {
 
 // One state's sessions in their order.
 std::string select_state(const ListShape& shape, std::int64_t state) {
-  std::size_t parameter = 2;
-  const auto next = [&parameter] { return cat("$", parameter++); };
+  Placeholders placeholders(2);
   std::string sql =
       "(SELECT h.session_id, h.updated_us, h.state, h.head, h.answer_start FROM reprise_heads AS h";
   if (shape.mode || shape.title) {
@@ -139,25 +149,25 @@ std::string select_state(const ListShape& shape, std::int64_t state) {
   sql += cat(" WHERE h.tenant = $1::text AND h.state = ", state,
              " AND h.state >= 0");  // the indexes' condition
   if (shape.after) {
-    const std::string updated_us = next();
-    const std::string session = next();
+    const std::string updated_us = placeholders.next("int8");
+    const std::string session = placeholders.next("text");
     if (shape.slots) {
-      sql += cat(" AND h.updated_slot <= (", updated_us, "::int8 >> 26)");
+      sql += cat(" AND h.updated_slot <= (", updated_us, REPRISE_PER_SLOT ")");
     }
-    sql += cat(" AND (h.updated_us, h.session_id) < (", updated_us, "::int8, ", session, "::text)");
+    sql += cat(" AND (h.updated_us, h.session_id) < (", updated_us, ", ", session, ")");
   }
   if (shape.folder) {
-    sql += cat(" AND h.folder = ", next(), "::bytea");
+    sql += cat(" AND h.folder = ", placeholders.next("bytea"));
   }
   if (shape.mode) {
-    sql += cat(" AND s.mode = ", next(), "::bytea");
+    sql += cat(" AND s.mode = ", placeholders.next("bytea"));
   }
   if (shape.prefix) {
-    sql += cat(" AND h.session_id >= ", next(), "::text");
-    sql += cat(" AND h.session_id < ", next(), "::text");
+    sql += cat(" AND h.session_id >= ", placeholders.next("text"));
+    sql += cat(" AND h.session_id < ", placeholders.next("text"));
   }
   if (shape.title) {
-    sql += cat(" AND position(", next(), "::bytea IN s.title_lower) > 0");
+    sql += cat(" AND position(", placeholders.next("bytea"), " IN s.title_lower) > 0");
   }
   if (shape.answering) {
     sql += " AND h.answer IS NOT NULL";

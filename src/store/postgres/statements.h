@@ -25,7 +25,8 @@ inline constexpr std::string_view kRollback = "ROLLBACK";
 
 // About a minute of times: lists are read by it from indexes, so that most appends to a session
 // change no column of an index, and PostgreSQL writes the new head beside the old one.
-#define REPRISE_SLOT(microseconds) "(" microseconds " >> 26)"
+#define REPRISE_PER_SLOT " >> 26"
+#define REPRISE_SLOT(microseconds) "(" microseconds REPRISE_PER_SLOT ")"
 
 // 3 the time of its last activity, 4 state, 5 folder, 6 head, 7 the creation's name. The first of
 // the statements that create a session: its key decides who may.
