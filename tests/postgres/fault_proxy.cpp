@@ -100,9 +100,10 @@ class FaultProxy::Server {
     return cat(url_.substr(0, port_begin_), port_, url_.substr(port_end_));
   }
 
-  void set(Fault fault) {
+  void set(Fault fault, int after) {
     is_held_ = fault == Fault::delayed || fault == Fault::late;
     has_happened_ = false;
+    passing_requests_ = after;
     fault_ = fault;
   }
 
@@ -169,10 +170,11 @@ class FaultProxy::Server {
       if (size <= 0) {
         return;
       }
-      if (const Fault next = is_request ? fault_.exchange(Fault::none) : Fault::none;
-          next != Fault::none) {
-        fault = next;
-        has_happened_ = true;
+      if (is_request && fault_ != Fault::none && passing_requests_-- <= 0) {
+        if (const Fault next = fault_.exchange(Fault::none); next != Fault::none) {
+          fault = next;
+          has_happened_ = true;
+        }
       }
       const std::string_view bytes(buffer.data(), static_cast<std::size_t>(size));
       if (!(is_request ? request(fault, server, bytes) : answer(fault, client, bytes))) {
@@ -226,6 +228,7 @@ class FaultProxy::Server {
   int port_ = 0;
   Fd listener_;
   std::atomic<Fault> fault_ = Fault::none;
+  std::atomic<int> passing_requests_ = 0;
   std::atomic<bool> has_happened_ = false;
   std::atomic<bool> is_held_ = false;
   std::atomic<bool> is_over_ = false;
@@ -244,8 +247,8 @@ std::string FaultProxy::url() const {
   return server_->url();
 }
 
-void FaultProxy::set(Fault fault) {
-  server_->set(fault);
+void FaultProxy::set(Fault fault, int after) {
+  server_->set(fault, after);
 }
 
 void FaultProxy::release() {

@@ -22,7 +22,8 @@ enum class Fault : std::uint8_t {
   slow,        // everything passes in pieces of a few bytes
 };
 
-// A fault happens to the first connection that sends something after set(); all others pass.
+// A fault happens to the first connection that sends something after set(), or after so many more
+// requests; all others pass.
 class FaultProxy {
  public:
   // `url` of the real server.
@@ -32,7 +33,7 @@ class FaultProxy {
   FaultProxy& operator=(const FaultProxy&) = delete;
 
   std::string url() const;  // the same by way of this proxy
-  void set(Fault fault);
+  void set(Fault fault, int after = 0);
   void release();             // what is delayed goes on
   bool has_happened() const;  // the fault that was set
   void go_away();             // ends what there is, and refuses what comes

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -152,6 +154,31 @@ TEST_P(PostgresFaults, ReadingGoesOnWhereItWas) {
   EXPECT_EQ(seen[2], "more 0");
 }
 
+// The second request is for the messages, which come in more than one piece.
+TEST_P(PostgresFaults, VerifyingFindsNothingThatIsNot) {
+  must(store().append(id_, messages(2000, std::string(100, 'm')), {}));
+  proxy_.set(GetParam().fault, 1);
+  const VerifyReport report = must(offers().verifying->verify());
+  EXPECT_TRUE(proxy_.has_happened());
+  EXPECT_EQ(report.messages, 2002);
+  EXPECT_EQ(report.damage, std::vector<Damage>{});
+}
+
+TEST_P(PostgresFaults, WhoReadsMayUseTheStore) {
+  must(store().append(id_, messages(2000, "more"), {}));
+  std::size_t seen = 0;
+  must(store().read(id_, {}, [&](Message&&) {
+    if (++seen == 100) {
+      proxy_.set(GetParam().fault);
+      EXPECT_TRUE(works(store().update(id_, {.title = "read"})));
+      EXPECT_TRUE(proxy_.has_happened());
+    }
+    return Flow::go_on;
+  }));
+  EXPECT_EQ(seen, 2002U);
+  EXPECT_EQ(must(get(store(), id_)).info.title, "read");
+}
+
 INSTANTIATE_TEST_SUITE_P(Network, PostgresFaults,
                          testing::Values(FaultCase{"cut_before", Fault::cut_before},
                                          FaultCase{"cut_within", Fault::cut_within},
@@ -162,6 +189,25 @@ INSTANTIATE_TEST_SUITE_P(Network, PostgresFaults,
                          [](const auto& one) { return one.param.name; });
 
 // A commit that is only late: who gives up waiting finds it done.
+// The server goes away, and who was given a message takes longer than the store waits for a server.
+TEST(PostgresSlowReader, ReadingGoesOn) {
+  constexpr std::chrono::seconds kTime(1);
+  FaultProxy proxy(postgres_url(new_tenant()));
+  const auto store = must(open_store(proxy.url(), {.busy_timeout = kTime}));
+  must(store->create(session("s")));
+  must(store->append(session_id("s"), messages(2000, "more"), {}));
+  std::size_t seen = 0;
+  must(store->read(session_id("s"), {}, [&](Message&&) {
+    if (++seen == 100) {
+      proxy.go_away();
+      std::this_thread::sleep_for(kTime * 1.2);
+      proxy.come_back();
+    }
+    return Flow::go_on;
+  }));
+  EXPECT_EQ(seen, 2000U);
+}
+
 TEST(PostgresDelay, AnAppendWhoseAnswerIsLateHappensOnce) {
   FaultProxy proxy(postgres_url(new_tenant()));
   const auto store = must(open_store(proxy.url(), {.busy_timeout = std::chrono::seconds(4)}));

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,18 +27,15 @@
 namespace reprise::postgres {
 namespace {
 
-// Who looks only at the end of a session should not pay for many messages; each batch is longer, as
-// far as the messages so far let it stay below kBatchBytes.
-constexpr std::int64_t kFirstBatch = 16;
-constexpr std::int64_t kBatchMax = 8192;
-constexpr std::int64_t kBatchGrowth = 16;
-constexpr std::size_t kBatchBytes = std::size_t{1} << 21;
-// So many rows are in memory at once twice, however long they are.
-constexpr std::int64_t kPageRows = 256;
+// Who looks only at the end of a session should not pay for many messages.
+constexpr std::int64_t kFirstPage = 16;
+constexpr std::int64_t kPageMax = 256;
+constexpr std::size_t kPageBytes = std::size_t{1} << 18;
 constexpr std::size_t kDamageMax = 1000;
 
-// Messages are fetched in batches, and the connection is free while one is delivered. A batch
-// comes in pages, each asked for before the one before it is looked at.
+// Messages come in pages, each asked for before the one before it is delivered. The sink may use
+// the store, on another connection; a page that is under way must not keep a server or a pooler
+// waiting meanwhile, so that only small ones are asked for ahead.
 class Reading {
  public:
   Reading(Database& database, const SessionId& id, const ReadRange& range, const MessageSink& sink)
@@ -52,32 +48,24 @@ class Reading {
   Result<ReadReport> run() {
     REPRISE_TRY(find_segments());
     while (!segments_.empty() && !is_stopped_) {
-      REPRISE_TRY(database_.read([this](Connection& one) { return fetch(one); }));
-      REPRISE_TRY(deliver());
-      choose_batch();
+      REPRISE_TRY(database_.read([this](Connection& one) {
+        const std::int64_t before = delivered_;
+        auto read = read_segment(one);
+        // What fails on the way goes on from there, with all the time that an attempt has.
+        return delivered_ > before ? Result<>() : read;
+      }));
     }
     return std::move(report_);
   }
 
  private:
-  // A message that came; or, while parts of it stand elsewhere, the row that came.
-  struct Fetched {
-    Message message = {};
-    bool is_good = true;
-    std::optional<Damage> damage = {};
-    std::shared_ptr<const Rows> page = {};
-    int row = 0;
-    void read(const MessageRow& from, std::string_view place) {
-      is_good = read_message(from, place, message, damage);
-    }
-  };
-  void choose_batch();
   Result<> find_segments();
-  Result<> fetch(Connection& connection);
-  Result<> ask(Connection& connection, Segment& left, std::int64_t rows) const;
-  std::size_t add(const std::shared_ptr<const Rows>& page);
-  Result<> deliver();
-  Result<> complete(MessageRow row, Fetched& fetched);
+  Result<> read_segment(Connection& connection);
+  Result<> ask(Connection& connection, Segment& left);
+  Result<Rows> next_page(Connection& connection);
+  Result<> deliver(Connection& connection, const Rows& page);
+  Result<bool> complete(Connection& connection, MessageRow& row, std::string& content);
+  void choose_page(std::size_t bytes, int rows);
   void expect(std::int64_t seq);
   void report(Damage damage);
 
@@ -86,13 +74,12 @@ class Reading {
   const ReadRange range_;
   const MessageSink& sink_;
   const std::string place_;
-  std::deque<Segment> segments_;  // what is left to fetch, in the order of reading
-  std::int64_t batch_rows_ = kFirstBatch;
-  std::vector<Fetched> batch_;
-  std::optional<Branch> batch_branch_;
-  // Of all that came.
-  std::int64_t bytes_ = 0;
-  std::int64_t rows_ = 0;
+  std::deque<Segment> segments_;  // what is left to deliver, in the order of reading
+  std::int64_t page_rows_ = kFirstPage;
+  bool is_ahead_ = false;           // pages are small
+  std::deque<std::int64_t> asked_;  // the rows of each page that was not delivered
+  std::deque<Rows> came_;           // of these, those that came early
+  std::int64_t delivered_ = 0;
   bool is_stopped_ = false;
   ReadReport report_;
 };
@@ -118,78 +105,108 @@ Result<> Reading::find_segments() {
   return {};
 }
 
-Result<> Reading::fetch(Connection& connection) {
+// The first one, from where a connection before this one has left it.
+Result<> Reading::read_segment(Connection& connection) {
   const Segment& segment = segments_.front();
-  batch_branch_ = segment.branch;
-  batch_.reserve(static_cast<std::size_t>(batch_rows_));
   Segment left = segment;  // what was not asked for
-  std::int64_t wanted = batch_rows_;
-  std::deque<std::int64_t> asked;  // the rows of each page under way
-  std::size_t bytes = 0;
+  asked_.clear();
+  came_.clear();
+  bool is_last = false;
   while (true) {
-    while (asked.size() < 2 && wanted > 0 && left.from < left.to) {
-      asked.push_back(std::min(wanted, kPageRows));
-      wanted -= asked.back();
-      REPRISE_TRY(ask(connection, left, asked.back()));
+    while (!is_last && !is_stopped_ && left.from < left.to && asked_.size() < (is_ahead_ ? 2 : 1)) {
+      REPRISE_TRY(ask(connection, left));
     }
-    if (asked.empty()) {
+    if (asked_.empty()) {
       break;
     }
-    REPRISE_ASSIGN(Rows page, connection.take());
+    REPRISE_ASSIGN(const Rows page, next_page(connection));
+    is_last = is_last || page.count() < asked_.front();
+    asked_.pop_front();
+    REPRISE_TRY(deliver(connection, page));
     connection.set_deadline(database_.deadline());
-    const bool is_last = page.count() < asked.front();
-    asked.pop_front();
-    bytes += add(std::make_shared<const Rows>(std::move(page)));
-    if (is_last) {
-      expect(range_.newest_first ? segment.from - 1 : segment.to);
-    }
-    if (is_last || bytes >= kBatchBytes) {
-      wanted = 0;
-    }
   }
-  if (segment.from >= segment.to) {
+  if (!is_stopped_) {
+    expect(range_.newest_first ? segment.from - 1 : segment.to);
     segments_.pop_front();
   }
   return {};
 }
 
 // As if no message were missing: where some are, the next page begins with messages of this one.
-Result<> Reading::ask(Connection& connection, Segment& left, std::int64_t rows) const {
+Result<> Reading::ask(Connection& connection, Segment& left) {
   const auto [branch, from, to] = left;
-  (range_.newest_first ? left.to : left.from) += range_.newest_first ? -rows : rows;
+  asked_.push_back(page_rows_);
+  (range_.newest_first ? left.to : left.from) += range_.newest_first ? -page_rows_ : page_rows_;
   return connection.begin(
       {range_.newest_first ? kReadBackwards : kReadForwards,
-       values_of({database_.tenant(), branch.session}, branch.number, from, to, rows)});
+       values_of({database_.tenant(), branch.session}, branch.number, from, to, page_rows_)});
 }
 
-// Returns how many bytes came with it.
-std::size_t Reading::add(const std::shared_ptr<const Rows>& page) {
+Result<Rows> Reading::next_page(Connection& connection) {
+  if (came_.empty()) {
+    return connection.take();
+  }
+  Rows page = std::move(came_.front());
+  came_.pop_front();
+  return page;
+}
+
+Result<> Reading::deliver(Connection& connection, const Rows& page) {
   const Segment& segment = segments_.front();
   std::size_t bytes = 0;
-  for (int at = 0; at < page->count(); ++at) {
-    const MessageRow row = read_row(*page, at);
+  for (int at = 0; at < page.count() && !is_stopped_; ++at) {
+    MessageRow row = read_row(page, at);
     if (row.seq.value < segment.from || row.seq.value >= segment.to) {
       continue;  // came with the page before
     }
-    expect(row.seq.value);
     bytes += row.bytes();
-    Fetched& fetched = batch_.emplace_back();
-    if (row.more == 0) {
-      fetched.read(row, place_);
-    } else {
-      fetched.page = page;
-      fetched.row = at;
+    std::string content;
+    bool is_good = true;
+    if (row.more > 0) {
+      REPRISE_ASSIGN(is_good, complete(connection, row, content));
     }
+    expect(row.seq.value);
+    ++delivered_;
+    Message message;
+    std::optional<Damage> damage;
+    if (!is_good) {
+      damage = Damage{cat(place_, " message ", row.seq.value), "a part of it is missing",
+                      content.substr(0, kExcerptMax)};
+    } else {
+      is_good = read_message(row, place_, message, damage);
+    }
+    if (damage) {
+      report(*std::move(damage));
+    }
+    is_stopped_ = is_good && sink_(std::move(message)) == Flow::stop;
   }
-  bytes_ += static_cast<std::int64_t>(bytes);
-  rows_ += page->count();
-  return bytes;
+  choose_page(bytes, page.count());
+  return {};
 }
 
-void Reading::choose_batch() {
-  const std::int64_t each = bytes_ / std::max<std::int64_t>(rows_, 1) + 1;
-  const std::int64_t fitting = static_cast<std::int64_t>(kBatchBytes) / (each * 2);
-  batch_rows_ = std::clamp(fitting, kFirstBatch, std::min(batch_rows_ * kBatchGrowth, kBatchMax));
+// Puts a long content together. False when a part of it is missing.
+Result<bool> Reading::complete(Connection& connection, MessageRow& row, std::string& content) {
+  while (came_.size() < asked_.size()) {
+    REPRISE_ASSIGN(Rows page, connection.take());
+    came_.push_back(std::move(page));
+  }
+  const Branch& branch = segments_.front().branch;
+  REPRISE_ASSIGN(const Rows parts,
+                 connection.run_one({kReadParts, values_of({database_.tenant(), branch.session},
+                                                           branch.number, row.seq.value)}));
+  content = row.content;
+  for (int i = 0; i < parts.count(); ++i) {
+    content += parts.bytes(i, 0);
+  }
+  row.content = content;
+  return parts.count() == row.more;
+}
+
+void Reading::choose_page(std::size_t bytes, int rows) {
+  constexpr std::int64_t kPageMin = 4;
+  is_ahead_ = bytes <= kPageBytes;
+  const std::size_t each = bytes / static_cast<std::size_t>(std::max(rows, 1)) + 1;
+  page_rows_ = std::clamp(static_cast<std::int64_t>(kPageBytes / each), kPageMin, kPageMax);
 }
 
 // `seq` is the next that is there; those before it should have been.
@@ -213,46 +230,6 @@ void Reading::report(Damage damage) {
   if (report_.damage.size() < kDamageMax) {
     report_.damage.push_back(std::move(damage));
   }
-}
-
-Result<> Reading::deliver() {
-  for (Fetched& fetched : batch_) {
-    if (is_stopped_) {
-      break;
-    }
-    if (const auto page = std::exchange(fetched.page, nullptr); page) {
-      REPRISE_TRY(complete(read_row(*page, fetched.row), fetched));
-    }
-    if (fetched.damage) {
-      report(*std::move(fetched.damage));
-    }
-    is_stopped_ = fetched.is_good && sink_(std::move(fetched.message)) == Flow::stop;
-  }
-  batch_.clear();  // its memory is for the next one
-  return {};
-}
-
-// With a long content's later pieces.
-Result<> Reading::complete(MessageRow row, Fetched& fetched) {
-  const Branch branch = batch_branch_.value_or(Branch{id_, 0});  // every batch has one
-  const Key key{database_.tenant(), branch.session};
-  REPRISE_ASSIGN(const Rows parts, database_.read_for<Rows>([&](Connection& connection) {
-    return connection.run_one({kReadParts, values_of(key, branch.number, row.seq.value)});
-  }));
-  std::string content(row.content);
-  for (int i = 0; i < parts.count(); ++i) {
-    content += parts.bytes(i, 0);
-  }
-  if (parts.count() != row.more) {
-    content.resize(std::min(content.size(), kExcerptMax));
-    fetched.is_good = false;
-    fetched.damage = Damage{cat(place_, " message ", row.seq.value), "a part of it is missing",
-                            std::move(content)};
-    return {};
-  }
-  row.content = content;
-  fetched.read(row, place_);
-  return {};
 }
 
 }  // namespace
