@@ -80,19 +80,12 @@ double run_pgbench(const Server& server, const std::string& options, const std::
 // put together from its variables, all else is constant.
 std::string own_append() {
   const std::string_view values[] = {
-      "'default'",
-      "('own-' || :client_id)",
-      "NULL",
-      "1",
-      "1",
-      "(ARRAY[('operation:' || :client_id || '-' || :round || '-' || :seq)::bytea])",
-      "'{0}'",
-      "'{1}'",
-      "'{0}'",
-      "(ARRAY['user'::bytea])",
-      "(ARRAY[:text::bytea])",
-      "'{NULL}'"};
-  std::string sql = reprise::postgres::append_statement({}).text;
+      "'default'", "('own-' || :client_id)",
+      "NULL",      "1",
+      "1",         "(('operation:' || :client_id || '-' || :round || '-' || :seq)::bytea)",
+      "0",         "'user'",
+      ":text",     "NULL"};
+  std::string sql = reprise::postgres::append_statement({.single = true}).text;
   for (std::size_t number = std::size(values); number > 0; --number) {
     const std::string name = "$" + std::to_string(number);
     for (std::size_t at = sql.find(name); at != std::string::npos; at = sql.find(name, at)) {

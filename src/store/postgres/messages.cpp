@@ -77,16 +77,34 @@ Query append_query(const Key& key, const Batch& batch, const Names& counted, Hel
   const AppendOptions& options = batch.options;
   const Counting counting = count(batch, counted);
   const Usage& usage = counting.usage;
-  ByteStrings once = {batch.operation};
-  once.insert(once.end(), counting.names.begin(), counting.names.end());
-  const AppendShape shape{.usage = !batch.requests.empty(),
+  const AppendShape shape{.single = batch.size() == 1,
+                          .usage = !batch.requests.empty(),
                           .answer = options.begin_partial || options.end_partial};
   Values values = values_of(
       key,
       options.expected_head && held == Held::no ? std::optional(options.expected_head->value)
                                                 : std::nullopt,
-      batch.size(), batch.times.empty() ? std::nullopt : std::optional(batch.times.back()), once,
-      batch.places, batch.times, batch.more, batch.roles, batch.contents, batch.details);
+      batch.size(), batch.times.empty() ? std::nullopt : std::optional(batch.times.back()));
+  if (shape.single && !shape.usage) {
+    values.add(batch.operation);
+  } else {
+    ByteStrings once = {batch.operation};
+    once.insert(once.end(), counting.names.begin(), counting.names.end());
+    values.add(once);
+  }
+  if (shape.single) {
+    values.add(batch.more.front());
+    values.add(batch.roles.front());
+    values.add(batch.contents.front());
+    values.add(batch.details.front());
+  } else {
+    values.add(batch.places);
+    values.add(batch.times);
+    values.add(batch.more);
+    values.add(batch.roles);
+    values.add(batch.contents);
+    values.add(batch.details);
+  }
   if (shape.usage) {
     values.add(usage.input.value);
     values.add(usage.output.value);

@@ -99,11 +99,14 @@ inline constexpr std::string_view kFindRequests =
 // happened or that a request was counted before. What a statement could do costs as much as what it
 // does, so that there is one for each shape.
 //   3 expected head or null, 4 messages, 5 time of the last one or null,
-//   6 names of what happens once,
-//   7-12 of each message: its place in the batch, time, parts to come, role, content, detail;
+//   6 names of what happens once; with a single message and no usage, the name,
+//   then of each message: its place in the batch, time, parts to come, role, content, detail;
+//   of a single one only the last four, and not as arrays;
 //   then for usage: input, output, reasoning and cached tokens, cost or null, price source;
 //   then for an answer: the one that ends or null, the one that begins: name and start, or null
+// Returns the seq of the first.
 struct AppendShape {
+  bool single = false;
   bool usage = false;
   bool answer = false;
 };
