@@ -33,10 +33,11 @@ using std::chrono::milliseconds;
 // well can be used again.
 constexpr milliseconds kLinger{150};
 constexpr milliseconds kPollMax{60'000};
-// Once several small pieces came this fast one after another, those of a breath are taken together:
-// nobody reads faster, and waking up for each one costs more than all that is done with it.
+// Once several small pieces came this fast one after another, those of a breath are taken together
+// until nothing comes in one: nobody reads faster, and waking up for each piece costs more than all
+// that is done with it.
 constexpr milliseconds kFast{2};
-constexpr milliseconds kBreath{4};
+constexpr milliseconds kBreath{8};
 constexpr std::size_t kSmall = 8192;
 constexpr int kSeveral = 8;
 
@@ -339,6 +340,8 @@ class CurlTransport final : public Transport {
       fast = waited < kFast && received > 0 && received < kSmall ? fast + 1 : 0;
       if (fast > kSeveral) {
         std::this_thread::sleep_for(kBreath);
+        waited = {};  // what is there by now is taken without asking whether something is
+        continue;
       }
       const auto wait = std::min(std::chrono::ceil<milliseconds>(until - now), kPollMax);
       const auto begin = SteadyClock::now();

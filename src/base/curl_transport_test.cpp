@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <semaphore>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -242,6 +243,61 @@ TEST(CurlTransport, DoesNotWaitForAnEndThatDoesNotCome) {
     EXPECT_TRUE(get(server.url(), kept));
     EXPECT_EQ(kept.body, "all");
   }
+}
+
+// How often the receiver was called for `pieces` that came one a time.
+int calls_for(const std::string& url, std::size_t pieces) {
+  Kept kept;
+  int calls = 0;
+  kept.on_data = [&] {
+    ++calls;
+    return Want::more;
+  };
+  EXPECT_TRUE(get(url, kept));
+  EXPECT_EQ(kept.body.size(), pieces);
+  return calls;
+}
+
+TEST(CurlTransport, TakesTogetherWhatComesFast) {
+  constexpr std::size_t kPieces = 400;
+  const Loopback server([](Peer& peer) {
+    peer.read_request();
+    peer.write(cat(kOk, "\r\n"));
+    auto due = steady_clock::now();
+    for (std::size_t i = 0; i < kPieces && peer.write("x"); ++i) {
+      std::this_thread::sleep_until(due += std::chrono::microseconds(300));
+    }
+  });
+  // A server on a busy machine may be too slow for once, but not always.
+  int calls = calls_for(server.url(), kPieces);
+  for (int i = 0; i < 20 && calls > 200; ++i) {
+    calls = std::min(calls, calls_for(server.url(), kPieces));
+  }
+  EXPECT_LE(calls, 200);
+}
+
+// The server waits for each piece to be taken before it sends the next one, also when they are so
+// fast that they would be taken together.
+TEST(CurlTransport, HoldsNoPieceBackUntilTheNextOneComes) {
+  constexpr int kPieces = 40;
+  std::counting_semaphore<> taken(0);
+  int sent = 0;
+  {
+    const Loopback server([&](Peer& peer) {
+      peer.read_request();
+      peer.write(cat(kOk, "\r\n"));
+      do {
+        peer.write("x");
+      } while (taken.try_acquire_for(std::chrono::seconds(4)) && ++sent < kPieces);
+    });
+    Kept kept;
+    kept.on_data = [&] {
+      taken.release();
+      return Want::more;
+    };
+    EXPECT_TRUE(get(server.url(), kept));
+  }
+  EXPECT_EQ(sent, kPieces);
 }
 
 TEST(CurlTransport, UsesAConnectionAgain) {

@@ -25,16 +25,6 @@ class RawJsonAccess {
 
 namespace json {
 
-void Scanner::blanks() {
-  while (at_ < text_.size()) {
-    const char c = text_[at_];
-    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
-      return;
-    }
-    ++at_;
-  }
-}
-
 bool Scanner::fail(std::string_view reason) {
   if (!failed_) {
     failed_ = true;
@@ -70,19 +60,8 @@ Kind Scanner::kind() {
   }
 }
 
-bool Scanner::eat(char c) {
-  if (failed_) {
-    return false;
-  }
-  blanks();
-  if (at_ >= text_.size()) {
-    return fail("unexpected end");
-  }
-  if (text_[at_] != c) {
-    return fail("unexpected character");
-  }
-  ++at_;
-  return true;
+bool Scanner::refuse_next() {
+  return fail(at_ >= text_.size() ? "unexpected end" : "unexpected character");
 }
 
 bool Scanner::next_item(bool first, char close, bool& done) {
@@ -318,14 +297,33 @@ bool Scanner::string(std::string& out) {
   return true;
 }
 
+// A member's name: most are plain, and stay where they stand.
+bool Scanner::name(std::string_view& out, std::string& decoded) {
+  blanks();
+  if (!failed_ && at_ < text_.size() && text_[at_] == '"') {
+    const Run run = plain_run(text_, at_ + 1);
+    if (run.ascii && run.end < text_.size() && text_[run.end] == '"') {
+      out = text_.substr(at_ + 1, run.end - at_ - 1);
+      at_ = run.end + 1;
+      return true;
+    }
+  }
+  const bool whole = string(decoded);
+  out = decoded;
+  return whole;
+}
+
 bool Scanner::skip_string() {
   if (!eat('"')) {
     return false;
   }
+  at_ = plain_run(text_, at_).end;
+  if (at_ < text_.size() && text_[at_] == '"') {
+    ++at_;
+    return true;
+  }
   std::string ignored;
-  while (true) {
-    at_ = plain_run(text_, at_).end;
-    bool closed = false;
+  for (bool closed = false;; at_ = plain_run(text_, at_).end) {
     ignored.clear();
     if (!after_run(closed, ignored)) {
       return false;
@@ -336,26 +334,29 @@ bool Scanner::skip_string() {
   }
 }
 
+// Not through object(): what is only passed over needs no names.
+bool Scanner::skip_object() {
+  if (!eat('{') || !enter()) {
+    return false;
+  }
+  for (bool first = true, done = false;; first = false) {
+    if (!next_item(first, '}', done)) {
+      return false;
+    }
+    if (done) {
+      leave();
+      return true;
+    }
+    if (!skip_string() || !eat(':') || !skip()) {
+      return false;
+    }
+  }
+}
+
 bool Scanner::skip() {
   switch (kind()) {
-    case Kind::object: {
-      // Not through object(): a value that is only passed over needs no decoded keys.
-      if (!eat('{') || !enter()) {
-        return false;
-      }
-      for (bool first = true, done = false;; first = false) {
-        if (!next_item(first, '}', done)) {
-          return false;
-        }
-        if (done) {
-          leave();
-          return true;
-        }
-        if (!skip_string() || !eat(':') || !skip()) {
-          return false;
-        }
-      }
-    }
+    case Kind::object:
+      return skip_object();
     case Kind::array:
       return array([this] { return skip(); });
     case Kind::string:
@@ -369,7 +370,7 @@ bool Scanner::skip() {
     case Kind::null:
       return null();
     case Kind::none:
-      return fail(at_ >= text_.size() ? "unexpected end" : "unexpected character");
+      return refuse_next();
   }
   return false;
 }

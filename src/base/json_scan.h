@@ -54,9 +54,30 @@ class Scanner {
   bool fail(std::string_view reason);  // also for callers that dislike a value
 
  private:
-  void blanks();
-  bool eat(char c);
+  void blanks() {
+    while (at_ < text_.size() && is_blank(text_[at_])) {
+      ++at_;
+    }
+  }
+  static bool is_blank(char c) {
+    return static_cast<unsigned char>(c) <= ' ' &&
+           (c == ' ' || c == '\n' || c == '\r' || c == '\t');
+  }
+  bool eat(char c) {
+    if (failed_) {
+      return false;
+    }
+    blanks();
+    if (at_ >= text_.size() || text_[at_] != c) {
+      return refuse_next();
+    }
+    ++at_;
+    return true;
+  }
+  bool refuse_next();  // what comes is not what must come
+  bool name(std::string_view& out, std::string& decoded);
   bool number();
+  bool skip_object();
   bool skip_string();
   bool after_run(bool& closed, std::string& out);
   bool enter();
@@ -79,7 +100,8 @@ bool Scanner::object(const Member& member) {
   if (!eat('{') || !enter()) {
     return false;
   }
-  std::string key;
+  std::string_view key;
+  std::string decoded;
   for (bool first = true, done = false;; first = false) {
     if (!next_item(first, '}', done)) {
       return false;
@@ -88,10 +110,10 @@ bool Scanner::object(const Member& member) {
       leave();
       return true;
     }
-    if (!string(key) || !eat(':')) {
+    if (!name(key, decoded) || !eat(':')) {
       return false;
     }
-    if (!member(std::string_view(key)) || failed_) {
+    if (!member(key) || failed_) {
       return fail("unexpected value");
     }
   }

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -121,6 +122,8 @@ Loopback::Loopback(std::function<void(Peer&)> serve) : listener_(listen_somewher
     while (!stop.stop_requested()) {
       const Fd client(::accept(listener_.get(), nullptr, nullptr));
       if (client.is_open()) {
+        const int on = 1;  // what is written goes off at once
+        ::setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         Peer peer(client.get());
         serve(peer);
       }

@@ -22,8 +22,9 @@
 
 namespace reprise {
 
-// Less than the 50 ms that are promised: the write itself takes a while.
-inline constexpr std::chrono::milliseconds kPartialPause{40};
+// Less than the 50 ms that are promised: what streams fast is looked at every 8 ms, and the write
+// itself takes a while.
+inline constexpr std::chrono::milliseconds kPartialPause{36};
 
 class PartialSaver {
  public:

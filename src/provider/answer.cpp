@@ -47,6 +47,7 @@ Want Answer::take(std::string_view bytes) {
     }
   } else {
     outcome_ = take_events(bytes);
+    out_.flush();  // what came together is shown together, and nothing waits for what comes next
   }
   if (!outcome_) {
     return Want::nothing;

@@ -21,8 +21,8 @@ inline constexpr std::size_t kRefusalBytesMax = 64 << 10;
 
 class Answer final : public http::Receiver {
  public:
-  // `reader` must outlive it.
-  explicit Answer(ReplyReader& reader) : reader_(reader) {}
+  // `reader` hands on to `out`; both must outlive it.
+  Answer(ReplyReader& reader, ReplyOut& out) : reader_(reader), out_(out) {}
 
   http::Want head(const http::ResponseHead& head) override;
   http::Want data(std::string_view bytes) override;
@@ -42,6 +42,7 @@ class Answer final : public http::Receiver {
   Result<> take_events(std::string_view bytes);
 
   ReplyReader& reader_;
+  ReplyOut& out_;
   http::ResponseHead head_;
   Form form_ = Form::unknown;
   std::string body_;

@@ -90,41 +90,48 @@ class ChatReader final : public ReplyReader {
  private:
   // A chunk of a stream or the whole answer: they differ in the name of the message only.
   Result<> chunk(JsonView json, bool is_error) {
-    if (const JsonView error = json["error"]; error) {
+    const auto [error, id, model, usage, choices] =
+        json.members({"error", "id", "model", "usage", "choices"});
+    if (error) {
       return std::unexpected(error_of_object(error));
     }
     if (is_error) {
       return std::unexpected(error_of_object(json));
     }
-    out_.started(json["id"].text(), json["model"].text());
-    if (const JsonView usage = json["usage"]; usage) {
+    if (out_.response_id().empty() || out_.model().empty()) {
+      out_.started(id.text(), model.text());
+    }
+    if (usage) {
       usage_ = usage_of(usage);
     }
     bool first = true;
-    json["choices"].each([&](JsonView choice) {
-      if (!first) {
-        return;  // only one was asked for
-      }
-      first = false;
-      answered_ = true;
-      const JsonView delta = choice["delta"];
-      take(delta ? delta : choice["message"]);
-      if (std::string finish = choice["finish_reason"].text(); !finish.empty()) {
-        finish_ = std::move(finish);
+    choices.each([&](JsonView choice) {
+      if (std::exchange(first, false)) {  // only one was asked for
+        take_choice(choice);
       }
     });
     return {};
   }
 
+  void take_choice(JsonView choice) {
+    answered_ = true;
+    const auto [delta, message, finish] = choice.members({"delta", "message", "finish_reason"});
+    take(delta ? delta : message);
+    if (std::string reason = finish.text(); !reason.empty()) {
+      finish_ = std::move(reason);
+    }
+  }
+
   void take(JsonView message) {
-    const JsonView reasoning = message["reasoning_content"];
-    take_text(reasoning ? reasoning : message["reasoning"], true);
-    take_text(message["content"], false);
-    if (const JsonView refusal = message["refusal"]; refusal && refusal.raw() != R"("")") {
+    const auto [reasoning_content, reasoning, content, refusal, tool_calls] =
+        message.members({"reasoning_content", "reasoning", "content", "refusal", "tool_calls"});
+    take_text(reasoning_content ? reasoning_content : reasoning, true);
+    take_text(content, false);
+    if (refusal && refusal.raw() != R"("")") {
       refused_ = true;
       out_.text(refusal.raw());
     }
-    message["tool_calls"].each([this](JsonView call) { take_call(call); });
+    tool_calls.each([this](JsonView call) { take_call(call); });
   }
 
   // A string, or a list of parts of which some are thoughts (Mistral).

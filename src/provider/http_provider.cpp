@@ -111,7 +111,7 @@ class HttpProvider final : public Provider {
     }
     ReplyOut out(sink);
     const std::unique_ptr<ReplyReader> reader = codec_->reader(out);
-    Answer answer(*reader);
+    Answer answer(*reader, out);
     Result<> done = seams_.transport->send(sent, answer, stop);
     return judge(request, {out, *reader, answer}, std::move(done));
   }

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/text.h"
@@ -41,6 +42,31 @@ const std::string kGood =
 
 Error lost() {
   return {Code::io, "the connection to model.test was lost", ECONNRESET};
+}
+
+// The texts of an answer's deltas when it comes in two parts, the first of `first_bytes`.
+std::vector<std::string> deltas(const std::string& body, std::size_t first_bytes) {
+  Bench bench(chat(), {{.body = body, .cuts = {first_bytes}}});
+  ListMessages messages({said(role::kUser, "Hi")});
+  Request request{.model = "m", .messages = messages};
+  std::vector<std::string> texts;
+  const auto sink = [&](const StreamEvent& event) {
+    if (const auto* delta = std::get_if<TextDelta>(&event); delta != nullptr) {
+      texts.emplace_back(delta->text);
+    }
+  };
+  EXPECT_TRUE(bench.provider().stream(request, sink, {}));
+  return texts;
+}
+
+TEST(HttpProvider, HandsOnAtOnceAndAsOneWhatCameTogether) {
+  const auto piece = [](std::string_view text) {
+    return cat(R"(data: {"choices":[{"delta":{"content":")", text, "\"}}]}\n\n");
+  };
+  const std::string first = cat(piece("a"), piece("b"));
+  const std::string body = cat(first, piece("c"), kGood);
+  EXPECT_THAT(deltas(body, first.size()), ElementsAre("ab", "chi"));
+  EXPECT_THAT(deltas(body, first.size() - 1), ElementsAre("a", "bchi"));
 }
 
 TEST(HttpProvider, MapsStatusesToErrors) {

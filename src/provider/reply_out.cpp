@@ -52,6 +52,10 @@ std::string DeltaText::decode(std::string_view raw) {
   if (raw.size() < 2 || raw.front() != '"') {
     return {};  // null, which some servers send for "nothing"
   }
+  if (const std::string_view plain = raw.substr(1, raw.size() - 2);
+      kept_.empty() && plain.find('\\') == std::string_view::npos && utf8::is_valid(plain)) {
+    return std::string(plain);
+  }
   std::string content = std::exchange(kept_, {});
   content += raw.substr(1, raw.size() - 2);
   std::size_t open = open_surrogate(content);
@@ -103,9 +107,8 @@ void ReplyOut::hand_on(Kind kind, std::string_view text) {
 
 void ReplyOut::end_text() {
   if (std::exchange(in_text_, false)) {
-    if (const std::string rest = delta_.rest(); !rest.empty()) {
-      hand_on(kind_, rest);
-    }
+    joined_ += delta_.rest();
+    flush();
   }
 }
 
@@ -124,8 +127,13 @@ void ReplyOut::piece(Kind kind, std::string_view raw) {
   }
   in_text_ = true;
   kind_ = kind;
-  if (const std::string text = delta_.decode(raw); !text.empty()) {
-    hand_on(kind, text);
+  joined_ += delta_.decode(raw);
+}
+
+void ReplyOut::flush() {
+  if (!joined_.empty()) {
+    hand_on(kind_, joined_);
+    joined_.clear();
   }
 }
 

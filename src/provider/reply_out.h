@@ -33,7 +33,8 @@ class ReplyOut {
   // The ids are held back until the first piece of the answer: until then a retry is possible.
   void started(std::string_view response_id, std::string_view model);
 
-  // Each continues the open block of its kind, or begins one. `raw` is a JSON string.
+  // Each continues the open block of its kind, or begins one. `raw` is a JSON string. The pieces of
+  // one block are handed on together, by flush() at the latest.
   void text(std::string_view raw) { piece(Kind::text, raw); }
   void thinking(std::string_view raw) { piece(Kind::thinking, raw); }
   void signature(std::string_view signature);
@@ -46,6 +47,9 @@ class ReplyOut {
   void tool_input_object(std::int64_t key, std::string_view json);  // whole, as it is
   void tool_end(std::int64_t key);
   bool has_tool(std::int64_t key) const { return find_tool(key) != nullptr; }
+
+  // Hands on the text that has come: the one who calls does not know when more will come.
+  void flush();
 
   // Ends all open blocks. Of a cut answer too, all that came is handed on; a call without input is
   // one without arguments only when the answer is whole.
@@ -96,6 +100,7 @@ class ReplyOut {
   bool in_text_ = false;  // the last block is text or thinking of kind_, and may go on
   Kind kind_ = Kind::text;
   DeltaText delta_;
+  std::string joined_;      // text of the open block that is not handed on yet
   std::deque<Tool> tools_;  // in the order they began; all before live_ are handed on
   std::size_t live_ = 0;
   std::deque<Later> later_;

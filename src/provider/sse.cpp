@@ -1,5 +1,6 @@
 #include "provider/sse.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,7 +15,9 @@ bool SseParser::next_line(std::string_view& bytes, std::string_view& line) {
       bytes.remove_prefix(1);
     }
   }
-  const auto end = bytes.find_first_of("\r\n");
+  // Almost all lines end in LF alone.
+  auto end = bytes.find('\n');
+  end = std::min(end, bytes.substr(0, end).find('\r'));
   if (end == std::string_view::npos) {
     kept_ += bytes;
     return false;
