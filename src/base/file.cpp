@@ -6,6 +6,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -105,6 +106,7 @@ Result<std::string> read_file(const fs::path& path, std::int64_t bytes_max) {
     return fail(Code::invalid_argument, cat("cannot read ", path.string(), ": not a file"));
   }
   std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(std::clamp<off_t>(status.st_size, 0, bytes_max)));
   std::array<char, 65536> buffer{};
   while (true) {
     const ssize_t count = retried([&] { return ::read(file.get(), buffer.data(), buffer.size()); });

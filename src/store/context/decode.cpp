@@ -69,7 +69,9 @@ std::optional<SessionId> id_in(std::string_view rest) {
 // The file's members, and whether they can be written back as they are.
 class Reader {
  public:
-  Reader(const fs::path& file, std::string_view bytes) : file_(file), bytes_(bytes) {}
+  // `unnamed` is the session's id where the file names none.
+  Reader(const fs::path& file, std::string_view bytes, SessionId unnamed)
+      : file_(file), bytes_(bytes), session_{.stored = {.session = {.info = {.id = unnamed}}}} {}
 
   Result<Document> run() {
     json::Scanner scanner(bytes_);
@@ -84,11 +86,10 @@ class Reader {
       set_aside("not valid UTF-8");
     }
     const std::optional<SessionId> id = id_in(rest_);
-    REPRISE_ASSIGN(SessionId fallback, id_of_path(file_));
-    FileSession session{.stored = {.session = {.info = {.id = id.value_or(std::move(fallback))}}}};
-    read_entries(session);
-    if (id || !session.kept.empty() || !session.stored.log->own.empty()) {
-      finish(std::move(session));
+    SessionInfo& info = session_.stored.session.info;
+    info.id = id.value_or(info.id);
+    if (id || !session_.kept.empty() || !session_.stored.log->own.empty()) {
+      finish(std::move(session_));
     } else if (!rest_.empty()) {
       set_aside("what stands in reprise names no session");
     }
@@ -108,14 +109,17 @@ class Reader {
 
   bool member(json::Scanner& scanner, std::string_view name) {
     const json::Kind kind = scanner.kind();
+    if (name == kConversation) {
+      return conversation(scanner, kind);
+    }
     std::string_view raw;
     if (!scanner.raw(raw)) {
       return false;
     }
-    if (name == kConversation) {
-      take(conversation_, raw, kind == json::Kind::array, "conversation is no list");
-    } else if (name == kRest) {
-      take(rest_, raw, kind == json::Kind::object, "reprise is no object");
+    if (name == kRest) {
+      const bool fits = kind == json::Kind::object;
+      check(fits, !rest_.empty(), "reprise is no object");
+      rest_ = fits ? raw : "";
     } else if (name == kMeta && kind != json::Kind::object) {
       set_aside("meta is no object");
     } else {
@@ -128,47 +132,47 @@ class Reader {
   }
 
   // The last one counts, as everywhere.
-  void take(std::string_view& out, std::string_view raw, bool fits, std::string_view otherwise) {
-    if (!fits || !out.empty()) {
+  void check(bool fits, bool is_second, std::string_view otherwise) {
+    if (!fits || is_second) {
       set_aside(fits ? "it has a member twice" : otherwise);
     }
-    out = fits ? raw : "";
   }
 
-  void read_entries(FileSession& session) {
-    json::Scanner scanner(conversation_);
-    std::string waiting;  // kept entries before the next message
-    if (scanner.kind() != json::Kind::array) {
-      return;
+  bool conversation(json::Scanner& scanner, json::Kind kind) {
+    const bool fits = kind == json::Kind::array;
+    check(fits, std::exchange(has_conversation_, fits), "conversation is no list");
+    session_ = {.stored = {.session = {.info = {.id = session_.stored.session.info.id}}}};
+    if (!fits) {
+      return scanner.skip();
     }
-    // All of it was found to be valid before.
-    (void)scanner.array([&] {
-      std::string_view raw;
-      if (!scanner.raw(raw)) {
-        return false;
-      }
-      read_entry(raw, session, waiting);
+    EncodedMessages& encoded = session_.encoded;
+    encoded.text.reserve(scanner.rest().size());
+    const bool whole = scanner.array([&] { return entry(scanner); });
+    encoded.text.resize(encoded.ends.empty() ? 0 : encoded.ends.back());
+    return whole;
+  }
+
+  bool entry(json::Scanner& scanner) {
+    (void)scanner.kind();  // passes over what stands before the entry
+    EncodedMessages& encoded = session_.encoded;
+    const std::string_view rest = scanner.rest();
+    encoded.text += kBetweenEntries;
+    if (!append_entry(encoded.text, scanner)) {
+      return false;
+    }
+    const std::string_view raw = rest.substr(0, rest.size() - scanner.rest().size());
+    if (auto message = decode_entry(raw); message) {
+      encoded.ends.push_back(encoded.text.size());
+      ++encoded.count;
+      add_message(session_.stored, *std::move(message));
       return true;
-    });
-  }
-
-  void read_entry(std::string_view raw, FileSession& session, std::string& waiting) {
-    StoredSession& stored = session.stored;
-    EncodedMessages& encoded = session.encoded;
-    waiting.append(kBetweenEntries).append(respell_entry(raw));
-    auto message = decode_entry(raw);
-    if (!message) {
-      const auto number = static_cast<std::int64_t>(session.kept.size()) + encoded.count + 1;
-      session.kept.push_back({encoded.count, json::take(raw)});
-      session.damage.push_back({cat(file_.native(), ": conversation entry ", number),
-                                "it is no message: kept, and not sent",
-                                std::string(raw.substr(0, kExcerptMax))});
-      return;
     }
-    encoded.text += std::exchange(waiting, "");
-    encoded.ends.push_back(encoded.text.size());
-    ++encoded.count;
-    add_message(stored, *std::move(message));
+    const auto number = static_cast<std::int64_t>(session_.kept.size()) + encoded.count + 1;
+    session_.kept.push_back({encoded.count, json::take(raw)});
+    session_.damage.push_back({cat(file_.native(), ": conversation entry ", number),
+                               "it is no message: kept, and not sent",
+                               std::string(raw.substr(0, kExcerptMax))});
+    return true;
   }
 
   void finish(FileSession session) {
@@ -198,14 +202,16 @@ class Reader {
   const fs::path& file_;
   std::string_view bytes_;
   Document document_;
-  std::string_view conversation_;
+  FileSession session_;
+  bool has_conversation_ = false;
   std::string_view rest_;
 };
 
 }  // namespace
 
 Result<Document> decode(const fs::path& file, std::string_view bytes) {
-  return Reader(file, bytes).run();
+  REPRISE_ASSIGN(SessionId unnamed, id_of_path(file));
+  return Reader(file, bytes, std::move(unnamed)).run();
 }
 
 }  // namespace reprise::store::context

@@ -103,12 +103,12 @@ class Writer {
       others.push_back({std::string(kMeta), *find(document_.extra, kMeta)});
       rest(*session, others);
     }
-    return "{" + std::move(out_) + "\n}\n";
+    return std::move(out_) + "\n}\n";
   }
 
  private:
   void member(std::string_view name, std::string_view json) {
-    out_ += out_.empty() ? "\n  " : ",\n  ";
+    out_ += out_.size() == 1 ? "\n  " : ",\n  ";
     json::append_string(out_, name);
     out_.append(": ").append(json);
   }
@@ -224,7 +224,7 @@ class Writer {
 
   const fs::path& file_;
   Document& document_;
-  std::string out_;
+  std::string out_ = "{";
 };
 
 }  // namespace

@@ -190,6 +190,10 @@ std::string respell_entry(std::string_view json) {
   return respelled(json, kEntryDepth);
 }
 
+bool append_entry(std::string& out, json::Scanner& scanner) {
+  return append_respelled(out, scanner, kEntryDepth);
+}
+
 bool is_answer(const Message& message) {
   return message.role == role::kAssistant && message.state == MessageState::complete &&
          std::ranges::none_of(message.blocks, [](const Block& block) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_scan.h"
 #include "reprise/message.h"
 
 namespace reprise::store::context {
@@ -21,6 +22,8 @@ inline constexpr std::string_view kBetweenEntries = ",\n    ";
 std::string encode_entry(const Message& message);
 // The same for an entry that was read: its members in their order, their values untouched.
 std::string respell_entry(std::string_view json);
+// Appends the entry that comes next. False, with something in `out`, when it is not valid JSON.
+bool append_entry(std::string& out, json::Scanner& scanner);
 
 // Ends a turn: a whole answer that calls no tool.
 bool is_answer(const Message& message);

@@ -52,13 +52,6 @@ auto place_of(const Document& document, const SessionId& id) {
   });
 }
 
-// A copy to be changed: a log that readers may hold is not shared with it.
-FileSession editable(const FileSession& session) {
-  FileSession copy = session;
-  copy.stored.log = std::make_shared<Log>(*session.stored.log);
-  return copy;
-}
-
 }  // namespace
 
 void EncodedMessages::cut(std::int64_t messages) {
@@ -242,7 +235,7 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
   const auto index =
       static_cast<std::size_t>(std::distance(before.sessions.begin(), place_of(before, id)));
   FileSession& session = document.sessions[index];
-  session = editable(session);
+  session.stored.log = std::make_shared<Log>(*session.stored.log);  // readers may hold the old one
   REPRISE_ASSIGN(const Outcome outcome, edit(session));
   if (outcome == Outcome::unchanged) {
     REPRISE_TRY(sync_places(found.file, session.stored));

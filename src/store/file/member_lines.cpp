@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
@@ -30,21 +31,33 @@ std::string MemberLines::object() const {
   return out_.empty() ? "{}" : cat("{", out_, last, "}");
 }
 
-std::string respelled(std::string_view json, int depth) {
-  json::Scanner scanner(json);
+bool append_respelled(std::string& out, json::Scanner& scanner, int depth) {
+  std::string_view raw;
   if (scanner.kind() != json::Kind::object) {
-    return std::string(json);
+    const bool whole = scanner.raw(raw);
+    out += raw;
+    return whole;
   }
-  MemberLines lines(depth);
+  const std::size_t blanks = static_cast<std::size_t>(depth) * 2;
+  const char* before = "{\n";
   const bool whole = scanner.object([&](std::string_view name) {
-    std::string_view raw;
     if (!scanner.raw(raw)) {
       return false;
     }
-    lines.raw(name, raw);
+    out.append(std::exchange(before, ",\n")).append(blanks, ' ');
+    json::append_string(out, name);
+    out.append(": ").append(raw);
     return true;
   });
-  return whole ? lines.object() : std::string(json);
+  const bool is_empty = *before == '{';
+  is_empty ? out.append("{}") : out.append("\n").append(blanks - 2, ' ').append("}");
+  return whole;
+}
+
+std::string respelled(std::string_view json, int depth) {
+  std::string out;
+  json::Scanner scanner(json);
+  return append_respelled(out, scanner, depth) ? out : std::string(json);
 }
 
 }  // namespace reprise::store

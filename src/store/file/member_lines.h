@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_scan.h"
+
 namespace reprise::store {
 
 class MemberLines {
@@ -23,6 +25,10 @@ class MemberLines {
   std::string line_;
   std::string out_;
 };
+
+// Appends the value that comes next: an object with its members in their order, any other as it is.
+// False, with something in `out`, when it is not valid JSON.
+bool append_respelled(std::string& out, json::Scanner& scanner, int depth);
 
 // An object that was read, its members in their order; any other value as it is.
 std::string respelled(std::string_view json, int depth);
