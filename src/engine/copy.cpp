@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -29,7 +30,9 @@ namespace {
 using engine::Losses;
 using engine::reduce;
 
-constexpr std::int64_t kBatch = 64;  // messages in memory at a time, of each store
+// In memory at a time, of each store: so many messages, or those that have so much text.
+constexpr std::int64_t kBatch = 1000;
+constexpr std::size_t kBatchBytes = std::size_t{512} << 10U;
 constexpr std::size_t kNameMax = 100;
 constexpr std::string_view kKeepsResponses = "openai-responses";
 
@@ -54,6 +57,23 @@ bool ends_a_kept_turn(const Message& message) {
          std::ranges::none_of(message.blocks, [](const Block& block) {
            return std::holds_alternative<ToolUseBlock>(block);
          });
+}
+
+std::size_t text_bytes(const Block& block) {
+  return std::visit(
+      [](const auto& one) {
+        using Kind = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<Kind, UnknownBlock>) {
+          return one.json.text().size();
+        } else if constexpr (std::is_same_v<Kind, ToolUseBlock>) {
+          return one.input.text().size();
+        } else if constexpr (std::is_same_v<Kind, ImageBlock>) {
+          return one.url.size();
+        } else {
+          return one.text.size();
+        }
+      },
+      block);
 }
 
 class Copy {
@@ -98,26 +118,34 @@ class Copy {
   }
 
  private:
-  Result<std::vector<Message>> page(Store& store, Seq from, std::int64_t count) {
+  // The messages of the source from `at` on, as many as are in memory at a time; `at` is then what
+  // follows them.
+  Result<std::vector<Message>> next_batch(Seq& at) {
     std::vector<Message> messages;
-    REPRISE_ASSIGN(const ReadReport report,
-                   store.read(id_, {.from = from, .to = from.next(count)}, [&](Message&& message) {
-                     messages.push_back(std::move(message));
-                     return Flow::go_on;
-                   }));
-    if (&store == &source_) {
-      for (const Damage& part : report.damage) {
-        losses_.insert(cat("a damaged part: ", part.where, ": ", part.reason));
+    std::size_t bytes = 0;
+    Seq end = at.next(kBatch);
+    const auto take = [&](Message&& message) {
+      for (const Block& block : message.blocks) {
+        bytes += text_bytes(block);
       }
+      const bool is_enough = bytes >= kBatchBytes;
+      end = is_enough ? message.seq.next() : end;
+      messages.push_back(std::move(message));
+      return is_enough ? Flow::stop : Flow::go_on;
+    };
+    REPRISE_ASSIGN(const ReadReport report, source_.read(id_, {.from = at, .to = end}, take));
+    for (const Damage& part : report.damage) {
+      losses_.insert(cat("a damaged part: ", part.where, ": ", part.reason));
     }
+    at = end;
     return messages;
   }
 
   // Where no words go, the ids under which their provider keeps them do.
   Result<> add_responses(Session& reduced, Seq source_head) {
     std::vector<ResponseLink>& chain = reduced.response_chain;
-    for (Seq at; at < source_head; at = at.next(kBatch)) {
-      REPRISE_ASSIGN(const std::vector<Message> batch, page(source_, at, kBatch));
+    for (Seq at; at < source_head;) {
+      REPRISE_ASSIGN(const std::vector<Message> batch, next_batch(at));
       for (const Message& message : batch) {
         const ResponseLink link{message.provider, message.response_id};
         if (ends_a_kept_turn(message) && std::ranges::find(chain, link) == chain.end()) {
@@ -133,11 +161,11 @@ class Copy {
   Result<> messages(Seq source_head) {
     Seq at_target;
     std::vector<Message> last;  // waits for the next one: only the last batch waits for the disk
-    for (Seq at; at < source_head; at = at.next(kBatch)) {
+    for (Seq at; at < source_head;) {
       if (stop_.stop_requested()) {
         return fail(Code::cancelled, cat("copying stopped at message ", at.value));
       }
-      REPRISE_ASSIGN(std::vector<Message> batch, page(source_, at, kBatch));
+      REPRISE_ASSIGN(std::vector<Message> batch, next_batch(at));
       for (Message& message : batch) {
         message = reduce(std::move(message), holds_, losses_);
       }
@@ -161,8 +189,12 @@ class Copy {
     if (count == 0) {
       return true;
     }
-    REPRISE_ASSIGN(const std::vector<Message> there,
-                   page(target_, at_target, static_cast<std::int64_t>(count)));
+    std::vector<Message> there;
+    const Seq end = at_target.next(static_cast<std::int64_t>(count));
+    REPRISE_TRY(target_.read(id_, {.from = at_target, .to = end}, [&](Message&& message) {
+      there.push_back(std::move(message));
+      return Flow::go_on;
+    }));
     for (std::size_t i = 0; i < count; ++i) {
       Losses none;
       if (i >= there.size() || reduce(there[i], holds_, none) != batch[i]) {

@@ -24,6 +24,7 @@ namespace reprise::store::chatdir {
 namespace {
 
 constexpr std::size_t kPlacesAtOnce = 1024;
+constexpr std::size_t kReadBytes = std::size_t{256} << 10U;  // more than is wanted costs time, too
 constexpr std::size_t kDamageMax = 1000;
 
 // What a place's bytes turned out to be, besides a message.
@@ -157,7 +158,7 @@ Result<ReadReport> read_messages(const MessageLog& log, const ReadRange& range,
                                  const TornCheck& torn, std::string_view name,
                                  const MessageSink& sink) {
   const Span span = clamp(range, log.state().head);
-  FileWindow window(log.fd(), log.file());
+  FileWindow window(log.fd(), log.file(), kReadBytes);
   Delivery deliver(sink);
   Seq from{span.from};
   Seq to{span.to};
