@@ -24,6 +24,7 @@
 #include "store/file/document_store.h"
 #include "store/file/file_session.h"
 #include "store/file/session_files.h"
+#include "store/paths.h"
 #include "store/stored_session.h"
 
 namespace reprise {
@@ -31,17 +32,6 @@ namespace store::chain {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path beside(const fs::path& file, std::string_view suffix) {
-  fs::path name = file;
-  name += suffix;
-  return name;
-}
-
-bool is_there(const fs::path& path) {
-  std::error_code none;
-  return fs::exists(path, none);
-}
 
 auto find_row(auto& document, const SessionId& id) {
   return std::ranges::find_if(document.sessions, [&id](const FileSession& session) {
@@ -196,7 +186,7 @@ Result<std::unique_ptr<Store>> open_chain_store(const std::filesystem::path& fil
   if (const auto canonical = std::filesystem::weakly_canonical(target, error); !error) {
     target = canonical;
   }
-  if (options.access == Access::read && !store::chain::is_there(target)) {
+  if (options.access == Access::read && !store::is_there(target)) {
     return fail(Code::not_found, cat("there is no file ", file.native()));
   }
   return store::make_document_store(std::make_unique<store::chain::ChainFiles>(std::move(target)),

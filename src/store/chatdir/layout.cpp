@@ -12,6 +12,7 @@
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/types.h"
+#include "store/paths.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -21,11 +22,6 @@ namespace fs = std::filesystem;
 bool is_folder(const fs::path& path) {
   std::error_code absent;
   return fs::is_directory(path, absent);
-}
-
-bool is_there(const fs::path& path) {
-  std::error_code absent;
-  return fs::exists(path, absent);
 }
 
 Spot trash_spot(const fs::path& folder) {

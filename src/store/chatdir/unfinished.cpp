@@ -20,6 +20,7 @@
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
 #include "store/file/keep_aside.h"
+#include "store/paths.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -29,11 +30,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kToArchive = "archive";
 constexpr std::string_view kToChats = "restore";
 constexpr std::int64_t kDoingBytesMax = 65536;
-
-bool is_there(const fs::path& path) {
-  std::error_code absent;
-  return fs::exists(path, absent);
-}
 
 fs::path doing_file(const Layout& layout) {
   return layout.archives() / ".doing";

@@ -24,23 +24,13 @@
 #include "store/file/document_store.h"
 #include "store/file/file_session.h"
 #include "store/file/session_files.h"
+#include "store/paths.h"
 
 namespace reprise {
 namespace store::context {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path beside(const fs::path& file, std::string_view suffix) {
-  fs::path name = file;
-  name += suffix;
-  return name;
-}
-
-bool is_there(const fs::path& path) {
-  std::error_code none;
-  return fs::exists(path, none);
-}
 
 }  // namespace
 
@@ -147,7 +137,7 @@ Result<std::unique_ptr<Store>> open_context_store(const std::filesystem::path& f
   if (const auto canonical = std::filesystem::weakly_canonical(target, error); !error) {
     target = canonical;
   }
-  if (options.access == Access::read && !store::context::is_there(target)) {
+  if (options.access == Access::read && !store::is_there(target)) {
     return fail(Code::not_found, cat("there is no file ", file.native()));
   }
   return store::make_document_store(

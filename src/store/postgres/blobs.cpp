@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/encode.h"
-#include "base/text.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/blob_pieces.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/offers.h"
@@ -37,18 +37,7 @@ class PostgresBlobs final : public Blobs {
 
   Result<> read_blob(const BlobHash& hash,
                      const std::function<Flow(std::string_view)>& sink) override {
-    std::string whole;  // for the check; the pieces go out as they come
-    for (std::int64_t part = 0;; ++part) {
-      REPRISE_ASSIGN(const auto piece, find_part(hash, part));
-      if (!piece) {
-        return part == 0 ? Result<>(fail(Code::not_found, cat("no blob ", hash.str())))
-                         : check(hash, whole);
-      }
-      if (sink(*piece) == Flow::stop) {
-        return {};
-      }
-      whole += *piece;
-    }
+    return store::read_blob(hash, [&](std::int64_t part) { return find_part(hash, part); }, sink);
   }
 
  private:
@@ -79,14 +68,6 @@ class PostgresBlobs final : public Blobs {
               connection.run_one({kFindBlobPart, values(database_.tenant(), hash.str(), part)}));
           return rows.empty() ? std::nullopt : std::optional(rows.text(0, 0));
         });
-  }
-
-  static Result<> check(const BlobHash& hash, std::string_view whole) {
-    REPRISE_ASSIGN(const BlobHash found, sha256(whole));
-    if (found != hash) {
-      return fail(Code::corrupt, cat("blob ", hash.str(), " has other bytes than its name says"));
-    }
-    return {};
   }
 
   Database& database_;

@@ -20,6 +20,7 @@
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
+#include "store/paths.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/writer.h"
@@ -32,12 +33,6 @@ using std::filesystem::path;
 constexpr std::size_t kIdleMax = 4;
 constexpr std::size_t kFormatAt = 18;  // in the header: 2 when the database has a log
 
-path with_suffix(const path& file, std::string_view suffix) {
-  path name = file;
-  name += suffix;
-  return name;
-}
-
 // 0600, before SQLite would make it 0644.
 Result<> create_file(const path& file) {
   const path folder = file.parent_path().empty() ? path(".") : file.parent_path();
@@ -48,11 +43,6 @@ Result<> create_file(const path& file) {
   }
   REPRISE_TRY(fd->close(file));
   return sync_folder(folder);
-}
-
-bool is_there(const path& file) {
-  std::error_code error;
-  return std::filesystem::exists(file, error);
 }
 
 bool is_empty_or_missing(const path& file) {
@@ -88,7 +78,7 @@ Result<std::unique_ptr<Database>> Database::open(const path& file, const StoreOp
   if (std::filesystem::is_other(status)) {
     return fail(Code::invalid_argument, cat(file.string(), " is no file: choose another"));
   }
-  if (!is_there(file)) {
+  if (!store::is_there(file)) {
     if (options.access == Access::read) {
       return fail(Code::not_found, cat("no store at ", file.string()), ENOENT);
     }
@@ -149,7 +139,7 @@ void Database::forget_idle() {
 }
 
 bool Database::lacks_shared_memory() const {
-  return !is_there(with_suffix(file_, "-shm")) && has_log_format(file_);
+  return !store::is_there(store::beside(file_, "-shm")) && has_log_format(file_);
 }
 
 Result<Database::Reader> Database::connect() {
@@ -168,7 +158,7 @@ Result<Database::Reader> Database::connect() {
 // A full disk or a read-only folder has no room for the shared memory file, and reading creates
 // nothing: what the log holds is then indexed in memory, for one operation at a time.
 Result<Database::Reader> Database::connect_without_shared_memory() {
-  if (is_empty_or_missing(with_suffix(file_, "-wal"))) {
+  if (is_empty_or_missing(store::beside(file_, "-wal"))) {
     return connect_as(OpenMode::read_immutable);
   }
   auto alone = connect_as(OpenMode::read_alone);

@@ -17,6 +17,7 @@
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/blob_pieces.h"
 #include "store/facts.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
@@ -182,18 +183,7 @@ class SqliteBlobs final : public Blobs {
 
   Result<> read_blob(const BlobHash& hash,
                      const std::function<Flow(std::string_view)>& sink) override {
-    std::string whole;  // for the check; the pieces go out as they come
-    for (std::int64_t n = 0;; ++n) {
-      REPRISE_ASSIGN(const auto piece, find_piece(hash, n));
-      if (!piece) {
-        return n == 0 ? Result<>(fail(Code::not_found, cat("no blob ", hash.str())))
-                      : check(hash, whole);
-      }
-      if (sink(*piece) == Flow::stop) {
-        return {};
-      }
-      whole += *piece;
-    }
+    return store::read_blob(hash, [&](std::int64_t n) { return find_piece(hash, n); }, sink);
   }
 
  private:
@@ -204,14 +194,6 @@ class SqliteBlobs final : public Blobs {
         reader->query("SELECT bytes FROM reprise_blobs WHERE hash = ? AND n = ?", hash.str(), n));
     REPRISE_ASSIGN(const bool found, row.step());
     return found ? std::optional(std::string(row.bytes(0))) : std::nullopt;
-  }
-
-  static Result<> check(const BlobHash& hash, std::string_view whole) {
-    REPRISE_ASSIGN(const BlobHash found, sha256(whole));
-    if (found != hash) {
-      return fail(Code::corrupt, cat("blob ", hash.str(), " has other bytes than its name says"));
-    }
-    return {};
   }
 
   Database& database_;

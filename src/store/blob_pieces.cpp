@@ -1,0 +1,39 @@
+#include "store/blob_pieces.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/encode.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise::store {
+
+Result<> read_blob(const BlobHash& hash, const FindPiece& find,
+                   const std::function<Flow(std::string_view)>& sink) {
+  std::string whole;  // for the check; the pieces go out as they come
+  for (std::int64_t number = 0;; ++number) {
+    REPRISE_ASSIGN(const auto piece, find(number));
+    if (!piece) {
+      if (number == 0) {
+        return fail(Code::not_found, cat("no blob ", hash.str()));
+      }
+      break;
+    }
+    if (sink(*piece) == Flow::stop) {
+      return {};
+    }
+    whole += *piece;
+  }
+  REPRISE_ASSIGN(const BlobHash found, sha256(whole));
+  if (found != hash) {
+    return fail(Code::corrupt, cat("blob ", hash.str(), " has other bytes than its name says"));
+  }
+  return {};
+}
+
+}  // namespace reprise::store
