@@ -1,5 +1,7 @@
-// Files of every store as anybody may have left them. The first byte says of which. Whatever can be
-// read of them is there again after a message was added, and nothing outside the folder changes.
+// fuzz_stores --kind=KIND: a file of a store as anybody may have left it. Whatever can be read of
+// it is there again after a message was added. A database is not the input itself, of which SQLite
+// would say only that it is none, but a good one with bytes changed, in which nothing needs to
+// stay.
 
 #include <stdlib.h>
 
@@ -11,9 +13,12 @@
 #include <fstream>
 #include <functional>
 #include <ios>
+#include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fuzzing.h"
@@ -36,10 +41,15 @@ using reprise::Store;
 constexpr std::string_view kId = "01990000-0000-7000-8000-000000000001";
 constexpr std::string_view kChat = "chats/chat/01990000-0000-7000-8000-000000000001/";
 
+// Each costs a reading of the whole file in some stores, and the first few are like the others.
+constexpr std::size_t kSessionsMax = 4;
+
 struct Kind {
+  std::string name;
   std::string file;  // that holds the input
   std::function<Result<std::unique_ptr<Store>>(const fs::path& folder)> open;
 };
+constexpr std::string_view kDatabase = "database";
 
 std::string archive_name() {
   return reprise::short_id(*reprise::SessionId::parse(kId)).value_or("");
@@ -50,18 +60,18 @@ const std::vector<Kind>& kinds() {
     return reprise::open_chatdir_store(folder / "chats");
   };
   static const std::vector<Kind> all = {
-      {std::string(kChat) + "messages.jsonl", chats},
-      {std::string(kChat) + "reprise.json", chats},
-      {"chats/archive/" + archive_name() + "/chat.zip", chats},
-      {"sessions/active/01990000-0000-7000-8000-000000000001.json",
+      {"chat_log", std::string(kChat) + "messages.jsonl", chats},
+      {"chat_facts", std::string(kChat) + "reprise.json", chats},
+      {"chat_archive", "chats/archive/" + archive_name() + "/chat.zip", chats},
+      {"session", "sessions/active/01990000-0000-7000-8000-000000000001.json",
        [](const fs::path& folder) { return reprise::open_sessions_store(folder / "sessions"); }},
-      {"conversations.json",
+      {"chain", "conversations.json",
        [](const fs::path& folder) {
          return reprise::open_chain_store(folder / "conversations.json");
        }},
-      {"openai.json",
+      {"context", "openai.json",
        [](const fs::path& folder) { return reprise::open_context_store(folder / "openai.json"); }},
-      {"reprise.db",
+      {std::string(kDatabase), "reprise.db",
        [](const fs::path& folder) { return reprise::open_sqlite_store(folder / "reprise.db"); }},
   };
   return all;
@@ -80,6 +90,58 @@ const fs::path& work_folder() {
   return folder;
 }
 
+const Kind& kind_of(std::string_view name) {
+  const auto found = std::ranges::find(kinds(), name, &Kind::name);
+  require(found != kinds().end(), "usage: fuzz_stores --kind=KIND");
+  return *found;
+}
+
+const Kind* chosen = nullptr;
+
+void clear_folder() {
+  for (const auto& entry : fs::directory_iterator(work_folder())) {
+    fs::remove_all(entry.path());
+  }
+}
+
+reprise::Message said(std::string text) {
+  reprise::Message message;
+  message.role = reprise::role::kUser;
+  message.blocks.emplace_back(reprise::TextBlock{std::move(text), {}});
+  return message;
+}
+
+// A database with a session of two messages, all in one file.
+std::string make_database() {
+  const fs::path copy = work_folder() / "copy.db";
+  {
+    const auto store = reprise::open_sqlite_store(work_folder() / "made.db");
+    require(store.has_value(), "no database");
+    const auto id = *reprise::SessionId::parse(kId);
+    require((*store)->create({.info = {.id = id, .title = "Leagues"}}) &&
+                (*store)->append(id, {said("How long is a league?"), said("And a mile?")}, {}) &&
+                (*store)->offers().backup->backup(copy),
+            "no database");
+  }
+  std::ifstream in(copy, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Each four bytes of the input change one of the database: three say where, the fourth is put
+// there.
+std::string changed_database(std::string_view changes) {
+  static const std::string whole = make_database();
+  std::string out = whole;
+  for (; changes.size() >= 4; changes.remove_prefix(4)) {
+    std::size_t at = 0;
+    for (const char part : changes.substr(0, 3)) {
+      at = at << 8U | static_cast<unsigned char>(part);
+    }
+    out[at % out.size()] = changes[3];
+  }
+  return out;
+}
+
 // The ids of the sessions with the texts of their messages.
 std::vector<std::vector<std::string>> texts_in(Store& store,
                                                const std::vector<reprise::SessionInfo>& sessions) {
@@ -95,10 +157,8 @@ std::vector<std::vector<std::string>> texts_in(Store& store,
 }
 
 void add_message(Store& store, const reprise::SessionInfo& info) {
-  reprise::Message message;
-  message.role = reprise::role::kUser;
-  message.blocks.emplace_back(reprise::TextBlock{"one more", {}});
-  (void)store.append(info.id, {message}, {});  // refused: nothing changes, which is looked at
+  (void)store.append(info.id, {said("one more")},
+                     {});  // refused: nothing changes, which is looked at
 }
 
 void use(const Kind& kind) {
@@ -106,7 +166,7 @@ void use(const Kind& kind) {
   if (!store) {
     return;
   }
-  const auto page =
+  auto page =
       (*store)->list({.states = {reprise::SessionState::active, reprise::SessionState::closed,
                                  reprise::SessionState::archived}});
   if (!page) {
@@ -114,6 +174,9 @@ void use(const Kind& kind) {
   }
   if ((*store)->offers().repair != nullptr) {
     (void)(*store)->offers().repair->verify();  // what it finds is not asked here
+  }
+  while (page->sessions.size() > kSessionsMax) {
+    page->sessions.pop_back();
   }
   const auto before = texts_in(**store, page->sessions);
   for (const auto& info : page->sessions) {
@@ -124,26 +187,35 @@ void use(const Kind& kind) {
   }
   const auto after = texts_in(**store, page->sessions);
   for (std::size_t i = 0; i < before.size(); ++i) {
-    require(after[i].size() >= before[i].size() &&
-                std::equal(before[i].begin(), before[i].end(), after[i].begin()),
-            "a message that could be read is gone");
+    const bool is_kept = after[i].size() >= before[i].size() &&
+                         std::equal(before[i].begin(), before[i].end(), after[i].begin());
+    require(is_kept || kind.name == kDatabase, "a message that could be read is gone");
   }
 }
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) {
-    return 0;
+// NOLINTBEGIN(readability-identifier-naming, readability-non-const-parameter): libFuzzer's.
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  constexpr std::string_view kFlag = "--kind=";
+  for (const char* const word : std::span(*argv, static_cast<std::size_t>(*argc))) {
+    if (std::string_view(word).starts_with(kFlag)) {
+      chosen = &kind_of(std::string_view(word).substr(kFlag.size()));
+    }
   }
-  const Kind& kind = kinds().at(data[0] % kinds().size());
-  for (const auto& entry : fs::directory_iterator(work_folder())) {
-    fs::remove_all(entry.path());
-  }
-  const fs::path file = work_folder() / kind.file;
-  fs::create_directories(file.parent_path());
-  std::ofstream(file, std::ios::binary) << reprise::fuzz::text_of(data + 1, size - 1);
-  use(kind);
+  require(chosen != nullptr, "usage: fuzz_stores --kind=KIND");
   return 0;
 }
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input = reprise::fuzz::text_of(data, size);
+  const std::string content =
+      chosen->name == kDatabase ? changed_database(input) : std::string(input);
+  clear_folder();
+  const fs::path file = work_folder() / chosen->file;
+  fs::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary) << content;
+  use(*chosen);
+  return 0;
+}
+// NOLINTEND(readability-identifier-naming, readability-non-const-parameter)

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 
 // Where the input stands in the folder of the trial, and the URL of the store that it is.
 struct Kind {
+  std::string name;  // its folder in the corpus
   std::string file;
   std::string url;  // before the folder: "chatdir:"
   std::string place;
@@ -33,13 +34,14 @@ struct Kind {
 const std::array<Kind, 7>& kinds() {
   static const std::string chat = "chats/chat/01990000-0000-7000-8000-000000000001/";
   static const std::array<Kind, 7> all = {{
-      {chat + "messages.jsonl", "chatdir:", "chats"},
-      {chat + "reprise.json", "chatdir:", "chats"},
-      {"chats/archive/gb5og-0-jrc-p34-1/chat.zip", "chatdir:", "chats"},
-      {"sessions/active/01990000-0000-7000-8000-000000000001.json", "sessions:", "sessions"},
-      {"conversations.json", "chain:", "conversations.json"},
-      {"openai.json", "context:", "openai.json"},
-      {"reprise.db", "sqlite:", "reprise.db"},
+      {"chat_log", chat + "messages.jsonl", "chatdir:", "chats"},
+      {"chat_facts", chat + "reprise.json", "chatdir:", "chats"},
+      {"chat_archive", "chats/archive/gb5og-0-jrc-p34-1/chat.zip", "chatdir:", "chats"},
+      {"session", "sessions/active/01990000-0000-7000-8000-000000000001.json",
+       "sessions:", "sessions"},
+      {"chain", "conversations.json", "chain:", "conversations.json"},
+      {"context", "openai.json", "context:", "openai.json"},
+      {"database", "reprise.db", "sqlite:", "reprise.db"},
   }};
   return all;
 }
@@ -138,10 +140,9 @@ const std::vector<std::string>& poisons() {
 }
 
 HostileStores::HostileStores(const fs::path& corpus, std::string database) {
-  for (const auto& entry : fs::directory_iterator(corpus)) {
-    const std::string bytes = read_bytes(entry.path());
-    if (!bytes.empty()) {
-      seeds_.emplace_back(static_cast<unsigned char>(bytes[0]) % kinds().size(), bytes.substr(1));
+  for (std::size_t which = 0; which + 1 < kinds().size(); ++which) {
+    for (const auto& entry : fs::directory_iterator(corpus / kinds()[which].name)) {
+      seeds_.emplace_back(which, read_bytes(entry.path()));
     }
   }
   if (database.empty()) {

@@ -1,5 +1,6 @@
 #include "store/chatdir/file_window.h"
 
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -24,8 +25,13 @@ Result<> FileWindow::load(std::int64_t offset, std::size_t bytes) {
     const auto before = static_cast<std::int64_t>(buffer_bytes_ - bytes);
     from = std::max<std::int64_t>(0, offset - before);
   }
-  const std::size_t wanted =
-      std::max(buffer_bytes_, static_cast<std::size_t>(offset - from) + bytes);
+  std::size_t wanted = std::max(buffer_bytes_, static_cast<std::size_t>(offset - from) + bytes);
+  struct stat about{};
+  if (::fstat(fd_, &about) == 0 && S_ISREG(about.st_mode)) {
+    // A short file needs no long buffer, which would have to be filled with zeros first.
+    const std::int64_t left = std::max<std::int64_t>(0, about.st_size - from);
+    wanted = std::min(wanted, static_cast<std::size_t>(left));
+  }
   if (buffer_.size() != wanted) {
     buffer_ = std::string();
     buffer_.resize(wanted);
