@@ -41,7 +41,7 @@ bool has_one_more(const Seen& seen) {
 
 Result<> purge_all(Store& store) {
   Trash* const trash = store.offers().trash;
-  for (const int number : {2, 1}) {  // what shares with another goes first
+  for (const int number : {3, 2, 1}) {  // what shares with another goes first
     REPRISE_ASSIGN(const auto found, store.find(session(number)));
     if (found && trash != nullptr) {
       REPRISE_TRY(trash->trash(session(number), at(201)));

@@ -51,6 +51,9 @@ class Steps {
     if (offers_.rewriting != nullptr) {
       rewrite();
     }
+    if (offers_.beginning != nullptr) {
+      begin_with_question();
+    }
     end();
     return std::move(steps_);
   }
@@ -166,6 +169,16 @@ class Steps {
           {.operation = operation("rewind")});
       return done ? Result<>() : std::unexpected(done.error());
     });
+  }
+
+  // As a new turn does it: the question makes the session durable, too.
+  void begin_with_question() {
+    const OperationId running = operation("answering");
+    add_os("begin a session",
+           [](Store& store) { return store.offers().beginning->begin(empty_session(3)); });
+    append("first-question", 3, {user("Who are you?")},
+           {.begin_partial = PartialStart{running, this_process(), "echo", "m", at(0)}});
+    append("first-answer", 3, {answer("An echo.")}, {.end_partial = running});
   }
 
   void end() {
