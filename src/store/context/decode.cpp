@@ -71,7 +71,9 @@ class Reader {
  public:
   // `unnamed` is the session's id where the file names none.
   Reader(const fs::path& file, std::string_view bytes, SessionId unnamed)
-      : file_(file), bytes_(bytes), session_{.stored = {.session = {.info = {.id = unnamed}}}} {}
+      : file_(file),
+        bytes_(bytes),
+        session_{.stored = {.session = {.info = {.id = std::move(unnamed)}}}} {}
 
   Result<Document> run() {
     json::Scanner scanner(bytes_);

@@ -77,7 +77,7 @@ Result<> add_message_rest(Message& native, std::string_view rest) {
       native.*field = std::move(said.*field);
     }
   };
-  if (plain_text(said) == plain_text(native)) {
+  if (has("blocks") && plain_text(said) == plain_text(native)) {
     take("blocks", &Message::blocks);
   }
   take("role", &Message::role);
