@@ -47,6 +47,18 @@ T must(Result<T> result) {
   return *std::move(result);
 }
 
+// A server that has much to do is no fault: what it did not answer in time is asked again, for a
+// while.
+template <class Ask>
+auto patiently(const Ask& ask) {
+  constexpr int kTimesMax = 100;
+  auto answer = ask();
+  for (int i = 0; i < kTimesMax && !answer && answer.error().code == Code::timeout; ++i) {
+    answer = ask();
+  }
+  return answer;
+}
+
 // A database in which lives are led.
 class Lives {
  public:
@@ -151,8 +163,9 @@ std::string killed_at(Lives& lives, std::size_t step, std::int64_t at) {
 // line, and can be done again.
 std::string run_twice(const Lives& lives, const std::string& url, std::size_t step,
                       const NetworkTrap& trap, const Say& say) {
-  const auto store =
-      open_store(url, trap.lasting ? StoreOptions{.busy_timeout = kImpatience} : StoreOptions{});
+  const StoreOptions options =
+      trap.lasting ? StoreOptions{.busy_timeout = kImpatience} : StoreOptions{};
+  const auto store = patiently([&] { return open_store(url, options); });
   if (!store) {
     return store.error().message;
   }
@@ -168,8 +181,8 @@ std::string run_twice(const Lives& lives, const std::string& url, std::size_t st
     if (!what.repeatable) {
       return "";
     }
-    const auto second = what.run(**store);
-    const auto seen = look(**store);
+    const auto second = patiently([&] { return what.run(**store); });
+    const auto seen = patiently([&] { return look(**store); });
     if (!second && (!seen || *seen != lives.seen(step + 1))) {
       return cat("cannot be repeated: ", second.error().message, " (after ", reason, ")");
     }
