@@ -186,8 +186,11 @@ TEST_F(Copying, ADifferenceIsAConflictAndNothingIsOverwritten) {
   EXPECT_EQ(*read_all(*target_, id_), before);
 }
 
+// So long that some fifty of them make a batch.
+const std::string kLongText(10'000, 'x');
+
 TEST_F(Copying, GoesOnAfterAFailure) {
-  add(*source_, id_, 0, 200, "text ");
+  add(*source_, id_, 0, 200, kLongText);
   SmallStore target(std::move(target_), {});
   target.fail_at(3);
   EXPECT_EQ(copy_session(*source_, target, id_).error().message, "the disk is full");
@@ -197,7 +200,7 @@ TEST_F(Copying, GoesOnAfterAFailure) {
 }
 
 TEST_F(Copying, WaitsForTheDiskOnceWithTheLastMessages) {
-  add(*source_, id_, 0, 150, "text ");
+  add(*source_, id_, 0, 150, kLongText);
   SmallStore target(std::move(target_), {});
   copy(target);
   EXPECT_THAT(target.durabilities(), ElementsAre(Durability::os, Durability::os, Durability::disk));
