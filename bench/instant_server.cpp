@@ -19,14 +19,16 @@
 namespace bench {
 namespace {
 
-void send_all(int connection, std::string_view bytes) {
+// False when the program went away; its own outcome tells.
+bool send_all(int connection, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent <= 0) {
-      return;  // the program went away; its own outcome tells
+      return false;
     }
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
+  return true;
 }
 
 std::string chat_event(std::string_view delta) {
@@ -220,7 +222,9 @@ void InstantServer::send_answer(int connection, bool responses_api) {
     out += event;
     if (answering.pause.count() > 0) {
       std::this_thread::sleep_until(due += answering.pause);
-      send_all(connection, out);
+      if (!send_all(connection, out)) {
+        return;
+      }
       out.clear();
     }
   }

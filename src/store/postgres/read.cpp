@@ -76,7 +76,7 @@ class Reading {
   const std::string place_;
   std::deque<Segment> segments_;  // what is left to deliver, in the order of reading
   std::int64_t page_rows_ = kFirstPage;
-  bool is_ahead_ = false;           // pages are small
+  bool is_ahead_ = true;            // pages are small; the first ones are short
   std::deque<std::int64_t> asked_;  // the rows of each page that was not delivered
   std::deque<Rows> came_;           // of these, those that came early
   std::int64_t delivered_ = 0;
