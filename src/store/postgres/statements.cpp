@@ -113,8 +113,7 @@ std::string set_usage(Placeholders& placeholders) {
   " more, role, content, detail)"
 
 // The rows of an append that hold its names and its messages, and where it says its first seq. One
-// message needs no arrays to be taken apart, which is half of what the statement costs beside its
-// rows.
+// message needs no arrays to be taken apart, which took a seventh of the whole statement's time.
 std::string insert_batch(Placeholders& placeholders, std::string_view names) {
   constexpr std::string_view kTypes[] = {"int8[]",  "int8[]",  "int8[]",
                                          "bytea[]", "bytea[]", "bytea[]"};
