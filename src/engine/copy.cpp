@@ -10,13 +10,13 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/text.h"
 #include "engine/copy_reduce.h"
+#include "engine/history.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
@@ -32,7 +32,7 @@ using engine::reduce;
 
 // In memory at a time, of each store: so many messages, or those that have so much text.
 constexpr std::int64_t kBatch = 1000;
-constexpr std::size_t kBatchBytes = std::size_t{512} << 10U;
+constexpr std::int64_t kBatchBytes = 512 << 10;
 constexpr std::size_t kNameMax = 100;
 constexpr std::string_view kKeepsResponses = "openai-responses";
 
@@ -57,23 +57,6 @@ bool ends_a_kept_turn(const Message& message) {
          std::ranges::none_of(message.blocks, [](const Block& block) {
            return std::holds_alternative<ToolUseBlock>(block);
          });
-}
-
-std::size_t text_bytes(const Block& block) {
-  return std::visit(
-      [](const auto& one) {
-        using Kind = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<Kind, UnknownBlock>) {
-          return one.json.text().size();
-        } else if constexpr (std::is_same_v<Kind, ToolUseBlock>) {
-          return one.input.text().size();
-        } else if constexpr (std::is_same_v<Kind, ImageBlock>) {
-          return one.url.size();
-        } else {
-          return one.text.size();
-        }
-      },
-      block);
 }
 
 class Copy {
@@ -122,12 +105,10 @@ class Copy {
   // follows them.
   Result<std::vector<Message>> next_batch(Seq& at) {
     std::vector<Message> messages;
-    std::size_t bytes = 0;
+    std::int64_t bytes = 0;
     Seq end = at.next(kBatch);
     const auto take = [&](Message&& message) {
-      for (const Block& block : message.blocks) {
-        bytes += text_bytes(block);
-      }
+      bytes += text_bytes(message);
       const bool is_enough = bytes >= kBatchBytes;
       end = is_enough ? message.seq.next() : end;
       messages.push_back(std::move(message));

@@ -210,6 +210,13 @@ TEST_F(Copying, WaitsForTheDiskOnceWithTheLastMessages) {
   EXPECT_EQ(target.durabilities().back(), Durability::disk);
 }
 
+TEST_F(Copying, TakesShortMessagesAThousandAtATime) {
+  add(*source_, id_, 0, 1001, "text ");
+  SmallStore target(std::move(target_), {});
+  copy(target);
+  EXPECT_THAT(target.durabilities(), ElementsAre(Durability::os, Durability::disk));
+}
+
 TEST_F(Copying, ListsWhatTheTargetCannotHold) {
   add(*source_, id_, 0, 1, "text ");
   Message thought = message("assistant", "words", 1);
