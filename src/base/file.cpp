@@ -6,7 +6,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -105,8 +104,15 @@ Result<std::string> read_file(const fs::path& path, std::int64_t bytes_max) {
   if (!S_ISREG(status.st_mode)) {
     return fail(Code::invalid_argument, cat("cannot read ", path.string(), ": not a file"));
   }
+  const auto too_large = [&] {
+    return fail(Code::invalid_argument,
+                cat("cannot read ", path.string(), ": larger than ", bytes_max, " bytes"));
+  };
+  if (status.st_size > bytes_max) {
+    return too_large();
+  }
   std::string bytes;
-  bytes.reserve(static_cast<std::size_t>(std::clamp<off_t>(status.st_size, 0, bytes_max)));
+  bytes.reserve(static_cast<std::size_t>(status.st_size));  // it may grow meanwhile
   std::array<char, 65536> buffer{};
   while (true) {
     const ssize_t count = retried([&] { return ::read(file.get(), buffer.data(), buffer.size()); });
@@ -118,8 +124,7 @@ Result<std::string> read_file(const fs::path& path, std::int64_t bytes_max) {
     }
     bytes.append(buffer.data(), static_cast<std::size_t>(count));
     if (static_cast<std::int64_t>(bytes.size()) > bytes_max) {
-      return fail(Code::invalid_argument,
-                  cat("cannot read ", path.string(), ": larger than ", bytes_max, " bytes"));
+      return too_large();
     }
   }
 }
