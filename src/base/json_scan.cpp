@@ -317,13 +317,10 @@ bool Scanner::skip_string() {
   if (!eat('"')) {
     return false;
   }
-  at_ = plain_run(text_, at_).end;
-  if (at_ < text_.size() && text_[at_] == '"') {
-    ++at_;
-    return true;
-  }
   std::string ignored;
-  for (bool closed = false;; at_ = plain_run(text_, at_).end) {
+  while (true) {
+    at_ = plain_run(text_, at_).end;
+    bool closed = false;
     ignored.clear();
     if (!after_run(closed, ignored)) {
       return false;
@@ -334,29 +331,11 @@ bool Scanner::skip_string() {
   }
 }
 
-// Not through object(): what is only passed over needs no names.
-bool Scanner::skip_object() {
-  if (!eat('{') || !enter()) {
-    return false;
-  }
-  for (bool first = true, done = false;; first = false) {
-    if (!next_item(first, '}', done)) {
-      return false;
-    }
-    if (done) {
-      leave();
-      return true;
-    }
-    if (!skip_string() || !eat(':') || !skip()) {
-      return false;
-    }
-  }
-}
-
 bool Scanner::skip() {
   switch (kind()) {
     case Kind::object:
-      return skip_object();
+      // Names that are only passed over need not be decoded.
+      return items('{', '}', [this] { return skip_string() && eat(':') && skip(); });
     case Kind::array:
       return array([this] { return skip(); });
     case Kind::string:

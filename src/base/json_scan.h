@@ -77,7 +77,6 @@ class Scanner {
   bool refuse_next();  // what comes is not what must come
   bool name(std::string_view& out, std::string& decoded);
   bool number();
-  bool skip_object();
   bool skip_string();
   bool after_run(bool& closed, std::string& out);
   bool enter();
@@ -85,6 +84,10 @@ class Scanner {
   bool escape(std::string& out);
   bool hex4(char32_t& out);
   bool next_item(bool first, char close, bool& done);
+  bool took(bool good) { return (good && !failed_) || fail("unexpected value"); }
+  // Calls item() before each; it must consume it.
+  template <class Item>
+  bool items(char open, char close, const Item& item);
 
   std::string_view text_;
   Controls controls_;
@@ -95,47 +98,35 @@ class Scanner {
   std::string_view reason_;
 };
 
-template <class Member>
-bool Scanner::object(const Member& member) {
-  if (!eat('{') || !enter()) {
+template <class Item>
+bool Scanner::items(char open, char close, const Item& item) {
+  if (!eat(open) || !enter()) {
     return false;
   }
-  std::string_view key;
-  std::string decoded;
   for (bool first = true, done = false;; first = false) {
-    if (!next_item(first, '}', done)) {
+    if (!next_item(first, close, done)) {
       return false;
     }
     if (done) {
       leave();
       return true;
     }
-    if (!name(key, decoded) || !eat(':')) {
+    if (!item()) {
       return false;
-    }
-    if (!member(key) || failed_) {
-      return fail("unexpected value");
     }
   }
 }
 
+template <class Member>
+bool Scanner::object(const Member& member) {
+  std::string_view key;
+  std::string decoded;
+  return items('{', '}', [&] { return name(key, decoded) && eat(':') && took(member(key)); });
+}
+
 template <class Element>
 bool Scanner::array(const Element& element) {
-  if (!eat('[') || !enter()) {
-    return false;
-  }
-  for (bool first = true, done = false;; first = false) {
-    if (!next_item(first, ']', done)) {
-      return false;
-    }
-    if (done) {
-      leave();
-      return true;
-    }
-    if (!element() || failed_) {
-      return fail("unexpected value");
-    }
-  }
+  return items('[', ']', [&] { return took(element()); });
 }
 
 // A raw value that a scanner has validated, as RawJson. Bytes that are not UTF-8 inside strings
