@@ -85,7 +85,7 @@ Query append_query(const Key& key, const Batch& batch, const Names& counted, Hel
       options.expected_head && held == Held::no ? std::optional(options.expected_head->value)
                                                 : std::nullopt,
       batch.size(), batch.times.empty() ? std::nullopt : std::optional(batch.times.back()));
-  if (shape.single && !shape.usage) {
+  if (shape.has_one_name()) {
     values.add(batch.operation);
   } else {
     ByteStrings once = {batch.operation};

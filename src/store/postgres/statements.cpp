@@ -143,14 +143,12 @@ std::string insert_single(Placeholders& placeholders, std::string_view names) {
 
 AppendStatement make_append(const AppendShape& shape) {
   Placeholders placeholders(6);
-  const bool has_one_name = shape.single && !shape.usage;
-  const std::string names = cat(
-      "INSERT INTO reprise_once(tenant, session_id, name, first_seq, head) SELECT $1::text,"
-      " $2::text, ",
-      has_one_name
-          ? cat(placeholders.next("bytea"), ", m.first_seq, m.first_seq + $4::int8 FROM moved AS m")
-          : cat("u.name, m.first_seq, m.first_seq + $4::int8 FROM moved AS m CROSS JOIN unnest(",
-                placeholders.next("bytea[]"), ") AS u(name)"));
+  const std::string name = shape.has_one_name() ? placeholders.next("bytea")
+                                                : cat("unnest(", placeholders.next("bytea[]"), ")");
+  const std::string names =
+      cat("INSERT INTO reprise_once(tenant, session_id, name, first_seq, head) SELECT $1::text,"
+          " $2::text, ",
+          name, ", m.first_seq, m.first_seq + $4::int8 FROM moved AS m");
   const std::string messages =
       shape.single ? insert_single(placeholders, names) : insert_batch(placeholders, names);
   std::string set =

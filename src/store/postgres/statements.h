@@ -99,7 +99,7 @@ inline constexpr std::string_view kFindRequests =
 // happened or that a request was counted before. What a statement could do costs as much as what it
 // does, so that there is one for each shape.
 //   3 expected head or null, 4 messages, 5 time of the last one or null,
-//   6 names of what happens once; with a single message and no usage, the name,
+//   6 names of what happens once; with has_one_name(), that name,
 //   then of each message: its place in the batch, time, parts to come, role, content, detail;
 //   of a single one only the last four, and not as arrays;
 //   then for usage: input, output, reasoning and cached tokens, cost or null, price source;
@@ -109,6 +109,7 @@ struct AppendShape {
   bool single = false;
   bool usage = false;
   bool answer = false;
+  bool has_one_name() const { return single && !usage; }  // that of the append itself
 };
 struct AppendStatement {
   std::string text;
