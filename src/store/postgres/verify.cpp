@@ -60,7 +60,6 @@ class Verification {
     const VerifyReport before = report_;
     return database_.read([&](Connection& connection) -> Result<> {
       report_ = before;  // another attempt looks at all of them again
-      last_branch_.clear();
       REPRISE_TRY(connection.begin({statement, values(database_.tenant())}));
       while (true) {
         REPRISE_ASSIGN(const auto row, connection.take_row());
@@ -81,17 +80,20 @@ class Verification {
   }
 
   Result<> check_messages() {
-    return each(kVerifyMessages, [this](const Rows& row) {
+    std::string last;
+    std::int64_t expected = 0;
+    return each(kVerifyMessages, [&, this](const Rows& row) {
       constexpr int kSession = 6;
       constexpr int kBranch = 7;
       const std::string place = cat(database_.name(), ": session ", row.bytes(0, kSession));
       const std::string branch = cat(place, "/", row.integer(0, kBranch));
       MessageRow message = read_row(row, 0);
-      if (branch == last_branch_ && message.seq.value != next_seq_) {
-        report_.damage.push_back({cat(place, " message ", next_seq_), "it is missing", ""});
+      const bool is_first = report_.messages == 0;  // also of another attempt
+      if (!is_first && branch == last && message.seq.value != expected) {
+        report_.damage.push_back({cat(place, " message ", expected), "it is missing", ""});
       }
-      last_branch_ = branch;
-      next_seq_ = message.seq.value + 1;
+      last = branch;
+      expected = message.seq.value + 1;
       ++report_.messages;
       std::string content;
       std::optional<Damage> damage;
@@ -145,9 +147,6 @@ class Verification {
   Database& database_;
   Blobs& blobs_;
   VerifyReport report_;
-  // Of the message before.
-  std::string last_branch_;
-  std::int64_t next_seq_ = 0;
 };
 
 class PostgresVerifying final : public Verifying {
