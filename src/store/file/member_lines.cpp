@@ -10,16 +10,32 @@
 #include "base/text.h"
 
 namespace reprise::store {
+namespace {
 
-MemberLines::MemberLines(int depth) : line_(static_cast<std::size_t>(depth) * 2 + 1, ' ') {
-  line_.front() = '\n';
+// What begins a member's line.
+std::string line_of(int depth) {
+  return "\n" + std::string(static_cast<std::size_t>(depth) * 2, ' ');
 }
+
+// What ends the object of such members.
+std::string_view last_line(std::string_view line) {
+  return line.substr(0, line.size() - 2);
+}
+
+void append_member(std::string& out, std::string_view line, std::string_view name,
+                   std::string_view json) {
+  out += line;
+  json::append_string(out, name);
+  out.append(": ").append(json);
+}
+
+}  // namespace
+
+MemberLines::MemberLines(int depth) : line_(line_of(depth)) {}
 
 void MemberLines::raw(std::string_view name, std::string_view json) {
   out_ += out_.empty() ? "" : ",";
-  out_ += line_;
-  json::append_string(out_, name);
-  out_.append(": ").append(json);
+  append_member(out_, line_, name, json);
 }
 
 void MemberLines::text(std::string_view name, std::string_view text) {
@@ -27,8 +43,7 @@ void MemberLines::text(std::string_view name, std::string_view text) {
 }
 
 std::string MemberLines::object() const {
-  const std::string_view last = std::string_view(line_).substr(0, line_.size() - 2);
-  return out_.empty() ? "{}" : cat("{", out_, last, "}");
+  return out_.empty() ? "{}" : cat("{", out_, last_line(line_), "}");
 }
 
 bool append_respelled(std::string& out, json::Scanner& scanner, int depth) {
@@ -38,19 +53,18 @@ bool append_respelled(std::string& out, json::Scanner& scanner, int depth) {
     out += raw;
     return whole;
   }
-  const std::size_t blanks = static_cast<std::size_t>(depth) * 2;
-  const char* before = "{\n";
+  const std::string line = line_of(depth);
+  bool is_empty = true;
+  out += '{';
   const bool whole = scanner.object([&](std::string_view name) {
     if (!scanner.raw(raw)) {
       return false;
     }
-    out.append(std::exchange(before, ",\n")).append(blanks, ' ');
-    json::append_string(out, name);
-    out.append(": ").append(raw);
+    out += std::exchange(is_empty, false) ? "" : ",";
+    append_member(out, line, name, raw);
     return true;
   });
-  const bool is_empty = *before == '{';
-  is_empty ? out.append("{}") : out.append("\n").append(blanks - 2, ' ').append("}");
+  out.append(is_empty ? "" : last_line(line)).append("}");
   return whole;
 }
 
