@@ -157,8 +157,8 @@ std::vector<std::vector<std::string>> texts_in(Store& store,
 }
 
 void add_message(Store& store, const reprise::SessionInfo& info) {
-  (void)store.append(info.id, {said("one more")},
-                     {});  // refused: nothing changes, which is looked at
+  // Refused: nothing changes, which is looked at.
+  (void)store.append(info.id, {said("one more")}, {});
 }
 
 void use(const Kind& kind) {
