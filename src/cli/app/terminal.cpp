@@ -225,10 +225,7 @@ std::vector<Event> Terminal::read_keys() {
     if (what == KEY_CODE_YES && code == KEY_RESIZE) {
       out.emplace_back(Resized{size()});
     } else if (what == KEY_CODE_YES) {
-      if (std::exchange(escape, false)) {
-        collector.key("Esc");
-      }
-      collector.key(name_of_code(code));
+      collector.key(name_of_code(code), std::exchange(escape, false));
     } else if (code == 0x1B) {
       if (std::exchange(escape, true)) {
         collector.key("Esc");  // the second one may belong to what follows

@@ -69,7 +69,14 @@ std::string alt_name(wchar_t character) {
   return character > L' ' && character < 0x7F ? cat("Alt-", static_cast<char>(character)) : "";
 }
 
-void KeyCollector::key(std::string_view name) {
+void KeyCollector::key(std::string_view name, bool after_escape) {
+  if (after_escape && !paste_) {
+    if (const std::string with_alt = cat("Alt-", name); find_action(with_alt)) {
+      events_.emplace_back(KeyPressed{with_alt});
+      return;
+    }
+    events_.emplace_back(KeyPressed{"Esc"});
+  }
   if (name == kPasteBegins) {
     paste_.emplace();
   } else if (name == kPasteEnds) {

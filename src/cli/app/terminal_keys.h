@@ -35,7 +35,8 @@ std::string alt_name(wchar_t character);
 // Collects what is read between two waits.
 class KeyCollector {
  public:
-  void key(std::string_view name);
+  // `after_escape`: an Esc came with it, as Alt sends it.
+  void key(std::string_view name, bool after_escape = false);
   void character(wchar_t character, bool after_escape);
   std::vector<Event> take();
 

@@ -54,6 +54,13 @@ TEST(KeyCollector, TellsAltFromEscapeAndAKey) {
   collector.character(L'\r', true);
   collector.character(L'/', true);
   EXPECT_EQ(words(collector), "[Alt-1][Alt-Enter][Esc]/");
+  // Keys that terminfo knows: it may give Backspace a name of its own.
+  collector.key("Backspace", true);
+  collector.key("Up", true);
+  collector.key("PgUp", true);
+  collector.key(kPasteBegins, true);
+  collector.key(kPasteEnds);
+  EXPECT_EQ(words(collector), "[Alt-Backspace][Alt-Up][Esc][PgUp][Esc]{}");
 }
 
 }  // namespace
