@@ -41,7 +41,7 @@ constexpr auto kSlashCommands = std::to_array<SlashCommand>({
     {SlashVerb::session, SlashArgument::text, "/session", "[new|list|switch|rename|save|close]",
      "what this session is, or another one", Surface::screen},
     {SlashVerb::resume, SlashArgument::text, "/resume", "[N|ID|list|delete T|clear]",
-     "go on with a stored session, or choose one", Surface::screen},
+     "list the stored sessions, or go on with one", Surface::screen},
     {SlashVerb::save, SlashArgument::file, "/save", "FILE", "write the transcript to a new file"},
     {SlashVerb::save, SlashArgument::file, "/export", "FILE", "the same"},
     {SlashVerb::quit, SlashArgument::none, "/quit", "", "leave; everything is saved already"},

@@ -75,7 +75,8 @@ class Desk {
   };
   Result<> open(Opening opening);
   Result<> begin_tab(TabId tab, Live live);
-  Result<SessionInfo> check_stored(const std::string& sel);
+  // `name` is what the person calls it.
+  Result<SessionInfo> check_stored(const std::string& sel, const std::string& name);
   void start_turn(TabId tab, LiveSession::Turn turn, std::string question = "");
   Result<> run_slash(LiveSession& live, const RunSlash& wanted);
   Result<> save(LiveSession& live);

@@ -135,13 +135,13 @@ Result<> Desk::open_new(const OpenNew& wanted) {
                .title = wanted.title});
 }
 
-Result<SessionInfo> Desk::check_stored(const std::string& sel) {
+Result<SessionInfo> Desk::check_stored(const std::string& sel, const std::string& name) {
   Context& context = parts_.context;
   REPRISE_ASSIGN(Store* const store, context.existing_store());
   auto found = context.select(*store, sel);
   if (!found && found.error().code == Code::not_found) {
     return fail(Code::not_found, sel == "last" ? "there is no session of this folder to go on with"
-                                               : cat("Session not found: ", sel));
+                                               : cat("Session not found: ", name));
   }
   if (!found) {
     return found;
@@ -167,7 +167,7 @@ Result<> Desk::open_stored(const OpenSession& wanted) {
   if (wanted.of_list) {
     REPRISE_ASSIGN(sel, numbered(wanted.sel));
   }
-  REPRISE_ASSIGN(const SessionInfo info, check_stored(sel));
+  REPRISE_ASSIGN(const SessionInfo info, check_stored(sel, wanted.sel));
   first_ = false;
   REPRISE_TRY(open({.tab = wanted.tab,
                     .flags = parts_.flags,
@@ -217,6 +217,7 @@ Result<> Desk::begin_tab(TabId tab, Live live) {
                    read_past(*session.store(), session.id(), Seq{opened.facts.messages}));
     opened.entries = std::move(past.entries);
     opened.oldest = past.oldest;
+    opened.last_input = past.last_input;
     opened.prompts = last_prompts(*session.store(), session.now(), kPromptsMax)
                          .value_or(std::vector<std::string>{});
   }

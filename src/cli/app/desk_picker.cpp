@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,7 @@ namespace {
 constexpr int kQuestionsAPage = 20;
 constexpr std::chrono::milliseconds kQuestionsTime{500};
 constexpr std::size_t kResumableShown = 20;
+constexpr std::size_t kPrefixMin = 4;  // of an id
 
 Time left_at(const SessionInfo& info) {
   return info.closed_at.value_or(info.updated_at);
@@ -179,20 +181,29 @@ Result<std::string> Desk::list_resumable() {
   return cat(out, "\nUse /resume <number> to restore.");
 }
 
-// The id that a number of the list means; anything else as it is.
+// The id that a number of the list means, or of the one that would be shown now; anything else as
+// it is.
 Result<std::string> Desk::numbered(const std::string& sel) {
   std::size_t number = 0;
   const auto [end, code] = std::from_chars(sel.data(), sel.data() + sel.size(), number);
   if (code != std::errc{} || end != sel.data() + sel.size() || number == 0) {
     return sel;
   }
-  if (numbers_.empty()) {
+  // As they were listed: what was resumed or deleted since does not change the other numbers.
+  std::vector<std::string> ids = numbers_;
+  if (ids.empty()) {
     REPRISE_ASSIGN(const std::vector<SessionInfo> all, resumable());
-    for (const SessionInfo& info : all) {
-      numbers_.push_back(info.id.str());
-    }
+    std::ranges::transform(all, std::back_inserter(ids),
+                           [](const SessionInfo& info) { return info.id.str(); });
   }
-  return number <= numbers_.size() ? std::exchange(numbers_, {})[number - 1] : sel;
+  if (number <= ids.size()) {
+    return ids[number - 1];
+  }
+  // Numbers of lists that were shown elsewhere are not meant; digits may begin an id.
+  if (sel.size() < kPrefixMin) {
+    return fail(Code::not_found, cat("Session not found: ", sel));
+  }
+  return sel;
 }
 
 Result<std::string> Desk::delete_stored(const std::string& sel) {

@@ -55,6 +55,7 @@ Result<> Desk::run_slash(LiveSession& live, const RunSlash& wanted) {
     changed.past_changed = true;
     changed.entries = std::move(past.entries);
     changed.oldest = past.oldest;
+    changed.last_input = past.last_input;
   }
   parts_.events.post(std::move(changed));
   return {};

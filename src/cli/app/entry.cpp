@@ -14,6 +14,7 @@
 #include "cli/past.h"
 #include "reprise/message.h"
 #include "reprise/types.h"
+#include "store/usage_sum.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -91,30 +92,43 @@ std::string footer_text(std::string_view model, const std::optional<Usage>& usag
   return out;
 }
 
-void add_entries(std::vector<Entry>& entries, const Message& message) {
+void EntryMaker::add(const Message& message) {
   const bool question = is_question(message);
   if (question) {
-    entries.push_back({.kind = Entry::Kind::question, .text = plain_text(message)});
+    entries_.push_back({.kind = Entry::Kind::question, .text = plain_text(message)});
+  }
+  if (question || message.seq == Seq{}) {
+    turn_ = Usage{};
   }
   for (const Block& block : message.blocks) {
     if (!question || !std::holds_alternative<TextBlock>(block)) {
-      std::visit(AnswerBlocks{message, entries}, block);
+      std::visit(AnswerBlocks{message, entries_}, block);
     }
   }
-  if (message.role != role::kAssistant) {
-    return;
+  if (message.role == role::kAssistant) {
+    add_footer(message);
   }
+}
+
+void EntryMaker::add_footer(const Message& message) {
   if (message.state == MessageState::incomplete) {
-    entries.push_back({.text = "this answer was cut; /go-on continues it"});
+    entries_.push_back({.text = "this answer was cut; /go-on continues it"});
+  }
+  if (message.usage) {
+    last_input_ = message.usage->input.value > 0 ? message.usage->input.value : last_input_;
+    if (turn_) {
+      store::add_usage(*turn_, *message.usage);
+    }
   }
   // Between tool calls there is no end to mark.
   const bool calls = std::ranges::any_of(message.blocks, [](const Block& block) {
     return std::holds_alternative<ToolUseBlock>(block);
   });
   if (!calls) {
-    entries.push_back({.kind = Entry::Kind::footer,
-                       .text = footer_text(message.model, message.usage),
-                       .at = message.created_at});
+    entries_.push_back({.kind = Entry::Kind::footer,
+                        .text = footer_text(message.model, turn_),
+                        .at = message.created_at});
+    turn_ = Usage{};
   }
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/app/style.h"
@@ -54,8 +55,24 @@ struct Entry {
   void changed() { laid.reset(); }
 };
 
-// Adds what a stored message shows. A tool's result goes to the entry of its call.
-void add_entries(std::vector<Entry>& entries, const Message& message);
+// Makes entries of stored messages, the oldest first.
+class EntryMaker {
+ public:
+  // A tool's result goes to the entry of its call.
+  void add(const Message& message);
+
+  std::vector<Entry> take() { return std::move(entries_); }
+  // Tokens of the last request; 0 when nothing is known.
+  std::int64_t last_input() const { return last_input_; }
+
+ private:
+  void add_footer(const Message& message);
+
+  std::vector<Entry> entries_;
+  std::optional<Usage>
+      turn_;  // what it has used so far; none when it began before the first message
+  std::int64_t last_input_ = 0;
+};
 
 // Gives a tool's result to the entry of its call, if it is there.
 void add_result(std::vector<Entry>& entries, const ToolResultBlock& result);
@@ -71,7 +88,7 @@ void show_more(Entry& entry);
 // "1,234".
 std::string grouped(std::int64_t number);
 
-// "gpt-x · 1,234 in, 56 out · $0.002"; "" when nothing is known.
+// Of a turn: "gpt-x · 1,234 in, 56 out · $0.002"; "" when nothing is known.
 std::string footer_text(std::string_view model, const std::optional<Usage>& usage);
 
 // Puts the entry on lines of at most `width` columns, one at least; an empty line parts it from

@@ -153,7 +153,8 @@ std::vector<Line> body_lines(const Entry& entry, std::size_t width, bool unfolde
     case Kind::footer: {
       const std::string age = entry.at ? age_text(*entry.at, now) : "";
       const std::string gap = entry.text.empty() || age.empty() ? "" : " · ";
-      return {cut_to({{cat("  ", terminal_line(entry.text), gap, age), kDim}}, width)};
+      const std::string text = cat(one_line(entry.text), gap, age);
+      return wrap_text(text, kDim, width, {{{"  ", {}}}, {{"  ", {}}}});
     }
     case Kind::notice:
       return wrap_text(trimmed_end(beginning(entry, entry.text)), kDim, width,

@@ -22,15 +22,15 @@ std::string laid_out(const Entry& entry, bool unfolded = false, std::size_t widt
 }
 
 std::vector<Entry> tool_talk() {
-  std::vector<Entry> entries;
+  EntryMaker maker;
   Message call{.role = "assistant"};
   call.blocks.emplace_back(ThinkingBlock{"I look\nat the file", "", {}});
   call.blocks.emplace_back(ToolUseBlock{"t1", "read_file", *RawJson::parse(R"({"path":"a"})"), {}});
-  add_entries(entries, call);
+  maker.add(call);
   Message result{.role = "user"};
   result.blocks.emplace_back(ToolResultBlock{"t1", "one\ntwo\n", false, {}, {}});
-  add_entries(entries, result);
-  return entries;
+  maker.add(result);
+  return maker.take();
 }
 
 TEST(Entry, GivesAResultToItsCall) {
@@ -63,11 +63,38 @@ TEST(Entry, SaysWhoAnsweredAndWhatItCost) {
   EXPECT_EQ(grouped(-123), "-123");
 }
 
+TEST(EntryMaker, SumsUpWhatATurnUsed) {
+  const Usage usage{.input = {100}, .output = {10}};
+  Message call{.seq = Seq{5}, .role = "assistant", .model = "m", .usage = usage};
+  call.blocks.emplace_back(ToolUseBlock{"t1", "read_file", *RawJson::parse("{}"), {}});
+  Message answer{.seq = Seq{7}, .role = "assistant", .model = "m", .usage = usage};
+  answer.blocks.emplace_back(TextBlock{"done", {}});
+  Message question{.seq = Seq{8}, .role = "user"};
+  question.blocks.emplace_back(TextBlock{"more?", {}});
+
+  EntryMaker maker;
+  maker.add(call);
+  maker.add(answer);  // of a turn whose beginning is not here
+  maker.add(question);
+  maker.add(call);
+  maker.add(answer);
+  maker.add(answer);  // a turn without a question
+  EXPECT_EQ(maker.last_input(), 100);
+  std::vector<std::string> footers;
+  for (const Entry& entry : maker.take()) {
+    if (entry.kind == Entry::Kind::footer) {
+      footers.push_back(entry.text);
+    }
+  }
+  EXPECT_EQ(footers, (std::vector<std::string>{"m", "m · 200 in, 20 out", "m · 100 in, 10 out"}));
+}
+
 TEST(Entry, MarksAnAnswerThatWasCut) {
-  std::vector<Entry> entries;
+  EntryMaker maker;
   Message cut{.role = "assistant", .state = MessageState::incomplete};
   cut.blocks.emplace_back(TextBlock{"half", {}});
-  add_entries(entries, cut);
+  maker.add(cut);
+  const std::vector<Entry> entries = maker.take();
   ASSERT_EQ(entries.size(), 3U);
   EXPECT_EQ(entries[1].text, "this answer was cut; /go-on continues it");
 }

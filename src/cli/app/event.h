@@ -72,6 +72,7 @@ struct TabOpened {
   std::vector<Entry> entries;
   Seq oldest;                        // `entries` begin with this message
   std::vector<std::string> prompts;  // earlier ones, oldest first
+  std::int64_t last_input = 0;       // tokens of the last request
 };
 struct TabFailed {
   TabId tab;
@@ -89,6 +90,7 @@ struct TabChanged {
   bool past_changed = false;  // `entries` stand for the whole transcript
   std::vector<Entry> entries = {};
   Seq oldest = {};
+  std::int64_t last_input = 0;
 };
 // Models that sessions were held with, or that the provider's server has; some come later.
 struct ModelsListed {

@@ -22,16 +22,26 @@ constexpr std::size_t kColumnsForSideTodos = 110;
 constexpr std::size_t kSideTodoColumns = 36;
 constexpr std::size_t kBelowTodoRows = 6;
 constexpr std::size_t kRowsForGap = 10;
+constexpr std::size_t kQuestionBytesMax = 8192;
 
-std::vector<Line> dialog_lines(const Dialog& dialog, std::size_t width) {
-  std::vector<Line> lines =
-      wrap_text(dialog.question, kBold, width,
-                {{{"? ", {.colour = Colour::yellow, .bold = true}}}, {{"  ", {}}}});
-  const char* const keys = dialog.kind == Dialog::Kind::consent
-                               ? "Enter or y: yes · a: always · Esc or n: no"
-                               : "Enter or y: yes · Esc or n: no";
-  std::ranges::move(wrap_text(keys, kDim, width, {{{"  ", {}}}, {{"  ", {}}}}),
-                    std::back_inserter(lines));
+// At most `rows`, if it can be: the keys that answer are always among them.
+std::vector<Line> dialog_lines(const Dialog& dialog, std::size_t width, std::size_t rows) {
+  const bool consent = dialog.kind == Dialog::Kind::consent;
+  const std::string_view question = std::string_view(dialog.question).substr(0, kQuestionBytesMax);
+  std::vector<Line> lines = wrap_text(
+      question, kBold, width, {{{"? ", {.colour = Colour::yellow, .bold = true}}}, {{"  ", {}}}});
+  const char* const keys =
+      consent ? "Enter or y: yes · a: always · Esc or n: no" : "Enter or y: yes · Esc or n: no";
+  std::vector<Line> last = wrap_text(keys, kDim, width, {{{"  ", {}}}, {{"  ", {}}}});
+  const std::size_t room = rows > last.size() + 1 ? rows - last.size() : 1;
+  if (lines.size() > room || question.size() < dialog.question.size()) {
+    lines.resize(room > 1 ? std::min(lines.size(), room - 1) : 1);
+    if (room > 1) {
+      const char* const more = consent ? "  … Ctrl-T and PgUp show all of it" : "  …";
+      lines.push_back({{more, {.colour = Colour::yellow}}});
+    }
+  }
+  std::ranges::move(last, std::back_inserter(lines));
   return lines;
 }
 
@@ -80,8 +90,9 @@ Frame frame_of(const State& state) {
       frame.input_first = frame.input.cursor.row - frame.input_rows + 1;
     }
   } else {
-    frame.dialog = dialog_lines(state.dialogs.front(), width);
-    frame.input_rows = std::min(frame.dialog.size(), std::max<std::size_t>(2, rows / 2));
+    const std::size_t dialog_rows = std::max<std::size_t>(2, rows / 2);
+    frame.dialog = dialog_lines(state.dialogs.front(), width, dialog_rows);
+    frame.input_rows = std::min(frame.dialog.size(), dialog_rows);
   }
   const std::size_t taken = frame.tab_rows + frame.rule_rows + status_rows + frame.input_rows;
   frame.transcript_row = frame.tab_rows;

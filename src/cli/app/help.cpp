@@ -11,7 +11,8 @@
 namespace reprise::cli::app {
 namespace {
 
-constexpr std::size_t kColumnsForTable = 70;
+// A table with a line for each: the longest needs this many.
+constexpr std::size_t kColumnsForTable = 118;
 
 // Where there is no room for two columns.
 std::string narrow_help() {

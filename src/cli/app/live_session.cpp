@@ -90,11 +90,14 @@ Result<Past> read_past(Store& store, const SessionId& id, Seq before, std::int64
   Past past;
   const Seq from{std::max<std::int64_t>(0, before.value - count)};
   past.oldest = from;
+  EntryMaker maker;
   REPRISE_ASSIGN(const ReadReport report,
-                 store.read(id, {.from = from, .to = before}, [&past](const Message& message) {
-                   add_entries(past.entries, message);
+                 store.read(id, {.from = from, .to = before}, [&maker](const Message& message) {
+                   maker.add(message);
                    return Flow::go_on;
                  }));
+  past.entries = maker.take();
+  past.last_input = maker.last_input();
   for (const Damage& part : report.damage) {
     past.entries.push_back(
         {.kind = Entry::Kind::warning, .text = cat("cannot read ", part.where, ": ", part.reason)});

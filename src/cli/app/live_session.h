@@ -35,7 +35,8 @@ namespace reprise::cli::app {
 // A piece of the transcript.
 struct Past {
   std::vector<Entry> entries;
-  Seq oldest;  // its first message
+  Seq oldest;                   // its first message
+  std::int64_t last_input = 0;  // tokens of the last request
 };
 // The messages before `before`, at most `count` of them.
 Result<Past> read_past(Store& store, const SessionId& id, Seq before,

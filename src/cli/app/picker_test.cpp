@@ -189,6 +189,17 @@ TEST(Picker, Renames) {
   EXPECT_TRUE(state.picker);
 }
 
+TEST(Picker, ShowsWhereOneTypes) {
+  State state = picking({10, 40});
+  type(state, std::string(60, 'x') + "日本");
+  EXPECT_NE(shown(state).find("\n› " + std::string(33, 'x') + "日本\n"), std::string::npos)
+      << shown(state);
+  EXPECT_EQ(render(state).cursor(), (Place{1, 39}));
+  key(state, "Ctrl-A");
+  EXPECT_NE(shown(state).find("\n› " + std::string(38, 'x') + "\n"), std::string::npos);
+  EXPECT_EQ(render(state).cursor(), (Place{1, 2}));
+}
+
 TEST(Picker, OrdersByCreation) {
   State state = picking();
   key(state, "Ctrl-S");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/grapheme.h"
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/entry.h"
 #include "cli/app/event.h"
@@ -20,6 +21,7 @@ namespace reprise::cli::app {
 namespace {
 
 constexpr std::size_t kNameColumnsMax = 24;
+constexpr std::size_t kColumnsForHints = 60;
 
 std::string_view mark_of(const Tab& tab) {
   if (tab.is_busy()) {
@@ -35,28 +37,33 @@ std::string cut_name(const std::string& name, std::size_t columns) {
   return columns < 3 ? "" : cat(width_prefix(name, columns - 1), "…");
 }
 
-// The widest names with which all tabs fit.
-std::size_t name_columns(const std::vector<Tab>& tabs, std::size_t room) {
-  for (std::size_t columns = kNameColumnsMax; columns > 0; --columns) {
-    std::size_t taken = 0;
-    for (std::size_t i = 0; i < tabs.size(); ++i) {
-      // " 1 name … "
-      taken += 4 + std::min(display_width(tab_name(tabs[i])), columns) +
-               display_width(mark_of(tabs[i])) + (i >= 9 ? 1 : 0);
-    }
-    if (taken <= room) {
-      return columns;
-    }
+// What all tabs take with names that have at most so many columns.
+std::size_t bar_columns(const std::vector<Tab>& tabs, std::size_t name_columns) {
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < tabs.size(); ++i) {
+    // " 1 name … "
+    const std::string name = cut_name(tab_name(tabs[i]), name_columns);
+    taken += (name.empty() ? 3 : 4) + display_width(name) + display_width(mark_of(tabs[i])) +
+             (i >= 9 ? 1 : 0);
   }
-  return 0;
+  return taken;
 }
 
-std::string state_words(const Tab& tab) {
+// The widest names with which all tabs fit.
+std::size_t name_columns(const std::vector<Tab>& tabs, std::size_t room) {
+  std::size_t columns = kNameColumnsMax;
+  while (columns > 0 && bar_columns(tabs, columns) > room) {
+    --columns;
+  }
+  return columns;
+}
+
+std::string state_words(const Tab& tab, std::size_t columns) {
   switch (tab.phase) {
     case Tab::Phase::opening:
       return "opening…";
     case Tab::Phase::answering:
-      return "answering · Ctrl-C stops";
+      return columns < kColumnsForHints ? "answering" : "answering · Ctrl-C stops";
     case Tab::Phase::stopping:
       return "stopping…";
     case Tab::Phase::closing:
@@ -67,41 +74,65 @@ std::string state_words(const Tab& tab) {
   return "F1 help";
 }
 
-std::string facts_line(const State& state, const Tab& tab) {
+// A part of the last row. The more it is needed, the longer it stays on a narrow screen.
+struct Fact {
+  int need;
+  std::string text;
+};
+
+std::vector<Fact> facts_of(const State& state, const Tab& tab) {
   const TabFacts& facts = tab.facts;
-  std::string out;
-  const auto add = [&out](std::string_view part) {
-    if (!part.empty()) {
-      out += cat(out.empty() ? "" : " · ", part);
-    }
-  };
-  add(facts.model.empty() ? facts.provider : facts.model);
-  add(facts.mode);
   const std::int64_t used = facts.usage.input.value + facts.usage.output.value;
-  const std::string tokens = used > 0 ? cat(grouped(used), " tokens") : "";
-  add(tokens);
+  std::string budget;
   if (facts.budget && tab.last_input > 0) {
-    add(cat(grouped(tab.last_input), " of ", grouped(*facts.budget), " sent"));
+    budget = cat(grouped(tab.last_input), " of ", grouped(*facts.budget), " sent");
   } else if (facts.budget) {
-    add(cat("budget ", grouped(*facts.budget)));
+    budget = cat("budget ", grouped(*facts.budget));
   }
-  if (!facts.id.empty() || !facts.saved) {
-    add(facts.saved ? facts.store : "not saved");
+  const bool is_known = !facts.id.empty();
+  return {{5, terminal_line(facts.model.empty() ? facts.provider : facts.model)},
+          {3, terminal_line(facts.mode)},
+          {2, used > 0 ? cat(grouped(used), " tokens") : ""},
+          {4, budget},
+          {facts.saved ? 4 : 6, !facts.saved ? "not saved"
+                                : is_known   ? facts.store
+                                             : ""},
+          {1, terminal_line(short_path(state, facts.folder))}};
+}
+
+// What is needed least is left out until the rest fits.
+std::string facts_line(std::vector<Fact> facts, std::size_t columns) {
+  std::erase_if(facts, [](const Fact& fact) { return fact.text.empty(); });
+  for (;;) {
+    std::string out;
+    for (const Fact& fact : facts) {
+      out += cat(out.empty() ? "" : " · ", fact.text);
+    }
+    if (facts.size() < 2 || display_width(out) <= columns) {
+      return cut_name(out, columns);
+    }
+    facts.erase(std::ranges::min_element(facts, {}, &Fact::need));
   }
-  add(short_path(state, facts.folder));
-  return out;
 }
 
 }  // namespace
 
 void render_tabs(Screen& screen, const State& state) {
   const std::size_t columns = name_columns(state.tabs, state.size.columns);
+  // What is left belongs to the tab that is shown.
+  const std::size_t taken = bar_columns(state.tabs, columns);
+  const std::size_t left = state.size.columns - std::min(taken, state.size.columns);
   std::size_t column = 0;
   for (std::size_t i = 0; i < state.tabs.size(); ++i) {
     const Tab& tab = state.tabs[i];
     const bool current = i == state.current;
     const Style style = current ? Style{.bold = true, .reverse = true} : kDim;
-    const std::string name = cut_name(tab_name(tab), columns);
+    std::string name = cut_name(tab_name(tab), columns);
+    if (current) {
+      const std::size_t blank = name.empty() ? 1 : 0;  // before it
+      const std::size_t room = display_width(name) + left - std::min(left, blank);
+      name = cut_name(tab_name(tab), std::min(room, kNameColumnsMax));
+    }
     column = screen.put({0, column}, cat(" ", i + 1, name.empty() ? "" : " ", name), style);
     Style mark = style;
     mark.colour = tab.is_busy() ? Colour::cyan : Colour::yellow;
@@ -114,7 +145,7 @@ void render_tabs(Screen& screen, const State& state) {
 void render_status(Screen& screen, const State& state, std::size_t row) {
   const Tab* const tab = state.tab();
   const std::size_t width = state.size.columns;
-  std::string right = tab == nullptr ? "F1 help" : state_words(*tab);
+  std::string right = tab == nullptr ? "F1 help" : state_words(*tab, width);
   if (state.leaving) {
     right = "closing… Ctrl-C hurries";
   }
@@ -123,13 +154,14 @@ void render_status(Screen& screen, const State& state, std::size_t row) {
   if (state.line_search) {
     const LineSearch& search = *state.line_search;
     const bool history = search.kind == LineSearch::Kind::history;
-    const std::string text = cat(history ? "earlier messages: " : "/", search.pattern.text());
+    const std::string text = cat(search.failed ? "no " : "", history ? "earlier messages: " : "/",
+                                 search.pattern.text());
     const std::size_t column = screen.put({row, 1}, text, {.colour = Colour::yellow}, end);
     screen.set_cursor({row, std::min(column, width - 1)});
   } else if (!state.status.empty()) {
     screen.put({row, 1}, state.status, {.colour = Colour::yellow}, end);
   } else if (tab != nullptr) {
-    screen.put({row, 1}, facts_line(state, *tab), kDim, end);
+    screen.put({row, 1}, facts_line(facts_of(state, *tab), end > 1 ? end - 1 : 0), kDim, end);
   }
   if (end < width) {
     const bool busy = tab != nullptr && tab->is_busy();

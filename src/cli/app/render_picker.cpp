@@ -1,6 +1,7 @@
 // The picker's screen: the filter, the list, a preview of the selected session.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -30,6 +31,14 @@ constexpr std::size_t kPreviewRows = 7;
 constexpr std::size_t kFirstRow = 2;
 constexpr std::size_t kCountColumns = 12;
 constexpr Style kPickerAccent{.colour = Colour::cyan, .bold = true};
+
+// The first that fits is shown.
+using KeyWords = std::array<std::string_view, 3>;
+constexpr KeyWords kPickerKeys = {
+    " · Enter resumes · Tab projects · Ctrl-S order · F2 rename · Del trash · Esc leaves",
+    " · Enter · Tab projects · Ctrl-S order · F2 rename · Del trash · Esc", " · Enter · Esc"};
+constexpr KeyWords kRenameKeys = {" · Enter renames · Esc keeps the old title",
+                                  " · Enter renames · Esc", " · Enter · Esc"};
 
 struct PickerFrame {
   std::size_t list_rows = 0;
@@ -163,6 +172,16 @@ void render_preview(Screen& screen, const State& state, const Picker& picker,
   }
 }
 
+// The end of a line that has room: where one types.
+std::string_view end_within(std::string_view text, std::size_t columns) {
+  for (std::size_t width = display_width(text); width > columns;) {
+    const std::size_t bytes = first_grapheme(text);
+    width -= std::min(width, display_width(text.substr(0, bytes)));
+    text.remove_prefix(bytes);
+  }
+  return text;
+}
+
 void render_filter(Screen& screen, const State& state, const Picker& picker) {
   const std::string where = cat(picker.all ? "all projects" : "this project",
                                 picker.order == Picker::Order::activity ? "" : ", by creation");
@@ -174,13 +193,16 @@ void render_filter(Screen& screen, const State& state, const Picker& picker) {
   const Editor& line = picker.new_title ? *picker.new_title : picker.filter;
   const std::string prompt = picker.new_title ? "new title: " : "› ";
   const std::size_t start = screen.put({1, 0}, prompt, kPickerAccent);
+  const std::size_t room = state.size.columns > start ? state.size.columns - start : 1;
+  const std::string_view before =
+      end_within(std::string_view(line.text()).substr(0, line.cursor()), room > 1 ? room - 1 : 0);
   if (line.empty() && !picker.new_title) {
     screen.put({1, start}, "Type to filter", kDim);
   } else {
-    screen.put({1, start}, line.text(), kPlain);
+    const std::size_t column = screen.put({1, start}, before, kPlain);
+    screen.put({1, column}, std::string_view(line.text()).substr(line.cursor()), kPlain);
   }
-  const std::size_t before = display_width(std::string_view(line.text()).substr(0, line.cursor()));
-  screen.set_cursor({1, std::min(start + before, state.size.columns - 1)});
+  screen.set_cursor({1, std::min(start + display_width(before), state.size.columns - 1)});
 }
 
 std::string counted(const Picker& picker) {
@@ -208,17 +230,12 @@ void render_picker(Screen& screen, const State& state, const Picker& picker) {
     return;
   }
   const std::size_t column = screen.put({row, 1}, counted(picker), kDim);
-  std::string_view keys =
-      " · Enter resumes · Tab projects · Ctrl-S order · F2 rename · Del trash · Esc leaves";
-  if (picker.new_title) {
-    keys = " · Enter renames · Esc keeps the old title";
-  } else if (column + display_width(keys) > state.size.columns) {
-    keys = " · Enter resumes · Tab projects · F2 rename · Del trash · Esc";
-  }
-  if (column + display_width(keys) > state.size.columns) {
-    keys = " · Enter · Esc";
-  }
-  screen.put({row, column}, keys, kDim);
+  const auto fits = [&](std::string_view keys) {
+    return column + display_width(keys) <= state.size.columns;
+  };
+  const auto& all = picker.new_title ? kRenameKeys : kPickerKeys;
+  const auto* const keys = std::ranges::find_if(all, fits);
+  screen.put({row, column}, keys == all.end() ? "" : *keys, kDim);
 }
 
 }  // namespace reprise::cli::app

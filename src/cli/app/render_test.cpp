@@ -117,7 +117,7 @@ TEST(Render, MarksTabsAndCutsTheirNames) {
     enter(state, "/session new /p");
     update(state, TabOpened{{i}, some_facts("/p" + std::to_string(i), "Long title"), {}, {}, {}});
   }
-  EXPECT_EQ(rows(shown(state), 0, 0), " 1 …  2  3  4  5  6  7  8  9  10\n");
+  EXPECT_EQ(rows(shown(state), 0, 0), " 1 …  2  3  4  5  6  7  8  9  10 Long …\n");
   state.size = kUsual;
   const std::string bar = rows(shown(state), 0, 0);
   EXPECT_NE(bar.find(" 2 Lo… "), std::string::npos) << bar;
@@ -133,6 +133,21 @@ TEST(Render, ShowsHowMuchOfTheBudgetIsUsed) {
   enter(state, "question");
   answer(state, "answer");
   EXPECT_NE(shown(state).find("echo · 12 of 8,000 sent · sqlite"), std::string::npos);
+}
+
+TEST(Render, LeavesOutWhatIsNeededLeast) {
+  State state = open_state({10, 40});
+  TabFacts& facts = state.tabs[0].facts;
+  facts.budget = 800;
+  facts.usage.input = {123456};
+  facts.saved = false;
+  EXPECT_NE(shown(state).find(" echo · budget 800 · not saved  F1 help\n"), std::string::npos)
+      << shown(state);
+  facts.model = "a-model-with-a-name-as-long-as-any";
+  EXPECT_NE(shown(state).find(" not saved "), std::string::npos) << shown(state);
+  facts.saved = true;
+  EXPECT_NE(shown(state).find(" a-model-with-a-name-as-long-a… F1 help"), std::string::npos)
+      << shown(state);
 }
 
 TEST(Render, GrowsTheInputAndScrollsIt) {

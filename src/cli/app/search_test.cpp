@@ -32,6 +32,7 @@ TEST(HistorySearch, FindsEarlierMessages) {
   EXPECT_EQ(state.input().text(), "make bread");
   key(state, "Ctrl-R");
   EXPECT_EQ(state.input().text(), "make bread");
+  EXPECT_NE(shown(state).find(" no earlier messages: brea"), std::string::npos);
   key(state, "Esc");
   EXPECT_EQ(state.input().text(), "draft");
 
@@ -226,7 +227,7 @@ TEST(Todos, StandBelowTheTranscriptOrBesideIt) {
   state.size = {50, 200};
   EXPECT_NE(shown(state).find("│ Todos 1/3\n"), std::string::npos) << shown(state);
   state.size = {10, 40};
-  EXPECT_NE(shown(state).find("  Todos 1/3\n  [x] read the file\n"), std::string::npos)
+  EXPECT_NE(shown(state).find("  Todos 1/3\n  [~] mending it\n"), std::string::npos)
       << shown(state);
   key(state, "F3");
   EXPECT_EQ(shown(state).find("Todos"), std::string::npos);

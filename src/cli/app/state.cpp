@@ -31,4 +31,9 @@ std::string short_path(const State& state, const std::string& path) {
   return path;
 }
 
+bool State::dialog_has_keys() const {
+  constexpr std::chrono::seconds kStillTyping{1};
+  return !dialogs.empty() && !(dialogs.front().while_typing && now - typed_at < kStillTyping);
+}
+
 }  // namespace reprise::cli::app

@@ -54,6 +54,7 @@ struct Tab {
   std::string search = {};         // what was looked for last, in small letters
   std::optional<Anchor> found = {};
   std::int64_t last_input = 0;             // tokens of the last request
+  Usage turn = {};                         // what the running turn has used
   std::optional<std::size_t> chosen = {};  // the entry that Enter opens or closes
   Editor input = {};
   std::vector<std::string> models = {};  // beside those of the settings
@@ -75,6 +76,7 @@ struct Dialog {
   std::optional<SessionInfo> session = {};  // resume
   int number = 0;                           // consent
   std::string question = {};
+  bool while_typing = false;  // it came in the middle of a message
 };
 
 // A search that is being typed.
@@ -84,6 +86,7 @@ struct LineSearch {
   std::string draft = {};  // the input, to be put back
   Editor pattern = {};
   std::size_t place = 0;  // of the prompt that was found
+  bool failed = false;    // none was
 };
 
 struct State {
@@ -103,6 +106,7 @@ struct State {
   std::string notice = {};                   // what was said while there was no tab to say it in
   std::vector<std::string> last_words = {};  // warnings that came while it closed
   std::optional<Time> stopped_at = {};       // the last Ctrl-C
+  Time typed_at = {};                        // the last key
   Editor first_input = {};                   // before there is a tab
   bool leaving = false;
   bool interrupted = false;
@@ -115,6 +119,8 @@ struct State {
   Tab* find(TabId id);
   Editor& input() { return current < tabs.size() ? tabs[current].input : first_input; }
   const Editor& input() const { return current < tabs.size() ? tabs[current].input : first_input; }
+  // Whether keys answer the first dialog: not those of a message that somebody is still typing.
+  bool dialog_has_keys() const;
 };
 
 // What a tab is called: its title, or its folder.

@@ -51,7 +51,7 @@ std::vector<Line> todo_panel(const std::vector<Todo>& todos, std::size_t rows,
                         : std::ranges::find(todos, TodoStatus::pending, &Todo::status);
   // What is to be done now has one finished todo before it, where there is room.
   auto first = static_cast<std::size_t>(next - todos.begin());
-  first = first > 0 ? first - 1 : 0;
+  first = first > 0 && room > 1 ? first - 1 : first;
   first = std::min(first, todos.size() - std::min(todos.size(), room));
   for (std::size_t i = first; i < todos.size() && out.size() < rows; ++i) {
     out.push_back(todo_line(todos[i], columns));

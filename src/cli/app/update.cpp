@@ -24,11 +24,16 @@ class Handler {
  public:
   Handler(State& state, Effects& effects) : state_(state), effects_(effects) {}
 
-  void operator()(const KeyPressed& key) { press(state_, key.name, effects_); }
+  void operator()(const KeyPressed& key) {
+    press(state_, key.name, effects_);
+    state_.typed_at = state_.now;
+  }
 
   void operator()(const Typed& typed) {
+    const bool for_dialog = state_.dialog_has_keys();
+    state_.typed_at = state_.now;
     state_.status.clear();
-    if (state_.dialogs.empty()) {
+    if (!for_dialog) {
       type_text(typed.text);
       return;
     }
@@ -44,7 +49,7 @@ class Handler {
   }
 
   void operator()(const Pasted& paste) {
-    if (state_.dialogs.empty()) {
+    if (!state_.dialog_has_keys()) {
       state_.status.clear();
       type_text(paste.text);
     }
@@ -81,6 +86,7 @@ class Handler {
     // What was said while it was being opened comes after what was said before.
     tab->entries.insert(tab->entries.begin(), opened.entries.begin(), opened.entries.end());
     tab->oldest = opened.oldest;
+    tab->last_input = opened.last_input;
     for (const std::string& prompt : opened.prompts) {
       tab->input.remember(prompt);
     }
@@ -133,6 +139,7 @@ class Handler {
         }
         tab->entries = std::move(entries);
         tab->oldest = changed.oldest;
+        tab->last_input = changed.last_input;
         tab->top.reset();
         tab->found.reset();
         tab->chosen.reset();
@@ -175,7 +182,8 @@ class Handler {
     state_.dialogs.push_back({.kind = Dialog::Kind::consent,
                               .tab = asked.tab,
                               .number = asked.number,
-                              .question = cat(where, asked.question)});
+                              .question = cat(where, asked.question),
+                              .while_typing = !state_.input().empty()});
   }
 
   void operator()(const Edited& edited) {

@@ -70,6 +70,8 @@ void close_tab(State& state, Tab& tab, Effects& effects);
 // (then the sessions stay open in the store).
 enum class Leaving : std::uint8_t { done, stopped, signalled };
 void leave(State& state, Leaving how, Effects& effects);
+// The tab's session begins to answer.
+void begin_turn(Tab& tab);
 // A question to the model, now or after the running answer.
 void ask(Tab& tab, std::string text, Effects& effects);
 // The first question that waits, if there is one.

@@ -13,6 +13,7 @@
 #include "cli/app/editor.h"
 #include "cli/app/effect.h"
 #include "cli/app/entry.h"
+#include "cli/app/frame.h"
 #include "cli/app/help.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
@@ -115,7 +116,7 @@ bool waits_for_answer(SlashVerb verb) {
 }
 
 void turn_again(Tab& tab, SlashVerb verb, Effects& effects) {
-  tab.phase = Tab::Phase::answering;
+  begin_turn(tab);
   tab.top.reset();
   if (verb == SlashVerb::go_on) {
     effects.emplace_back(GoOn{.tab = tab.id});
@@ -172,7 +173,7 @@ void run_command(State& state, std::string_view line, Effects& effects) {
     case SlashVerb::resume:
       return run_resume(state, slash->text, effects);
     case SlashVerb::help:
-      say(state, tab, Kind::notice, app_help(state.size.columns));
+      say(state, tab, Kind::notice, app_help(frame_of(state).transcript_columns));
       if (tab != nullptr) {
         // From its beginning; it may be longer than the screen.
         tab->top = Anchor{tab->entries.size() - 1, 0};
@@ -256,9 +257,7 @@ void run_resume(State& state, std::string_view text, Effects& effects) {
   const TabId id = tab == nullptr ? TabId{} : tab->id;
   const std::string_view word = text.substr(0, std::min(text.find(' '), text.size()));
   const std::string_view rest = trimmed(text.substr(word.size()));
-  if (word.empty()) {
-    open_picker(state, false, true, effects);
-  } else if (word == "list" && rest.empty()) {
+  if (rest.empty() && (word.empty() || word == "list")) {
     effects.emplace_back(ListResumable{.tab = id});
   } else if (word == "clear" && rest.empty()) {
     effects.emplace_back(CountClosed{.tab = id});

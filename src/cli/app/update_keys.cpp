@@ -132,6 +132,30 @@ void dialog_key(State& state, std::string_view key, Effects& effects) {
   }
 }
 
+// Who is asked may look at the session first.
+bool passes_dialog(const State& state, Action action) {
+  switch (action) {
+    case Action::redraw:
+    case Action::suspend:
+      return true;
+    case Action::stop:
+      return state.leaving;
+    case Action::page_up:
+    case Action::page_down:
+    case Action::scroll_up:
+    case Action::scroll_down:
+    case Action::to_top:
+    case Action::to_bottom:
+    case Action::fold:
+    case Action::next_tab:
+    case Action::previous_tab:
+    case Action::go_to_tab:
+      return state.dialogs.front().kind == Dialog::Kind::consent;
+    default:
+      return false;
+  }
+}
+
 void go_to_tab(State& state, std::string_view key) {
   const char digit = key.back();
   const std::size_t index = digit == '0' ? 9 : static_cast<std::size_t>(digit - '1');
@@ -235,8 +259,7 @@ void press(State& state, std::string_view key, Effects& effects) {
     return press(state, cat("Ctrl-X+", key), effects);
   }
   const std::optional<Action> action = find_action(key);
-  if (!state.dialogs.empty() && action != Action::redraw && action != Action::suspend &&
-      !(state.leaving && action == Action::stop)) {
+  if (state.dialog_has_keys() && !(action && passes_dialog(state, *action))) {
     dialog_key(state, key, effects);
     return;
   }

@@ -282,7 +282,7 @@ void on_stored_changed(State& state, const StoredChanged& changed, Effects& effe
     if (changed.what == What::renamed) {
       rename(*row, changed.title);
     } else {
-      picker.note = cat("'", row->title, "' is in the trash; u brings it back");
+      picker.note = cat("in the trash, u brings it back: '", row->title, "'");
       const std::size_t selected = picker.selected;
       picker.trashed.push_back(std::move(*row));
       picker.rows.erase(row);

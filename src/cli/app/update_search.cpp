@@ -35,11 +35,13 @@ void find_prompt(State& state, LineSearch& search, std::size_t place) {
   for (std::size_t i = std::min(place, prompts.size()); i-- > 0;) {
     if (contains(prompts[i], pattern)) {
       search.place = i;
+      search.failed = false;
       const std::string found = prompts[i];
       state.input().set(found);
       return;
     }
   }
+  search.failed = true;
 }
 
 // The line that has the pattern, from `from` on.

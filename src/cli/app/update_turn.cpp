@@ -14,6 +14,7 @@
 #include "cli/app/state.h"
 #include "cli/app/update.h"
 #include "reprise/message.h"
+#include "store/usage_sum.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -57,6 +58,11 @@ void give_back(Tab& tab) {
 
 }  // namespace
 
+void begin_turn(Tab& tab) {
+  tab.phase = Tab::Phase::answering;
+  tab.turn = {};
+}
+
 void ask(Tab& tab, std::string text, Effects& effects) {
   tab.top.reset();
   if (tab.phase != Tab::Phase::idle) {
@@ -64,7 +70,7 @@ void ask(Tab& tab, std::string text, Effects& effects) {
     return;
   }
   add_entry(tab, {.kind = Entry::Kind::question, .text = text});
-  tab.phase = Tab::Phase::answering;
+  begin_turn(tab);
   effects.emplace_back(Ask{.tab = tab.id, .text = std::move(text)});
 }
 
@@ -105,13 +111,15 @@ void on_answer(Tab& tab, const AnswerStored& answer) {
       entry.changed();
     }
   }
-  if (answer.usage && answer.usage->input.value > 0) {
-    tab.last_input = answer.usage->input.value;
+  if (answer.usage) {
+    tab.last_input = answer.usage->input.value > 0 ? answer.usage->input.value : tab.last_input;
+    store::add_usage(tab.turn, *answer.usage);
   }
   if (!answer.calls_tools) {
     add_entry(tab, {.kind = Entry::Kind::footer,
-                    .text = footer_text(answer.model, answer.usage),
+                    .text = footer_text(answer.model, tab.turn),
                     .at = answer.at});
+    tab.turn = {};
   }
 }
 
