@@ -1,0 +1,68 @@
+// Every screen at three sizes, as whole texts: screens/NAME.txt. With REPRISE_WRITE_SCREENS set the
+// texts are written anew, to be read in the diff.
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/app/test_screens.h"
+#include "cli/app/test_state.h"
+
+namespace reprise::cli::app {
+namespace {
+
+// Rows that are empty are counted where there are many.
+std::string folded(std::string_view text) {
+  std::string out;
+  std::size_t empty = 0;
+  const auto close = [&] {
+    out += empty > 2 ? cat("(", empty, " empty rows)\n") : std::string(empty, '\n');
+    empty = 0;
+  };
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n') + 1;
+    if (end == 1) {
+      ++empty;
+    } else {
+      close();
+      out += text.substr(0, end);
+    }
+    text.remove_prefix(end);
+  }
+  close();
+  return out;
+}
+
+class Screens : public testing::TestWithParam<NamedScreen> {};
+
+TEST_P(Screens, AreAsTheyWere) {
+  std::string text;
+  for (const Size size : {Size{24, 80}, Size{50, 200}, Size{10, 40}}) {
+    const State state = GetParam().make(size);
+    const Screen screen = render(state);
+    const auto cursor = screen.cursor();
+    text += cat("== ", size.columns, "x", size.rows,
+                cursor ? cat(", cursor at ", cursor->row, ", ", cursor->column) : "", "\n",
+                folded(screen.text()));
+  }
+  const std::string file = cat(REPRISE_SCREENS, "/", GetParam().name, ".txt");
+  if (std::getenv("REPRISE_WRITE_SCREENS") != nullptr) {
+    std::ofstream(file) << text;
+    return;
+  }
+  EXPECT_EQ(text, read_file(file).value_or("")) << file;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Screens, testing::ValuesIn(all_screens()),
+                         [](const auto& screen) { return std::string(screen.param.name); });
+
+}  // namespace
+}  // namespace reprise::cli::app

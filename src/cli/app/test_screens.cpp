@@ -1,0 +1,331 @@
+#include "cli/app/test_screens.h"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/app/entry.h"
+#include "cli/app/event.h"
+#include "cli/app/picker.h"
+#include "cli/app/test_state.h"
+#include "cli/app/update.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+namespace shown_screens {
+namespace {
+
+constexpr TabId kFirst{1};
+constexpr std::string_view kAnswer =
+    "## What was found\n\n"
+    "Two files *read* the config, one **writes** it:\n\n"
+    "1. `config.cpp`, the user's file first\n"
+    "2. `cmd_config.cpp`\n   - only for `init`\n\n"
+    "| from | wins over | why |\n|---|---|---:|\n| flags | all else | they are nearest |\n"
+    "| 環境 | files | 🙂 |\n\n"
+    "```cpp\nauto settings = load(sources);  // flags come later\n```\n\n"
+    "> Quoted, with a [link](https://example.org/a).";
+
+Usage used(std::int64_t in, std::int64_t out, std::string_view cost) {
+  return {.input = {in}, .output = {out}, .cost = Money::parse(cost)};
+}
+
+void end_turn(State& state, TabId tab) {
+  TabFacts facts = state.find(tab)->facts;
+  facts.usage = used(1420, 96, "0.0021");
+  facts.budget = 8000;
+  update(state, TurnEnded{.tab = tab, .facts = facts});
+}
+
+void answer(State& state, std::string_view text) {
+  update(state, TextCame{kFirst, std::string(text)});
+  update(state, AnswerStored{.tab = kFirst,
+                             .model = "gpt-x",
+                             .usage = used(1420, 96, "0.0021"),
+                             .at = state.now - std::chrono::minutes(3)});
+  end_turn(state, kFirst);
+}
+
+State talk(Size size) {
+  State state = open_state(size);
+  enter(state, "Which files read the config?");
+  answer(state, kAnswer);
+  return state;
+}
+
+ToolUseBlock call(std::string id, std::string name, std::string_view input) {
+  return {std::move(id), std::move(name), *RawJson::parse(std::string(input)), {}};
+}
+
+// A turn with a thought and two calls, in two requests: the footer has the sum of both.
+State tools(Size size) {
+  State state = open_state(size);
+  enter(state, "Read a.txt and write b.txt");
+  update(state, ThinkingCame{kFirst, "First I read.\nThen I write."});
+  update(state, ToolCalled{kFirst, call("1", "read_file", R"({"path":"a.txt"})")});
+  update(state, ToolCalled{kFirst, call("2", "write_file", R"({"path":"b.txt"})")});
+  update(state, AnswerStored{.tab = kFirst,
+                             .model = "gpt-x",
+                             .usage = used(1000, 50, "0.001"),
+                             .at = state.now,
+                             .calls_tools = true});
+  update(state, ToolAnswered{kFirst, {"1", "one\ntwo", false, {}, {}}});
+  update(state, ToolAnswered{kFirst, {"2", "no permission", true, {}, {}}});
+  answer(state, "The second one could not be written.");
+  return state;
+}
+
+State opened_tools(Size size) {
+  State state = tools(size);
+  key(state, "Shift-Tab");
+  key(state, "Enter");
+  return state;
+}
+
+State answering(Size size) {
+  State state = talk(size);
+  enter(state, "And who writes it?");
+  update(state, TextCame{kFirst, "Nobody but"});
+  enter(state, "Are you sure?");
+  type(state, "half a thou");
+  return state;
+}
+
+State cut(Size size) {
+  State state = open_state(size);
+  enter(state, "Tell me all");
+  update(state, TextCame{kFirst, "To begin with"});
+  TurnEnded ended{.tab = kFirst, .facts = state.tabs[0].facts, .stopped = true};
+  ended.facts.saved = false;
+  ended.facts.title = "All of it";
+  update(state, ended);
+  update(state, Said{Said::Kind::warning, kFirst,
+                     "the disk is full; the conversation goes on, and is not saved"});
+  return state;
+}
+
+State offer(Size size) {
+  State state = empty_state(size);
+  update(state,
+         NewestFound{SessionInfo{.id = *SessionId::parse("0190a6a0-0000-7000-8000-000000000002"),
+                                 .title = "Find who reads the config, and why it is read twice",
+                                 .head = Seq{12},
+                                 .updated_at = state.now - std::chrono::hours(30)}});
+  return state;
+}
+
+State consent(Size size) {
+  State state = open_state(size);
+  enter(state, "Write it");
+  std::string input = R"({"path":"notes.txt","text":")";
+  for (int i = 1; i <= 120; ++i) {
+    input += cat("line ", i, "\\n");
+  }
+  update(state, ToolCalled{kFirst, call("1", "write_file", input + "\"}")});
+  update(state, ConsentAsked{kFirst, 1, cat("Run write_file ", input, "\"}?")});
+  return state;
+}
+
+State closing_question(Size size) {
+  State state = answering(size);
+  key(state, "Ctrl-W");
+  return state;
+}
+
+State clearing(Size size) {
+  State state = talk(size);
+  update(state, ClearAsked{3});
+  return state;
+}
+
+State leaving(Size size) {
+  State state = talk(size);
+  enter(state, "/quit");
+  return state;
+}
+
+State todos(Size size) {
+  State state = talk(size);
+  std::vector<Todo> list(4);
+  list[0].content = "Find who reads the config";
+  list[0].status = TodoStatus::completed;
+  list[1].content = "List the keys";
+  list[1].active_form = "Listing the keys";
+  list[1].status = TodoStatus::in_progress;
+  list[2].content = "Write them down, with what each of them means and where it may stand";
+  list[3].content = "漢字 and 🙂";
+  update(state, TodosChanged{kFirst, list});
+  return state;
+}
+
+// Ten of them: one answers, one has news, one is being opened.
+State tabs(Size size) {
+  State state = talk(size);
+  for (int i = 2; i <= 10; ++i) {
+    enter(state, cat("/session new /home/ann/p", i));
+    if (i < 10) {
+      const std::string title = i == 3 ? "見出し" : i == 4 ? "A title that is long" : "";
+      update(state, TabOpened{{i}, some_facts(cat("/home/ann/p", i), title), {}, {}, {}});
+    }
+  }
+  key(state, "Alt-2");
+  enter(state, "slow");
+  key(state, "Alt-1");
+  update(state, Said{Said::Kind::notice, TabId{4}, "news"});
+  enter(state, "/session list");
+  enter(state, "/session new /one/too/many");
+  return state;
+}
+
+State help(Size size) {
+  State state = talk(size);
+  key(state, "F1");
+  return state;
+}
+
+State history_search(Size size) {
+  State state = talk(size);
+  key(state, "Ctrl-R");
+  type(state, "config");
+  return state;
+}
+
+State transcript_search(Size size) {
+  State state = open_state(size);
+  for (int i = 0; i < 60; ++i) {
+    state.tabs[0].entries.push_back({.text = cat(i % 20 == 3 ? "Needle " : "hay ", i)});
+  }
+  key(state, "PgUp");
+  type(state, "/needle");
+  key(state, "Enter");
+  type(state, "/other");
+  return state;
+}
+
+State long_input(Size size) {
+  State state = talk(size);
+  for (int i = 1; i <= 12; ++i) {
+    type(state, cat("line ", i, " of what is typed, 漢字"));
+    key(state, "Alt-Enter");
+  }
+  type(state, std::string(90, 'x'));
+  return state;
+}
+
+PickerRow row(int number, std::string_view title, std::string_view folder, std::int64_t messages) {
+  const Time updated = empty_state().now - std::chrono::minutes(number * number * 17);
+  return picker_row({.id = *SessionId::parse(cat("0190a6a0-0000-7000-8000-00000000000", number)),
+                     .title = std::string(title),
+                     .mode = number == 2 ? "draft" : "",
+                     .working_dir = std::string(folder),
+                     .head = Seq{messages},
+                     .created_at = updated,
+                     .updated_at = updated},
+                    "");
+}
+
+State picking(Size size) {
+  State state = empty_state(size);
+  begin(state, {.pick = true, .all = true});
+  PageLoaded page{
+      .generation = 1,
+      .rows = {row(1, "Which files read the config?", "/home/ann/reprise", 12),
+               row(2, "Mana base advice", "/home/ann/cards", 4),
+               row(3, "A title that is longer than there is room for on most screens, 漢字",
+                   "/home/ann/a/folder/with/a/long/path", 12345),
+               row(4, "", "/srv/other", 0)},
+      .next = ""};
+  page.rows[2].interrupted = true;
+  update(state, page);
+  update(state, PreviewLoaded{page.rows[0].id,
+                              {"Which files read the config?",
+                               "Two files read it, one writes it:\nconfig.cpp\ncmd_config.cpp",
+                               true, false}});
+  return state;
+}
+
+State picker_filter(Size size) {
+  State state = picking(size);
+  type(state, "zzz");
+  return state;
+}
+
+State picker_rename(Size size) {
+  State state = picking(size);
+  key(state, "F2");
+  return state;
+}
+
+State picker_trash(Size size) {
+  State state = picking(size);
+  update(state, StoredChanged{StoredChanged::What::trashed, state.picker->rows[1].id});
+  return state;
+}
+
+State picker_loading(Size size) {
+  State state = empty_state(size);
+  begin(state, {.pick = true});
+  return state;
+}
+
+State hostile(Size size) {
+  State state = open_state(size);
+  const std::string bad = "a\x1b]0;owned\x07\x1b[2Jb\u202ec\u2066d\te\u0301\u0302\xff";
+  state.tabs[0].facts = some_facts("/tmp/" + bad, bad);
+  state.tabs[0].facts.model = bad;
+  state.tabs[0].facts.mode = bad;
+  enter(state, bad);
+  update(state, ToolCalled{kFirst, {"1", bad, *RawJson::parse("{}"), {}}});
+  update(state, ToolAnswered{kFirst, {"1", bad, false, {}, {}}});
+  update(state, TextCame{kFirst, "# " + bad + "\n" + bad + "\n```" + bad + "\n" + bad + "\n```"});
+  std::vector<Todo> list(1);
+  list[0].content = bad;
+  update(state, TodosChanged{kFirst, list});
+  key(state, "Ctrl-T");
+  return state;
+}
+
+}  // namespace
+}  // namespace shown_screens
+
+std::vector<NamedScreen> all_screens() {
+  using namespace shown_screens;  // NOLINT(google-build-using-namespace): of this file
+  return {{"opening", [](Size size) { return empty_state(size); }},
+          {"new_session", [](Size size) { return open_state(size); }},
+          {"no_session",
+           [](Size size) {
+             State state = open_state(size);
+             update(state, TabClosed{kFirst});
+             return state;
+           }},
+          {"offer", offer},
+          {"talk", talk},
+          {"tools", tools},
+          {"opened_tools", opened_tools},
+          {"answering", answering},
+          {"cut", cut},
+          {"consent", consent},
+          {"closing_question", closing_question},
+          {"clearing", clearing},
+          {"leaving", leaving},
+          {"todos", todos},
+          {"tabs", tabs},
+          {"help", help},
+          {"history_search", history_search},
+          {"transcript_search", transcript_search},
+          {"long_input", long_input},
+          {"picker", picking},
+          {"picker_filter", picker_filter},
+          {"picker_rename", picker_rename},
+          {"picker_trash", picker_trash},
+          {"picker_loading", picker_loading},
+          {"hostile", hostile}};
+}
+
+}  // namespace reprise::cli::app

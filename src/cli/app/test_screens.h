@@ -1,0 +1,21 @@
+#pragma once
+
+// For tests: every screen that the program has.
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "cli/app/screen.h"
+#include "cli/app/state.h"
+
+namespace reprise::cli::app {
+
+struct NamedScreen {
+  std::string_view name;
+  std::function<State(Size)> make;
+};
+
+std::vector<NamedScreen> all_screens();
+
+}  // namespace reprise::cli::app
