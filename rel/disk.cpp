@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <fstream>
 #include <ios>
-#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -22,9 +22,15 @@ namespace fs = std::filesystem;
 
 constexpr int kNowhere = -1;
 
+// At once: it is done at every sync.
 std::string read_bytes(const fs::path& file) {
+  std::error_code unknown;
+  const std::uintmax_t size = fs::file_size(file, unknown);
+  std::string bytes(unknown ? 0 : size, '\0');
   std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes;
 }
 
 }  // namespace

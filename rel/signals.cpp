@@ -40,6 +40,9 @@ namespace fs = std::filesystem;
 
 constexpr int kInterrupted = 130;
 constexpr std::size_t kPoints = 60;  // of each protocol, in the short form
+// Every byte of all answers would take most of an hour; their events have so many lengths that the
+// bytes of each kind of event have all their turn.
+constexpr std::size_t kLongStride = 3;
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 constexpr std::array<std::string_view, 4> kStores = {"sqlite:s.db", "chatdir:chats", "sessions:s",
                                                      "context:c.json"};
@@ -76,7 +79,7 @@ class Signals {
     for (const Recorded& stream : streams_) {
       bytes += stream.bytes.size() + 1;
     }
-    const std::size_t stride = is_long ? 1 : std::max<std::size_t>(1, bytes / kPoints);
+    const std::size_t stride = is_long ? kLongStride : std::max<std::size_t>(1, bytes / kPoints);
     std::size_t number = 0;
     std::size_t next = 0;
     for (const Recorded& stream : streams_) {

@@ -44,6 +44,7 @@ struct Effort {
   std::size_t stops = 10;
   std::size_t disk_cuts = 6;  // on each file system
   int messages = 1000;  // of each of eight writers, where a message does not cost the whole file
+  int whole_files = 1;  // so often a short while, where it does: the time grows with the square
 };
 constexpr Effort kShort;
 constexpr Effort kLong{.power_cuts = 100'000,
@@ -54,7 +55,8 @@ constexpr Effort kLong{.power_cuts = 100'000,
                        .crowds = 300,
                        .stops = 100,
                        .disk_cuts = 100,
-                       .messages = 10'000};
+                       .messages = 10'000,
+                       .whole_files = 10};
 
 using Trial = std::function<Tally(const Kind&, const Effort&)>;
 
@@ -67,11 +69,16 @@ Trial on_history(const std::function<Tally(const History&, const Effort&)>& tria
 
 // Eight writers of many messages, and sixteen of few.
 Tally contend(const Kind& kind, const Effort& effort) {
-  const bool grows = kind.name == "sqlite" || kind.name == "chatdir";
-  Tally tally = write_beside_each_other(
-      kind, {.writers = 8, .messages = grows ? effort.messages : effort.messages / 20});
-  tally += write_beside_each_other(
-      kind, {.writers = 16, .messages = grows ? effort.messages / 5 : effort.messages / 100});
+  Tally tally;
+  if (kind.name != "sqlite" && kind.name != "chatdir") {
+    for (int i = 0; i < effort.whole_files; ++i) {
+      tally += write_beside_each_other(kind, {.writers = 8, .messages = 50});
+      tally += write_beside_each_other(kind, {.writers = 16, .messages = 10});
+    }
+    return tally;
+  }
+  tally += write_beside_each_other(kind, {.writers = 8, .messages = effort.messages});
+  tally += write_beside_each_other(kind, {.writers = 16, .messages = effort.messages / 5});
   if (kind.name == "sqlite") {
     // Long messages fill the log, so that it is taken into the database again and again.
     tally += write_beside_each_other(
