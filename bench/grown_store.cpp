@@ -58,7 +58,7 @@ class Sql {
   sqlite3* db_ = nullptr;
 };
 
-// Copies the one session there is: other ids and titles, a microsecond and more apart.
+// Copies the one session there is: other ids and titles, two thirds of a minute apart.
 void multiply(const std::filesystem::path& file, std::int64_t count) {
   Sql sql(file);
   std::string names;
@@ -71,7 +71,7 @@ void multiply(const std::filesystem::path& file, std::int64_t count) {
     } else if (name == "title") {
       value = "'session number ' || i";
     } else if (name.ends_with("_us")) {
-      value = "s." + name + " + i";
+      value = "s." + name + " - i * 40000000";
     }
     values += (values.empty() ? "" : ", ") + value;
   }

@@ -130,8 +130,8 @@ bool needs_root(std::string_view trial) {
 }
 
 // The beginning of a life, but for what is long. See golden/README.md.
-void write_golden(const Kind& kind) {
-  const std::string folder = cat(REL_GOLDEN, "/", kind.name, "-1");
+void write_golden(const Kind& kind, const std::filesystem::path& place) {
+  const std::filesystem::path folder = place / kind.name;
   std::filesystem::create_directories(folder);
   const auto store = kind.open(folder, {});
   for (const LifeStep& step : store ? life(**store) : std::vector<LifeStep>()) {
@@ -148,8 +148,8 @@ void write_golden(const Kind& kind) {
 
 int run(std::vector<std::string> words) {
   const bool is_long = std::erase(words, "--long") > 0;
-  if (words == std::vector<std::string>{"golden"}) {
-    std::ranges::for_each(kinds(), write_golden);
+  if (words.size() == 2 && words.front() == "golden") {
+    std::ranges::for_each(kinds(), [&](const Kind& kind) { write_golden(kind, words.back()); });
     return 0;
   }
   if (words.empty() || !trials().contains(words.front())) {

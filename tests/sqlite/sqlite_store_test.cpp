@@ -254,22 +254,42 @@ TEST_F(SqliteStoreTest, FindsAPageByIndexes) {
   const auto store = open_at(path());
   must(store->create(session("s")));
   PlainDatabase plain(path());
-  const auto uses = [&](const std::string& sql, const std::string& what) {
+  const auto uses = [&](const std::string& where, const std::string& index) {
     std::string plan;
-    for (const std::string& row : plain.rows("EXPLAIN QUERY PLAN " + sql)) {
+    for (const std::string& row :
+         plain.rows("EXPLAIN QUERY PLAN SELECT rowid, updated_us, id FROM sessions WHERE " + where +
+                    " AND updated_slot <= (5 >> 26) AND (updated_us, id) < (5, 'x')"
+                    " ORDER BY updated_slot DESC, updated_us DESC, id DESC LIMIT 50")) {
       plan += row + "\n";
     }
-    EXPECT_NE(plan.find(what), std::string::npos) << plan;
-    EXPECT_EQ(plan.find("TEMP B-TREE"), std::string::npos) << plan;
+    EXPECT_NE(plan.find(index), std::string::npos) << plan;
+    EXPECT_NE(plan.find("updated_slot<?"), std::string::npos) << plan;
+    // Only what is in one slot is sorted.
+    EXPECT_EQ(plan.find("TEMP B-TREE FOR ORDER BY"), std::string::npos) << plan;
   };
-  uses(
-      "SELECT rowid, updated_us, id FROM sessions WHERE state = 'active'"
-      " AND (updated_us, id) < (5, 'x') ORDER BY updated_us DESC, id DESC LIMIT 50",
-      "reprise_by_activity");
-  uses(
-      "SELECT rowid, updated_us, id FROM sessions WHERE state = 'active' AND working_dir = '/'"
-      " AND (updated_us, id) < (5, 'x') ORDER BY updated_us DESC, id DESC LIMIT 50",
-      "reprise_by_folder");
+  uses("state = 'active'", "reprise_by_slot ");
+  uses("state = 'active' AND working_dir = '/'", "reprise_by_folder_slot ");
+}
+
+TEST_F(SqliteStoreTest, ListsByTimeWithinAMinuteAndBeyond) {
+  const auto store = open_at(path());
+  constexpr int kSessions = 40;
+  for (int i = 0; i < kSessions; ++i) {  // ids in another order than times, five a minute
+    must(store->create(session(cat("s", (i * 7) % kSessions + 10), at(i * 13))));
+  }
+  std::vector<Time> times;
+  SessionQuery query{.limit = 7};
+  while (times.empty() || !query.after.empty()) {
+    const SessionPage page = must(store->list(query));
+    for (const SessionInfo& info : page.sessions) {
+      times.push_back(info.updated_at);
+    }
+    query.after = page.next;
+  }
+  ASSERT_EQ(times.size(), static_cast<std::size_t>(kSessions));
+  for (int i = 0; i < kSessions; ++i) {
+    EXPECT_EQ(times[static_cast<std::size_t>(i)], at((kSessions - 1 - i) * 13));
+  }
 }
 
 TEST_F(SqliteStoreTest, WritesLittleForATurn) {

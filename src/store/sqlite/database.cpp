@@ -89,18 +89,27 @@ Result<std::unique_ptr<Database>> Database::open(const path& file, const StoreOp
   return database;
 }
 
-// Looks at what the file is. For writing it is made current; a database that can be read only (the
-// disk is full, the folder is read-only) opens, and says so when something is written.
+// Looks at what the file is. For writing it is made current. Where there is no room, time or right
+// for that, the previous version can be read as it is, and is made current by what is written
+// first.
 Result<> Database::prepare() {
   REPRISE_ASSIGN(const Reader first, connect());
   if (options_.access == Access::read) {
     return {};
   }
   REPRISE_ASSIGN(const Shape shape, shape_of(*first));
-  if (shape == Shape::current) {
-    return {};
+  is_current_ = shape == Shape::current;
+  auto made = make_current();
+  return shape == Shape::previous ? Result<>() : made;
+}
+
+Result<> Database::make_current() {
+  if (!is_current_) {
+    REPRISE_TRY(
+        writer_.run_alone([](Connection& connection) { return sqlite::make_current(connection); }));
+    is_current_ = true;
   }
-  return writer_.run_alone([](Connection& connection) { return make_current(connection); });
+  return {};
 }
 
 Result<Database::Reader> Database::reader() {
@@ -119,6 +128,7 @@ Result<> Database::write(Durability durability, const Work& work) {
   if (options_.access == Access::read) {
     return fail(Code::unsupported, cat(file_.string(), " is open for reading only"));
   }
+  REPRISE_TRY(make_current());
   auto done = writer_.run(durability, work);
   if (!done && done.error().code == Code::io) {
     forget_idle();
@@ -171,10 +181,12 @@ Result<Database::Reader> Database::connect_without_shared_memory() {
 Result<Database::Reader> Database::connect_as(OpenMode mode) {
   REPRISE_ASSIGN(auto connection, Connection::open(file_, mode, options_.busy_timeout));
   REPRISE_ASSIGN(const Shape shape, shape_of(*connection));
-  if (options_.access == Access::read && shape == Shape::original) {
-    REPRISE_TRY(show_original_as_current(*connection));
-  } else if (options_.access == Access::read && shape == Shape::empty) {
+  const bool reads = options_.access == Access::read;
+  if (reads && shape == Shape::empty) {
     return fail(Code::not_found, cat("no store at ", file_.string(), ": the file is empty"));
+  }
+  if (shape == Shape::previous || (reads && shape == Shape::original)) {
+    REPRISE_TRY(show_as_current(*connection, shape));
   }
   const bool keep = mode == OpenMode::read || mode == OpenMode::write;
   return Reader(*this, std::move(connection), keep);

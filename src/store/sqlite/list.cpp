@@ -18,6 +18,7 @@
 #include "store/query.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/rows.h"
+#include "store/sqlite/schema.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -72,13 +73,16 @@ void add_is_one_of(Select& select, std::span<const SessionState> states) {
 // answers find them faster.
 void add_states(Select& select, const SessionQuery& query, std::span<const SessionState> states,
                 Way way, const std::optional<Place>& after) {
-  // A plus keeps an index from being used.
-  const std::string_view plus = is_by_index(query) && way == Way::index ? "" : "+";
+  const bool by_index = is_by_index(query) && way == Way::index;
+  const std::string_view plus = by_index ? "" : "+";  // which keeps an index from being used
   select.sql +=
       cat("SELECT * FROM (SELECT rowid AS place, updated_us, id FROM sessions WHERE ", plus);
   add_is_one_of(select, states);
   if (query.working_dir) {
     select.add(cat(" AND ", plus, "working_dir = ?"), *query.working_dir);
+  }
+  if (after && by_index) {
+    select.add(cat(" AND updated_slot <= ", slot_sql("?")), after->updated_us);
   }
   if (after) {
     select.add(" AND (updated_us, id) < (?,", after->updated_us);
@@ -97,7 +101,9 @@ void add_states(Select& select, const SessionQuery& query, std::span<const Sessi
   if (query.answering_only) {
     select.sql += " AND id IN (SELECT session_id FROM reprise_answers WHERE n = 0)";
   }
-  select.add(" ORDER BY updated_us DESC, id DESC LIMIT ?)",
+  // The index has the slots in their order; what is in one is sorted.
+  const std::string_view slots = by_index ? "updated_slot DESC, " : "";
+  select.add(cat(" ORDER BY ", slots, "updated_us DESC, id DESC LIMIT ?)"),
              static_cast<std::int64_t>(query.limit + 1));
 }
 

@@ -28,6 +28,7 @@ struct Now {  // of the session, before the batch
   Seq head;
   Usage usage;
   std::optional<std::string> answer;  // the running answer's row
+  std::int64_t slot = 0;
 };
 
 Result<Now> read_now(Connection& connection, const SessionId& id) {
@@ -35,14 +36,15 @@ Result<Now> read_now(Connection& connection, const SessionId& id) {
                  connection.query(
                      "SELECT head, input_tokens, output_tokens, reasoning_tokens, cached_tokens,"
                      " cost_nanos, price_source,"
-                     " (SELECT body FROM reprise_answers WHERE session_id = sessions.id AND n = 0)"
-                     " FROM sessions WHERE id = ?",
+                     " (SELECT body FROM reprise_answers WHERE session_id = sessions.id AND n = 0),"
+                     " updated_slot FROM sessions WHERE id = ?",
                      id.str()));
   REPRISE_ASSIGN(const bool found, row.step());
   if (!found) {
     return std::unexpected(store::no_session(id));
   }
-  Now now{Seq{row.integer(0)}, {}, std::nullopt};
+  Now now;
+  now.head = Seq{row.integer(0)};
   now.usage.input.value = row.integer(1);
   now.usage.output.value = row.integer(2);
   now.usage.reasoning.value = row.integer(3);
@@ -54,6 +56,7 @@ Result<Now> read_now(Connection& connection, const SessionId& id) {
   if (!row.is_null(7)) {
     now.answer = row.bytes(7);
   }
+  now.slot = row.integer(8);
   return now;
 }
 
@@ -115,17 +118,24 @@ Result<> count_usage(Connection& connection, const SessionId& id, const Message&
   return {};
 }
 
-// The head first, and our own column in the message: so the triggers have nothing to do.
+constexpr std::string_view kMoveHead =
+    "UPDATE sessions SET head = ?, updated_us = ?, updated_at = ?, input_tokens = ?,"
+    " output_tokens = ?, reasoning_tokens = ?, cached_tokens = ?, cost_nanos = ?, price_source = ?"
+    " WHERE id = ?";
+
 Result<> move_head(Connection& connection, const SessionId& id, Seq head, Time updated_at,
-                   const Usage& usage) {
+                   const Now& now) {
   const std::string text = seconds_text(updated_at);
-  return connection.run(
-      "UPDATE sessions SET head = ?, updated_us = ?, updated_at = ?, input_tokens = ?,"
-      " output_tokens = ?, reasoning_tokens = ?, cached_tokens = ?, cost_nanos = ?,"
-      " price_source = ? WHERE id = ?",
-      head.value, microseconds_of(updated_at), text, usage.input.value, usage.output.value,
-      usage.reasoning.value, usage.cached.value,
-      usage.cost ? std::optional(usage.cost->nanos) : std::nullopt, usage.price_source, id.str());
+  const std::int64_t slot = slot_of(updated_at);
+  if (slot != now.slot) {  // once a minute: it is in the indexes of the lists
+    REPRISE_TRY(
+        connection.run("UPDATE sessions SET updated_slot = ? WHERE id = ?", slot, id.str()));
+  }
+  return connection.run(kMoveHead, head.value, microseconds_of(updated_at), text,
+                        now.usage.input.value, now.usage.output.value, now.usage.reasoning.value,
+                        now.usage.cached.value,
+                        now.usage.cost ? std::optional(now.usage.cost->nanos) : std::nullopt,
+                        now.usage.price_source, id.str());
 }
 
 std::optional<std::string_view> unless_empty(const std::string& text) {
@@ -223,8 +233,7 @@ Result<Appended> write_batch(Connection& connection, const SessionId& id, Seq fi
     for (const Message& message : batch.messages) {
       REPRISE_TRY(count_usage(connection, id, message, now.usage));
     }
-    REPRISE_TRY(
-        move_head(connection, id, appended.head, batch.messages.back().created_at, now.usage));
+    REPRISE_TRY(move_head(connection, id, appended.head, batch.messages.back().created_at, now));
     REPRISE_TRY(insert_batch(connection, id, first, batch));
   }
   REPRISE_TRY(change_answer(connection, id, batch.options));

@@ -112,11 +112,12 @@ Result<> add_to_original(Connection& connection) {
   REPRISE_TRY(add_columns(connection, "sessions", kLaterSessionColumns));
   REPRISE_TRY(add_columns(connection, "sessions", session_columns()));
   REPRISE_TRY(add_columns(connection, "messages", message_columns()));
-  return connection.run(
+  REPRISE_TRY(connection.run(
       "UPDATE sessions SET created_us = coalesce(reprise_us(created_at), 0),"
       " updated_us = coalesce(reprise_us(updated_at), 0),"
       " head = max(0, coalesce((SELECT max(seq) + 1 FROM messages WHERE session_id = sessions.id),"
-      " 0))");
+      " 0))"));
+  return connection.script(fill_slots_sql());
 }
 
 // An expression for a session column an original may lack.
@@ -136,11 +137,45 @@ std::string computed_session_column(const Column& column) {
   if (column.name == "created_us" || column.name == "updated_us") {
     return cat("coalesce(reprise_us(", column.name.substr(0, column.name.size() - 3), "_at), 0)");
   }
+  if (column.name == "updated_slot") {
+    return slot_sql("coalesce(reprise_us(updated_at), 0)");
+  }
   if (column.name == "head") {
     return "max(0, coalesce((SELECT max(seq) + 1 FROM main.messages AS m"
            " WHERE m.session_id = main.sessions.id), 0))";
   }
   return default_of(column);
+}
+
+Result<> show_original(Connection& connection) {
+  REPRISE_TRY(add_time_function(connection));
+  REPRISE_ASSIGN(const Names there, columns_of(connection, "sessions"));
+  std::string sql =
+      "CREATE TEMP VIEW sessions AS SELECT rowid AS rowid, id, title, model, created_at, "
+      "updated_at";
+  for (const Column& column : kLaterSessionColumns) {
+    sql += cat(", ", or_default(there, column.name, default_of(column)));
+  }
+  for (const Column& column : session_columns()) {
+    sql += cat(", ", computed_session_column(column), " AS ", column.name);
+  }
+  sql +=
+      " FROM main.sessions;CREATE TEMP VIEW messages AS SELECT id, session_id, seq, role, content,"
+      " created_at";
+  for (const Column& column : message_columns()) {
+    sql += cat(", NULL AS ", column.name);
+  }
+  sql += " FROM main.messages;";
+  for (const Table& table : own_tables()) {
+    sql += cat("CREATE TEMP TABLE ", table.name, table.body, ";");
+  }
+  return connection.script(sql);
+}
+
+// The lists of version 1 are sorted whole then.
+Result<> show_with_slots(Connection& connection) {
+  return connection.script(cat("CREATE TEMP VIEW sessions AS SELECT rowid AS rowid, *, ",
+                               slot_sql("updated_us"), " AS updated_slot FROM main.sessions"));
 }
 
 }  // namespace
@@ -171,8 +206,8 @@ Result<Shape> shape_of(Connection& connection) {
     return fail(Code::unsupported, cat(file, " was written by a newer version (format ", version,
                                        "; this one knows ", kVersion, "): update reprise"));
   }
-  if (version == kVersion) {
-    return Shape::current;
+  if (version != 0) {
+    return version == kVersion ? Shape::current : Shape::previous;
   }
   REPRISE_ASSIGN(const Names tables,
                  names(connection, "SELECT name FROM main.sqlite_schema WHERE type = ?", "table"));
@@ -198,11 +233,11 @@ Result<> make_current(Connection& connection) {
     REPRISE_ASSIGN(Transaction transaction, Transaction::begin(connection, "BEGIN EXCLUSIVE"));
     if (before == Shape::original) {
       REPRISE_TRY(add_to_original(connection));
-      REPRISE_TRY(connection.script(own_tables_sql()));
-    } else {
-      REPRISE_TRY(connection.script(tables_sql()));
     }
-    REPRISE_TRY(connection.script(std::string(triggers_sql())));
+    REPRISE_TRY(connection.script(before == Shape::previous ? slots_sql()
+                                  : before == Shape::original
+                                      ? cat(own_tables_sql(), triggers_sql())
+                                      : cat(tables_sql(), triggers_sql())));
     REPRISE_TRY(set_version(connection));
     REPRISE_TRY(transaction.commit());
   }
@@ -211,30 +246,9 @@ Result<> make_current(Connection& connection) {
   return mode.run();
 }
 
-Result<> show_original_as_current(Connection& connection) {
+Result<> show_as_current(Connection& connection, Shape shape) {
   REPRISE_TRY(connection.script("PRAGMA temp_store=MEMORY"));
-  REPRISE_TRY(add_time_function(connection));
-  REPRISE_ASSIGN(const Names there, columns_of(connection, "sessions"));
-  std::string sql =
-      "CREATE TEMP VIEW sessions AS SELECT rowid AS rowid, id, title, model, created_at, "
-      "updated_at";
-  for (const Column& column : kLaterSessionColumns) {
-    sql += cat(", ", or_default(there, column.name, default_of(column)));
-  }
-  for (const Column& column : session_columns()) {
-    sql += cat(", ", computed_session_column(column), " AS ", column.name);
-  }
-  sql +=
-      " FROM main.sessions;CREATE TEMP VIEW messages AS SELECT id, session_id, seq, role, content,"
-      " created_at";
-  for (const Column& column : message_columns()) {
-    sql += cat(", NULL AS ", column.name);
-  }
-  sql += " FROM main.messages;";
-  for (const Table& table : own_tables()) {
-    sql += cat("CREATE TEMP TABLE ", table.name, table.body, ";");
-  }
-  return connection.script(sql);
+  return shape == Shape::previous ? show_with_slots(connection) : show_original(connection);
 }
 
 }  // namespace reprise::sqlite

@@ -165,7 +165,7 @@ Result<> Repairing::run() {
     REPRISE_TRY(copy_table(table.name));
   }
   REPRISE_TRY(make_whole());
-  REPRISE_TRY(target_.script(std::string(triggers_sql())));
+  REPRISE_TRY(target_.script(cat(fill_slots_sql(), triggers_sql())));
   REPRISE_TRY(set_version(target_));
   return transaction.commit();
 }

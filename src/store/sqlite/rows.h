@@ -15,6 +15,7 @@
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/schema.h"
 
 namespace reprise::sqlite {
 
@@ -22,6 +23,10 @@ inline constexpr std::size_t kExcerptMax = 10'000;
 
 inline std::int64_t microseconds_of(Time time) {
   return time.time_since_epoch().count();
+}
+// Which minute, about.
+inline std::int64_t slot_of(Time time) {
+  return microseconds_of(time) >> kSlotBits;
 }
 Time time_of(std::int64_t microseconds);
 // nullopt outside the years 0 to 9999.

@@ -20,9 +20,12 @@ constexpr std::string_view kOriginalSessionColumns =
     "token_count INTEGER NOT NULL DEFAULT 0,"
     "forked_from TEXT NOT NULL DEFAULT ''";
 
+constexpr Column kSlot = {"updated_slot", "INTEGER NOT NULL DEFAULT 0"};
+
 constexpr Column kSessionColumns[] = {
     {"created_us", "INTEGER"},
     {"updated_us", "INTEGER"},
+    kSlot,
     {"closed_us", "INTEGER"},
     {"trashed_us", "INTEGER"},
     {"state", "TEXT NOT NULL DEFAULT 'active'"},
@@ -47,7 +50,7 @@ constexpr Column kSessionColumns[] = {
 };
 
 constexpr std::string_view kOriginalMessageColumns =
-    "id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "id INTEGER PRIMARY KEY,"
     "session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,"
     "seq INTEGER NOT NULL,"
     "role TEXT NOT NULL,"
@@ -87,9 +90,13 @@ constexpr Table kOwnTables[] = {
      " PRIMARY KEY(session_id, hash)) WITHOUT ROWID"},
 };
 
+// The lists by activity hold about a minute instead of the time: an append changes neither of them
+// while it lasts.
+constexpr std::string_view kListIndexes =
+    "CREATE INDEX reprise_by_slot ON sessions(state, updated_slot DESC);"
+    "CREATE INDEX reprise_by_folder_slot ON sessions(working_dir, state, updated_slot DESC);";
+
 constexpr std::string_view kIndexes =
-    "CREATE INDEX reprise_by_activity ON sessions(state, updated_us DESC, id DESC);"
-    "CREATE INDEX reprise_by_folder ON sessions(working_dir, state, updated_us DESC, id DESC);"
     "CREATE INDEX reprise_by_base ON sessions(base) WHERE base IS NOT NULL;"
     "CREATE INDEX reprise_by_kept_for ON sessions(kept_for) WHERE kept_for IS NOT NULL;";
 
@@ -136,6 +143,17 @@ BEGIN
 END;
 )";
 
+std::string slot_triggers_sql() {
+  const std::string is_stale = cat("NEW.updated_slot IS NOT ", slot_sql("NEW.updated_us"));
+  const std::string body =
+      cat(" BEGIN UPDATE sessions SET updated_slot = ", slot_sql("NEW.updated_us"),
+          " WHERE id = NEW.id; END;");
+  return cat("CREATE TRIGGER reprise_slot_inserted AFTER INSERT ON sessions",
+             " WHEN NEW.updated_us IS NOT NULL AND ", is_stale, body,
+             "CREATE TRIGGER reprise_slot_updated AFTER UPDATE OF updated_us ON sessions WHEN ",
+             is_stale, body);
+}
+
 void append_columns(std::string& sql, std::span<const Column> columns) {
   for (const Column& column : columns) {
     sql += cat(", ", column.name, " ", column.declaration);
@@ -161,7 +179,7 @@ std::string own_tables_sql() {
   for (const Table& table : kOwnTables) {
     sql += cat("CREATE TABLE ", table.name, table.body, ";");
   }
-  return cat(sql, kIndexes);
+  return cat(sql, kListIndexes, kIndexes);
 }
 
 std::string tables_sql() {
@@ -174,8 +192,22 @@ std::string tables_sql() {
   return sql + own_tables_sql();
 }
 
-std::string_view triggers_sql() {
-  return kTriggers;
+std::string triggers_sql() {
+  return cat(kTriggers, slot_triggers_sql());
+}
+
+std::string slot_sql(std::string_view microseconds) {
+  return cat("(", microseconds, " >> ", kSlotBits, ")");
+}
+
+std::string fill_slots_sql() {
+  return cat("UPDATE sessions SET updated_slot = ", slot_sql("coalesce(updated_us, 0)"), ";");
+}
+
+std::string slots_sql() {
+  return cat("ALTER TABLE sessions ADD COLUMN ", kSlot.name, " ", kSlot.declaration, ";",
+             fill_slots_sql(), "DROP INDEX reprise_by_activity;DROP INDEX reprise_by_folder;",
+             kListIndexes, slot_triggers_sql());
 }
 
 }  // namespace reprise::sqlite

@@ -9,7 +9,7 @@
 
 namespace reprise::sqlite {
 
-inline constexpr std::int64_t kVersion = 1;                 // user_version
+inline constexpr std::int64_t kVersion = 2;                 // user_version
 inline constexpr std::int64_t kApplicationId = 0x52505253;  // "RPRS"
 
 // A column that is ours, beside those the original program knows.
@@ -32,6 +32,14 @@ std::span<const Table> own_tables();
 // own_tables_sql() instead; both then get triggers_sql().
 std::string tables_sql();
 std::string own_tables_sql();
-std::string_view triggers_sql();
+std::string triggers_sql();
+
+// About a minute of a time in microseconds: lists by activity are found by it.
+inline constexpr int kSlotBits = 26;
+std::string slot_sql(std::string_view microseconds);
+// Gives every session the slot of its time.
+std::string fill_slots_sql();
+// Makes version 2 of version 1.
+std::string slots_sql();
 
 }  // namespace reprise::sqlite

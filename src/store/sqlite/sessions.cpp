@@ -75,14 +75,14 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
   REPRISE_TRY(connection.run(
       "INSERT INTO sessions(id, title, model, working_dir, system_prompt, created_at, updated_at,"
       " forked_from, forked_at, created_us, updated_us, closed_us, state, mode, provider, head,"
-      " base, base_count, config, response_chain, extra)"
-      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      " base, base_count, config, response_chain, extra, updated_slot)"
+      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       info.id.str(), info.title, info.model, info.working_dir, session.system_prompt, created_at,
       updated_at, origin, info.forked_from ? info.forked_from->at.value : 0,
       microseconds_of(std::optional(info.created_at)),
       microseconds_of(std::optional(info.updated_at)), microseconds_of(info.closed_at),
       to_string(info.state), info.mode, info.provider, base.count.value, base.session,
-      base.count.value, session.config.text(), chain, extra));
+      base.count.value, session.config.text(), chain, extra, slot_of(info.updated_at)));
   if (session.prompt_history.empty()) {
     return {};
   }

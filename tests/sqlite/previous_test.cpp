@@ -1,0 +1,146 @@
+// Databases of version 1: read without a changed byte, made current once, usable where they cannot
+// be.
+
+#include <gtest/gtest.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/lock_file.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "sqlite/sqlite_support.h"
+#include "support/build.h"
+#include "support/child.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+constexpr int kMinute = 60;
+const SessionId kLeagues = session_id("01990000-0000-7000-8000-000000000001");
+
+std::vector<std::string> listed(Store& store, const SessionQuery& query = {.limit = 50}) {
+  std::vector<std::string> ids;
+  for (const SessionInfo& info : must(store.list(query)).sessions) {
+    ids.push_back(info.id.str());
+  }
+  return ids;
+}
+
+// As version 1 added a session: none of its statements know slots.
+std::string insert(const std::string& id, Time updated_at) {
+  const std::string time = std::to_string(updated_at.time_since_epoch().count());
+  return "INSERT INTO sessions(id, model, created_us, updated_us) VALUES('" + id + "', '', " +
+         time + ", " + time + ")";
+}
+
+class PreviousDatabase : public testing::Test {
+ protected:
+  PreviousDatabase() {
+    PlainDatabase plain(file_);
+    plain.run(must(read_file(fs::path(RPR_GOLDEN) / "sqlite-1/reprise.sql")));
+    plain.run("PRAGMA foreign_keys = ON");
+    plain.run("DELETE FROM sessions WHERE title != 'Leagues'");
+    plain.run("UPDATE sessions SET updated_us = 0, updated_at = 0");
+    plain.run(insert("b", at(1)) + ";" + insert("a", at(10 * kMinute)) + ";" +
+              insert("c", at(5 * kMinute)) + ";" + insert("d", at(5 * kMinute + 1)));
+  }
+
+  std::string one(const std::string& sql) const {
+    PlainDatabase plain(file_);
+    return plain.rows(sql).at(0);
+  }
+  std::string version() const { return one("PRAGMA user_version"); }
+  std::string stale() const {
+    return one("SELECT count(*) FROM sessions WHERE updated_slot IS NOT updated_us >> 26");
+  }
+
+  TemporaryFolder folder_;
+  fs::path file_ = folder_.path() / "previous.db";
+  const std::vector<std::string> in_order_ = {"a", "d", "c", "b", kLeagues.str()};
+};
+
+TEST_F(PreviousDatabase, IsReadWithoutChangingAByte) {
+  const std::string before = bytes_of(file_);
+  {
+    const auto store = open_at(file_, {.access = Access::read});
+    EXPECT_EQ(listed(*store), in_order_);
+    EXPECT_EQ(must(read_all(*store, kLeagues)).size(), 6U);
+  }
+  EXPECT_EQ(bytes_of(file_), before);
+}
+
+TEST_F(PreviousDatabase, IsMadeCurrentOnceByTenProcesses) {
+  std::vector<pid_t> children;
+  children.reserve(10);
+  for (int i = 0; i < 10; ++i) {
+    children.push_back(in_child([&] {
+      const auto store = open_sqlite_store(file_);
+      return store && (*store)->append(kLeagues, {user("x", at(kMinute))}, {}) ? 0 : 1;
+    }));
+  }
+  for (const pid_t child : children) {
+    EXPECT_EQ(exit_code_of(child), 0);
+  }
+  EXPECT_EQ(version(), "2");
+  EXPECT_EQ(stale(), "0");
+  const auto store = open_at(file_);
+  EXPECT_EQ(listed(*store), (std::vector<std::string>{"a", "d", "c", kLeagues.str(), "b"}));
+  EXPECT_EQ(must(get(*store, kLeagues)).info.head, Seq{16});
+  EXPECT_TRUE(must(store->offers().repair->verify()).damage.empty());
+}
+
+TEST_F(PreviousDatabase, IsReadAsItIsUntilItCanBeMadeCurrent) {
+  auto lock = must(LockFile::open(file_.string() + "-lock"));
+  std::unique_ptr<Store> store;
+  {
+    const auto hold = must(lock->acquire(std::chrono::steady_clock::now()));
+    store = open_at(file_, {.busy_timeout = milliseconds(50)});
+    EXPECT_EQ(listed(*store), in_order_);
+    EXPECT_TRUE(fails(store->append(kLeagues, {user("x")}, {}), Code::busy));
+    EXPECT_EQ(version(), "1");
+  }
+  must(store->append(kLeagues, {user("x", at(20 * kMinute))}, {}));
+  EXPECT_EQ(version(), "2");
+  EXPECT_EQ(stale(), "0");
+  const std::vector<std::string> now = {kLeagues.str(), "a", "d", "c", "b"};
+  EXPECT_EQ(listed(*store), now) << "with connections of before";
+  EXPECT_EQ(listed(*open_at(file_)), now);
+}
+
+TEST_F(PreviousDatabase, MayBeWrittenByOthersAfterwards) {
+  const auto store = open_at(file_);
+  PlainDatabase plain(file_);
+  plain.run(insert("e", at(7 * kMinute)));
+  plain.run("UPDATE sessions SET updated_us = updated_us + 3600000000 WHERE id = 'b'");
+  EXPECT_EQ(stale(), "0");
+  EXPECT_EQ(listed(*store), (std::vector<std::string>{"b", "a", "e", "d", "c", kLeagues.str()}));
+}
+
+TEST_F(PreviousDatabase, IsRepairedIntoACurrentOne) {
+  {
+    const auto store = open_at(file_, {.access = Access::read});
+    must(store->offers().repair->repair_into(folder_.path() / "whole.db"));
+  }
+  file_ = folder_.path() / "whole.db";
+  EXPECT_EQ(version(), "2");
+  EXPECT_EQ(stale(), "0");
+  EXPECT_EQ(listed(*open_at(file_)), in_order_);
+}
+
+}  // namespace
+}  // namespace reprise::test
