@@ -145,7 +145,7 @@ TabFacts LiveSession::facts() {
   facts.mode = now.info.mode;
   facts.provider = session_->provider().name();
   facts.model = session_->model();
-  facts.saved = session_->store() != nullptr;
+  facts.saved = session_->store() != nullptr && last_saved_;
   facts.messages = now.info.head.value;
   facts.usage = now.usage;
   facts.todos = todos();
@@ -179,6 +179,9 @@ void LiveSession::run(Turn turn, std::string question) {
 }
 
 void LiveSession::report(const Result<Outcome>& outcome, bool stopped) {
+  if (outcome) {
+    last_saved_ = outcome->saved;
+  }
   TurnEnded ended{.tab = parts_.tab, .facts = facts(), .stopped = stopped};
   if (!outcome) {
     ended.failure = outcome.error().message;

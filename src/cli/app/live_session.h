@@ -98,6 +98,7 @@ class LiveSession {
   std::atomic<bool> closing_ = false;
   std::atomic<bool> asked_ = false;
   std::atomic<bool> saved_ = true;
+  std::atomic<bool> last_saved_ = true;  // after the last turn
   Exchange said_;
   std::thread turn_;
 };

@@ -223,35 +223,17 @@ TEST(Picker, GoesToTheTabThatIsOpenAndOpensNoFolderTwice) {
   EXPECT_EQ(state.current, 0U);
 }
 
-TEST(Picker, ShowsListAndPreview) {
+TEST(Picker, ShowsThePreview) {
   State state = picking();
   update(state, PreviewLoaded{"id-1", {"Which birds swim?", "Penguins, for one.", true}});
-  const std::string text = shown(state);
-  EXPECT_EQ(text.substr(0, text.find("mana")),
-            " Resume a session                                                  all projects\n"
-            "› Type to filter\n"
-            "▸ birds that swim                      1 msg  1 min ago   ~/reprise\n"
-            "  sourdough bread                      2 msg  2 min ago   ~/reprise\n"
-            "  sqlite wal mode                      3 msg  3 min ago   ~/reprise\n"
-            "  ");
-  EXPECT_NE(text.find("  Which birds swim?\n  Penguins, for one.\n  (the answer was cut)\n"),
-            std::string::npos)
-      << text;
+  EXPECT_NE(
+      shown(state).find("  Which birds swim?\n  Penguins, for one.\n  (the answer was cut)\n"),
+      std::string::npos);
   state.size = {50, 200};
   EXPECT_NE(shown(state).find("│ Which birds swim?"), std::string::npos);
   update(state, PreviewLoaded{"id-1", {"Which birds swim?", "", true, true}});
   EXPECT_NE(shown(state).find("│ (an answer is running)"), std::string::npos);
   EXPECT_EQ(shown(state).find("answer was cut"), std::string::npos);
-  state.size = {10, 40};
-  EXPECT_EQ(shown(state),
-            " Resume a session          all projects\n"
-            "› Type to filter\n"
-            "▸ birds that sw…     1 msg  1 min ago\n"
-            "  sourdough bre…     2 msg  2 min ago\n"
-            "  sqlite wal mo…     3 msg  3 min ago\n"
-            "  mana bases         4 msg  4 min ago\n"
-            "\n\n\n"
-            " 4 sessions · Enter · Esc\n");
 }
 
 TEST(Picker, FitsIntoAnySizeAndLetsNothingHostileThrough) {
@@ -308,8 +290,6 @@ TEST(Picker, SaysThatOnlyTheBestAreListedAndListsMore) {
   key(state, "End");
   EXPECT_EQ(state.picker->selected, 1233U);
   EXPECT_NE(shown(state).find(" 1,234 match "), std::string::npos);
-  type(state, " zzz");
-  EXPECT_NE(shown(state).find("Nothing matches."), std::string::npos);
   key(state, "Ctrl-U");
   key(state, "Ctrl-S");
   EXPECT_NE(shown(state).find(" newest 500 of 1,234 "), std::string::npos);

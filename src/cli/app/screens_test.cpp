@@ -61,8 +61,12 @@ TEST_P(Screens, AreAsTheyWere) {
   EXPECT_EQ(text, read_file(file).value_or("")) << file;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Screens, testing::ValuesIn(all_screens()),
-                         [](const auto& screen) { return std::string(screen.param.name); });
+std::string name_of(const testing::TestParamInfo<NamedScreen>& screen) {
+  return std::string(screen.param.name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Talk, Screens, testing::ValuesIn(talk_screens()), name_of);
+INSTANTIATE_TEST_SUITE_P(Picker, Screens, testing::ValuesIn(picker_screens()), name_of);
 
 }  // namespace
 }  // namespace reprise::cli::app

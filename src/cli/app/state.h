@@ -57,9 +57,10 @@ struct Tab {
   Usage turn = {};                         // what the running turn has used
   std::optional<std::size_t> chosen = {};  // the entry that Enter opens or closes
   Editor input = {};
-  std::vector<std::string> models = {};  // beside those of the settings
-  std::string completing = {};           // the input that waits for them
-  std::string completed = {};            // what was made of it so far
+  std::vector<std::string> models = {};      // beside those of the settings
+  std::vector<std::string> last_words = {};  // warnings that came while it was closed
+  std::string completing = {};               // the input that waits for them
+  std::string completed = {};                // what was made of it so far
 
   std::optional<std::size_t> chosen_part() const {
     return chosen && *chosen < entries.size() && is_foldable(entries[*chosen]) ? chosen

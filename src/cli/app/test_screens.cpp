@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "cli/app/entry.h"
 #include "cli/app/event.h"
-#include "cli/app/picker.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
 #include "reprise/json.h"
@@ -218,62 +217,6 @@ State long_input(Size size) {
   return state;
 }
 
-PickerRow row(int number, std::string_view title, std::string_view folder, std::int64_t messages) {
-  const Time updated = empty_state().now - std::chrono::minutes(number * number * 17);
-  return picker_row({.id = *SessionId::parse(cat("0190a6a0-0000-7000-8000-00000000000", number)),
-                     .title = std::string(title),
-                     .mode = number == 2 ? "draft" : "",
-                     .working_dir = std::string(folder),
-                     .head = Seq{messages},
-                     .created_at = updated,
-                     .updated_at = updated},
-                    "");
-}
-
-State picking(Size size) {
-  State state = empty_state(size);
-  begin(state, {.pick = true, .all = true});
-  PageLoaded page{
-      .generation = 1,
-      .rows = {row(1, "Which files read the config?", "/home/ann/reprise", 12),
-               row(2, "Mana base advice", "/home/ann/cards", 4),
-               row(3, "A title that is longer than there is room for on most screens, 漢字",
-                   "/home/ann/a/folder/with/a/long/path", 12345),
-               row(4, "", "/srv/other", 0)},
-      .next = ""};
-  page.rows[2].interrupted = true;
-  update(state, page);
-  update(state, PreviewLoaded{page.rows[0].id,
-                              {"Which files read the config?",
-                               "Two files read it, one writes it:\nconfig.cpp\ncmd_config.cpp",
-                               true, false}});
-  return state;
-}
-
-State picker_filter(Size size) {
-  State state = picking(size);
-  type(state, "zzz");
-  return state;
-}
-
-State picker_rename(Size size) {
-  State state = picking(size);
-  key(state, "F2");
-  return state;
-}
-
-State picker_trash(Size size) {
-  State state = picking(size);
-  update(state, StoredChanged{StoredChanged::What::trashed, state.picker->rows[1].id});
-  return state;
-}
-
-State picker_loading(Size size) {
-  State state = empty_state(size);
-  begin(state, {.pick = true});
-  return state;
-}
-
 State hostile(Size size) {
   State state = open_state(size);
   const std::string bad = "a\x1b]0;owned\x07\x1b[2Jb\u202ec\u2066d\te\u0301\u0302\xff";
@@ -294,7 +237,7 @@ State hostile(Size size) {
 }  // namespace
 }  // namespace shown_screens
 
-std::vector<NamedScreen> all_screens() {
+std::vector<NamedScreen> talk_screens() {
   using namespace shown_screens;  // NOLINT(google-build-using-namespace): of this file
   return {{"opening", [](Size size) { return empty_state(size); }},
           {"new_session", [](Size size) { return open_state(size); }},
@@ -320,11 +263,6 @@ std::vector<NamedScreen> all_screens() {
           {"history_search", history_search},
           {"transcript_search", transcript_search},
           {"long_input", long_input},
-          {"picker", picking},
-          {"picker_filter", picker_filter},
-          {"picker_rename", picker_rename},
-          {"picker_trash", picker_trash},
-          {"picker_loading", picker_loading},
           {"hostile", hostile}};
 }
 

@@ -16,6 +16,8 @@ struct NamedScreen {
   std::function<State(Size)> make;
 };
 
-std::vector<NamedScreen> all_screens();
+// Of sessions, and of the picker.
+std::vector<NamedScreen> talk_screens();
+std::vector<NamedScreen> picker_screens();
 
 }  // namespace reprise::cli::app

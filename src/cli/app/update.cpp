@@ -148,7 +148,16 @@ class Handler {
   }
 
   void operator()(const ModelsListed& listed) { on_models(state_, listed, effects_); }
-  void operator()(const TabClosed& closed) { drop_tab(state_, closed.tab); }
+  void operator()(const TabClosed& closed) {
+    std::vector<std::string> last_words;
+    if (Tab* const tab = state_.find(closed.tab); tab != nullptr) {
+      last_words = std::move(tab->last_words);
+    }
+    drop_tab(state_, closed.tab);
+    for (std::string& text : last_words) {
+      say(state_, state_.tab(), Entry::Kind::warning, std::move(text));
+    }
+  }
 
   void operator()(const TextCame& text) {
     with_tab(text.tab, [&](Tab& tab) { on_text(tab, Entry::Kind::answer, text.text); });
@@ -206,6 +215,8 @@ class Handler {
     const bool warning = said.kind == Said::Kind::warning;
     if (warning && state_.leaving) {
       state_.last_words.push_back(said.text);
+    } else if (warning && tab != nullptr && tab->phase == Tab::Phase::closing) {
+      tab->last_words.push_back(cat(tab_name(*tab), ": ", said.text));
     }
     say(state_, tab, warning ? Entry::Kind::warning : Entry::Kind::notice, said.text);
   }

@@ -1,0 +1,89 @@
+// A turn that calls tools: who may say yes to them, and what it used.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "cli/app/effect.h"
+#include "cli/app/event.h"
+#include "cli/app/state.h"
+#include "cli/app/test_state.h"
+#include "cli/app/update.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+namespace {
+
+TEST(Consent, AsksWhetherAToolMayRun) {
+  State state = open_state();
+  enter(state, "question");
+  update(state, ConsentAsked{{1}, 7, "Run todo_write {}?"});
+  const auto answer = only<AnswerConsent>(type(state, "a"));
+  EXPECT_EQ(answer.number, 7);
+  EXPECT_EQ(answer.choice, AnswerConsent::Choice::always);
+}
+
+// "a" in the middle of a word is not "always".
+TEST(Consent, TakesNoLetterOfAMessageForConsent) {
+  State state = open_state();
+  enter(state, "question");
+  type(state, "I h");
+  update(state, ConsentAsked{{1}, 7, "Run write_file {}?"});
+  EXPECT_TRUE(type(state, "a").empty());
+  update(state, Ticked{state.now + std::chrono::milliseconds(900)});
+  EXPECT_TRUE(type(state, "y").empty());
+  EXPECT_TRUE(key(state, "Backspace").empty());
+  EXPECT_EQ(state.input().text(), "I ha");
+  ASSERT_EQ(state.dialogs.size(), 1U);
+  update(state, Ticked{state.now + std::chrono::milliseconds(1100)});
+  EXPECT_EQ(only<AnswerConsent>(key(state, "Enter")).number, 7);
+  EXPECT_EQ(state.input().text(), "I ha");
+}
+
+TEST(Consent, LetsOneLookAtTheSessionBeforeConsent) {
+  State state = open_state();
+  enter(state, "question");
+  update(state, ToolCalled{{1}, {"1", "write_file", *RawJson::parse(R"({"path":"b"})"), {}}});
+  for (int i = 0; i < 30; ++i) {
+    state.tabs[0].entries.push_back({.text = "line"});
+  }
+  update(state, ConsentAsked{{1}, 7, "Run write_file {}?"});
+  key(state, "Ctrl-T");
+  key(state, "Ctrl-Home");
+  EXPECT_NE(shown(state).find("  ▾ write_file runs\n    {\"path\":\"b\"}\n"), std::string::npos)
+      << shown(state);
+  EXPECT_EQ(only<AnswerConsent>(key(state, "Esc")).choice, AnswerConsent::Choice::no);
+}
+
+TEST(Turn, SumsUpWhatATurnUsed) {
+  State state = open_state();
+  enter(state, "question");
+  AnswerStored answer{.tab = {1},
+                      .model = "m",
+                      .usage = Usage{.input = {100}, .output = {10}, .cost = Money::parse("0.01")},
+                      .at = state.now,
+                      .calls_tools = true};
+  update(state, answer);
+  answer.calls_tools = false;
+  answer.usage = Usage{.input = {200}, .output = {20}, .cost = Money::parse("0.02")};
+  update(state, answer);
+  EXPECT_EQ(state.tab()->entries.back().text, "m · 300 in, 30 out · $0.03");
+  EXPECT_EQ(state.tab()->last_input, 200);
+  update(state, TurnEnded{.tab = {1}, .facts = some_facts()});
+  enter(state, "next");
+  update(state, answer);
+  EXPECT_EQ(state.tab()->entries.back().text, "m · 200 in, 20 out · $0.02");
+}
+
+TEST(Consent, SaysWhoseToolItIs) {
+  State state = open_state();
+  enter(state, "/session new /b");
+  update(state, ConsentAsked{{1}, 7, "Run todo_write {}?"});
+  EXPECT_EQ(state.dialogs.front().question, "reprise: Run todo_write {}?");
+}
+
+}  // namespace
+}  // namespace reprise::cli::app
