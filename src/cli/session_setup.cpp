@@ -129,8 +129,14 @@ Result<Session> resume(Context& context, Talk& talk, const TalkRequest& request)
   if (!found && !choice.sel && found.error().code == Code::not_found) {
     return fail(Code::not_found, std::string(kNothingHere));
   }
+  if (!found && choice.in_project && found.error().code == Code::not_found) {
+    return fail(Code::not_found, cat("Session not found: ", sel, "; see `reprise list --all`"));
+  }
   if (!found) {
     return std::unexpected(std::move(found).error());
+  }
+  if (choice.in_project) {
+    REPRISE_TRY(check_project(*found));
   }
   if (!request.dry_run) {
     REPRISE_TRY(check_signature(store, *found, request.flags.force));
@@ -243,6 +249,20 @@ Result<Store*> open_for_resume(Context& context, const TalkRequest& request) {
 }
 
 }  // namespace
+
+Result<> check_project(const SessionInfo& info) {
+  std::error_code error;
+  if (info.working_dir.empty() || !info.mode.empty()) {
+    return {};
+  }
+  if (!fs::exists(info.working_dir, error)) {
+    return fail(Code::not_found, "Project path no longer exists.");
+  }
+  if (!fs::is_directory(info.working_dir, error)) {
+    return fail(Code::invalid_argument, "Project path is not a directory.");
+  }
+  return {};
+}
 
 Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) {
   REPRISE_ASSIGN(const Settings* settings, context.settings());

@@ -16,6 +16,7 @@
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/provider.h"
+#include "reprise/session.h"
 #include "reprise/spill.h"
 #include "reprise/store.h"
 #include "reprise/tool.h"
@@ -29,7 +30,12 @@ struct SessionChoice {
   bool fresh = false;               // a new one, also where there is one to go on with
   bool archive = false;             // the current one is packed away when another takes its place
   std::filesystem::path mode_path;  // the folder a mode was given, "" for none
+  bool in_project = false;          // a stored session must pass check_project()
 };
+
+// Whether the folder that a session works in is still there: not_found or invalid_argument where
+// not. One with a mode goes on without it.
+Result<> check_project(const SessionInfo& info);
 
 // Everything one conversation needs. `store` is null when it could not be opened or the session
 // not be created: the person has been warned, the conversation goes on unsaved and ends with

@@ -146,17 +146,8 @@ Result<SessionInfo> Desk::check_stored(const std::string& sel, const std::string
   if (!found) {
     return found;
   }
-  const std::string& folder = found->working_dir;
-  std::error_code error;
-  if (!folder.empty() && found->mode.empty()) {
-    if (!fs::exists(folder, error)) {
-      return fail(Code::not_found, "Project path no longer exists.");
-    }
-    if (!fs::is_directory(folder, error)) {
-      return fail(Code::invalid_argument, "Project path is not a directory.");
-    }
-  }
-  if (is_open(folder, found->id.str())) {
+  REPRISE_TRY(check_project(*found));
+  if (is_open(found->working_dir, found->id.str())) {
     return fail(Code::conflict, std::string(kProjectOpen));
   }
   return found;

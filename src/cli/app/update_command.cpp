@@ -29,8 +29,9 @@ using Kind = Entry::Kind;
 Tab* find_tab(State& state, std::string_view text) {
   std::size_t number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code == std::errc{} && end == text.data() + text.size()) {
-    return number >= 1 && number <= state.tabs.size() ? &state.tabs[number - 1] : nullptr;
+  const bool is_number = code == std::errc{} && end == text.data() + text.size();
+  if (is_number && number >= 1 && number <= state.tabs.size()) {
+    return &state.tabs[number - 1];
   }
   const auto found = std::ranges::find(state.tabs, text, tab_name);
   return found == state.tabs.end() ? nullptr : &*found;

@@ -152,6 +152,12 @@ TEST(Update, GoesFromTabToTab) {
   EXPECT_EQ(state.current, 1U);
   enter(state, "/session switch Gamma");
   EXPECT_EQ(state.tab()->entries.back().text, "Session not found: Gamma");
+  state.tabs[0].facts.title = "2026";  // a name though it is a number
+  enter(state, "/session switch 2026");
+  EXPECT_EQ(state.current, 0U);
+  EXPECT_EQ(only<SaveNow>(enter(state, "/session save")).tab, TabId{1});
+  EXPECT_EQ(only<SaveNow>(enter(state, "/session save 2")).tab, TabId{2});
+  EXPECT_EQ(only<SaveNow>(enter(state, "/session save Beta")).tab, TabId{2});
 }
 
 TEST(Update, MarksTabsInTheBackgroundThatHaveNews) {

@@ -68,7 +68,8 @@ Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
                                                   .sel = request.sel,
                                                   .fresh = request.fresh,
                                                   .archive = request.fresh,
-                                                  .mode_path = request.mode_path},
+                                                  .mode_path = request.mode_path,
+                                                  .in_project = true},
                                       .title = "",
                                       .approver = approver,
                                       .stop = interrupts.token()}));
