@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "watched.h"
 
@@ -24,7 +25,7 @@ namespace {
 enum class Sort : std::uint8_t { reading, changing, writing };
 
 // Everything here must work before main() and in a forked child, so there is nothing to construct
-// but one string.
+// but a string and a list.
 struct Watched {
   std::string folder;
   Trap trap;
@@ -32,6 +33,7 @@ struct Watched {
   std::atomic<std::int64_t> all = 0;
   std::atomic<std::int64_t> changes = 0;
   std::atomic<std::int64_t> syncs_failed = 0;
+  std::vector<std::int64_t> syncs;  // their numbers among all calls
   std::atomic<bool> sprung = false;
 };
 
@@ -204,6 +206,7 @@ int sync_watched(int fd, long call) {
   const long done = change(
       Sort::changing, [&] { return ::syscall(call, fd); },
       [&](long /*done*/) { listener()->synced(fd); });
+  watched().syncs.push_back(watched().all);
   watched().syncs_failed += done < 0 ? 1 : 0;
   return static_cast<int>(done);
 }
@@ -280,6 +283,7 @@ void watch(std::string_view folder, const Trap& trap, ChangeListener* listener) 
   now.all = 0;
   now.changes = 0;
   now.syncs_failed = 0;
+  now.syncs.clear();
   now.sprung = false;
   is_watching = true;
 }
@@ -290,7 +294,8 @@ void unwatch() {
 }
 
 CallCounts calls_seen() {
-  return {watched().all, watched().changes, watched().syncs_failed};
+  const Watched& now = watched();
+  return {now.all, now.changes, now.syncs_failed, now.syncs};
 }
 
 }  // namespace reprise::rel

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace reprise::rel {
 
@@ -52,6 +53,7 @@ struct CallCounts {
   std::int64_t all = 0;
   std::int64_t changes = 0;
   std::int64_t syncs_failed = 0;
+  std::vector<std::int64_t> syncs;  // their numbers among all calls
 };
 // Since watch().
 CallCounts calls_seen();

@@ -1,10 +1,12 @@
 #include "kill_points.h"
 
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ranges>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +30,7 @@ constexpr std::string_view kDone = "done";
 struct Counted {
   std::int64_t all = 0;
   std::int64_t changes = 0;
+  std::vector<std::int64_t> syncs;
 };
 
 // How many calls a step makes when nothing is wrong.
@@ -42,12 +45,18 @@ Counted count_calls(const History& history, std::size_t step) {
       }
     }
     const CallCounts counts = calls_seen();
-    return cat(counts.all, " ", counts.changes);
+    std::string out = cat(counts.all, " ", counts.changes);
+    for (const std::int64_t sync : counts.syncs) {
+      out += cat(" ", sync);
+    }
+    return out;
   });
+  std::istringstream said(ended.said);
   Counted out;
-  const char* const end = ended.said.data() + ended.said.size();
-  const auto all = std::from_chars(ended.said.data(), end, out.all);
-  std::from_chars(all.ptr + 1, end, out.changes);
+  said >> out.all >> out.changes;
+  for (std::int64_t sync = 0; said >> sync;) {
+    out.syncs.push_back(sync);
+  }
   return out;
 }
 
@@ -170,13 +179,16 @@ Tally fail_at_calls(const History& history, std::int64_t stride) {
   };
   Tally tally;
   for (std::size_t step = 0; step < history.steps().size(); ++step) {
-    const std::int64_t calls = count_calls(history, step).all;
-    for (std::int64_t at = 1 + static_cast<std::int64_t>(step) % stride; at <= calls;
-         at += stride) {
-      for (Trap trap : traps) {
+    const Counted calls = count_calls(history, step);
+    for (std::int64_t at = 1; at <= calls.all; ++at) {
+      const bool has_turn = (at - 1 - static_cast<std::int64_t>(step)) % stride == 0;
+      const std::size_t count = has_turn                                      ? traps.size()
+                                : std::ranges::binary_search(calls.syncs, at) ? 1
+                                                                              : 0;
+      for (Trap trap : traps | std::views::take(count)) {
         trap.at = at;
         tally.add(cat(history.kind().name, ", ", history.steps()[step].name, ", ", describe(trap),
-                      " at call ", at, " of ", calls),
+                      " at call ", at, " of ", calls.all),
                   failed_at(history, step, trap));
       }
     }

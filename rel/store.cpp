@@ -37,8 +37,7 @@ namespace {
 struct Effort {
   std::size_t power_cuts = 4000;
   std::size_t log_cuts = 250;
-  std::int64_t call_stride = 3;           // every third call fails
-  std::int64_t database_call_stride = 9;  // a database makes many times the calls of a file
+  std::int64_t call_stride = 3;  // every third call fails
   std::int64_t copy_stride = 5;
   std::size_t crowds = 60;
   std::size_t stops = 10;
@@ -50,7 +49,6 @@ constexpr Effort kShort;
 constexpr Effort kLong{.power_cuts = 100'000,
                        .log_cuts = 10'000,
                        .call_stride = 1,
-                       .database_call_stride = 1,
                        .copy_stride = 1,
                        .crowds = 300,
                        .stops = 100,
@@ -102,8 +100,7 @@ const std::map<std::string_view, Trial>& trials() {
          return kill_at_every_change(history);
        })},
       {"errors", on_history([](const History& history, const Effort& effort) {
-         return fail_at_calls(history, history.kind().name == "sqlite" ? effort.database_call_stride
-                                                                       : effort.call_stride);
+         return fail_at_calls(history, effort.call_stride);
        })},
       {"power", cut_power},
       {"clock", on_history([](const History& history, const Effort& /*effort*/) {

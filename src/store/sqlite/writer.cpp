@@ -6,16 +6,20 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/lock_file.h"
 #include "base/reserve.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
+#include "store/paths.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {
@@ -26,10 +30,18 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kGroupMax = 512;
 constexpr microseconds kGatherMax{200};
-constexpr int kLogPagesMax = 1000;     // 4 MB: then the log goes into the database
-constexpr int kLogPagesKept = 2000;    // a file that grew longer is cut then
-constexpr int kLogPagesAtEnd = 256;    // what the last one may leave in the log
+constexpr int kLogPagesMax = 1000;   // 4 MB: then the log goes into the database
+constexpr int kLogPagesKept = 2000;  // a file that grew longer is cut then
+constexpr int kLogPagesAtEnd = 256;  // what the last one may leave in the log
+constexpr std::uintmax_t kLogHeaderBytes = 32;
 constexpr int kLogPagesToRetry = 500;  // after readers were in the way
+
+// Who began the log has synced its folder, too.
+bool has_commits(const std::filesystem::path& log) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(log, error);
+  return !error && size > kLogHeaderBytes;
+}
 
 }  // namespace
 
@@ -186,13 +198,25 @@ Result<LockFile::Hold> Writer::lock(Clock::time_point deadline) {
 }
 
 Result<Connection*> Writer::connection() {
-  if (!connection_) {
+  const bool is_new = !connection_;
+  if (is_new) {
     REPRISE_ASSIGN(connection_, Connection::open(file_, OpenMode::write, busy_timeout_));
     REPRISE_TRY(connection_->script("PRAGMA synchronous=FULL"));
     durability_ = Durability::disk;
   }
   REPRISE_TRY(settle_log());
+  if (is_new) {
+    log_has_name_ = has_commits(store::beside(file_, "-wal"));
+  }
   return connection_.get();
+}
+
+// SQLite syncs the folder when it begins a log and goes on when that fails: a commit that nobody
+// could find after a power cut. Then it goes into the database, whose name has long been there.
+Result<> Writer::name_log() {
+  log_has_name_ = log_has_name_ || sync_folder(folder_of(file_));
+  log_is_doubtful_ |= !log_has_name_;
+  return settle_log();
 }
 
 // A commit whose sync failed may stand in the log as if it had been made, and need not be on the
@@ -258,7 +282,7 @@ Result<> Writer::process_in_transaction(const Group& group) {
   auto committed = transaction.commit();
   log_is_doubtful_ |=
       !committed && sqlite3_extended_errcode(connection_->handle()) == SQLITE_IOERR_FSYNC;
-  return committed;
+  return committed && to_disk ? name_log() : committed;
 }
 
 Result<> Writer::run_jobs(const Group& group) {

@@ -74,6 +74,7 @@ class Writer {
   Result<> run_jobs(const Group& group);
   Result<Connection*> connection();
   Result<> settle_log();
+  Result<> name_log();
   Result<LockFile::Hold> lock(Clock::time_point deadline);
   Result<> set_durability(Durability durability);
   void checkpoint(int mode);
@@ -94,7 +95,8 @@ class Writer {
   std::unique_ptr<Connection> connection_;
   Durability durability_ = Durability::disk;
   bool log_is_doubtful_ = false;
-  bool log_is_kept_ = false;  // the file may be longer than what is in it
+  bool log_has_name_ = false;  // on the disk
+  bool log_is_kept_ = false;   // the file may be longer than what is in it
   int checkpoint_at_;
 };
 
