@@ -47,6 +47,15 @@ bool is_answering(const SessionInfo& info) {
   return info.answering && is_alive(*info.answering);
 }
 
+// One that was never closed is known by its first question.
+std::string name_of(Store& store, const SessionInfo& info) {
+  if (!info.title.empty()) {
+    return info.title;
+  }
+  const Exchange first = first_exchange(store, info.id).value_or(Exchange{});
+  return first.question.empty() ? "Untitled" : title_from_prompt(first.question);
+}
+
 Result<> check_not_answering(Store& store, const SessionId& id) {
   REPRISE_ASSIGN(const Session session, get(store, id));
   if (is_answering(session.info)) {
@@ -166,13 +175,16 @@ Result<std::string> Desk::list_resumable() {
   if (all.empty()) {
     return "No sessions to resume.";
   }
+  const auto store = parts_.context.store(Access::read);
+  if (!store) {
+    return std::unexpected(store.error());
+  }
   std::string out = "Resumable sessions:\n";
   for (std::size_t i = 0; i < all.size() && i < kResumableShown; ++i) {
     const SessionInfo& info = all[i];
     const std::string_view how = state_text(info);
-    out +=
-        cat("  ", i + 1, ". ", info.title.empty() ? "Untitled" : info.title, " (", info.working_dir,
-            ") - ", how, " ", age_text(left_at(info), parts_.context.clock().now()), "\n");
+    out += cat("  ", i + 1, ". ", name_of(**store, info), " (", info.working_dir, ") - ", how, " ",
+               age_text(left_at(info), parts_.context.clock().now()), "\n");
     numbers_.push_back(info.id.str());
   }
   if (all.size() > kResumableShown) {

@@ -190,6 +190,12 @@ TEST(Render, TellsThatThereIsMoreBelow) {
   key(state, "PgUp");
   EXPECT_EQ(shown(state).find("line 49"), std::string::npos);
   EXPECT_NE(shown(state).find("↓ more below, Esc goes there"), std::string::npos);
+  const std::string back = shown(state);
+  key(state, "Up");
+  EXPECT_NE(shown(state), back);
+  EXPECT_TRUE(state.input().empty());
+  key(state, "Down");
+  EXPECT_EQ(shown(state), back);
   key(state, "Esc");
   EXPECT_NE(shown(state).find("line 49"), std::string::npos);
 }

@@ -72,7 +72,8 @@ class Handler {
         info.title.empty() ? std::string("the last session") : cat("'", info.title, "'");
     state_.dialogs.push_back({.kind = Dialog::Kind::resume,
                               .session = info,
-                              .question = cat("Resume ", name, " (", info.head.value, " messages, ",
+                              .question = cat("Resume ", name, " (", info.head.value,
+                                              info.head.value == 1 ? " message, " : " messages, ",
                                               age_text(info.updated_at, state_.now), ")?")});
   }
 

@@ -58,6 +58,11 @@ void scroll_lines(State& state, std::ptrdiff_t lines, Effects& effects) {
   }
 }
 
+// In the transcript, with nothing typed: then arrows (and wheels that send them) scroll.
+bool looks_back(const State& state) {
+  return state.tab() != nullptr && state.tab()->top && state.input().empty();
+}
+
 std::ptrdiff_t page(const State& state) {
   const auto rows = static_cast<std::ptrdiff_t>(frame_of(state).transcript_rows);
   return rows > 2 ? rows - 1 : 1;
@@ -203,6 +208,10 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
       return scroll_lines(state, -page(state), effects);
     case Action::page_down:
       return scroll_lines(state, page(state), effects);
+    case Action::up:
+      return looks_back(state) ? scroll_lines(state, -1, effects) : edit(state.input(), action);
+    case Action::down:
+      return looks_back(state) ? scroll_lines(state, 1, effects) : edit(state.input(), action);
     case Action::scroll_up:
       return scroll_lines(state, -1, effects);
     case Action::scroll_down:
