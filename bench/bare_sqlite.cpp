@@ -14,6 +14,19 @@
 namespace bench {
 namespace {
 
+constexpr const char* kPlainTables =
+    "CREATE TABLE IF NOT EXISTS messages(session_id TEXT, seq INTEGER, role TEXT, content TEXT);"
+    "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, title TEXT, updated INTEGER);"
+    "CREATE INDEX IF NOT EXISTS by_activity ON sessions(updated DESC);";
+
+// From docs/formats/sqlite.md; what an append does not need is left out.
+constexpr const char* kOriginalTables =
+    "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, model TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS messages(id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, seq INTEGER NOT NULL,"
+    " role TEXT NOT NULL, content TEXT NOT NULL,"
+    " created_at DATETIME NOT NULL DEFAULT (datetime('now')), UNIQUE(session_id, seq));";
+
 void bind(sqlite3_stmt* statement, int place, std::string_view text) {
   sqlite3_bind_text(statement, place, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
 }
@@ -25,12 +38,10 @@ std::string text(sqlite3_stmt* statement, int column) {
 
 }  // namespace
 
-BareSqlite::BareSqlite(const std::filesystem::path& file) {
+BareSqlite::BareSqlite(const std::filesystem::path& file, Tables tables) : tables_(tables) {
   require(sqlite3_open(file.c_str(), &db_) == SQLITE_OK, "cannot open the bare database");
-  run("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-      "CREATE TABLE IF NOT EXISTS messages(session_id TEXT, seq INTEGER, role TEXT, content TEXT);"
-      "CREATE TABLE IF NOT EXISTS sessions(id TEXT PRIMARY KEY, title TEXT, updated INTEGER);"
-      "CREATE INDEX IF NOT EXISTS by_activity ON sessions(updated DESC);");
+  run("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;");
+  run(tables == Tables::plain ? kPlainTables : kOriginalTables);
 }
 
 BareSqlite::~BareSqlite() {
@@ -49,7 +60,11 @@ void BareSqlite::commit() {
 void BareSqlite::append(std::string_view session, std::int64_t seq, std::string_view role,
                         std::string_view content) {
   if (append_ == nullptr) {
-    append_ = prepare("INSERT INTO messages VALUES(?, ?, ?, ?)");
+    append_ = prepare(tables_ == Tables::plain
+                          ? "INSERT INTO messages VALUES(?, ?, ?, ?)"
+                          : "INSERT INTO messages(session_id, seq, role, content, created_at)"
+                            " VALUES(?, ?, ?, '[{\"type\":\"text\",\"text\":\"' || ? || '\"}]',"
+                            " '2026-01-18 20:00:00')");
   }
   bind(append_, 1, session);
   sqlite3_bind_int64(append_, 2, seq);
@@ -68,6 +83,13 @@ std::vector<BareMessage> BareSqlite::read(std::string_view session) {
   }
   sqlite3_finalize(rows);
   return messages;
+}
+
+void BareSqlite::add_session(std::string_view id) {
+  sqlite3_stmt* row = prepare("INSERT INTO sessions(id, model) VALUES(?, 'm')");
+  bind(row, 1, id);
+  require(sqlite3_step(row) == SQLITE_DONE, "cannot add a session to the bare database");
+  sqlite3_finalize(row);
 }
 
 void BareSqlite::add_sessions(std::int64_t count) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The limit that a store on SQLite is measured against: the same rows in the plainest table, by
+// The limit that a store on SQLite is measured against: the same rows in the plainest tables, by
 // prepared statements, with nothing kept beside them. WAL, synchronous=FULL.
 
 #include <cstdint>
@@ -26,13 +26,19 @@ struct BareSession {
   std::int64_t updated = 0;
 };
 
+enum class Tables : std::uint8_t {
+  plain,     // a row of messages has no key
+  original,  // as the program has them that the format comes from
+};
+
 class BareSqlite {
  public:
-  explicit BareSqlite(const std::filesystem::path& file);
+  explicit BareSqlite(const std::filesystem::path& file, Tables tables = Tables::plain);
   ~BareSqlite();
   BareSqlite(const BareSqlite&) = delete;
   BareSqlite& operator=(const BareSqlite&) = delete;
 
+  void add_session(std::string_view id);  // of the original's
   void begin();
   void commit();
   void append(std::string_view session, std::int64_t seq, std::string_view role,
@@ -45,6 +51,7 @@ class BareSqlite {
   sqlite3_stmt* prepare(const char* sql);
   void run(const char* sql);
 
+  const Tables tables_;
   sqlite3* db_ = nullptr;
   sqlite3_stmt* append_ = nullptr;
 };

@@ -61,7 +61,7 @@ void durable_appends(const fs::path& folder, const Scale& scale) {
   };
   for (int round = 0; round < scale.rounds; ++round) {
     for (int i = 0; i < scale.appends; ++i) {
-      limit.add(1e6 / time_us([&] { bare.append("s", seq++, "user", text); }));
+      limit.add(1e6 / time_us([&] { bare.append(id.str(), seq++, "user", text); }));
       ours.add(1e6 / time_us([&] { append(*store, id, {message_of("user", 500)}); }));
     }
     const double all = time_us([&] {
@@ -90,7 +90,7 @@ void batches(const fs::path& folder, const Scale& scale) {
     limit.add(1e9 / time_us([&] {
                 bare.begin();
                 for (int i = 0; i < 1000; ++i) {
-                  bare.append("s", seq++, "user", text);
+                  bare.append(id.str(), seq++, "user", text);
                 }
                 bare.commit();
               }));
@@ -109,13 +109,13 @@ void reading(const fs::path& folder, const Scale& scale) {
   const std::string text = text_of(200);
   bare.begin();
   for (int i = 0; i < 10'000; ++i) {
-    bare.append("s", i, "user", text);
+    bare.append(id.str(), i, "user", text);
   }
   bare.commit();
   Samples ours;
   Samples limit;
   for (int round = 0; round < scale.rounds * 2; ++round) {
-    limit.add(time_us([&] { require(bare.read("s").size() == 10'000, "lost rows"); }) / 1000);
+    limit.add(time_us([&] { require(bare.read(id.str()).size() == 10'000, "lost rows"); }) / 1000);
     ours.add(time_us([&] {
                const auto messages = reprise::read_all(*store, id);
                require(messages && messages->size() == 10'000, "lost messages");
