@@ -64,6 +64,15 @@ class PreviousDatabase : public testing::Test {
     PlainDatabase plain(file_);
     return plain.rows(sql).at(0);
   }
+  std::vector<fs::path> copies() const {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(folder_.path())) {
+      if (entry.path().string().find(".v1-") != std::string::npos) {
+        found.push_back(entry.path());
+      }
+    }
+    return found;
+  }
   std::string version() const { return one("PRAGMA user_version"); }
   std::string stale() const {
     return one("SELECT count(*) FROM sessions WHERE updated_slot IS NOT updated_us >> 26");
@@ -84,7 +93,7 @@ TEST_F(PreviousDatabase, IsReadWithoutChangingAByte) {
   EXPECT_EQ(bytes_of(file_), before);
 }
 
-TEST_F(PreviousDatabase, IsMadeCurrentOnceByTenProcesses) {
+TEST_F(PreviousDatabase, IsMadeCurrentOnceByTenProcessesAfterACopy) {
   std::vector<pid_t> children;
   children.reserve(10);
   for (int i = 0; i < 10; ++i) {
@@ -102,24 +111,33 @@ TEST_F(PreviousDatabase, IsMadeCurrentOnceByTenProcesses) {
   EXPECT_EQ(listed(*store), (std::vector<std::string>{"a", "d", "c", kLeagues.str(), "b"}));
   EXPECT_EQ(must(get(*store, kLeagues)).info.head, Seq{16});
   EXPECT_TRUE(must(store->offers().repair->verify()).damage.empty());
+  ASSERT_EQ(copies().size(), 1U);
+  const auto copy = open_at(copies().front(), {.access = Access::read});
+  EXPECT_EQ(listed(*copy), in_order_);
+  EXPECT_EQ(must(get(*copy, kLeagues)).info.head, Seq{6});
 }
 
-TEST_F(PreviousDatabase, IsReadAsItIsUntilItCanBeMadeCurrent) {
+TEST_F(PreviousDatabase, GoesOnAsItIsWhereItCannotBeMadeCurrent) {
   auto lock = must(LockFile::open(file_.string() + "-lock"));
   std::unique_ptr<Store> store;
   {
     const auto hold = must(lock->acquire(std::chrono::steady_clock::now()));
     store = open_at(file_, {.busy_timeout = milliseconds(50)});
-    EXPECT_EQ(listed(*store), in_order_);
-    EXPECT_TRUE(fails(store->append(kLeagues, {user("x")}, {}), Code::busy));
-    EXPECT_EQ(version(), "1");
   }
+  EXPECT_EQ(listed(*store), in_order_);
   must(store->append(kLeagues, {user("x", at(20 * kMinute))}, {}));
+  must(store->create(session("e", at(15 * kMinute))));
+  EXPECT_EQ(version(), "1");
+  EXPECT_EQ(listed(*store), (std::vector<std::string>{kLeagues.str(), "e", "a", "d", "c", "b"}));
+
+  const auto other = open_at(file_);
   EXPECT_EQ(version(), "2");
+  must(store->append(session_id("b"), {user("y", at(30 * kMinute))}, {}));
+  must(other->append(session_id("c"), {user("z", at(40 * kMinute))}, {}));
   EXPECT_EQ(stale(), "0");
-  const std::vector<std::string> now = {kLeagues.str(), "a", "d", "c", "b"};
-  EXPECT_EQ(listed(*store), now) << "with connections of before";
-  EXPECT_EQ(listed(*open_at(file_)), now);
+  const std::vector<std::string> now = {"c", "b", kLeagues.str(), "e", "a", "d"};
+  EXPECT_EQ(listed(*store), now);
+  EXPECT_EQ(listed(*other), now);
 }
 
 TEST_F(PreviousDatabase, MayBeWrittenByOthersAfterwards) {

@@ -290,6 +290,8 @@ TEST_F(SqliteStoreTest, ListsByTimeWithinAMinuteAndBeyond) {
   for (int i = 0; i < kSessions; ++i) {
     EXPECT_EQ(times[static_cast<std::size_t>(i)], at((kSessions - 1 - i) * 13));
   }
+  must(store->append(session_id("s10"), {user("x", at(1000))}, {}));
+  EXPECT_EQ(must(store->list({.limit = 1})).sessions.at(0).id, session_id("s10"));
 }
 
 TEST_F(SqliteStoreTest, WritesLittleForATurn) {

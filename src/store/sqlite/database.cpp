@@ -89,27 +89,21 @@ Result<std::unique_ptr<Database>> Database::open(const path& file, const StoreOp
   return database;
 }
 
-// Looks at what the file is. For writing it is made current. Where there is no room, time or right
-// for that, the previous version can be read as it is, and is made current by what is written
-// first.
+// Looks at what the file is. For writing it is made current; a database that can be read only (the
+// disk is full, the folder is read-only) opens, and says so when something is written. The previous
+// version goes on as it is where there is no room, time or right for more, until it is opened
+// again.
 Result<> Database::prepare() {
   REPRISE_ASSIGN(const Reader first, connect());
   if (options_.access == Access::read) {
     return {};
   }
   REPRISE_ASSIGN(const Shape shape, shape_of(*first));
-  is_current_ = shape == Shape::current;
-  auto made = make_current();
-  return shape == Shape::previous ? Result<>() : made;
-}
-
-Result<> Database::make_current() {
-  if (!is_current_) {
-    REPRISE_TRY(
-        writer_.run_alone([](Connection& connection) { return sqlite::make_current(connection); }));
-    is_current_ = true;
+  if (shape == Shape::current) {
+    return {};
   }
-  return {};
+  auto made = writer_.run_alone([](Connection& connection) { return make_current(connection); });
+  return shape == Shape::previous ? Result<>() : made;
 }
 
 Result<Database::Reader> Database::reader() {
@@ -128,7 +122,6 @@ Result<> Database::write(Durability durability, const Work& work) {
   if (options_.access == Access::read) {
     return fail(Code::unsupported, cat(file_.string(), " is open for reading only"));
   }
-  REPRISE_TRY(make_current());
   auto done = writer_.run(durability, work);
   if (!done && done.error().code == Code::io) {
     forget_idle();

@@ -66,7 +66,6 @@ class Database {
   Database(std::filesystem::path file, const StoreOptions& options)
       : file_(std::move(file)), options_(options), writer_(file_, options.busy_timeout) {}
   Result<> prepare();
-  Result<> make_current();
   Result<Reader> connect();
   Result<Reader> connect_as(OpenMode mode);
   Result<Reader> connect_without_shared_memory();
@@ -76,7 +75,6 @@ class Database {
   const std::filesystem::path file_;
   const StoreOptions options_;
   Writer writer_;
-  std::atomic<bool> is_current_ = true;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Connection>> idle_;  // guarded by mutex_
 };

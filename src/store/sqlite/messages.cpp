@@ -18,6 +18,7 @@
 #include "store/sqlite/connection.h"
 #include "store/sqlite/forks.h"
 #include "store/sqlite/rows.h"
+#include "store/sqlite/sessions.h"
 #include "store/stored_json.h"
 #include "store/usage_sum.h"
 
@@ -28,7 +29,7 @@ struct Now {  // of the session, before the batch
   Seq head;
   Usage usage;
   std::optional<std::string> answer;  // the running answer's row
-  std::int64_t slot = 0;
+  Time updated_at;
 };
 
 Result<Now> read_now(Connection& connection, const SessionId& id) {
@@ -37,7 +38,7 @@ Result<Now> read_now(Connection& connection, const SessionId& id) {
                      "SELECT head, input_tokens, output_tokens, reasoning_tokens, cached_tokens,"
                      " cost_nanos, price_source,"
                      " (SELECT body FROM reprise_answers WHERE session_id = sessions.id AND n = 0),"
-                     " updated_slot FROM sessions WHERE id = ?",
+                     " updated_us FROM sessions WHERE id = ?",
                      id.str()));
   REPRISE_ASSIGN(const bool found, row.step());
   if (!found) {
@@ -56,7 +57,7 @@ Result<Now> read_now(Connection& connection, const SessionId& id) {
   if (!row.is_null(7)) {
     now.answer = row.bytes(7);
   }
-  now.slot = row.integer(8);
+  now.updated_at = time_of(row.integer(8));
   return now;
 }
 
@@ -126,10 +127,8 @@ constexpr std::string_view kMoveHead =
 Result<> move_head(Connection& connection, const SessionId& id, Seq head, Time updated_at,
                    const Now& now) {
   const std::string text = seconds_text(updated_at);
-  const std::int64_t slot = slot_of(updated_at);
-  if (slot != now.slot) {  // once a minute: it is in the indexes of the lists
-    REPRISE_TRY(
-        connection.run("UPDATE sessions SET updated_slot = ? WHERE id = ?", slot, id.str()));
+  if (slot_of(updated_at) != slot_of(now.updated_at)) {
+    REPRISE_TRY(set_slot(connection, id, updated_at));
   }
   return connection.run(kMoveHead, head.value, microseconds_of(updated_at), text,
                         now.usage.input.value, now.usage.output.value, now.usage.reasoning.value,

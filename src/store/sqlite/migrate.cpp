@@ -70,18 +70,20 @@ void time_function(sqlite3_context* context, int /*count*/, sqlite3_value** valu
 }
 
 // A name nobody uses yet: "reprise.db.v0-20260118T201530Z.bak".
-std::filesystem::path copy_name(const std::filesystem::path& file, int attempt) {
+std::filesystem::path copy_name(const std::filesystem::path& file, std::int64_t version,
+                                int attempt) {
   std::string time = format_time(std::chrono::floor<std::chrono::seconds>(system_clock().now()));
   std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
   std::filesystem::path name = file;
-  name += cat(".v0-", time, attempt == 0 ? "" : cat("-", attempt), ".bak");
+  name += cat(".v", version, "-", time, attempt == 0 ? "" : cat("-", attempt), ".bak");
   return name;
 }
 
 Result<> keep_copy(Connection& connection) {
   constexpr int kAttemptsMax = 100;
+  REPRISE_ASSIGN(const std::int64_t version, connection.integer("PRAGMA user_version"));
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    auto copied = copy_database(connection, copy_name(connection.file(), attempt));
+    auto copied = copy_database(connection, copy_name(connection.file(), version, attempt));
     if (copied || copied.error().code != Code::conflict) {
       return copied;
     }
@@ -225,8 +227,10 @@ Result<Shape> shape_of(Connection& connection) {
 
 Result<> make_current(Connection& connection) {
   REPRISE_ASSIGN(const Shape before, shape_of(connection));
-  if (before == Shape::original) {
+  if (before == Shape::original || before == Shape::previous) {
     REPRISE_TRY(keep_copy(connection));
+  }
+  if (before == Shape::original) {
     REPRISE_TRY(add_time_function(connection));
   }
   if (before != Shape::current) {

@@ -20,8 +20,8 @@ enum class Shape : std::uint8_t {
 // unsupported for another program's database and for one of a newer version.
 Result<Shape> shape_of(Connection& connection);
 
-// Makes a database current, an original one after a copy beside it. Called alone under the writer's
-// lock; does nothing when another process was faster.
+// Makes a database current, one that was not empty after a copy beside it. Called alone under the
+// writer's lock; does nothing when another process was faster.
 Result<> make_current(Connection& connection);
 
 // Marks a database that has our tables as current.

@@ -17,6 +17,7 @@
 #include "store/facts.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/rows.h"
+#include "store/sqlite/schema.h"
 #include "store/stored_json.h"
 
 namespace reprise::sqlite {
@@ -75,18 +76,28 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
   REPRISE_TRY(connection.run(
       "INSERT INTO sessions(id, title, model, working_dir, system_prompt, created_at, updated_at,"
       " forked_from, forked_at, created_us, updated_us, closed_us, state, mode, provider, head,"
-      " base, base_count, config, response_chain, extra, updated_slot)"
-      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      " base, base_count, config, response_chain, extra)"
+      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       info.id.str(), info.title, info.model, info.working_dir, session.system_prompt, created_at,
       updated_at, origin, info.forked_from ? info.forked_from->at.value : 0,
       microseconds_of(std::optional(info.created_at)),
       microseconds_of(std::optional(info.updated_at)), microseconds_of(info.closed_at),
       to_string(info.state), info.mode, info.provider, base.count.value, base.session,
-      base.count.value, session.config.text(), chain, extra, slot_of(info.updated_at)));
+      base.count.value, session.config.text(), chain, extra));
+  REPRISE_TRY(set_slot(connection, info.id, info.updated_at));
   if (session.prompt_history.empty()) {
     return {};
   }
   return store_prompts(connection, info.id, session.prompt_history);
+}
+
+Result<> set_slot(Connection& connection, const SessionId& id, Time updated_at) {
+  REPRISE_ASSIGN(const std::int64_t version, connection.integer("PRAGMA user_version"));
+  if (version < kVersion) {
+    return {};
+  }
+  return connection.run("UPDATE sessions SET updated_slot = ? WHERE id = ?", slot_of(updated_at),
+                        id.str());
 }
 
 Result<std::optional<Session>> find_session(Connection& connection, const SessionId& id) {
