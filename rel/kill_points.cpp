@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <ranges>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -182,10 +182,9 @@ Tally fail_at_calls(const History& history, std::int64_t stride) {
     const Counted calls = count_calls(history, step);
     for (std::int64_t at = 1; at <= calls.all; ++at) {
       const bool has_turn = (at - 1 - static_cast<std::int64_t>(step)) % stride == 0;
-      const std::size_t count = has_turn                                      ? traps.size()
-                                : std::ranges::binary_search(calls.syncs, at) ? 1
-                                                                              : 0;
-      for (Trap trap : traps | std::views::take(count)) {
+      const bool is_sync = std::ranges::find(calls.syncs, at) != calls.syncs.end();
+      const std::size_t count = has_turn ? traps.size() : is_sync ? 1 : 0;
+      for (Trap trap : std::span(traps).first(count)) {
         trap.at = at;
         tally.add(cat(history.kind().name, ", ", history.steps()[step].name, ", ", describe(trap),
                       " at call ", at, " of ", calls.all),

@@ -14,7 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text.h"
 #include "clock_life.h"
 #include "crowd.h"
 #include "full_disk.h"
