@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -138,26 +136,6 @@ Document ChainFiles::merge(const Document& written, Document found) const {
     }
   }
   return found;
-}
-
-Result<std::vector<SessionInfo>> ChainFiles::infos(std::vector<Damage>& damage) const {
-  std::vector<SessionInfo> all;
-  std::set<SessionId> seen;
-  REPRISE_ASSIGN(const std::vector<fs::path> files, this->files());
-  for (const fs::path& file : files) {
-    REPRISE_ASSIGN(const std::string bytes, read_file(file));
-    Document document = chain::decode(file, bytes);
-    for (FileSession& session : document.sessions) {
-      if (seen.insert(session.stored.session.info.id).second) {
-        all.push_back(std::move(session.stored.session.info));
-      }
-    }
-    std::ranges::move(document.damage, std::back_inserter(damage));
-    if (document.aside) {
-      damage.push_back(*std::move(document.aside));
-    }
-  }
-  return all;
 }
 
 Result<bool> is_chain_file(const fs::path& file) {

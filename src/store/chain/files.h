@@ -35,7 +35,6 @@ class ChainFiles final : public SessionFiles {
   Result<Document> decode(const std::filesystem::path& file, std::string_view bytes) const override;
   Result<std::string> encode(Document& document) const override;
   Document merge(const Document& written, Document found) const override;
-  Result<std::vector<SessionInfo>> infos(std::vector<Damage>& damage) const override;
 
  private:
   std::filesystem::path trash() const;

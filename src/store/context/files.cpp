@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +21,6 @@
 #include "store/context/codec.h"
 #include "store/context/merge.h"
 #include "store/file/document_store.h"
-#include "store/file/file_session.h"
 #include "store/file/session_files.h"
 #include "store/paths.h"
 
@@ -99,32 +97,6 @@ Result<std::string> ContextFiles::encode(Document& document) const {
 
 Document ContextFiles::merge(const Document& written, Document found) const {
   return context::merge(file_, written, std::move(found));
-}
-
-Result<std::vector<SessionInfo>> ContextFiles::infos(std::vector<Damage>& damage) const {
-  std::vector<SessionInfo> all;
-  REPRISE_ASSIGN(const std::vector<fs::path> files, this->files());
-  for (const fs::path& file : files) {
-    const auto bytes = read_file(file);
-    if (!bytes && bytes.error().code == Code::not_found) {
-      continue;  // moved meanwhile
-    }
-    if (!bytes) {
-      return std::unexpected(bytes.error());
-    }
-    REPRISE_ASSIGN(Document document, context::decode(file_, *bytes));
-    for (FileSession& session : document.sessions) {
-      const SessionInfo& info = session.stored.session.info;
-      if (std::ranges::find(all, info.id, &SessionInfo::id) == all.end()) {
-        all.push_back(info);
-      }
-      std::ranges::move(session.damage, std::back_inserter(damage));
-    }
-    if (document.aside) {
-      damage.push_back(*std::move(document.aside));
-    }
-  }
-  return all;
 }
 
 }  // namespace store::context

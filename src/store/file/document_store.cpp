@@ -78,7 +78,7 @@ Result<> DocumentStore::update(const SessionId& id, const SessionPatch& patch) {
 Result<SessionPage> DocumentStore::list(const SessionQuery& query) {
   REPRISE_ASSIGN(const CheckedQuery checked, check_query(query));
   std::vector<Damage> damage;
-  REPRISE_ASSIGN(std::vector<SessionInfo> infos, files_->infos(damage));
+  REPRISE_ASSIGN(std::vector<SessionInfo> infos, documents_.infos(damage));
   std::erase_if(infos, [&checked](const SessionInfo& info) { return !matches(info, checked); });
   SessionPage page = make_page(std::move(infos), query.limit);
   page.damage = std::move(damage);

@@ -69,6 +69,8 @@ class Documents {
   // not_found for an unknown session.
   Result<Found> get(const SessionId& id);
   Result<Loaded> load(const std::filesystem::path& file);
+  // What lists say of all sessions, in any order.
+  Result<std::vector<SessionInfo>> infos(std::vector<Damage>& damage);
   // Looked at once for each version of a file.
   Result<Signature> signature(const Found& found);
 

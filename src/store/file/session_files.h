@@ -85,8 +85,12 @@ class SessionFiles {
     return Signature::not_signed;
   }
 
-  // Lists may look at less than whole files. In any order; nothing is left out but with damage.
-  virtual Result<std::vector<SessionInfo>> infos(std::vector<Damage>& damage) const = 0;
+  // What lists say of all sessions, where less than whole files tells it; nullopt: it does not. In
+  // any order; nothing is left out but with damage.
+  virtual Result<std::optional<std::vector<SessionInfo>>> infos(
+      std::vector<Damage>& /*damage*/) const {
+    return std::nullopt;
+  }
 };
 
 }  // namespace reprise::store

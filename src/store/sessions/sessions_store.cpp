@@ -69,7 +69,7 @@ class SessionsFiles final : public SessionFiles {
   std::optional<Document> salvage(const fs::path& file, std::string_view bytes) const override;
   Result<std::string> encode(Document& document) const override;
   Result<Signature> signature(const fs::path& file) const override;
-  Result<std::vector<SessionInfo>> infos(std::vector<Damage>& damage) const override;
+  Result<std::optional<std::vector<SessionInfo>>> infos(std::vector<Damage>& damage) const override;
 
  private:
   Result<std::optional<std::string>> secret() const {
@@ -163,7 +163,8 @@ Result<bool> SessionsFiles::all_fail(const fs::path& but, std::string_view secre
   return failed > 0;
 }
 
-Result<std::vector<SessionInfo>> SessionsFiles::infos(std::vector<Damage>& damage) const {
+Result<std::optional<std::vector<SessionInfo>>> SessionsFiles::infos(
+    std::vector<Damage>& damage) const {
   REPRISE_ASSIGN(const std::vector<PlacedFile> files, places_.sessions(damage));
   std::vector<SessionInfo> infos;
   infos.reserve(files.size());

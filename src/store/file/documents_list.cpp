@@ -1,0 +1,50 @@
+#include <filesystem>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/file/documents.h"
+#include "store/file/file_session.h"
+#include "store/file/session_files.h"
+#include "store/stored_session.h"
+
+namespace reprise::store {
+
+namespace fs = std::filesystem;
+
+Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
+  REPRISE_ASSIGN(auto told, files_.infos(damage));
+  if (told) {
+    return *std::move(told);
+  }
+  std::vector<SessionInfo> all;
+  std::set<SessionId> seen;
+  REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
+  for (const fs::path& file : files) {
+    const auto loaded = load(file);
+    if (!loaded && loaded.error().code == Code::not_found) {
+      continue;  // moved meanwhile
+    }
+    if (!loaded) {
+      return std::unexpected(loaded.error());
+    }
+    const Document& document = *loaded->document;
+    for (const FileSession& session : document.sessions) {
+      if (seen.insert(session.stored.session.info.id).second) {
+        all.push_back(session.stored.session.info);
+      }
+      damage.insert(damage.end(), session.damage.begin(), session.damage.end());
+    }
+    damage.insert(damage.end(), document.damage.begin(), document.damage.end());
+    if (document.aside) {
+      damage.push_back(*document.aside);
+    }
+  }
+  return all;
+}
+
+}  // namespace reprise::store
