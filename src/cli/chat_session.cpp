@@ -286,8 +286,9 @@ Result<std::string> ChatSession::describe() {
 Result<std::string> ChatSession::save(const std::string& file) {
   REPRISE_ASSIGN(Store* const store, kept("be written to a file"));
   REPRISE_ASSIGN(const Session session, get(*store, id()));
-  REPRISE_TRY(write_transcript(*store, session, file));
-  context_.remark(cat("wrote ", file));
+  const std::filesystem::path path = context_.path_named(file);
+  REPRISE_TRY(write_transcript(*store, session, path));
+  context_.remark(cat("wrote ", path.string()));
   return std::string();
 }
 

@@ -89,6 +89,14 @@ const std::filesystem::path& Context::working_dir() {
   return working_dir_;
 }
 
+std::filesystem::path Context::path_named(std::string_view name) {
+  if (name == "~" || name.starts_with("~/")) {
+    const std::filesystem::path home = environment_.find("HOME").value_or("/");
+    return home / name.substr(std::min<std::size_t>(2, name.size()));
+  }
+  return working_dir() / name;
+}
+
 std::filesystem::path Context::state_folder() const {
   return base_folder(environment_, "XDG_STATE_HOME", ".local/state");
 }

@@ -196,6 +196,9 @@ TEST_F(AppTerminalTest, GivesATabTheSettingsOfItsFolder) {
   await("folder-rules");
   type("/session save\r");
   await("own.db");
+  type("/export talk.md\r");
+  await("wrote");
+  EXPECT_TRUE(std::filesystem::exists(home() / "other/talk.md"));
   type("\x04");
   EXPECT_EQ(end(), 0);
   const std::string here = printed("list --all --json");

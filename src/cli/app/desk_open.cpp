@@ -39,15 +39,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "~/x" and paths relative to where the program was started.
 Result<fs::path> folder_of(Context& context, const std::string& wanted) {
-  fs::path path = wanted;
-  if (wanted == "~" || wanted.starts_with("~/")) {
-    path = fs::path(context.environment().find("HOME").value_or("/")) /
-           wanted.substr(std::min<std::size_t>(2, wanted.size()));
-  }
   std::error_code error;
-  fs::path folder = fs::canonical(context.working_dir() / path, error);
+  fs::path folder = fs::canonical(context.path_named(wanted), error);
   if (error) {
     return fail(Code::not_found, cat("no such folder: ", wanted));
   }

@@ -151,10 +151,16 @@ class Handler {
   void operator()(const ModelsListed& listed) { on_models(state_, listed, effects_); }
   void operator()(const TabClosed& closed) {
     std::vector<std::string> last_words;
+    std::string typed;
     if (Tab* const tab = state_.find(closed.tab); tab != nullptr) {
       last_words = std::move(tab->last_words);
+      typed = tab == state_.tab() ? tab->input.text() : "";
     }
     drop_tab(state_, closed.tab);
+    // What was typed meanwhile is not lost.
+    if (!typed.empty() && state_.input().empty()) {
+      state_.input().set(std::move(typed));
+    }
     for (std::string& text : last_words) {
       say(state_, state_.tab(), Entry::Kind::warning, std::move(text));
     }

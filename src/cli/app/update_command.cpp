@@ -143,6 +143,11 @@ void submit(State& state, Effects& effects) {
   if (trimmed(input.text()).empty()) {
     return;
   }
+  if (const Tab* const tab = state.tab();
+      tab != nullptr && tab->phase == Tab::Phase::closing && !is_slash(input.text())) {
+    state.status = "this session is being closed";
+    return;
+  }
   const std::string text = input.take();
   if (Tab* const tab = state.tab(); tab != nullptr) {
     tab->top.reset();

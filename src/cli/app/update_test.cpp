@@ -229,6 +229,9 @@ TEST(Update, ChangesNothingInASessionThatIsBeingClosed) {
   key(state, "Ctrl-W");
   EXPECT_TRUE(enter(state, "/title T").empty());
   EXPECT_TRUE(enter(state, "too late").empty());
+  EXPECT_NE(shown(state).find("this session is being closed"), std::string::npos);
+  update(state, TabClosed{{1}});
+  EXPECT_EQ(state.input().text(), "too late");
 }
 
 TEST(Update, LoadsOlderMessagesAtTheTop) {
