@@ -1,6 +1,7 @@
 #include "cli/chat_session.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stop_token>

@@ -1,7 +1,6 @@
 // How the desk opens sessions: new ones and stored ones.
 
 #include <algorithm>
-#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <mutex>

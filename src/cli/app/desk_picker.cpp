@@ -23,6 +23,7 @@
 #include "cli/past.h"
 #include "cli/removal.h"
 #include "cli/session_json.h"
+#include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"

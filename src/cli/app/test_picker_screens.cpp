@@ -7,10 +7,11 @@
 #include "base/text.h"
 #include "cli/app/event.h"
 #include "cli/app/picker.h"
+#include "cli/app/screen.h"
+#include "cli/app/state.h"
 #include "cli/app/test_screens.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
-#include "reprise/session.h"
 #include "reprise/types.h"
 
 namespace reprise::cli::app {
@@ -63,7 +64,8 @@ State picker_rename(Size size) {
 
 State picker_trash(Size size) {
   State state = picking(size);
-  update(state, StoredChanged{StoredChanged::What::trashed, state.picker->rows[1].id});
+  update(state,
+         StoredChanged{StoredChanged::What::trashed, "0190a6a0-0000-7000-8000-000000000002"});
   return state;
 }
 

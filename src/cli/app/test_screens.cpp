@@ -1,14 +1,16 @@
 #include "cli/app/test_screens.h"
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
-#include "cli/app/entry.h"
 #include "cli/app/event.h"
+#include "cli/app/screen.h"
+#include "cli/app/state.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
 #include "reprise/json.h"

@@ -58,11 +58,6 @@ void scroll_lines(State& state, std::ptrdiff_t lines, Effects& effects) {
   }
 }
 
-// In the transcript, with nothing typed: then arrows (and wheels that send them) scroll.
-bool looks_back(const State& state) {
-  return state.tab() != nullptr && state.tab()->top && state.input().empty();
-}
-
 std::ptrdiff_t page(const State& state) {
   const auto rows = static_cast<std::ptrdiff_t>(frame_of(state).transcript_rows);
   return rows > 2 ? rows - 1 : 1;
@@ -104,6 +99,15 @@ void edit(Editor& input, Action action) {
     default:
       return;
   }
+}
+
+// While one looks back and has typed nothing, arrows (and wheels that send them) scroll.
+void edit_or_scroll(State& state, Action action, Effects& effects) {
+  const bool looks_back = state.tab() != nullptr && state.tab()->top && state.input().empty();
+  if (looks_back && (action == Action::up || action == Action::down)) {
+    return scroll_lines(state, action == Action::up ? -1 : 1, effects);
+  }
+  edit(state.input(), action);
 }
 
 void stop(State& state, Effects& effects) {
@@ -208,10 +212,6 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
       return scroll_lines(state, -page(state), effects);
     case Action::page_down:
       return scroll_lines(state, page(state), effects);
-    case Action::up:
-      return looks_back(state) ? scroll_lines(state, -1, effects) : edit(state.input(), action);
-    case Action::down:
-      return looks_back(state) ? scroll_lines(state, 1, effects) : edit(state.input(), action);
     case Action::scroll_up:
       return scroll_lines(state, -1, effects);
     case Action::scroll_down:
@@ -256,7 +256,7 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
       effects.emplace_back(Suspend{});
       return;
     default:
-      return edit(state.input(), action);
+      return edit_or_scroll(state, action, effects);
   }
 }
 
