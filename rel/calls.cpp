@@ -32,8 +32,7 @@ struct Watched {
   ChangeListener* listener = nullptr;
   std::atomic<std::int64_t> all = 0;
   std::atomic<std::int64_t> changes = 0;
-  std::atomic<std::int64_t> syncs_failed = 0;
-  std::vector<std::int64_t> syncs;  // their numbers among all calls
+  std::vector<std::int64_t> delicate;
   std::atomic<bool> sprung = false;
 };
 
@@ -140,6 +139,9 @@ int open_watched(int folder, const char* path, int flags, unsigned mode) {
   if (is_trapped(changes ? Sort::changing : Sort::reading)) {
     return -1;
   }
+  if ((flags & O_DIRECTORY) != 0) {
+    watched().delicate.push_back(watched().all);
+  }
   const bool was_there = ::syscall(SYS_access, place.c_str(), F_OK) == 0;
   const int fd = static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
   if (fd >= 0 && static_cast<std::size_t>(fd) < kFdsMax) {
@@ -206,8 +208,7 @@ int sync_watched(int fd, long call) {
   const long done = change(
       Sort::changing, [&] { return ::syscall(call, fd); },
       [&](long /*done*/) { listener()->synced(fd); });
-  watched().syncs.push_back(watched().all);
-  watched().syncs_failed += done < 0 ? 1 : 0;
+  watched().delicate.push_back(watched().all);
   return static_cast<int>(done);
 }
 
@@ -282,8 +283,7 @@ void watch(std::string_view folder, const Trap& trap, ChangeListener* listener) 
   now.listener = listener;
   now.all = 0;
   now.changes = 0;
-  now.syncs_failed = 0;
-  now.syncs.clear();
+  now.delicate.clear();
   now.sprung = false;
   is_watching = true;
 }
@@ -295,7 +295,7 @@ void unwatch() {
 
 CallCounts calls_seen() {
   const Watched& now = watched();
-  return {now.all, now.changes, now.syncs_failed, now.syncs};
+  return {now.all, now.changes, now.delicate};
 }
 
 }  // namespace reprise::rel

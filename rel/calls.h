@@ -52,8 +52,8 @@ void unwatch();
 struct CallCounts {
   std::int64_t all = 0;
   std::int64_t changes = 0;
-  std::int64_t syncs_failed = 0;
-  std::vector<std::int64_t> syncs;  // their numbers among all calls
+  // Which of all are syncs, or open a folder: when these fail, it is easily overlooked.
+  std::vector<std::int64_t> delicate;
 };
 // Since watch().
 CallCounts calls_seen();

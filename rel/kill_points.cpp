@@ -30,7 +30,7 @@ constexpr std::string_view kDone = "done";
 struct Counted {
   std::int64_t all = 0;
   std::int64_t changes = 0;
-  std::vector<std::int64_t> syncs;
+  std::vector<std::int64_t> delicate;
 };
 
 // How many calls a step makes when nothing is wrong.
@@ -46,16 +46,16 @@ Counted count_calls(const History& history, std::size_t step) {
     }
     const CallCounts counts = calls_seen();
     std::string out = cat(counts.all, " ", counts.changes);
-    for (const std::int64_t sync : counts.syncs) {
-      out += cat(" ", sync);
+    for (const std::int64_t call : counts.delicate) {
+      out += cat(" ", call);
     }
     return out;
   });
   std::istringstream said(ended.said);
   Counted out;
   said >> out.all >> out.changes;
-  for (std::int64_t sync = 0; said >> sync;) {
-    out.syncs.push_back(sync);
+  for (std::int64_t call = 0; said >> call;) {
+    out.delicate.push_back(call);
   }
   return out;
 }
@@ -91,12 +91,11 @@ std::string run_twice(const History& history, std::size_t step, const Trap& trap
   auto store = history.kind().open(history.place(), {});
   const LifeStep& what = history.steps()[step];
   const auto first = store ? what.run(**store) : Result<>(std::unexpected(store.error()));
-  const bool sync_failed = calls_seen().syncs_failed > 0;
   watch(history.place().native(), {}, &disk);
-  // What is done is on the disk, though a sync failed on the way.
+  // What is done is on the disk, whatever failed on the way.
   const auto cut_power = [&] {
     unwatch();
-    if (what.on_disk && sync_failed) {
+    if (what.on_disk) {
       store = Result<std::unique_ptr<Store>>();
       disk.write_certain(Arrival::minimal, history.place());
     }
@@ -182,8 +181,8 @@ Tally fail_at_calls(const History& history, std::int64_t stride) {
     const Counted calls = count_calls(history, step);
     for (std::int64_t at = 1; at <= calls.all; ++at) {
       const bool has_turn = (at - 1 - static_cast<std::int64_t>(step)) % stride == 0;
-      const bool is_sync = std::ranges::find(calls.syncs, at) != calls.syncs.end();
-      const std::size_t count = has_turn ? traps.size() : is_sync ? 1 : 0;
+      const bool is_delicate = std::ranges::find(calls.delicate, at) != calls.delicate.end();
+      const std::size_t count = has_turn ? traps.size() : is_delicate ? 1 : 0;
       for (Trap trap : std::span(traps).first(count)) {
         trap.at = at;
         tally.add(cat(history.kind().name, ", ", history.steps()[step].name, ", ", describe(trap),

@@ -9,9 +9,9 @@ namespace reprise::rel {
 Tally kill_at_every_change(const History& history);
 
 // Lets every call of each step (or every so many, in turn) fail, once and for ever, with EIO,
-// ENOSPC and EDQUOT, or take only half of what it is given; every sync fails at least once. A step
-// that says it is done is done; one that failed can be done again as soon as nothing fails any
-// more, and happens once.
+// ENOSPC and EDQUOT, or take only half of what it is given; every sync and every opening of a
+// folder fails at least once. A step that says it is done is done; one that failed can be done
+// again as soon as nothing fails any more, and happens once.
 Tally fail_at_calls(const History& history, std::int64_t stride);
 
 }  // namespace reprise::rel

@@ -1,9 +1,12 @@
 #pragma once
 
-// Names of files beside others.
+// Names of files beside others, and in folders.
 
 #include <filesystem>
 #include <string_view>
+#include <vector>
+
+#include "reprise/error.h"
 
 namespace reprise::store {
 
@@ -12,5 +15,9 @@ std::filesystem::path beside(const std::filesystem::path& file, std::string_view
 
 // False as well for what cannot be looked at.
 bool is_there(const std::filesystem::path& path);
+
+// What is in the folder, in no order; not_found when there is none.
+Result<std::vector<std::filesystem::directory_entry>> list_folder(
+    const std::filesystem::path& folder);
 
 }  // namespace reprise::store

@@ -30,6 +30,7 @@
 #include "store/chatdir/layout.h"
 #include "store/chatdir/packed_chat.h"
 #include "store/facts.h"
+#include "store/paths.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -162,24 +163,36 @@ struct ChatFile {
   std::int64_t bytes = 0;
 };
 
+// Nothing where there is no folder.
+Result<std::vector<fs::directory_entry>> list_if_there(const fs::path& folder) {
+  auto entries = list_folder(folder);
+  return !entries && entries.error().code == Code::not_found ? std::vector<fs::directory_entry>()
+                                                             : std::move(entries);
+}
+
 // The files of the chat's folder and of its steps.
-void add_files(const fs::path& chat, const fs::path& folder, std::vector<ChatFile>& files) {
-  std::error_code ignored;  // what cannot be read has nothing to show
-  for (const fs::directory_entry& entry : fs::directory_iterator(chat / folder, ignored)) {
+Result<> add_files(const fs::path& chat, const fs::path& folder, std::vector<ChatFile>& files) {
+  REPRISE_ASSIGN(const auto entries, list_if_there(chat / folder));
+  std::error_code ignored;  // what cannot be looked at has nothing to show
+  for (const fs::directory_entry& entry : entries) {
     if (entry.is_regular_file(ignored) && !is_temporary_name(entry.path().filename().native())) {
       files.push_back({(folder / entry.path().filename()).string(),
                        static_cast<std::int64_t>(entry.file_size(ignored))});
     }
   }
+  return {};
 }
 
-std::vector<ChatFile> files_of(const fs::path& chat) {
+Result<std::vector<ChatFile>> files_of(const fs::path& chat) {
   std::vector<ChatFile> files;
-  add_files(chat, "", files);
+  REPRISE_TRY(add_files(chat, "", files));
   for (const fs::path& steps : {fs::path("steps"), fs::path("step")}) {
+    REPRISE_ASSIGN(const auto entries, list_if_there(chat / steps));
     std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(chat / steps, ignored)) {
-      add_files(chat, steps / entry.path().filename(), files);
+    for (const fs::directory_entry& entry : entries) {
+      if (entry.is_directory(ignored)) {
+        REPRISE_TRY(add_files(chat, steps / entry.path().filename(), files));
+      }
     }
   }
   return files;
@@ -310,7 +323,8 @@ Result<std::vector<Artefacts::Entry>> ChatArtefacts::list_artefacts(const Sessio
     return entries_of(files);
   }
   return chats_.with(id, [](Chat& chat) -> Result<std::vector<Entry>> {
-    return entries_of(files_of(chat.place().folder));
+    REPRISE_ASSIGN(const std::vector<ChatFile> files, files_of(chat.place().folder));
+    return entries_of(files);
   });
 }
 

@@ -20,6 +20,7 @@
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
+#include "store/paths.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -72,8 +73,8 @@ Result<> copy_chat(const fs::path& from, const fs::path& to) {
 
 Result<> copy_other_files(const fs::path& from, const fs::path& to) {
   REPRISE_TRY(make_private_folders(to));
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(from, error)) {
+  REPRISE_ASSIGN(const auto entries, list_folder(from));
+  for (const fs::directory_entry& entry : entries) {
     const std::string name = entry.path().filename();
     if (entry.is_symlink() || name == kMessagesFile || name == kFactsFile || name == kLockFile) {
       continue;
@@ -84,9 +85,6 @@ Result<> copy_other_files(const fs::path& from, const fs::path& to) {
       REPRISE_ASSIGN(const std::string bytes, read_file(entry.path()));
       REPRISE_TRY(replace_file(to / name, bytes));
     }
-  }
-  if (error) {
-    return std::unexpected(os_error("list", from, error.value()));
   }
   return {};
 }

@@ -30,6 +30,7 @@
 #include "store/chatdir/redact.h"
 #include "store/chatdir/step_usage.h"
 #include "store/chatdir/zip_file.h"
+#include "store/paths.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -43,8 +44,8 @@ constexpr std::string_view kResponseFile = "response.json";
 // The chat's files by the names they get in the zip.
 Result<> list_files(const fs::path& folder, const std::string& prefix,
                     std::vector<std::pair<std::string, fs::path>>& files) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+  REPRISE_ASSIGN(const auto entries, list_folder(folder));
+  for (const fs::directory_entry& entry : entries) {
     const std::string name = prefix + entry.path().filename().string();
     if (name == kLockFile) {
       continue;
@@ -57,9 +58,6 @@ Result<> list_files(const fs::path& folder, const std::string& prefix,
       return fail(Code::unsupported, cat("cannot archive ", entry.path().native(),
                                          ": it is neither a file nor a folder"));
     }
-  }
-  if (error) {
-    return std::unexpected(os_error("list", folder, error.value()));
   }
   return {};
 }
@@ -149,8 +147,8 @@ Result<> unpack_entry(const ZipReader& zip, const ZipReader::Entry& entry, const
 }
 
 Result<> sync_folders(const fs::path& folder) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+  REPRISE_ASSIGN(const auto entries, list_folder(folder));
+  for (const fs::directory_entry& entry : entries) {
     if (entry.is_directory()) {
       REPRISE_TRY(sync_folders(entry.path()));
     }

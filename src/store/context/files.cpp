@@ -70,8 +70,11 @@ Result<std::optional<fs::path>> ContextFiles::find_file(const SessionId& id) con
 
 Result<std::vector<fs::path>> ContextFiles::files() const {
   std::vector<fs::path> all;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(beside(file_, ".trash"), none)) {
+  const auto trashed = list_folder(beside(file_, ".trash"));
+  if (!trashed && trashed.error().code != Code::not_found) {
+    return std::unexpected(trashed.error());
+  }
+  for (const auto& entry : trashed.value_or(std::vector<fs::directory_entry>())) {
     if (entry.path().extension() == ".json") {
       all.push_back(entry.path());
     }
