@@ -75,16 +75,19 @@ State picker_loading(Size size) {
   return state;
 }
 
-}  // namespace
-}  // namespace picker_screens_for_test
-
-std::vector<NamedScreen> picker_screens() {
-  using namespace picker_screens_for_test;  // NOLINT(google-build-using-namespace): of this file
+std::vector<NamedScreen> list() {
   return {{"picker", picking},
           {"picker_filter", picker_filter},
           {"picker_rename", picker_rename},
           {"picker_trash", picker_trash},
           {"picker_loading", picker_loading}};
+}
+
+}  // namespace
+}  // namespace picker_screens_for_test
+
+std::vector<NamedScreen> picker_screens() {
+  return picker_screens_for_test::list();
 }
 
 }  // namespace reprise::cli::app

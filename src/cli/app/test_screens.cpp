@@ -19,7 +19,7 @@
 #include "reprise/types.h"
 
 namespace reprise::cli::app {
-namespace shown_screens {
+namespace talk_screens_for_test {
 namespace {
 
 constexpr TabId kFirst{1};
@@ -236,11 +236,7 @@ State hostile(Size size) {
   return state;
 }
 
-}  // namespace
-}  // namespace shown_screens
-
-std::vector<NamedScreen> talk_screens() {
-  using namespace shown_screens;  // NOLINT(google-build-using-namespace): of this file
+std::vector<NamedScreen> list() {
   return {{"opening", [](Size size) { return empty_state(size); }},
           {"new_session", [](Size size) { return open_state(size); }},
           {"no_session",
@@ -266,6 +262,13 @@ std::vector<NamedScreen> talk_screens() {
           {"transcript_search", transcript_search},
           {"long_input", long_input},
           {"hostile", hostile}};
+}
+
+}  // namespace
+}  // namespace talk_screens_for_test
+
+std::vector<NamedScreen> talk_screens() {
+  return talk_screens_for_test::list();
 }
 
 }  // namespace reprise::cli::app
