@@ -228,6 +228,17 @@ TEST_F(AppTerminalTest, GoesOnInTheStoreWhereASessionWasFound) {
   EXPECT_NE(printed("list --all --json").find(R"("messages":4)"), std::string::npos);
 }
 
+TEST_F(AppTerminalTest, UsesNoColourWhereNoneIsWanted) {
+  for (const std::string wanted : {"", "NO_COLOR=1", "--no-color"}) {
+    const bool flag = wanted.starts_with("--");
+    start({"chat", "--new", flag ? wanted : "-q"}, "0", {flag ? "" : wanted});
+    await("Reprise");
+    type("\x04");
+    EXPECT_EQ(end(), 0);
+    EXPECT_EQ(screen().find("\x1b[36m") != std::string::npos, wanted.empty()) << wanted;
+  }
+}
+
 TEST_F(AppTerminalTest, SaysWhenThereIsNothingToPick) {
   start({"resume"});
   await("No previous conversations found.");

@@ -48,6 +48,17 @@ TEST(Entry, FoldsThoughtsAndToolCallsToALine) {
             "  ▾ read_file (2 lines)\n    {\"path\":\"a\"}\n  └ one\n    two\n");
 }
 
+TEST(Entry, DimsThoughts) {
+  const auto entries = tool_talk();
+  for (const bool unfolded : {false, true}) {
+    for (const Line& line : lines_of(entries[0], 40, unfolded, Time{})) {
+      for (const Span& span : line) {
+        EXPECT_TRUE(span.style.dim) << span.text;
+      }
+    }
+  }
+}
+
 TEST(Entry, ShowsTheBeginningOfWhatIsTooLong) {
   const Entry entry{.kind = Entry::Kind::answer, .text = std::string(1 << 20, 'x')};
   const auto& lines = lines_of(entry, 80, false, Time{});

@@ -50,6 +50,24 @@ TEST(Markdown, ShowsCodeAsItStands) {
             "end\n");
 }
 
+TEST(Markdown, ColoursCode) {
+  const auto lines = markdown_lines("```cpp\nauto x = f(12, \"a\");  // why\n```", 40);
+  ASSERT_EQ(lines.size(), 1U);
+  const auto style_of = [&lines](std::string_view text) {
+    for (const Span& span : lines[0]) {
+      if (span.text == text) {
+        return span.style;
+      }
+    }
+    ADD_FAILURE() << text;
+    return Style{};
+  };
+  EXPECT_EQ(style_of("auto"), Style{.colour = Colour::magenta});
+  EXPECT_EQ(style_of("12"), Style{.colour = Colour::cyan});
+  EXPECT_EQ(style_of("\"a\""), Style{.colour = Colour::green});
+  EXPECT_EQ(style_of("// why"), kDim);
+}
+
 TEST(Markdown, ShowsTablesInColumns) {
   EXPECT_EQ(
       shown_markdown("| a | **b** | n |\n|---|:-:|--:|\n| long one | 2 | 3 |\n| x |   | 1234 |"),
