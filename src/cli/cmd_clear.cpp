@@ -34,7 +34,7 @@ class Clear final : public Command {
     SessionQuery query;
     const bool all = all_ || !store->holds().many_folders;
     if (!all) {
-      query.working_dir = context.working_dir().string();
+      query.working_dir = context.project();
     }
     // Where sessions are packed away, those in use are not what is to be cleared.
     const bool has_archive = store->offers().archives != nullptr;

@@ -122,8 +122,7 @@ class CopyCommand final : public Command {
       return find_all(source, query);
     }
     std::vector<SessionInfo> sessions;
-    const std::string folder =
-        source.holds().many_folders ? context.working_dir().string() : std::string();
+    const std::string folder = source.holds().many_folders ? context.project() : std::string();
     const Selection how{.working_dir = folder,
                         .numbers = load_last_list(context.state_folder(), from_),
                         .states = every_state()};

@@ -92,7 +92,7 @@ class List final : public Command {
   SessionQuery query(Context& context, Store& store) const {
     SessionQuery query;
     if (!all_ && store.holds().many_folders) {
-      query.working_dir = context.working_dir().string();
+      query.working_dir = context.project();
     }
     query.mode = mode_;
     if (state_) {

@@ -16,6 +16,7 @@
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/arguments.h"
 #include "cli/config.h"
 #include "cli/context_file.h"
@@ -88,6 +89,10 @@ const std::filesystem::path& Context::working_dir() {
     }
   }
   return working_dir_;
+}
+
+std::string Context::project() {
+  return utf8::sanitize(working_dir().native());
 }
 
 std::filesystem::path Context::path_named(std::string_view name) {
@@ -243,7 +248,7 @@ Result<SessionInfo> Context::select(Store& store, std::string_view sel,
                                     std::vector<SessionState> states) {
   REPRISE_ASSIGN(const Settings* settings, this->settings());
   return select_session(store, sel,
-                        {.working_dir = store.holds().many_folders ? working_dir().string() : "",
+                        {.working_dir = store.holds().many_folders ? project() : "",
                          .numbers = load_last_list(state_folder(), store_url(*settings)),
                          .states = std::move(states)});
 }

@@ -61,6 +61,8 @@ class Context {
 
   // Where the program was started; sessions belong to such a folder.
   const std::filesystem::path& working_dir();
+  // The same as sessions name it: what is no UTF-8 in it is U+FFFD there.
+  std::string project();
   // What a person calls a file or folder: "~/x", or from the working folder.
   std::filesystem::path path_named(std::string_view name);
   // `$XDG_STATE_HOME/reprise` and its kind; nothing is created.

@@ -14,6 +14,7 @@
 #include "base/http.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/context.h"
 #include "cli/provider_choice.h"
 #include "cli/retention.h"
@@ -136,7 +137,7 @@ Result<Session> resume(Context& context, Talk& talk, const TalkRequest& request)
     return std::unexpected(std::move(found).error());
   }
   if (choice.in_project) {
-    REPRISE_TRY(check_project(*found));
+    REPRISE_TRY(check_project(context, *found));
   }
   if (!request.dry_run) {
     REPRISE_TRY(check_signature(store, *found, request.flags.force));
@@ -148,7 +149,7 @@ Result<Session> resume(Context& context, Talk& talk, const TalkRequest& request)
   }
   std::error_code error;
   if (const std::string& folder = found->working_dir;
-      !folder.empty() && !fs::is_directory(folder, error)) {
+      !folder.empty() && folder != context.project() && !fs::is_directory(folder, error)) {
     context.warn(cat("the session's folder is gone: ", folder));
   }
   REPRISE_ASSIGN(Session session, get(store, found->id));
@@ -209,7 +210,7 @@ Result<Session> new_session(Context& context, const TalkRequest& request, const 
                           .mode = mode == nullptr ? "" : mode->name,
                           .provider = choice.name,
                           .model = choice.model,
-                          .working_dir = folder.string(),
+                          .working_dir = utf8::sanitize(folder.native()),
                           .created_at = now,
                           .updated_at = now},
                  .system_prompt = std::move(system),
@@ -250,9 +251,9 @@ Result<Store*> open_for_resume(Context& context, const TalkRequest& request) {
 
 }  // namespace
 
-Result<> check_project(const SessionInfo& info) {
+Result<> check_project(Context& context, const SessionInfo& info) {
   std::error_code error;
-  if (info.working_dir.empty() || !info.mode.empty()) {
+  if (info.working_dir.empty() || !info.mode.empty() || info.working_dir == context.project()) {
     return {};
   }
   if (!fs::exists(info.working_dir, error)) {

@@ -35,7 +35,7 @@ struct SessionChoice {
 
 // Whether the folder that a session works in is still there: not_found or invalid_argument where
 // not. One with a mode goes on without it.
-Result<> check_project(const SessionInfo& info);
+Result<> check_project(Context& context, const SessionInfo& info);
 
 // Everything one conversation needs. `store` is null when it could not be opened or the session
 // not be created: the person has been warned, the conversation goes on unsaved and ends with

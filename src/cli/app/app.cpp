@@ -79,7 +79,7 @@ class App {
   Exit run(const Start& start) {
     state_.size = terminal_.size();
     state_.now = context_.clock().now();
-    state_.start_folder = context_.working_dir().string();
+    state_.start_folder = context_.project();
     state_.home = context_.environment().find("HOME").value_or("");
     perform(begin(state_, start));
     paint();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/app/desk.h"
 #include "cli/app/editor.h"
 #include "cli/app/effect.h"
@@ -80,7 +81,7 @@ void Desk::find_newest() {
   // A store that has a usual session goes on with that, without a question.
   const auto usual = usual_session(parts_.context, Access::read);
   if (store && (*store)->holds().folders && usual && !*usual) {
-    auto page = (*store)->list({.working_dir = parts_.context.working_dir().string(), .limit = 1});
+    auto page = (*store)->list({.working_dir = parts_.context.project(), .limit = 1});
     // A store that cannot be listed says so when the session is opened.
     if (page && !page->sessions.empty()) {
       found.session = std::move(page->sessions.front());
@@ -114,7 +115,7 @@ Result<> Desk::open_new(const OpenNew& wanted) {
     REPRISE_ASSIGN(folder, folder_of(parts_.context, wanted.folder));
   }
   const fs::path here = folder.empty() ? parts_.context.working_dir() : folder;
-  if (is_open(here.string(), "")) {
+  if (is_open(utf8::sanitize(here.native()), "")) {
     return fail(Code::conflict, std::string(kProjectOpen));
   }
   return open({.tab = wanted.tab,
@@ -139,7 +140,7 @@ Result<SessionInfo> Desk::check_stored(const std::string& sel, const std::string
   if (!found) {
     return found;
   }
-  REPRISE_TRY(check_project(*found));
+  REPRISE_TRY(check_project(context, *found));
   if (is_open(found->working_dir, found->id.str())) {
     return fail(Code::conflict, std::string(kProjectOpen));
   }
@@ -167,7 +168,8 @@ Result<> Desk::open_stored(const OpenSession& wanted) {
 Result<> Desk::open(Opening opening) {
   const TabId tab = opening.tab;
   std::unique_ptr<Context> own;
-  if (!opening.folder.empty() && opening.folder != parts_.context.working_dir()) {
+  if (!opening.folder.empty() && opening.folder != parts_.context.working_dir() &&
+      opening.folder != parts_.context.project()) {
     own = std::make_unique<Context>(parts_.context, opening.folder, opening.same_store);
   }
   Context& context = own == nullptr ? parts_.context : *own;

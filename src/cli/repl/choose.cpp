@@ -36,7 +36,7 @@ Result<SessionPage> newest_sessions(Context& context, bool all) {
   }
   SessionQuery query{.limit = kShown};
   if (!all && (*store)->holds().many_folders) {
-    query.working_dir = context.working_dir().string();
+    query.working_dir = context.project();
   }
   return (*store)->list(query);
 }
