@@ -5,7 +5,9 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +24,7 @@
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
+#include "support/small_disk.h"
 #include "support/temporary_folder.h"
 
 namespace reprise::test {
@@ -138,6 +141,45 @@ TEST_F(PreviousDatabase, GoesOnAsItIsWhereItCannotBeMadeCurrent) {
   const std::vector<std::string> now = {"c", "b", kLeagues.str(), "e", "a", "d"};
   EXPECT_EQ(listed(*store), now);
   EXPECT_EQ(listed(*other), now);
+}
+
+TEST_F(PreviousDatabase, LeavesNoCopyWhereItCannotBeChanged) {
+  PlainDatabase(file_).run("DROP INDEX reprise_by_folder");
+  for (int time = 0; time < 2; ++time) {
+    const auto store = open_at(file_);
+    EXPECT_EQ(listed(*store), in_order_);
+    must(store->append(session_id("a"), {user("x", at(20 * kMinute))}, {}));
+  }
+  EXPECT_EQ(version(), "1");
+  EXPECT_TRUE(copies().empty());
+}
+
+TEST_F(PreviousDatabase, GoesOnWithoutRoomForACopy) {
+  const TemporaryFolder folder;
+  const SmallDisk disk(folder.path());
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a small disk needs root";
+  }
+  const fs::path file = folder.path() / "previous.db";
+  fs::copy_file(file_, file);
+  {
+    const auto store = open_at(file);  // makes room for its log
+  }
+  fs::copy_file(file_, file, fs::copy_options::overwrite_existing);
+  for (const auto& entry : fs::directory_iterator(folder.path())) {
+    if (entry.path().extension() == ".bak") {
+      fs::remove(entry.path());
+    }
+  }
+  {
+    std::ofstream rest(folder.path() / "rest");
+    rest << std::string(fs::space(folder.path()).available - (std::uintmax_t{64} << 10U), 'x');
+  }
+  const auto store = open_at(file);
+  EXPECT_EQ(listed(*store), in_order_);
+  must(store->append(session_id("b"), {user("x", at(20 * kMinute))}, {}));
+  EXPECT_EQ(listed(*store, {.limit = 1}), std::vector<std::string>{"b"});
+  EXPECT_EQ(PlainDatabase(file).rows("PRAGMA user_version").at(0), "1");
 }
 
 TEST_F(PreviousDatabase, MayBeWrittenByOthersAfterwards) {

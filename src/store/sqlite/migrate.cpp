@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -79,16 +82,27 @@ std::filesystem::path copy_name(const std::filesystem::path& file, std::int64_t 
   return name;
 }
 
-Result<> keep_copy(Connection& connection) {
+// Where it is.
+Result<std::filesystem::path> keep_copy(Connection& connection) {
   constexpr int kAttemptsMax = 100;
+  const std::filesystem::path& file = connection.file();
+  std::error_code unknown;
+  const auto room = std::filesystem::space(file, unknown).available;
+  if (const auto size = std::filesystem::file_size(file, unknown); !unknown && room < size) {
+    return fail(Code::io, cat("no room for a copy of ", file.string()), ENOSPC);
+  }
   REPRISE_ASSIGN(const std::int64_t version, connection.integer("PRAGMA user_version"));
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    auto copied = copy_database(connection, copy_name(connection.file(), version, attempt));
-    if (copied || copied.error().code != Code::conflict) {
-      return copied;
+    std::filesystem::path copy = copy_name(file, version, attempt);
+    auto copied = copy_database(connection, copy);
+    if (copied) {
+      return copy;
+    }
+    if (copied.error().code != Code::conflict) {
+      return std::unexpected(std::move(copied).error());
     }
   }
-  return fail(Code::conflict, cat("no free name for a copy of ", connection.file().string()));
+  return fail(Code::conflict, cat("no free name for a copy of ", file.string()));
 }
 
 Result<> add_columns(Connection& connection, std::string_view table,
@@ -176,8 +190,47 @@ Result<> show_original(Connection& connection) {
 
 // The lists of version 1 are sorted whole then.
 Result<> show_with_slots(Connection& connection) {
-  return connection.script(cat("CREATE TEMP VIEW sessions AS SELECT rowid AS rowid, *, ",
-                               slot_sql("updated_us"), " AS updated_slot FROM main.sessions"));
+  return connection.script(cat("CREATE TEMP VIEW sessions AS SELECT rowid AS rowid, ",
+                               slot_sql("updated_us"), " AS updated_slot, * FROM main.sessions"));
+}
+
+std::string script_from(Shape before) {
+  switch (before) {
+    case Shape::empty:
+      return cat(tables_sql(), triggers_sql());
+    case Shape::original:
+      return cat(own_tables_sql(), triggers_sql());
+    case Shape::previous:
+      return slots_sql();
+    case Shape::current:
+      break;
+  }
+  return "";
+}
+
+Result<> change(Connection& connection, Shape before) {
+  REPRISE_ASSIGN(Transaction transaction, Transaction::begin(connection, "BEGIN EXCLUSIVE"));
+  if (before == Shape::original) {
+    REPRISE_TRY(add_time_function(connection));
+    REPRISE_TRY(add_to_original(connection));
+  }
+  REPRISE_TRY(connection.script(script_from(before)));
+  REPRISE_TRY(set_version(connection));
+  return transaction.commit();
+}
+
+// Where the database stays what it is, so does not the copy: each attempt would leave another one.
+Result<> change_after_copy(Connection& connection, Shape before) {
+  REPRISE_ASSIGN(const std::filesystem::path copy, keep_copy(connection));
+  auto changed = change(connection, before);
+  if (!changed) {
+    const auto now = shape_of(connection);
+    std::error_code ignored;  // one that cannot be removed does no harm
+    if (now && *now == before) {
+      std::filesystem::remove(copy, ignored);
+    }
+  }
+  return changed;
 }
 
 }  // namespace
@@ -227,23 +280,10 @@ Result<Shape> shape_of(Connection& connection) {
 
 Result<> make_current(Connection& connection) {
   REPRISE_ASSIGN(const Shape before, shape_of(connection));
-  if (before == Shape::original || before == Shape::previous) {
-    REPRISE_TRY(keep_copy(connection));
-  }
-  if (before == Shape::original) {
-    REPRISE_TRY(add_time_function(connection));
-  }
-  if (before != Shape::current) {
-    REPRISE_ASSIGN(Transaction transaction, Transaction::begin(connection, "BEGIN EXCLUSIVE"));
-    if (before == Shape::original) {
-      REPRISE_TRY(add_to_original(connection));
-    }
-    REPRISE_TRY(connection.script(before == Shape::previous ? slots_sql()
-                                  : before == Shape::original
-                                      ? cat(own_tables_sql(), triggers_sql())
-                                      : cat(tables_sql(), triggers_sql())));
-    REPRISE_TRY(set_version(connection));
-    REPRISE_TRY(transaction.commit());
+  if (before == Shape::empty) {
+    REPRISE_TRY(change(connection, before));
+  } else if (before != Shape::current) {
+    REPRISE_TRY(change_after_copy(connection, before));
   }
   // The log outlives this; a program of the original that is reading puts it off to next time.
   REPRISE_ASSIGN(Statement mode, connection.query("PRAGMA journal_mode=WAL"));
