@@ -77,7 +77,7 @@ void Desk::load_page(const LoadPage& wanted) {
     return parts_.events.post(std::move(page));
   }
   if (!wanted.all && (*store)->holds().folders) {
-    query.working_dir = parts_.context.project();
+    query.working_dir = wanted.folder.empty() ? parts_.context.project() : wanted.folder;
   }
   auto listed = (*store)->list(query);
   if (!listed) {

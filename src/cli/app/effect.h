@@ -78,6 +78,7 @@ struct LoadPage {
   bool all = false;
   std::string after = {};
   std::size_t limit = kFirstPage;
+  std::string folder = {};  // unless all: of this one; "" is where the program was started
 };
 // The first questions of these, for its filter.
 struct LoadQuestions {

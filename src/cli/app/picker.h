@@ -51,6 +51,7 @@ struct Picker {
 
   bool alone = false;  // the program was started for it, and ends with it
   bool all = false;    // of all folders
+  std::string folder;  // "this project", unless all; "" is where the program was started
   Order order = Order::activity;
   Editor filter = {};
   std::vector<PickerRow> rows = {};  // in the order of activity

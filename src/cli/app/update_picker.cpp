@@ -24,7 +24,8 @@ void fetch(const State& state, Picker& picker, Effects& effects) {
     effects.emplace_back(LoadPage{.generation = picker.generation,
                                   .all = picker.all,
                                   .after = picker.next,
-                                  .limit = picker.rows.empty() ? kFirstPage : kNextPage});
+                                  .limit = picker.rows.empty() ? kFirstPage : kNextPage,
+                                  .folder = picker.folder});
   }
   if (picker.asked_for.empty() && !ask_for_questions(picker).empty()) {
     effects.emplace_back(LoadQuestions{.generation = picker.generation, .ids = picker.asked_for});
@@ -167,6 +168,7 @@ void open_picker(State& state, bool alone, bool all, Effects& effects) {
   Picker& picker = state.picker.emplace();
   picker.alone = alone;
   picker.all = all;
+  picker.folder = state.tab() == nullptr ? "" : state.tab()->facts.folder;
   start_list(state, picker, effects);
 }
 
