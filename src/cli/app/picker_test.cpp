@@ -145,14 +145,6 @@ TEST(Picker, LooksElsewhereWhenTheFolderHasNone) {
   EXPECT_TRUE(state.leaving);
 }
 
-TEST(Picker, ListsTheProjectOfTheTab) {
-  State state = open_state();
-  state.tab()->facts.folder = "/p/other";
-  const auto wanted = first_of<LoadPage>(key(state, "Ctrl-O"));
-  EXPECT_FALSE(wanted.all);
-  EXPECT_EQ(wanted.folder, "/p/other");
-}
-
 TEST(Picker, ForgetsPagesOfAnEarlierList) {
   State state = picking();
   key(state, "Tab");

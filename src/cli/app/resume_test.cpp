@@ -1,4 +1,4 @@
-// "/resume", and what is answered to it.
+// "/resume", what is answered to it, and the picker of a tab.
 
 #include <gtest/gtest.h>
 
@@ -47,6 +47,14 @@ TEST(Said, IsNotLostBeforeThereIsATab) {
   EXPECT_NE(shown(state).find("No sessions to resume."), std::string::npos);
   update(state, Said{Said::Kind::notice, TabId{}, "Late answer."});
   EXPECT_NE(shown(state).find("Late answer."), std::string::npos);
+}
+
+TEST(Picker, ListsTheProjectOfTheTab) {
+  State state = open_state();
+  state.tab()->facts.folder = "/p/other";
+  const auto wanted = only<LoadPage>(key(state, "Ctrl-O"));
+  EXPECT_FALSE(wanted.all);
+  EXPECT_EQ(wanted.folder, "/p/other");
 }
 
 }  // namespace
