@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -33,6 +34,13 @@ Result<std::vector<std::filesystem::directory_entry>> list_folder(
     return std::unexpected(os_error("list", folder, error.value()));
   }
   return entries;
+}
+
+Result<std::vector<std::filesystem::directory_entry>> list_if_there(
+    const std::filesystem::path& folder) {
+  auto entries = list_folder(folder);
+  const bool is_missing = !entries && entries.error().code == Code::not_found;
+  return is_missing ? std::vector<std::filesystem::directory_entry>() : std::move(entries);
 }
 
 }  // namespace reprise::store

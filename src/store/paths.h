@@ -19,5 +19,8 @@ bool is_there(const std::filesystem::path& path);
 // What is in the folder, in no order; not_found when there is none.
 Result<std::vector<std::filesystem::directory_entry>> list_folder(
     const std::filesystem::path& folder);
+// The same; nothing when there is none.
+Result<std::vector<std::filesystem::directory_entry>> list_if_there(
+    const std::filesystem::path& folder);
 
 }  // namespace reprise::store

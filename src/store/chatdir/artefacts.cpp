@@ -163,13 +163,6 @@ struct ChatFile {
   std::int64_t bytes = 0;
 };
 
-// Nothing where there is no folder.
-Result<std::vector<fs::directory_entry>> list_if_there(const fs::path& folder) {
-  auto entries = list_folder(folder);
-  return !entries && entries.error().code == Code::not_found ? std::vector<fs::directory_entry>()
-                                                             : std::move(entries);
-}
-
 // The files of the chat's folder and of its steps.
 Result<> add_files(const fs::path& chat, const fs::path& folder, std::vector<ChatFile>& files) {
   REPRISE_ASSIGN(const auto entries, list_if_there(chat / folder));

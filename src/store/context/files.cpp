@@ -70,11 +70,8 @@ Result<std::optional<fs::path>> ContextFiles::find_file(const SessionId& id) con
 
 Result<std::vector<fs::path>> ContextFiles::files() const {
   std::vector<fs::path> all;
-  const auto trashed = list_folder(beside(file_, ".trash"));
-  if (!trashed && trashed.error().code != Code::not_found) {
-    return std::unexpected(trashed.error());
-  }
-  for (const auto& entry : trashed.value_or(std::vector<fs::directory_entry>())) {
+  REPRISE_ASSIGN(const auto trashed, list_if_there(beside(file_, ".trash")));
+  for (const auto& entry : trashed) {
     if (entry.path().extension() == ".json") {
       all.push_back(entry.path());
     }
