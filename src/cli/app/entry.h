@@ -69,8 +69,8 @@ class EntryMaker {
   void add_footer(const Message& message);
 
   std::vector<Entry> entries_;
-  std::optional<Usage>
-      turn_;  // what it has used so far; none when it began before the first message
+  // What the turn has used so far; none when it began before the first message.
+  std::optional<Usage> turn_;
   std::int64_t last_input_ = 0;
 };
 
