@@ -96,6 +96,8 @@ using StreamEvent =
 // Views in the event are valid during the call only.
 using StreamSink = std::function<void(const StreamEvent&)>;
 
+// Thread-safe: one provider serves any number of threads, each with a request of its own. The
+// sink is called on the thread that called stream().
 class Provider {
  public:
   virtual ~Provider() = default;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -16,6 +17,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/curl_library.h"
 #include "base/http.h"
@@ -45,16 +47,22 @@ struct EasyCloser {
   const CurlLibrary* curl;
   void operator()(CURL* easy) const { curl->easy_cleanup(easy); }
 };
+struct MultiCloser {
+  const CurlLibrary* curl;
+  void operator()(CURLM* multi) const { curl->multi_cleanup(multi); }
+};
 struct ListCloser {
   const CurlLibrary* curl;
   void operator()(curl_slist* list) const { curl->slist_free_all(list); }
 };
 using Easy = std::unique_ptr<CURL, EasyCloser>;
+using Multi = std::unique_ptr<CURLM, MultiCloser>;
 using List = std::unique_ptr<curl_slist, ListCloser>;
 
 // One request on its way, and where libcurl's callbacks end up.
 struct Transfer {
   const CurlLibrary& curl;
+  CURLM* multi;
   CURL* easy;
   const Request& request;
   Receiver& receiver;
@@ -183,54 +191,79 @@ Error error_of(const Transfer& transfer, CURLcode code) {
   }
 }
 
+// The multi handles that no request uses. libcurl lets one thread at a time into such a handle, so
+// each request has one to itself; its connections are there for the next request that takes it.
+// Thread-safe.
+class IdleHandles {
+ public:
+  // The one used last, whose connections are the likeliest to be open, or a new one.
+  Result<Multi> take() {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!handles_.empty()) {
+        Multi multi = std::move(handles_.back());
+        handles_.pop_back();
+        return multi;
+      }
+    }
+    REPRISE_ASSIGN(const CurlLibrary* const curl, curl_library());
+    Multi multi(curl->multi_init(), MultiCloser{curl});
+    if (multi == nullptr) {
+      return fail(Code::unsupported, "libcurl cannot start");
+    }
+    return multi;
+  }
+
+  void give_back(Multi multi) {
+    const std::scoped_lock lock(mutex_);
+    handles_.push_back(std::move(multi));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Multi> handles_;  // at most as many as requests were under way at once
+};
+
 class CurlTransport final : public Transport {
  public:
   CurlTransport() = default;
   CurlTransport(const CurlTransport&) = delete;
   CurlTransport& operator=(const CurlTransport&) = delete;
-  ~CurlTransport() override {
-    if (multi_ != nullptr) {
-      curl_->multi_cleanup(multi_);
-    }
-  }
+  ~CurlTransport() override = default;
 
   Result<> send(const Request& request, Receiver& receiver, std::stop_token stop) override {
-    REPRISE_TRY(start());
-    const Easy easy(curl_->easy_init(), EasyCloser{curl_});
+    REPRISE_ASSIGN(Multi multi, idle_.take());
+    const CurlLibrary& curl = *multi.get_deleter().curl;
+    const Easy easy(curl.easy_init(), EasyCloser{&curl});
     if (easy == nullptr) {
       return fail(Code::unsupported, "libcurl cannot make a request");
     }
-    Transfer transfer{.curl = *curl_, .easy = easy.get(), .request = request, .receiver = receiver};
-    const List headers = header_list(request);
+    Transfer transfer{.curl = curl,
+                      .multi = multi.get(),
+                      .easy = easy.get(),
+                      .request = request,
+                      .receiver = receiver};
+    const List headers = header_list(transfer);
     set_options(transfer, headers.get());
-    if (curl_->multi_add_handle(multi_, easy.get()) != CURLM_OK) {
+    if (curl.multi_add_handle(multi.get(), easy.get()) != CURLM_OK) {
       return fail(Code::io, "libcurl cannot start a request");
     }
     auto done = run(transfer, stop);
-    curl_->multi_remove_handle(multi_, easy.get());
+    curl.multi_remove_handle(multi.get(), easy.get());
     if (done) {
       transfer.give_head();
     }
+    idle_.give_back(std::move(multi));
     return done;
   }
 
  private:
-  Result<> start() {
-    if (multi_ != nullptr) {
-      return {};
-    }
-    REPRISE_ASSIGN(curl_, curl_library());
-    multi_ = curl_->multi_init();
-    if (multi_ == nullptr) {
-      return fail(Code::unsupported, "libcurl cannot start");
-    }
-    return {};
-  }
-
-  List header_list(const Request& request) const {
-    List list(nullptr, ListCloser{curl_});
+  static List header_list(const Transfer& transfer) {
+    const Request& request = transfer.request;
+    List list(nullptr, ListCloser{&transfer.curl});
     const auto add = [&](const std::string& line) {
-      if (curl_slist* longer = curl_->slist_append(list.get(), line.c_str()); longer != nullptr) {
+      if (curl_slist* longer = transfer.curl.slist_append(list.get(), line.c_str());
+          longer != nullptr) {
         (void)list.release();  // is part of the longer one
         list.reset(longer);
       }
@@ -246,12 +279,12 @@ class CurlTransport final : public Transport {
   }
 
   template <class Value>
-  void set(const Transfer& transfer, CURLoption option, Value value) const {
+  static void set(const Transfer& transfer, CURLoption option, Value value) {
     // Only out of memory and options unknown to this libcurl fail; either shows in the transfer.
-    (void)curl_->easy_setopt(transfer.easy, option, value);
+    (void)transfer.curl.easy_setopt(transfer.easy, option, value);
   }
 
-  void set_options(Transfer& transfer, curl_slist* headers) const {
+  static void set_options(Transfer& transfer, curl_slist* headers) {
     const Request& request = transfer.request;
     set(transfer, CURLOPT_URL, request.url.c_str());
     set(transfer, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -283,7 +316,7 @@ class CurlTransport final : public Transport {
     set_certificates(transfer);
   }
 
-  void set_certificates(const Transfer& transfer) const {
+  static void set_certificates(const Transfer& transfer) {
     // The first one wins in libcurl's own program: it is set last.
     for (const char* name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE"}) {
       if (const std::string file = variable(name); !file.empty()) {
@@ -296,9 +329,9 @@ class CurlTransport final : public Transport {
   }
 
   // The finished transfer's code; nullopt while it runs.
-  std::optional<CURLcode> finished() const {
+  static std::optional<CURLcode> finished(const Transfer& transfer) {
     int left = 0;
-    while (const CURLMsg* message = curl_->multi_info_read(multi_, &left)) {
+    while (const CURLMsg* message = transfer.curl.multi_info_read(transfer.multi, &left)) {
       if (message->msg == CURLMSG_DONE) {
         return message->data.result;
       }
@@ -306,9 +339,10 @@ class CurlTransport final : public Transport {
     return std::nullopt;
   }
 
-  Result<> run(Transfer& transfer, const std::stop_token& stop) {
+  static Result<> run(Transfer& transfer, const std::stop_token& stop) {
+    const CurlLibrary& curl = transfer.curl;
     // The only function of libcurl that another thread may call.
-    const std::stop_callback wake(stop, [this] { (void)curl_->multi_wakeup(multi_); });
+    const std::stop_callback wake(stop, [&] { (void)curl.multi_wakeup(transfer.multi); });
     std::optional<SteadyClock::time_point> all_there;
     SteadyClock::duration waited = kPollMax;
     int fast = 0;
@@ -317,10 +351,10 @@ class CurlTransport final : public Transport {
         return fail(Code::cancelled, "stopped");
       }
       int running = 0;
-      if (curl_->multi_perform(multi_, &running) != CURLM_OK) {
+      if (curl.multi_perform(transfer.multi, &running) != CURLM_OK) {
         return fail(Code::io, "libcurl failed", ECONNRESET);
       }
-      if (const auto code = finished(); code) {
+      if (const auto code = finished(transfer); code) {
         return outcome(transfer, *code);
       }
       const auto now = SteadyClock::now();
@@ -345,7 +379,7 @@ class CurlTransport final : public Transport {
       }
       const auto wait = std::min(std::chrono::ceil<milliseconds>(until - now), kPollMax);
       const auto begin = SteadyClock::now();
-      (void)curl_->multi_poll(multi_, nullptr, 0, static_cast<int>(wait.count()), nullptr);
+      (void)curl.multi_poll(transfer.multi, nullptr, 0, static_cast<int>(wait.count()), nullptr);
       waited = SteadyClock::now() - begin;
     }
   }
@@ -357,8 +391,7 @@ class CurlTransport final : public Transport {
     return std::unexpected(transfer.error ? *std::move(transfer.error) : error_of(transfer, code));
   }
 
-  const CurlLibrary* curl_ = nullptr;
-  CURLM* multi_ = nullptr;
+  IdleHandles idle_;
 };
 
 }  // namespace

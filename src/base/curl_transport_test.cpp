@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -17,6 +18,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/http.h"
 #include "base/loopback_for_test.h"
@@ -319,6 +321,33 @@ TEST(CurlTransport, UsesAConnectionAgain) {
     }
   }
   EXPECT_EQ(connections, 1);
+}
+
+// Each thread gets the answers to its own requests; the thread sanitizer looks at the rest.
+TEST(CurlTransport, ServesManyThreadsAtOnce) {
+  constexpr int kThreads = 8;
+  constexpr int kRequests = 25;
+  const Loopback server([](Peer& peer) {
+    const std::string request = peer.read_request();
+    const std::string path = request.substr(4, request.find(' ', 4) - 4);
+    peer.write(cat(kOk, "Connection: close\r\nContent-Length: ", path.size(), "\r\n\r\n", path));
+  });
+  const auto transport = make_curl_transport();
+  std::atomic<int> right = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (int i = 0; i < kRequests; ++i) {
+          const std::string path = cat("/", thread, "/", i);
+          Kept kept;
+          const auto sent = transport->send({.url = cat(server.url(), path)}, kept, {});
+          right += sent && kept.body == path ? 1 : 0;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(right, kThreads * kRequests);
 }
 
 TEST(CurlTransport, RefusesWhatIsNoUrl) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// HTTP as Reprise needs it: one request at a time; a large body is pulled, the answer is pushed.
+// HTTP as Reprise needs it: one request a call; a large body is pulled, the answer is pushed.
 // `Transport` is the seam to the network: the real one is in curl_transport.h, tests have others.
 
 #include <chrono>
@@ -74,6 +74,7 @@ class Receiver {
 // here), those of the body source, and io. `os_errno` of an io error tells whether trying again
 // can help: ECONNREFUSED, EHOSTUNREACH (no such host) and EPROTO (no valid certificate) stay;
 // everything else is a connection that was lost. Messages name the host.
+// Thread-safe: requests of several threads run side by side.
 class Transport {
  public:
   virtual ~Transport() = default;
