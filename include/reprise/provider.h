@@ -45,6 +45,9 @@ struct Request {
   std::string system = {};  // "" for none
   std::optional<double> temperature = std::nullopt;
   std::optional<std::int64_t> max_tokens = std::nullopt;
+  // How much the model is to reason, in the provider's own word ("low", "high", "none"…). Without
+  // it nothing about reasoning is asked for.
+  std::optional<std::string> reasoning_effort = std::nullopt;
   std::vector<ToolSpec> tools = {};
   std::string previous_response_id =
       {};  // continue from there; `messages` then has only what is new
