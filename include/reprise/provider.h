@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -40,18 +41,38 @@ class RequestMessages {
   virtual std::int64_t bytes_estimate() const = 0;    // of all text; decides streamed or whole
 };
 
+// How an answer is to be made. What is not set is not sent: the provider's own default holds. What
+// a protocol has no field for is an error (unsupported), never left out in silence.
+struct RequestOptions {
+  std::string effort = {};             // of reasoning: "none", "minimal", "low" … "max"
+  std::string reasoning_summary = {};  // "auto", "concise", "detailed", "none"
+  std::optional<std::int64_t> thinking_budget = std::nullopt;  // tokens (anthropic's older models)
+  RawJson schema = {};                 // a JSON Schema that the answer must match; null for none
+  std::vector<std::string> stop = {};  // texts that end the answer
+  std::optional<double> top_p = std::nullopt;
+  std::optional<std::int64_t> seed = std::nullopt;
+  std::string service_tier = {};
+  std::string tool_choice = {};  // "auto", "none", "required", or the name of a tool
+  // Anthropic: mark the prompt, the tools and the history for the cache; OpenAI: send a cache key.
+  // Without a value true at the provider's own host only.
+  std::optional<bool> prompt_cache = std::nullopt;
+  std::string prompt_cache_key = {};  // instead of the conversation's id
+  friend bool operator==(const RequestOptions&, const RequestOptions&) = default;
+};
+
 struct Request {
   std::string model = {};
   std::string system = {};  // "" for none
   std::optional<double> temperature = std::nullopt;
   std::optional<std::int64_t> max_tokens = std::nullopt;
-  // How much the model is to reason, in the provider's own word ("low", "high", "none"…). Without
-  // it nothing about reasoning is asked for.
-  std::optional<std::string> reasoning_effort = std::nullopt;
   std::vector<ToolSpec> tools = {};
   std::string previous_response_id =
       {};  // continue from there; `messages` then has only what is new
   bool stream = true;
+  RequestOptions options = {};
+  std::string conversation = {};  // an id that its requests share; "" for none
+  // The beginning of the messages is the same in the next request, so that caching it pays.
+  bool grows = true;
   RequestMessages& messages;
 };
 
@@ -83,7 +104,14 @@ struct ReplyStarted {
 struct UsageReport {
   Usage usage;
 };
-enum class StopReason : std::uint8_t { end, tool_use, max_tokens, refused, other };
+enum class StopReason : std::uint8_t {
+  end,
+  tool_use,
+  max_tokens,
+  refused,
+  other,
+  paused,  // the provider's own tools take long: the same request, with this answer, goes on
+};
 struct ReplyEnded {
   StopReason reason;
 };
@@ -125,6 +153,13 @@ class Provider {
 struct ProviderOptions {
   std::string base_url = {};  // "" for the provider's own
   std::string api_key = {};   // "" for none; never stored, never shown
+  std::string auth = {};      // how the key is sent: "bearer", "x-api-key", "api-key"; "" as usual
+  // Sent with each request, instead of Reprise's own of the same name. Never stored; values are
+  // masked wherever they would show, but for a few names that hold no secret.
+  std::vector<std::pair<std::string, std::string>> headers = {};
+  // An object that is merged into each body and wins over what stands there; objects are merged,
+  // everything else is replaced. It may not have `messages`, `input` or `stream`. Null for none.
+  RawJson extra = {};
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds idle_timeout{120'000};  // without a byte from the provider
   int retries_max = 3;
