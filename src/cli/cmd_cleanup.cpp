@@ -47,15 +47,16 @@ class Cleanup final : public Command {
     }
     REPRISE_ASSIGN(Store* const store,
                    dry_run_ ? context.store(Access::read) : context.existing_store());
-    REPRISE_ASSIGN(const std::vector<SessionInfo> sessions,
+    REPRISE_ASSIGN(const FoundSessions found,
                    closed_before(*store, context.clock().now() - *duration));
     if (dry_run_) {
-      show(context, sessions);
-      return Exit::done;
+      show(context, found.sessions);
+      warn_of_damage(context, found.damage);
+      return found.damage.empty() ? Exit::done : Exit::failed;
     }
     return remove_sessions(
-        context, *store, sessions,
-        {.what = cat(sessions.size(), " sessions closed more than ", age, " ago"),
+        context, *store, found,
+        {.what = cat(found.sessions.size(), " sessions closed more than ", age, " ago"),
          .how = purge_ ? Removal::purge : Removal::trash});
   }
 

@@ -41,12 +41,13 @@ class Clear final : public Command {
     if (has_archive) {
       query.states = {SessionState::archived};
     }
-    REPRISE_ASSIGN(const std::vector<SessionInfo> sessions, find_all(*store, query));
+    REPRISE_ASSIGN(const FoundSessions found, find_all(*store, query));
+    const std::size_t count = found.sessions.size();
     const std::string_view of =
         store->holds().many_folders ? all ? "all folders" : "this folder" : "this store";
-    const std::string what = cat(sessions.size(), has_archive ? " archived" : "",
-                                 sessions.size() == 1 ? " session of " : " sessions of ", of);
-    return remove_sessions(context, *store, sessions,
+    const std::string what = cat(count, has_archive ? " archived" : "",
+                                 count == 1 ? " session of " : " sessions of ", of);
+    return remove_sessions(context, *store, found,
                            {.what = what,
                             .how = purge_ ? Removal::purge : Removal::trash,
                             .unasked_max = has_archive ? std::size_t{1} : 0});

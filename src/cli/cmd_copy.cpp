@@ -19,6 +19,7 @@
 #include "cli/interrupts.h"
 #include "cli/last_list.h"
 #include "cli/removal.h"
+#include "cli/session_json.h"
 #include "cli/settings.h"
 #include "cli/spills.h"
 #include "engine/bring_in.h"
@@ -56,12 +57,14 @@ class CopyCommand final : public Command {
     }
     REPRISE_ASSIGN(const std::unique_ptr<Store> source,
                    open_store(from_, {.access = Access::read, .password = password}));
-    REPRISE_ASSIGN(const std::vector<SessionInfo> sessions, chosen(context, *source));
+    REPRISE_ASSIGN(const FoundSessions found, chosen(context, *source));
+    warn_of_damage(context, found.damage);
+    damage_ = found.damage;
     REPRISE_ASSIGN(const std::unique_ptr<Store> target,
                    open_store(to_, {.access = Access::write, .password = password}));
     const Interrupts interrupts;
     json::ArrayWriter array(rows_);
-    for (const SessionInfo& info : sessions) {
+    for (const SessionInfo& info : found.sessions) {
       auto copied = copy_session(*source, *target, info.id, interrupts.token());
       if (!copied && copied.error().code == Code::cancelled) {
         return std::unexpected(std::move(copied).error());
@@ -112,25 +115,26 @@ class CopyCommand final : public Command {
 
   Exit end(Context& context) {
     print(context);
-    return failed_ > 0 || counts_[CopyFate::conflict] > 0 ? Exit::failed : Exit::done;
+    const bool is_whole = failed_ == 0 && counts_[CopyFate::conflict] == 0 && damage_.empty();
+    return is_whole ? Exit::done : Exit::failed;
   }
 
-  Result<std::vector<SessionInfo>> chosen(Context& context, Store& source) const {
+  Result<FoundSessions> chosen(Context& context, Store& source) const {
     if (sels_.empty()) {
       SessionQuery query;
       query.states = {SessionState::active, SessionState::closed, SessionState::archived};
       return find_all(source, query);
     }
-    std::vector<SessionInfo> sessions;
+    FoundSessions found;
     const std::string folder = source.holds().many_folders ? context.project() : std::string();
     const Selection how{.working_dir = folder,
                         .numbers = load_last_list(context.state_folder(), from_),
                         .states = every_state()};
     for (const std::string& sel : sels_) {
       REPRISE_ASSIGN(SessionInfo info, select_session(source, sel, how));
-      sessions.push_back(std::move(info));
+      found.sessions.push_back(std::move(info));
     }
-    return sessions;
+    return found;
   }
 
   // One session's outcome: talk, and a row of the JSON document.
@@ -167,7 +171,9 @@ class CopyCommand final : public Command {
 
   void print(Context& context) {
     if (context.globals().json) {
-      context.print_json(cat("{\"sessions\":", rows_, "}"));
+      const std::string damage =
+          damage_.empty() ? "" : cat(",\"damage\":", damage_document(damage_));
+      context.print_json(cat("{\"sessions\":", rows_, damage, "}"));
     }
     context.remark(cat(
         counts_[CopyFate::copied], " copied, ", counts_[CopyFate::continued], " continued, ",
@@ -182,6 +188,7 @@ class CopyCommand final : public Command {
   std::map<CopyFate, std::int64_t> counts_;
   std::int64_t failed_ = 0;
   std::int64_t messages_ = 0;
+  std::vector<Damage> damage_;  // what could not be listed
   std::string rows_;
 };
 

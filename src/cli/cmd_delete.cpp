@@ -39,7 +39,7 @@ class Delete final : public Command {
     }
     const std::string what = sessions.size() == 1 ? cat("'", sessions.front().title, "'")
                                                   : cat(sessions.size(), " sessions");
-    return remove_sessions(context, *store, sessions,
+    return remove_sessions(context, *store, {.sessions = sessions, .damage = {}},
                            {.what = what, .how = purge_ ? Removal::purge : Removal::trash});
   }
 

@@ -24,17 +24,24 @@ struct RemovalRequest {
   std::size_t unasked_max = 0;  // so many go without a question
 };
 
-// Asks first. A session whose answer is running is left alone and named. Prints how many went, or
-// the ids with --json.
-Result<Exit> remove_sessions(Context& context, Store& store,
-                             const std::vector<SessionInfo>& sessions,
+// Every session that a query finds, and what a list cannot read: who works on all sessions says
+// which ones were left out.
+struct FoundSessions {
+  std::vector<SessionInfo> sessions;
+  std::vector<Damage> damage;  // each part once
+};
+Result<FoundSessions> find_all(Store& store, SessionQuery query);
+
+// A warning for each damaged part.
+void warn_of_damage(Context& context, const std::vector<Damage>& damage);
+
+// Asks first. A session whose answer is running is left alone and named; so is what could not be
+// read. Either makes the exit Exit::failed. Prints how many went, or the ids with --json.
+Result<Exit> remove_sessions(Context& context, Store& store, const FoundSessions& found,
                              const RemovalRequest& request);
 
 // The sessions, of all folders, that were closed before then. One closed at that very time stays,
 // and so does one without a time, or with one that is yet to come.
-Result<std::vector<SessionInfo>> closed_before(Store& store, Time before);
-
-// Every session the query finds, page by page.
-Result<std::vector<SessionInfo>> find_all(Store& store, SessionQuery query);
+Result<FoundSessions> closed_before(Store& store, Time before);
 
 }  // namespace reprise::cli

@@ -145,8 +145,8 @@ void clean_up(Context& context, Store& store, const Settings& settings) {
   const auto old = closed_before(store, now.time - *age);
   std::size_t moved = 0;
   Result<> done = old ? Result<>() : std::unexpected(old.error());
-  for (std::size_t i = 0; done && i < old->size(); ++i) {
-    done = trash->trash((*old)[i].id, now.time);
+  for (std::size_t i = 0; done && i < old->sessions.size(); ++i) {
+    done = trash->trash(old->sessions[i].id, now.time);
     moved += done ? 1U : 0U;
   }
   if (moved > 0) {

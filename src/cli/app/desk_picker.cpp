@@ -247,7 +247,7 @@ void Desk::count_closed() {
     if (!closed) {
       return say(Said::Kind::warning, closed.error().message);
     }
-    asked.count = closed->size();
+    asked.count = closed->sessions.size();
   }
   parts_.events.post(asked);
 }
@@ -255,12 +255,14 @@ void Desk::count_closed() {
 Result<std::string> Desk::clear_closed() {
   REPRISE_ASSIGN(Store* const store, parts_.context.existing_store());
   REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "move sessions to a trash"));
-  REPRISE_ASSIGN(const std::vector<SessionInfo> closed,
-                 find_all(*store, {.states = {SessionState::closed}}));
-  for (const SessionInfo& info : closed) {
+  REPRISE_ASSIGN(const FoundSessions closed, find_all(*store, {.states = {SessionState::closed}}));
+  for (const Damage& part : closed.damage) {
+    say(Said::Kind::warning, cat("cannot read ", part.where, ": ", part.reason));
+  }
+  for (const SessionInfo& info : closed.sessions) {
     REPRISE_TRY(trash->trash(info.id, parts_.context.clock().now()));
   }
-  return cat("Cleared ", closed.size(), " saved session(s).");
+  return cat("Cleared ", closed.sessions.size(), " saved session(s).");
 }
 
 }  // namespace reprise::cli::app

@@ -9,6 +9,7 @@
 #include "cli/context.h"
 #include "cli/last_list.h"
 #include "cli/output.h"
+#include "cli/removal.h"
 #include "cli/repl/line_source.h"
 #include "cli/repl/menu.h"
 #include "cli/settings.h"
@@ -61,9 +62,6 @@ Result<> show_menu(Context& context, const SessionPage& page, bool all) {
   out.write(
       menu_text(page.sessions, context.clock().now(), static_cast<std::size_t>(out.columns())));
   REPRISE_TRY(out.flush());
-  for (const Damage& part : page.damage) {
-    context.warn(cat("cannot read ", part.where, ": ", part.reason));
-  }
   if (!page.next.empty()) {
     context.remark(cat("these are the newest ", page.sessions.size(), "; `reprise list",
                        all ? " --all" : "", "` shows more, `reprise resume SEL` takes any"));
@@ -76,6 +74,7 @@ Result<> show_menu(Context& context, const SessionPage& page, bool all) {
 Result<std::optional<SessionId>> choose_session(Context& context, LineSource& source, bool all,
                                                 const std::stop_token& stop) {
   REPRISE_ASSIGN(const SessionPage page, newest_sessions(context, all));
+  warn_of_damage(context, page.damage);
   if (page.sessions.empty()) {
     Output& out = context.globals().json ? context.err() : context.out();
     out.write(cat(kNothingSaved, "\n"));

@@ -31,7 +31,7 @@ std::string cut_to(std::string text, std::size_t columns) {
 }  // namespace
 
 std::string menu_text(std::span<const SessionInfo> sessions, Time now, std::size_t columns) {
-  std::string out;
+  std::string out = cat(kMenuHeading, "\n\n");
   for (std::size_t i = 0; i < sessions.size(); ++i) {
     const SessionInfo& info = sessions[i];
     const std::string mode = info.mode.empty() ? "" : cat("[", terminal_line(info.mode), "] ");
@@ -45,7 +45,7 @@ std::string menu_text(std::span<const SessionInfo> sessions, Time now, std::size
     const std::string title = info.title.empty() ? "Untitled" : terminal_line(info.title);
     out += cat(front, cut_to(title, room), back, "\n");
   }
-  return out;
+  return out += '\n';
 }
 
 MenuAnswer parse_menu_answer(std::string_view line, std::size_t count) {

@@ -14,9 +14,11 @@
 namespace reprise::cli {
 
 inline constexpr std::string_view kMenuQuestion = "Enter number to resume, or 'q' to cancel: ";
+inline constexpr std::string_view kMenuHeading = "Recent conversations:";
 inline constexpr std::string_view kNothingSaved = "No previous conversations found.";
 
-// One line `N. [mode] title  (age)` for each, at most `columns` wide, safe for a terminal.
+// kMenuHeading, and a line `N. [mode] title  (age)` for each, at most `columns` wide, safe for a
+// terminal; blank lines set the list apart.
 std::string menu_text(std::span<const SessionInfo> sessions, Time now, std::size_t columns);
 
 struct MenuAnswer {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -36,13 +37,13 @@ TEST(Menu, ShowsNumberModeTitleAndAge) {
       info_of("", "", kNow - std::chrono::hours(30)),
   };
   EXPECT_EQ(menu_text(sessions, kNow, 80),
-            "1. [draft] Mana base advice for FRF  (5 min ago)\n"
-            "2. Untitled  (yesterday)\n");
+            "Recent conversations:\n\n1. [draft] Mana base advice for FRF  (5 min ago)\n"
+            "2. Untitled  (yesterday)\n\n");
 }
 
 TEST(Menu, ADateThatCannotBeReadIsNone) {
   const std::vector<SessionInfo> sessions = {info_of("", "a", Time{})};
-  EXPECT_EQ(menu_text(sessions, kNow, 80), "1. a  (no date)\n");
+  EXPECT_EQ(menu_text(sessions, kNow, 80), "Recent conversations:\n\n1. a  (no date)\n\n");
 }
 
 TEST(Menu, KeepsHostileTitlesOnOneLineOfTheScreen) {
@@ -51,8 +52,8 @@ TEST(Menu, KeepsHostileTitlesOnOneLineOfTheScreen) {
   const std::string text = menu_text(sessions, kNow, 80);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(text.find('\x07'), std::string::npos);
-  EXPECT_EQ(text.find('\n'), text.size() - 1);
-  EXPECT_TRUE(text.ends_with("...  (just now)\n")) << text;
+  EXPECT_EQ(std::ranges::count(text, '\n'), 4) << "two of the heading, two at the end: " << text;
+  EXPECT_TRUE(text.ends_with("...  (just now)\n\n")) << text;
 }
 
 TEST(Menu, CutsWideTitlesByColumns) {
@@ -62,11 +63,11 @@ TEST(Menu, CutsWideTitlesByColumns) {
   }
   const std::vector<SessionInfo> sessions = {info_of("", wide, kNow)};
   // 40 columns: "1. " and "  (just now)" take 15, "..." 3; 11 wide characters fit.
-  std::string expected = "1. ";
+  std::string expected = "Recent conversations:\n\n1. ";
   for (int i = 0; i < 11; ++i) {
     expected += "日";
   }
-  EXPECT_EQ(menu_text(sessions, kNow, 40), expected + "...  (just now)\n");
+  EXPECT_EQ(menu_text(sessions, kNow, 40), expected + "...  (just now)\n\n");
 }
 
 TEST(Menu, AcceptsCleanNumbersInRangeOnly) {
