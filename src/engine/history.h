@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "engine/unanswered.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
@@ -24,6 +25,7 @@ struct HistorySlice {
   Seq to{0};  // of the stored part
   std::span<const Message> memory = {};
   std::optional<Message> last = std::nullopt;  // said in the request only
+  RefusedQuestions refused = {};
 };
 
 // Where a message of a slice stands.

@@ -26,6 +26,7 @@ constexpr std::array<std::string_view, kMendKinds> kTexts = {
     "blob(s) that cannot be read left out",
     "answer(s) without a question before: a placeholder put first",
     "damaged message(s) left out",
+    "question(s) left out whose request was refused",
 };
 
 }  // namespace

@@ -25,8 +25,9 @@ enum class Mend : std::uint8_t {
   unreadable_blob,
   first_answer,  // an answer without a question before it
   damaged_message,
+  refused_question,  // asked again since, or given up
 };
-inline constexpr std::size_t kMendKinds = 14;
+inline constexpr std::size_t kMendKinds = 15;
 
 class Mending {
  public:

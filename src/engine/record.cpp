@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "engine/history.h"
+#include "engine/unanswered.h"
 #include "reprise/conversation.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
@@ -296,7 +297,8 @@ HistorySlice Record::slice() const {
           .session = session_.info.id,
           .from = Seq{0},
           .to = stored_to_,
-          .memory = memory_};
+          .memory = memory_,
+          .refused = refused_questions(session_.extra)};
 }
 
 std::optional<OperationId> Record::answer() const {

@@ -75,8 +75,9 @@ class Record {
   void add_response(const Message& answer);
   // Where no words are kept: the session goes to the trash, and another one takes its place.
   void begin_anew();
-  // The question that begin() stored is taken back, where unanswered ones are not kept.
-  void take_back_question();
+  // The turn ends without an answer. Where unanswered questions are kept, the session notes that
+  // the last one was refused; elsewhere the one that begin() stored is taken back.
+  void end_unanswered(bool refused);
 
   bool saved() const { return saved_ && pending_.empty(); }
   bool has_pending() const { return !pending_.empty(); }
@@ -117,6 +118,8 @@ class Record {
   bool is_ours(const OperationId& answer) const;
   std::optional<Partial> answer_of_another() const;
   void count_usage(const std::vector<Message>& messages);
+  void take_back_question();
+  void note_refusal();
 
   Store* store_;
   Partials* partials_;

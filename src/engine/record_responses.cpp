@@ -72,12 +72,4 @@ void Record::begin_anew() {
   session_.usage = {};
 }
 
-void Record::take_back_question() {
-  const auto from = std::exchange(question_at_, std::nullopt);
-  if (!from || !pending_.empty() || rewriting() == nullptr || store_->holds().open_questions) {
-    return;
-  }
-  add({.end_answer = true, .replace_from = from});
-}
-
 }  // namespace reprise

@@ -17,6 +17,7 @@
 #include "engine/message_of.h"
 #include "engine/record.h"
 #include "engine/request_view.h"
+#include "engine/unanswered.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -33,14 +34,6 @@ constexpr std::int64_t kSampleBytes = 256 << 10;
 constexpr std::int64_t kFirstMessages = 8;     // where older formats keep the prompt
 constexpr std::size_t kNewMessagesMax = 1000;  // after the answer that is continued from
 constexpr std::int64_t kMessageBytes = 64;     // around the text of each
-
-bool is_question(const Message& message) {
-  const auto is_result = [](const Block& block) {
-    return std::holds_alternative<ToolResultBlock>(block);
-  };
-  return message.role == role::kUser && !message.blocks.empty() &&
-         std::ranges::none_of(message.blocks, is_result);
-}
 
 std::vector<std::string> call_ids(const Message& message) {
   std::vector<std::string> ids;
@@ -158,7 +151,12 @@ struct Cut {
 Result<Cut> cut_to_budget(const HistorySlice& slice, TokenCount budget) {
   Cut cut;
   TokenCount seen;
+  std::optional<Message> next;  // when that is a question
   const auto sink = [&](const Message& message, const HistoryPlace& place) {
+    if (next && is_given_up(message, *next, slice.refused)) {
+      return Flow::go_on;
+    }
+    next = is_question(message) ? std::optional(message) : std::nullopt;
     seen += estimate_tokens(message) + blob_tokens(message);
     if (seen > budget && cut.start) {
       cut.everything = false;

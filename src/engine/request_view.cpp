@@ -18,6 +18,7 @@
 #include "engine/mending.h"
 #include "engine/message_of.h"
 #include "engine/tool_input.h"
+#include "engine/unanswered.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
@@ -151,6 +152,10 @@ std::optional<RequestView::Piece> RequestView::next_piece() {
       mending_.count(Mend::unknown_role);
       continue;
     }
+    if (is_left_out(*message)) {
+      mending_.count(Mend::refused_question);
+      continue;
+    }
     Piece piece =
         assistant ? assistant_piece(*std::move(message)) : user_piece(*std::move(message));
     if (says_something(piece.blocks)) {
@@ -158,6 +163,12 @@ std::optional<RequestView::Piece> RequestView::next_piece() {
     }
   }
   return std::nullopt;
+}
+
+// A question that was refused, and asked again or given up.
+bool RequestView::is_left_out(const Message& message) {
+  const Message* const next = is_question(message) ? reader_.peek(0) : nullptr;
+  return next != nullptr && is_given_up(message, *next, options_.slice.refused);
 }
 
 RequestView::Piece RequestView::assistant_piece(Message message) {

@@ -56,6 +56,7 @@ class RequestView final : public RequestMessages {
     std::vector<OpenCall> calls = {};
   };
   std::optional<Piece> next_piece();
+  bool is_left_out(const Message& message);
   Piece assistant_piece(Message message);
   Piece user_piece(Message message);
   void add_call(Piece& piece, ToolUseBlock call);

@@ -270,13 +270,11 @@ void Turn::run_calls(const std::vector<ToolUseBlock>& calls, bool refuse) {
 }
 
 Result<Outcome> Turn::nothing_came(Error error) {
-  if (!answer_) {
-    record_.take_back_question();
-  }
-  record_.add({.end_answer = true});
   if (answer_) {
+    record_.add({.end_answer = true});
     return outcome(*answer_, std::move(error));
   }
+  record_.end_unanswered(error.code != Code::cancelled);
   return std::unexpected(std::move(error));
 }
 

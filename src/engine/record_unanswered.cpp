@@ -1,0 +1,64 @@
+// How a record goes on when a call has failed before the first word of an answer.
+
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "engine/history.h"
+#include "engine/record.h"
+#include "engine/unanswered.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise {
+
+void Record::end_unanswered(bool refused) {
+  const bool keeps_question = !keeps_words() || store_ == nullptr || store_->holds().open_questions;
+  if (!keeps_question) {
+    take_back_question();
+  }
+  add({.end_answer = true});
+  if (keeps_question && refused) {
+    note_refusal();
+  }
+}
+
+void Record::take_back_question() {
+  const auto from = std::exchange(question_at_, std::nullopt);
+  if (from && pending_.empty() && rewriting() != nullptr) {
+    add({.end_answer = true, .replace_from = from});
+  }
+}
+
+// Also when it cannot be stored: this conversation knows it then.
+void Record::note_refusal() {
+  std::optional<Time> question;
+  const auto newest = [&question](const Message& message, const HistoryPlace&) {
+    question = is_question(message) ? std::optional(message.created_at) : std::nullopt;
+    return Flow::stop;
+  };
+  const auto read = read_backwards(slice(), newest);
+  if (!read || !question) {
+    return;  // a history that cannot be read was said before
+  }
+  session_.extra = with_refused_question(std::move(session_.extra), *question);
+  if (store_ == nullptr || !keeps_words_ || !pending_.empty()) {
+    return;
+  }
+  auto stored = get(*store_, session_.info.id);  // others may have noted something, too
+  if (stored) {
+    Extra extra = with_refused_question(std::move(stored->extra), *question);
+    const auto noted = store_->update(session_.info.id, {.extra = std::move(extra)});
+    if (noted) {
+      return;
+    }
+    stored = std::unexpected(noted.error());
+  }
+  warn(cat("it is not noted that the question was refused: ", stored.error().message));
+}
+
+}  // namespace reprise
