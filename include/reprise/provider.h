@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -165,10 +166,26 @@ struct ProviderOptions {
   int retries_max = 3;
 };
 
+// A kind of provider, and what it uses when nobody says otherwise.
+struct ProviderKind {
+  std::string_view name;           // "anthropic"
+  std::string_view protocol;       // what its servers speak, for a person
+  std::string_view key_variable;   // the environment's variables; "" where none is read
+  std::string_view url_variable;   //
+  std::string_view default_url;    // the provider's own base URL; "" for one without a server
+  std::string_view default_model;  // current on the day `as_of`; models are withdrawn after a while
+  std::string_view dev_model;      // a cheaper one
+  std::string_view as_of;          // "2026-11-23"; "" for models that are never withdrawn
+};
+
+// All there are, in the order in which they are shown. Lives as long as the program.
+std::span<const ProviderKind> provider_kinds();
+const ProviderKind* find_provider_kind(std::string_view name);  // null for a name there is not
+
 // The built-in model: answers with the last user message. `delay` between words.
 std::unique_ptr<Provider> make_echo_provider(std::chrono::milliseconds delay = {});
 
-// By name: "echo", "openai-responses", "openai-chat", "anthropic". invalid_argument names them.
+// By the name of its kind. invalid_argument names them all.
 Result<std::unique_ptr<Provider>> make_provider(std::string_view name, ProviderOptions options);
 
 // Starts loading the HTTP library in the background, for a program that knows it will need it. The

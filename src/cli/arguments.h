@@ -27,6 +27,7 @@ struct OptionSpec {
   Target target;
   std::vector<std::string_view> choices = {};  // all that is accepted; empty: anything
   bool value_optional = false;                 // without its value the target becomes ""
+  std::vector<std::string_view> offered = {};  // by completions, where anything is accepted
 };
 
 // A word without a dash, in this order. The last one may take many.

@@ -25,20 +25,22 @@
 #include "cli/settings.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
+#include "reprise/provider.h"
 #include "store/context/defaults.h"
 
 namespace reprise::cli {
 namespace {
 
-constexpr std::string_view kTemplate =
-    R"(# Settings of reprise. Flags and variables beat this file; a project's
+std::string settings_template() {
+  const ProviderKind& kind = *find_provider_kind("anthropic");
+  return cat(R"(# Settings of reprise. Flags and variables beat this file; a project's
 # .reprise.toml beats it, too, in what it may set. All keys: docs/config.md.
 
 # Who answers: "anthropic", "openai-responses", "openai-chat" or "echo".
 #provider = "anthropic"
-#model = "claude-sonnet-4-5"
-#dev_model = "claude-haiku-4-5"
-
+)",
+             "#model = \"", kind.default_model, "\"\n#dev_model = \"", kind.dev_model, "\"\n",
+             R"(
 # Keys are read from ANTHROPIC_API_KEY or OPENAI_API_KEY, or:
 #env_key = "MY_KEY_VARIABLE"
 #key_command = "pass show anthropic"
@@ -57,7 +59,8 @@ constexpr std::string_view kTemplate =
 #[providers.openai-chat]
 #base_url = "http://127.0.0.1:11434/v1"
 #model = "llama3.2"
-)";
+)");
+}
 
 struct Shown {
   std::string name;
@@ -208,7 +211,7 @@ class ConfigCommand final : public Command {
     if (!made) {
       return std::unexpected(made.error());
     }
-    REPRISE_TRY(replace_file(file, kTemplate));
+    REPRISE_TRY(replace_file(file, settings_template()));
     context.remark(cat("wrote ", file.string()));
     return Exit::done;
   }

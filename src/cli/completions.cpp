@@ -69,6 +69,11 @@ std::string names_of(std::span<const CommandEntry> commands) {
   return join(names, " ");
 }
 
+// What may stand as an option's value, or often does; none where that is not known.
+const std::vector<std::string_view>& offered(const OptionSpec& option) {
+  return option.choices.empty() ? option.offered : option.choices;
+}
+
 std::string zsh_option(const OptionSpec& option) {
   const auto names = split_names(option.names);
   std::string help(option.help);
@@ -78,7 +83,7 @@ std::string zsh_option(const OptionSpec& option) {
   std::string value;
   if (!option.value.empty()) {
     value = cat(option.value_optional ? "::" : ":", option.value, ":",
-                !option.choices.empty()  ? cat("(", join(option.choices, " "), ")")
+                !offered(option).empty() ? cat("(", join(offered(option), " "), ")")
                 : option.value == "FILE" ? "_files"
                                          : " ");
   }
@@ -97,8 +102,8 @@ std::string fish_option(const CommandEntry& entry, const OptionSpec& option) {
   if (!option.value.empty() && !option.value_optional) {
     out += option.value == "FILE" ? " -rF" : " -x";
   }
-  if (!option.choices.empty()) {
-    out += cat(" -a ", single_quoted(join(option.choices, " ")));
+  if (!offered(option).empty()) {
+    out += cat(" -a ", single_quoted(join(offered(option), " ")));
   }
   return cat(out, " -d ", single_quoted(option.help), "\n");
 }
@@ -114,9 +119,9 @@ std::string bash_completions(std::span<const CommandEntry> commands) {
       const auto own = split_names(option.names);
       names.insert(names.end(), own.begin(), own.end());
       for (const std::string_view name : own) {
-        if (!option.choices.empty()) {
+        if (!offered(option).empty()) {
           values += cat("    ", entry.name, ":", name,
-                        ") words=", single_quoted(join(option.choices, " ")), " ;;\n");
+                        ") words=", single_quoted(join(offered(option), " ")), " ;;\n");
         } else if (option.value == "FILE") {
           values += cat("    ", entry.name, ":", name,
                         ") COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n");

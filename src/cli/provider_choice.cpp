@@ -18,6 +18,7 @@
 #include "cli/process_environment.h"
 #include "cli/run_flags.h"
 #include "cli/settings.h"
+#include "provider/kinds.h"
 #include "reprise/error.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
@@ -27,27 +28,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kLocalServerTimeout{300};
 constexpr std::size_t kKeyBytesMax = 16 << 10;
-
-struct Known {
-  std::string_view name;
-  std::string_view key_variable;
-  std::string_view url_variable;
-  std::string_view model;
-  std::string_view dev_model;
-};
-
-constexpr Known kKnown[] = {
-    {"echo", "", "", "echo", "echo"},
-    {"anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "claude-sonnet-4-5",
-     "claude-haiku-4-5"},
-    {"openai-responses", "OPENAI_API_KEY", "OPENAI_BASE_URL", "gpt-5", "gpt-5-mini"},
-    {"openai-chat", "OPENAI_API_KEY", "OPENAI_BASE_URL", "gpt-5", "gpt-5-mini"},
-};
-
-const Known* find_known(std::string_view name) {
-  const auto* const found = std::ranges::find(kKnown, name, &Known::name);
-  return found == std::end(kKnown) ? nullptr : found;
-}
 
 using Slot = std::optional<std::string> ProviderSettings::*;
 
@@ -75,7 +55,8 @@ std::optional<std::string> remembered_local_url(const Session* session) {
   return is_local_url(url) ? std::optional(std::move(url)) : std::nullopt;
 }
 
-Result<std::string> find_key(const Context& context, const Settings& settings, const Known& known) {
+Result<std::string> find_key(const Context& context, const Settings& settings,
+                             const ProviderKind& known) {
   if (const auto variable = setting(settings, known.name, &ProviderSettings::env_key)) {
     if (auto key = context.environment().find(*variable)) {
       return *std::move(key);
@@ -89,7 +70,7 @@ Result<std::string> find_key(const Context& context, const Settings& settings, c
   return context.environment().find(known.key_variable).value_or("");
 }
 
-std::string choose_model(const Settings& settings, const RunFlags& flags, const Known& known,
+std::string choose_model(const Settings& settings, const RunFlags& flags, const ProviderKind& known,
                          const Session* session, std::string_view mode_model) {
   if (flags.model) {
     return *flags.model;
@@ -104,7 +85,8 @@ std::string choose_model(const Settings& settings, const RunFlags& flags, const 
   if (!mode_model.empty()) {
     return std::string(mode_model);
   }
-  return setting(settings, known.name, &ProviderSettings::model).value_or(std::string(known.model));
+  return setting(settings, known.name, &ProviderSettings::model)
+      .value_or(std::string(known.default_model));
 }
 
 // Flags, the session's own, the settings, then what the environment has keys for.
@@ -116,7 +98,7 @@ std::string_view wanted_provider(const Context& context, const RunFlags& flags,
   if (flags.base_url) {
     return "openai-chat";
   }
-  if (session != nullptr && find_known(session->info.provider) != nullptr) {
+  if (session != nullptr && find_provider_kind(session->info.provider) != nullptr) {
     return session->info.provider;
   }
   if (settings.provider) {
@@ -153,11 +135,7 @@ Result<ProviderChoice> choose_local_server(Context& context, const RunFlags& fla
 }
 
 std::string unknown_provider(std::string_view name) {
-  std::string names;
-  for (const Known& known : kKnown) {
-    names += cat(names.empty() ? "" : ", ", known.name);
-  }
-  return cat("no provider is called '", name, "'; there are ", names);
+  return cat("no provider is called '", name, "'; there are ", provider::kind_names());
 }
 
 }  // namespace
@@ -174,7 +152,7 @@ bool is_local_url(std::string_view url) {
 }
 
 std::string_view default_key_variable(std::string_view provider) {
-  const Known* const known = find_known(provider);
+  const ProviderKind* const known = find_provider_kind(provider);
   return known == nullptr ? "" : known->key_variable;
 }
 
@@ -213,7 +191,7 @@ Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
   if (name.empty()) {
     return choose_local_server(context, flags);
   }
-  const Known* const known = find_known(name);
+  const ProviderKind* const known = find_provider_kind(name);
   if (known == nullptr) {
     return fail(Code::invalid_argument, unknown_provider(name));
   }

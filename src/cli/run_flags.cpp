@@ -1,19 +1,32 @@
 #include "cli/run_flags.h"
 
 #include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/text.h"
 #include "cli/arguments.h"
+#include "provider/kinds.h"
+#include "reprise/provider.h"
 
 namespace reprise::cli {
 
 void add_run_flags(ArgumentTable& table, RunFlags& flags) {
+  static const std::string who = cat("who answers: ", provider::kind_names());
+  std::vector<std::string_view> kinds;
+  std::vector<std::string_view> models;
+  for (const ProviderKind& kind : provider_kinds()) {
+    kinds.push_back(kind.name);
+    for (const std::string_view model : {kind.default_model, kind.dev_model}) {
+      if (std::ranges::find(models, model) == models.end()) {
+        models.push_back(model);
+      }
+    }
+  }
   const OptionSpec options[] = {
-      {"--provider",
-       "NAME",
-       "who answers: echo, openai-responses, openai-chat, anthropic",
-       &flags.provider,
-       {"echo", "openai-responses", "openai-chat", "anthropic"}},
-      {"-m,--model", "MODEL", "the model that answers", &flags.model},
+      {"--provider", "NAME", who, &flags.provider, kinds},
+      {"-m,--model", "MODEL", "the model that answers", &flags.model, {}, false, models},
       {"--dev", "", "use the cheaper model of the settings", &flags.dev},
       {"--base-url", "URL", "where the provider's server is", &flags.base_url},
       {"--system", "TEXT", "another system prompt", &flags.system},

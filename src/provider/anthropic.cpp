@@ -1,6 +1,5 @@
 // anthropic: POST {base}/v1/messages.
 
-#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 #include "base/text.h"
 #include "provider/anthropic_reader.h"
 #include "provider/codec.h"
+#include "provider/kinds.h"
 #include "provider/reply_out.h"
 #include "provider/request_parts.h"
 #include "reprise/message.h"
@@ -23,7 +23,6 @@ namespace reprise::provider {
 namespace {
 
 constexpr std::string_view kName = "anthropic";
-constexpr std::int64_t kMaxTokens = 4096;  // the protocol wants a number
 
 void append_tools(std::string& out, const std::vector<ToolSpec>& tools) {
   json::ArrayWriter array(out);
@@ -156,9 +155,6 @@ void append_assistant(Blocks& blocks, const Message& message) {
 class Anthropic final : public Codec {
  public:
   std::string_view name() const override { return kName; }
-  std::string_view default_url() const override { return "https://api.anthropic.com"; }
-  const char* url_variable() const override { return "ANTHROPIC_BASE_URL"; }
-  std::string_view key_variable() const override { return "ANTHROPIC_API_KEY"; }
   // People give the base URL with and without the version.
   std::string_view path(std::string_view base_url) const override {
     return base_url.ends_with("/v1") ? "/messages" : "/v1/messages";
@@ -174,7 +170,7 @@ class Anthropic final : public Codec {
   void begin_body(std::string& out, const Request& request) const override {
     json::ObjectWriter object(out);
     object.field("model", request.model)
-        .field("max_tokens", request.max_tokens.value_or(kMaxTokens))
+        .field("max_tokens", request.max_tokens.value_or(anthropic_max_tokens(request.model)))
         .field("stream", request.stream);
     if (!request.system.empty()) {
       object.field("system", request.system);

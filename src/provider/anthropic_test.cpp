@@ -18,6 +18,7 @@ namespace reprise::provider {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 std::unique_ptr<Codec> anthropic() {
   return make_anthropic();
@@ -179,6 +180,14 @@ TEST(Anthropic, WritesARequest) {
       R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"u1","content":"r1"},)"
       R"({"type":"tool_result","tool_use_id":"u2","content":"bad","is_error":true},)"
       R"({"type":"text","text":"go on"}]}]})");
+}
+
+TEST(Anthropic, AsksForAsMuchAsTheModelWrites) {
+  ListMessages messages;
+  Request request{.model = "claude-sonnet-5-5", .messages = messages};
+  EXPECT_THAT(*render_body(*anthropic(), request), HasSubstr(R"("max_tokens":128000,)"));
+  request.max_tokens = 7;
+  EXPECT_THAT(*render_body(*anthropic(), request), HasSubstr(R"("max_tokens":7,)"));
 }
 
 TEST(Anthropic, SendsItsHeadersToEitherBaseUrl) {

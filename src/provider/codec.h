@@ -38,10 +38,7 @@ class ReplyReader {
 class Codec {
  public:
   virtual ~Codec() = default;
-  virtual std::string_view name() const = 0;
-  virtual std::string_view default_url() const = 0;                    // base URL
-  virtual const char* url_variable() const = 0;                        // the environment's base URL
-  virtual std::string_view key_variable() const = 0;                   // where people keep the key
+  virtual std::string_view name() const = 0;                           // of its ProviderKind
   virtual std::string_view path(std::string_view base_url) const = 0;  // after the base URL
   virtual std::vector<http::Header> headers(std::string_view api_key) const = 0;
   virtual bool keeps_responses() const { return false; }

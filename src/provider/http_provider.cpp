@@ -37,8 +37,12 @@ struct Failure {
 
 class HttpProvider final : public Provider {
  public:
-  HttpProvider(std::unique_ptr<Codec> codec, ProviderOptions options, Seams seams)
-      : codec_(std::move(codec)), options_(std::move(options)), seams_(std::move(seams)) {}
+  HttpProvider(const ProviderKind& kind, std::unique_ptr<Codec> codec, ProviderOptions options,
+               Seams seams)
+      : kind_(kind),
+        codec_(std::move(codec)),
+        options_(std::move(options)),
+        seams_(std::move(seams)) {}
 
   std::string_view name() const override { return codec_->name(); }
   bool keeps_responses() const override { return codec_->keeps_responses(); }
@@ -88,7 +92,7 @@ class HttpProvider final : public Provider {
   Recipient recipient(const Request& request) const {
     return {.base_url = options_.base_url,
             .api_key = options_.api_key,
-            .key_variable = std::string(codec_->key_variable()),
+            .key_variable = std::string(kind_.key_variable),
             .continued = !request.previous_response_id.empty()};
   }
 
@@ -145,6 +149,7 @@ class HttpProvider final : public Provider {
     return Failure{done.error(), !out.began() && worth_retrying(done.error())};
   }
 
+  const ProviderKind& kind_;
   std::unique_ptr<Codec> codec_;
   ProviderOptions options_;
   Seams seams_;
@@ -159,12 +164,16 @@ bool has_control(std::string_view text) {
 
 Result<std::unique_ptr<Provider>> make_http_provider(std::unique_ptr<Codec> codec,
                                                      ProviderOptions options, Seams seams) {
+  const ProviderKind* const kind = find_provider_kind(codec->name());
+  if (kind == nullptr) {
+    return fail(Code::invalid_argument, cat("no kind of provider is called ", codec->name()));
+  }
   std::string& url = options.base_url;
   if (url.empty()) {
-    url = variable(codec->url_variable());
+    url = variable(std::string(kind->url_variable).c_str());
   }
   if (url.empty()) {
-    url = codec->default_url();
+    url = kind->default_url;
   }
   url = trimmed(url);
   while (url.ends_with('/')) {
@@ -179,9 +188,10 @@ Result<std::unique_ptr<Provider>> make_http_provider(std::unique_ptr<Codec> code
   options.api_key = trimmed(options.api_key);
   if (has_control(options.api_key)) {
     return fail(Code::invalid_argument,
-                cat("the key in ", codec->key_variable(), " has control characters in it"));
+                cat("the key in ", kind->key_variable, " has control characters in it"));
   }
-  return std::make_unique<HttpProvider>(std::move(codec), std::move(options), std::move(seams));
+  return std::make_unique<HttpProvider>(*kind, std::move(codec), std::move(options),
+                                        std::move(seams));
 }
 
 }  // namespace reprise::provider

@@ -12,6 +12,7 @@
 #include "base/variable.h"
 #include "provider/codec.h"
 #include "provider/http_provider.h"
+#include "provider/kinds.h"
 #include "reprise/error.h"
 #include "reprise/provider.h"
 
@@ -48,8 +49,7 @@ Result<std::unique_ptr<Provider>> make_provider(std::string_view name, ProviderO
   auto codec = make_codec(name, options.base_url);
   if (codec == nullptr) {
     return fail(Code::invalid_argument,
-                cat("no provider is called ", name,
-                    "; there are openai-responses, openai-chat, anthropic and echo"));
+                cat("no provider is called ", name, "; there are ", provider::kind_names()));
   }
   return provider::make_http_provider(std::move(codec), std::move(options),
                                       provider::Seams{.transport = http::make_curl_transport()});

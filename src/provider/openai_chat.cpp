@@ -153,9 +153,6 @@ class OpenaiChat final : public Codec {
                              : "max_tokens") {}
 
   std::string_view name() const override { return "openai-chat"; }
-  std::string_view default_url() const override { return "https://api.openai.com/v1"; }
-  const char* url_variable() const override { return "OPENAI_BASE_URL"; }
-  std::string_view key_variable() const override { return "OPENAI_API_KEY"; }
   std::string_view path(std::string_view /*base_url*/) const override {
     return "/chat/completions";
   }

@@ -1,6 +1,7 @@
 // openai-responses: POST {base}/responses. The provider keeps the conversation; a request that
 // continues from a response id carries only what is new.
 
+#include <charconv>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,7 +43,12 @@ void append_tools(std::string& out, const std::vector<ToolSpec>& tools) {
 bool reasons(std::string_view model) {
   model.remove_prefix(model.rfind('/') + 1);  // "openai/o3" at routers
   const bool o_series = model.size() > 1 && model[0] == 'o' && is_ascii_digit(model[1]);
-  return o_series || model.starts_with("gpt-5") || model.starts_with("codex");
+  constexpr std::string_view kGpt = "gpt-";
+  int version = 0;
+  if (model.starts_with(kGpt)) {  // from 5 on; 0 for what is no number
+    std::from_chars(model.data() + kGpt.size(), model.data() + model.size(), version);
+  }
+  return o_series || version >= 5 || model.starts_with("codex");
 }
 
 // One message is several items: text and pictures that follow one another, calls, results.
@@ -139,9 +145,6 @@ class Items {
 class OpenaiResponses final : public Codec {
  public:
   std::string_view name() const override { return kName; }
-  std::string_view default_url() const override { return "https://api.openai.com/v1"; }
-  const char* url_variable() const override { return "OPENAI_BASE_URL"; }
-  std::string_view key_variable() const override { return "OPENAI_API_KEY"; }
   std::string_view path(std::string_view /*base_url*/) const override { return "/responses"; }
   bool keeps_responses() const override { return true; }
   std::vector<http::Header> headers(std::string_view api_key) const override {

@@ -225,7 +225,8 @@ TEST(OpenaiResponses, WritesARequest) {
 
 TEST(OpenaiResponses, AsksReasoningModelsForWhatCanBeSentBack) {
   ListMessages messages;
-  for (const char* model : {"o3", "o4-mini", "gpt-5.1", "openai/gpt-5", "codex-mini"}) {
+  for (const char* model :
+       {"o3", "o4-mini", "gpt-5.1", "gpt-6-luna", "gpt-6.1-sol", "openai/gpt-5", "codex-mini"}) {
     Request request{.model = model, .messages = messages};
     EXPECT_THAT(*render_body(*responses(), request), HasSubstr("reasoning.encrypted_content"));
   }

@@ -1,0 +1,112 @@
+#include "provider/kinds.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "reprise/provider.h"
+
+namespace reprise {
+namespace {
+
+// When this file was last compared with what the providers say of their models.
+constexpr std::string_view kAsOf = "2026-11-23";
+
+constexpr std::string_view kOpenaiUrl = "https://api.openai.com/v1";
+
+constexpr ProviderKind kKinds[] = {
+    {.name = "echo",
+     .protocol = "built in",
+     .key_variable = "",
+     .url_variable = "",
+     .default_url = "",
+     .default_model = "echo",
+     .dev_model = "echo",
+     .as_of = ""},
+    {.name = "openai-responses",
+     .protocol = "OpenAI Responses",
+     .key_variable = "OPENAI_API_KEY",
+     .url_variable = "OPENAI_BASE_URL",
+     .default_url = kOpenaiUrl,
+     .default_model = "gpt-6.1-sol",
+     .dev_model = "gpt-6-luna",
+     .as_of = kAsOf},
+    {.name = "openai-chat",
+     .protocol = "OpenAI Chat Completions",
+     .key_variable = "OPENAI_API_KEY",
+     .url_variable = "OPENAI_BASE_URL",
+     .default_url = kOpenaiUrl,
+     .default_model = "gpt-6.1-sol",
+     .dev_model = "gpt-6-luna",
+     .as_of = kAsOf},
+    {.name = "anthropic",
+     .protocol = "Anthropic Messages",
+     .key_variable = "ANTHROPIC_API_KEY",
+     .url_variable = "ANTHROPIC_BASE_URL",
+     .default_url = "https://api.anthropic.com",
+     .default_model = "claude-sonnet-5-5",
+     .dev_model = "claude-haiku-5-5",
+     .as_of = kAsOf},
+};
+
+struct Family {
+  std::string_view prefix;  // after "claude-"
+  std::int64_t max_tokens;
+};
+
+// The first that fits holds. Newer families than these write at least as much as the last one.
+constexpr Family kClaudeFamilies[] = {
+    {"3-7-sonnet", 64'000}, {"3-5-", 8'192},        {"3-", 4'096},          {"2", 4'096},
+    {"instant", 4'096},     {"opus-4-1", 32'000},   {"opus-4-0", 32'000},   {"opus-4-2", 32'000},
+    {"opus-4-5", 64'000},   {"sonnet-4-0", 64'000}, {"sonnet-4-2", 64'000}, {"sonnet-4-5", 64'000},
+    {"haiku-4-5", 64'000},  {"opus-4-", 128'000},   {"sonnet-4-", 128'000}, {"opus-4", 32'000},
+    {"sonnet-4", 64'000},   {"opus-5", 128'000},    {"sonnet-5", 128'000},  {"haiku-5", 128'000},
+    {"fable-", 128'000},    {"mythos-", 128'000},
+};
+constexpr std::int64_t kUnknownClaude = 64'000;
+// Of a server that only speaks the protocol; more than its context holds would be refused.
+constexpr std::int64_t kUnknownModel = 4'096;
+
+}  // namespace
+
+std::span<const ProviderKind> provider_kinds() {
+  return kKinds;
+}
+
+const ProviderKind* find_provider_kind(std::string_view name) {
+  const auto* const found = std::ranges::find(kKinds, name, &ProviderKind::name);
+  return found == std::end(kKinds) ? nullptr : found;
+}
+
+namespace provider {
+
+// Clouds and routers spell the names differently: "us.anthropic.claude-opus-4-5-v1:0",
+// "anthropic/claude-3.7-sonnet".
+std::int64_t anthropic_max_tokens(std::string_view model) {
+  constexpr std::string_view kClaude = "claude-";
+  std::string name = ascii_lower(model);
+  const auto at = name.rfind(kClaude);
+  if (at == std::string::npos) {
+    return kUnknownModel;
+  }
+  name.erase(0, at + kClaude.size());
+  std::ranges::replace(name, '.', '-');
+  const auto* const family = std::ranges::find_if(
+      kClaudeFamilies, [&](const Family& known) { return name.starts_with(known.prefix); });
+  return family == std::end(kClaudeFamilies) ? kUnknownClaude : family->max_tokens;
+}
+
+std::string kind_names() {
+  std::string names;
+  for (const ProviderKind& kind : kKinds) {
+    names += cat(names.empty() ? "" : ", ", kind.name);
+  }
+  return names;
+}
+
+}  // namespace provider
+}  // namespace reprise
