@@ -140,6 +140,8 @@ class Connection {
   sqlite3* handle() const { return handle_; }
   const std::filesystem::path& file() const { return file_; }
   std::string name() const { return file_.filename().string(); }
+  // The file that messages name, where another one is open in its place.
+  void set_file(std::filesystem::path file) { file_ = std::move(file); }
 
  private:
   struct Hash {

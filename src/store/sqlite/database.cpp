@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "reprise/store.h"
 #include "store/paths.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/hot_journal.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/writer.h"
 
@@ -63,7 +65,7 @@ Database::Reader::~Reader() {
   if (connection_ && keep_) {
     const std::lock_guard guard(database_->mutex_);
     if (database_->idle_.size() < kIdleMax) {
-      database_->idle_.push_back(std::move(connection_));
+      database_->idle_.push_back({std::move(connection_), rolled_back_});
     }
   }
 }
@@ -109,10 +111,12 @@ Result<> Database::prepare() {
 Result<Database::Reader> Database::reader() {
   {
     const std::lock_guard guard(mutex_);
-    if (!idle_.empty()) {
-      auto connection = std::move(idle_.back());
+    while (!idle_.empty()) {
+      Idle idle = std::move(idle_.back());
       idle_.pop_back();
-      return Reader(*this, std::move(connection), true);
+      if (!idle.rolled_back || idle.rolled_back == find_journal(file_)) {
+        return Reader(*this, std::move(idle.connection), true, idle.rolled_back);
+      }
     }
   }
   return connect();
@@ -136,7 +140,7 @@ Result<> Database::make_room(const Work& work) {
 // SQLite opens for reading only what it cannot open for writing, a full disk's shared memory file
 // among them, and connections of one process share that: the next writer is to look anew.
 void Database::forget_idle() {
-  std::vector<std::unique_ptr<Connection>> forgotten;
+  std::vector<Idle> forgotten;
   const std::lock_guard guard(mutex_);
   forgotten.swap(idle_);
 }
@@ -146,16 +150,26 @@ bool Database::lacks_shared_memory() const {
 }
 
 Result<Database::Reader> Database::connect() {
+  constexpr int kTries = 10;
   const bool reads = options_.access == Access::read;
-  if (!reads || !lacks_shared_memory()) {
+  for (int tries = 1;; ++tries) {
+    const auto journal = find_journal(file_);
+    if (!journal && reads && lacks_shared_memory()) {
+      return connect_without_shared_memory();
+    }
     auto usual = connect_as(reads ? OpenMode::read : OpenMode::write);
     if (usual || usual.error().code != Code::io) {
       return usual;
     }
-    auto other = connect_without_shared_memory();
-    return other ? std::move(other) : std::move(usual);
+    // Never past a journal: without it the pages are not a database.
+    auto other = journal ? connect_rolled_back(*journal) : connect_without_shared_memory();
+    if (other || !journal) {
+      return other ? std::move(other) : std::move(usual);
+    }
+    if (other.error().code != Code::conflict || tries == kTries) {
+      return other;
+    }
   }
-  return connect_without_shared_memory();
 }
 
 // A full disk or a read-only folder has no room for the shared memory file, and reading creates
@@ -173,6 +187,18 @@ Result<Database::Reader> Database::connect_without_shared_memory() {
 
 Result<Database::Reader> Database::connect_as(OpenMode mode) {
   REPRISE_ASSIGN(auto connection, Connection::open(file_, mode, options_.busy_timeout));
+  return show(std::move(connection), mode == OpenMode::read || mode == OpenMode::write,
+              std::nullopt);
+}
+
+Result<Database::Reader> Database::connect_rolled_back(const JournalMark& journal) {
+  REPRISE_ASSIGN(auto connection, open_rolled_back(file_, options_.busy_timeout));
+  return show(std::move(connection), true, journal);
+}
+
+// With the columns of the current version, whatever it is.
+Result<Database::Reader> Database::show(std::unique_ptr<Connection> connection, bool keep,
+                                        std::optional<JournalMark> rolled_back) {
   REPRISE_ASSIGN(const Shape shape, shape_of(*connection));
   const bool reads = options_.access == Access::read;
   if (reads && shape == Shape::empty) {
@@ -181,8 +207,7 @@ Result<Database::Reader> Database::connect_as(OpenMode mode) {
   if (shape == Shape::previous || (reads && shape == Shape::original)) {
     REPRISE_TRY(show_as_current(*connection, shape));
   }
-  const bool keep = mode == OpenMode::read || mode == OpenMode::write;
-  return Reader(*this, std::move(connection), keep);
+  return Reader(*this, std::move(connection), keep, rolled_back);
 }
 
 }  // namespace reprise::sqlite

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "reprise/open_store.h"
 #include "reprise/store.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/hot_journal.h"
 #include "store/sqlite/writer.h"
 
 namespace reprise::sqlite {
@@ -27,8 +29,12 @@ class Database {
   // A connection for one thread, given back by its destructor.
   class Reader {
    public:
-    Reader(Database& database, std::unique_ptr<Connection> connection, bool keep)
-        : database_(&database), connection_(std::move(connection)), keep_(keep) {}
+    Reader(Database& database, std::unique_ptr<Connection> connection, bool keep,
+           std::optional<JournalMark> rolled_back = std::nullopt)
+        : database_(&database),
+          connection_(std::move(connection)),
+          keep_(keep),
+          rolled_back_(rolled_back) {}
     Reader(Reader&&) = default;
     Reader& operator=(Reader&&) = delete;
     Reader(const Reader&) = delete;
@@ -40,7 +46,8 @@ class Database {
    private:
     Database* database_;
     std::unique_ptr<Connection> connection_;
-    bool keep_;  // one that shuts out others goes when it is done
+    bool keep_;                               // one that shuts out others goes when it is done
+    std::optional<JournalMark> rolled_back_;  // of a copy: holds as long as the journal is this
   };
   Result<Reader> reader();
 
@@ -68,6 +75,9 @@ class Database {
   Result<> prepare();
   Result<Reader> connect();
   Result<Reader> connect_as(OpenMode mode);
+  Result<Reader> connect_rolled_back(const JournalMark& journal);
+  Result<Reader> show(std::unique_ptr<Connection> connection, bool keep,
+                      std::optional<JournalMark> rolled_back);
   Result<Reader> connect_without_shared_memory();
   bool lacks_shared_memory() const;
   void forget_idle();
@@ -76,7 +86,11 @@ class Database {
   const StoreOptions options_;
   Writer writer_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Connection>> idle_;  // guarded by mutex_
+  struct Idle {
+    std::unique_ptr<Connection> connection;
+    std::optional<JournalMark> rolled_back;
+  };
+  std::vector<Idle> idle_;  // guarded by mutex_
 };
 
 }  // namespace reprise::sqlite

@@ -1,0 +1,221 @@
+#include "store/sqlite/hot_journal.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdlib.h>  // mkdtemp
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "store/paths.h"
+#include "store/sqlite/connection.h"
+
+namespace reprise::sqlite {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kPartBytes = std::size_t{1} << 20;
+constexpr std::chrono::milliseconds kBetweenTries{10};
+
+// SQLite keeps its other files beside what a link leads to.
+fs::path beside_real(const fs::path& file, std::string_view suffix) {
+  return store::beside(follow_links(file).value_or(file), suffix);
+}
+
+// Only its owner can look into it; it goes with all that is in it.
+class PrivateFolder {
+ public:
+  static Result<PrivateFolder> make() {
+    std::error_code error;
+    fs::path parent = fs::temp_directory_path(error);
+    if (error) {
+      parent = "/tmp";
+    }
+    std::string pattern = (parent / "reprise-rollback-XXXXXX").native();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      return std::unexpected(os_error("create a folder in", parent, errno));
+    }
+    return PrivateFolder(std::move(pattern));
+  }
+  PrivateFolder(PrivateFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  PrivateFolder& operator=(PrivateFolder&&) = delete;
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  ~PrivateFolder() {
+    if (!path_.empty()) {
+      std::error_code ignored;  // what cannot be removed can be read by nobody else
+      fs::remove_all(path_, ignored);
+    }
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  explicit PrivateFolder(fs::path path) : path_(std::move(path)) {}
+  fs::path path_;
+};
+
+// The database file as SQLite has opened it, which must not be opened and closed beside it: that
+// would drop the locks that this process has on it.
+class SharedFile {
+ public:
+  // Nobody changes the file or its journal until the destructor: both takes an exclusive lock.
+  static Result<SharedFile> lock(Connection& connection, std::chrono::milliseconds timeout) {
+    sqlite3_file* file = nullptr;
+    const int found =
+        sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (found != SQLITE_OK || file == nullptr || file->pMethods == nullptr) {
+      return std::unexpected(connection.error(found == SQLITE_OK ? SQLITE_CANTOPEN : found));
+    }
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    int code = file->pMethods->xLock(file, SQLITE_LOCK_SHARED);
+    while ((code & 0xFF) == SQLITE_BUSY && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(kBetweenTries);
+      code = file->pMethods->xLock(file, SQLITE_LOCK_SHARED);
+    }
+    if (code != SQLITE_OK) {
+      return std::unexpected(connection.error(code));
+    }
+    return SharedFile(connection, file);
+  }
+  SharedFile(SharedFile&& other) noexcept
+      : connection_(other.connection_), file_(std::exchange(other.file_, nullptr)) {}
+  SharedFile& operator=(SharedFile&&) = delete;
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+  ~SharedFile() {
+    if (file_ != nullptr) {
+      file_->pMethods->xUnlock(file_, SQLITE_LOCK_NONE);
+    }
+  }
+
+  // Whether a writer is in its transaction.
+  Result<bool> is_reserved() {
+    int reserved = 0;
+    REPRISE_TRY(check(file_->pMethods->xCheckReservedLock(file_, &reserved)));
+    return reserved != 0;
+  }
+
+  Result<> copy_to(const fs::path& target) {
+    REPRISE_ASSIGN(Fd copy, open_file(target, O_WRONLY | O_CREAT | O_EXCL, 0600));
+    sqlite3_int64 size = 0;
+    REPRISE_TRY(check(file_->pMethods->xFileSize(file_, &size)));
+    std::vector<char> part(kPartBytes);
+    for (sqlite3_int64 at = 0; at < size;) {
+      const auto count = static_cast<int>(std::min<sqlite3_int64>(kPartBytes, size - at));
+      REPRISE_TRY(check(file_->pMethods->xRead(file_, part.data(), count, at)));
+      REPRISE_TRY(write_all(copy.get(), {part.data(), static_cast<std::size_t>(count)}, target));
+      at += count;
+    }
+    return copy.close(target);
+  }
+
+ private:
+  SharedFile(Connection& connection, sqlite3_file* file) : connection_(&connection), file_(file) {}
+  Result<> check(int code) const {
+    return code == SQLITE_OK ? Result<>() : std::unexpected(connection_->error(code));
+  }
+
+  Connection* connection_;
+  sqlite3_file* file_;
+};
+
+Result<> copy_file_if_there(const fs::path& from, const fs::path& to) {
+  auto source = open_file(from, O_RDONLY);
+  if (!source) {
+    return source.error().code == Code::not_found ? Result<>() : std::unexpected(source.error());
+  }
+  REPRISE_ASSIGN(Fd copy, open_file(to, O_WRONLY | O_CREAT | O_EXCL, 0600));
+  std::vector<char> part(kPartBytes);
+  while (true) {
+    const ssize_t got = ::read(source->get(), part.data(), part.size());
+    if (got < 0 && errno != EINTR) {
+      return std::unexpected(os_error("read", from, errno));
+    }
+    if (got == 0) {
+      return copy.close(to);
+    }
+    if (got > 0) {
+      REPRISE_TRY(write_all(copy.get(), {part.data(), static_cast<std::size_t>(got)}, to));
+    }
+  }
+}
+
+Result<> copy_files(const fs::path& file, const fs::path& to, std::chrono::milliseconds timeout) {
+  REPRISE_ASSIGN(const auto connection, Connection::open(file, OpenMode::read, timeout));
+  REPRISE_ASSIGN(SharedFile shared, SharedFile::lock(*connection, timeout));
+  REPRISE_ASSIGN(const bool is_reserved, shared.is_reserved());
+  if (is_reserved || !find_journal(file)) {
+    return fail(Code::conflict, cat(file.string(), " has no hot journal any more"));
+  }
+  REPRISE_TRY(shared.copy_to(to));
+  for (const std::string_view suffix : {"-journal", "-wal"}) {
+    REPRISE_TRY(copy_file_if_there(beside_real(file, suffix), store::beside(to, suffix)));
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Connection>> open_copy(const fs::path& file,
+                                              std::chrono::milliseconds timeout) {
+  REPRISE_ASSIGN(const PrivateFolder folder, PrivateFolder::make());
+  const fs::path copy = folder.path() / file.filename();
+  REPRISE_TRY(copy_files(file, copy, timeout));
+  // Alone, so that the files stay open when they have no name any more.
+  REPRISE_ASSIGN(auto connection, Connection::open(copy, OpenMode::read_alone, timeout));
+  REPRISE_TRY(connection->integer("SELECT count(*) FROM main.sqlite_schema"));
+  connection->set_file(file);
+  return connection;
+}
+
+}  // namespace
+
+std::optional<JournalMark> find_journal(const fs::path& file) {
+  const fs::path journal = beside_real(file, "-journal");
+  std::error_code error;
+  const auto size = fs::file_size(journal, error);
+  if (error || size == 0) {
+    return std::nullopt;
+  }
+  const auto modified = fs::last_write_time(journal, error);
+  // One whose beginning was wiped out is spent. What cannot be read may be hot.
+  std::array<char, 1> first{1};
+  if (const auto fd = open_file(journal, O_RDONLY); fd) {
+    (void)::pread(fd->get(), first.data(), first.size(), 0);
+  }
+  if (error || first[0] == 0) {
+    return std::nullopt;
+  }
+  return JournalMark{size, modified};
+}
+
+Result<std::unique_ptr<Connection>> open_rolled_back(const fs::path& file,
+                                                     std::chrono::milliseconds busy_timeout) {
+  auto opened = open_copy(file, busy_timeout);
+  if (!opened && opened.error().code != Code::conflict) {
+    return fail_with_context(
+        cat(file.string(),
+            ": a program was killed while it wrote, and what it had not finished "
+            "cannot be rolled back in a copy"),
+        opened.error());
+  }
+  return opened;
+}
+
+}  // namespace reprise::sqlite

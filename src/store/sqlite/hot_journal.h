@@ -1,0 +1,33 @@
+#pragma once
+
+// A program that is killed in a transaction leaves a hot rollback journal: the database then holds
+// pages that were never committed, and only both files together are a database. SQLite puts that
+// right when it may write. Readers, who change nothing, have it done in a copy of their own.
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "reprise/error.h"
+#include "store/sqlite/connection.h"
+
+namespace reprise::sqlite {
+
+// Tells a journal from the next one of the same name.
+struct JournalMark {
+  std::uintmax_t size = 0;
+  std::filesystem::file_time_type modified;
+  friend bool operator==(const JournalMark&, const JournalMark&) = default;
+};
+
+// A journal that is hot unless its transaction is still running; nullopt: there is none.
+std::optional<JournalMark> find_journal(const std::filesystem::path& file);
+
+// A connection to a private copy of the database in which the transaction is rolled back. Its files
+// have no name any more. conflict when the journal is not hot (any more).
+Result<std::unique_ptr<Connection>> open_rolled_back(const std::filesystem::path& file,
+                                                     std::chrono::milliseconds busy_timeout);
+
+}  // namespace reprise::sqlite
