@@ -53,7 +53,9 @@ struct ConversationOptions {
 };
 
 // What happens during a turn, for the one who watches. All have empty defaults; calls come from
-// the thread that called ask(), one at a time. Views are valid during the call only.
+// the thread that called ask(), one at a time. Views are valid during the call only. An exception
+// ends the turn: what came is stored as an incomplete answer, no other function is called, and it
+// goes on to the caller of ask(). The same holds for what a provider, an approver or a hook throws.
 class TurnObserver {
  public:
   virtual ~TurnObserver() = default;

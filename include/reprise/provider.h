@@ -125,7 +125,8 @@ using StreamEvent =
     std::variant<TextDelta, ThinkingDelta, ThinkingSignature, ToolUseBegin, ToolInputDelta,
                  RawBlock, ReplyStarted, UsageReport, ReplyEnded, Retrying>;
 
-// Views in the event are valid during the call only.
+// Views in the event are valid during the call only. What it throws ends the request and goes on to
+// the caller of stream().
 using StreamSink = std::function<void(const StreamEvent&)>;
 
 // Thread-safe: one provider serves any number of threads, each with a request of its own. The

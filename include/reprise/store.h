@@ -118,7 +118,8 @@ struct ReadRange {
 
 enum class Flow : std::uint8_t { go_on, stop };
 
-// Called once for each message, in order. The message is the callee's to keep.
+// Called once for each message, in order. The message is the callee's to keep. What it throws ends
+// the reading and goes on to the caller of read(), as it does for all functions a store is given.
 using MessageSink = std::function<Flow(Message&&)>;
 
 struct ReadReport {

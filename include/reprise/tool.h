@@ -2,6 +2,8 @@
 
 // Tools a model may call, and who may stop it.
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <stop_token>
@@ -28,14 +30,17 @@ struct ToolOutput {
   bool is_error = false;
 };
 
-// `input` is valid JSON. May be called from several threads at once (parallel calls). An Error is
-// given to the model as an error result.
+// `input` is valid JSON. May be called from several threads at once (parallel calls). An Error, or
+// what it throws, is given to the model as an error result.
 using ToolFunction =
     std::function<Result<ToolOutput>(const ToolContext& context, const RawJson& input)>;
 
 struct Tool {
   ToolSpec spec;
   ToolFunction run;
+  // How long it may go on after its turn was stopped. Then the turn ends without it: its thread is
+  // left to itself, on a copy of `run` and of the session, and must not use the store any more.
+  std::chrono::milliseconds stop_timeout{5'000};
 };
 
 // A table of tools by name. Not thread-safe while it is being filled.
@@ -53,10 +58,11 @@ class ToolRegistry {
 };
 
 enum class Approval : std::uint8_t { allow, deny };
-// Asked before each call, one at a time; the default allows.
+// Asked before each call, one at a time; the default allows. What it throws ends the turn.
 using Approver = std::function<Approval(const ToolUseBlock& call)>;
 
-// Called around each call, one at a time. An error from `before` refuses the call.
+// Called around each call, one at a time. An error from `before` refuses the call. What they throw
+// ends the turn.
 struct ToolHooks {
   std::function<Result<>(const ToolUseBlock& call)> before;
   std::function<void(const ToolUseBlock& call, const ToolResultBlock& result)> after;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -72,6 +73,7 @@ struct Transfer {
   std::optional<Error> error = std::nullopt;  // of the body source
   SteadyClock::time_point active = SteadyClock::now();
   std::size_t received = 0;  // of the body, since it was waited for
+  std::exception_ptr thrown = nullptr;  // by the receiver or the body source
 
   void give_head() {
     if (head_given) {
@@ -79,6 +81,19 @@ struct Transfer {
     }
     head_given = true;
     want = receiver.head(head);
+  }
+
+  // An exception must not pass through libcurl, which is C: it ends the transfer and is thrown
+  // again by send(). `failed` is what tells libcurl so.
+  template <class Work>
+  std::size_t guarded(std::size_t failed, Work work) {
+    try {
+      return work();
+    } catch (...) {
+      thrown = std::current_exception();
+      want = Want::nothing;
+      return failed;
+    }
   }
 };
 
@@ -102,23 +117,27 @@ std::size_t on_data(char* bytes, std::size_t size, std::size_t count, void* user
   const std::size_t total = size * count;
   transfer.active = SteadyClock::now();
   transfer.received += total;
-  transfer.give_head();
-  if (transfer.want != Want::nothing) {
-    transfer.want = transfer.receiver.data({bytes, total});
-  }
   // Any other number than all makes libcurl end the transfer.
-  return transfer.want == Want::nothing ? 0 : total;
+  return transfer.guarded(0, [&]() -> std::size_t {
+    transfer.give_head();
+    if (transfer.want != Want::nothing) {
+      transfer.want = transfer.receiver.data({bytes, total});
+    }
+    return transfer.want == Want::nothing ? 0 : total;
+  });
 }
 
 std::size_t on_read(char* into, std::size_t size, std::size_t count, void* user) {
   auto& transfer = *static_cast<Transfer*>(user);
   transfer.active = SteadyClock::now();
-  auto bytes = transfer.request.source->read(std::span<char>(into, size * count));
-  if (!bytes) {
-    transfer.error = std::move(bytes).error();
-    return CURL_READFUNC_ABORT;
-  }
-  return *bytes;
+  return transfer.guarded(CURL_READFUNC_ABORT, [&]() -> std::size_t {
+    auto bytes = transfer.request.source->read(std::span<char>(into, size * count));
+    if (!bytes) {
+      transfer.error = std::move(bytes).error();
+      return CURL_READFUNC_ABORT;
+    }
+    return *bytes;
+  });
 }
 
 // libcurl sends again what it sent into a kept connection that was closed meanwhile.
@@ -127,11 +146,13 @@ int on_seek(void* user, curl_off_t offset, int origin) {
   if (offset != 0 || origin != SEEK_SET) {
     return CURL_SEEKFUNC_CANTSEEK;
   }
-  if (auto rewound = transfer.request.source->rewind(); !rewound) {
-    transfer.error = std::move(rewound).error();
-    return CURL_SEEKFUNC_FAIL;
-  }
-  return CURL_SEEKFUNC_OK;
+  return static_cast<int>(transfer.guarded(CURL_SEEKFUNC_FAIL, [&]() -> std::size_t {
+    if (auto rewound = transfer.request.source->rewind(); !rewound) {
+      transfer.error = std::move(rewound).error();
+      return CURL_SEEKFUNC_FAIL;
+    }
+    return CURL_SEEKFUNC_OK;
+  }));
 }
 
 // Such a server is not reached through a proxy, whatever the environment says.
@@ -250,6 +271,9 @@ class CurlTransport final : public Transport {
     }
     auto done = run(transfer, stop);
     curl.multi_remove_handle(multi.get(), easy.get());
+    if (transfer.thrown) {
+      std::rethrow_exception(transfer.thrown);
+    }
     if (done) {
       transfer.give_head();
     }

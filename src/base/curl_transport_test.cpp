@@ -323,6 +323,20 @@ TEST(CurlTransport, UsesAConnectionAgain) {
   EXPECT_EQ(connections, 1);
 }
 
+TEST(CurlTransport, WhatAReceiverThrowsReachesTheCaller) {
+  const Loopback server([](Peer& peer) {
+    peer.read_request();
+    peer.write(cat(kOk, "Connection: close\r\nContent-Length: 2\r\n\r\nok"));
+  });
+  const auto transport = make_curl_transport();
+  Kept thrower;
+  thrower.on_data = []() -> Want { throw 42; };
+  EXPECT_THROW((void)transport->send({.url = server.url()}, thrower, {}), int);
+  Kept kept;
+  ASSERT_TRUE(transport->send({.url = server.url()}, kept, {}));
+  EXPECT_EQ(kept.body, "ok");
+}
+
 // Each thread gets the answers to its own requests; the thread sanitizer looks at the rest.
 TEST(CurlTransport, ServesManyThreadsAtOnce) {
   constexpr int kThreads = 8;

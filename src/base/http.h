@@ -79,7 +79,8 @@ class Transport {
  public:
   virtual ~Transport() = default;
   // Blocks until the answer is complete or the receiver wants nothing more. Any status is an
-  // answer; redirects are not followed.
+  // answer; redirects are not followed. What the receiver or the body source throws ends the
+  // request and goes on to the caller.
   virtual Result<> send(const Request& request, Receiver& receiver, std::stop_token stop) = 0;
 };
 

@@ -80,6 +80,13 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
   stored_to_ = session_.info.head;
 }
 
+void Record::end_turn() {
+  mute();
+  if (answer_) {
+    add({.end_answer = true});
+  }
+}
+
 void Record::warn(std::string_view text) {
   if (!warned_ && observer_ != nullptr) {
     observer_->on_warning(text);

@@ -52,7 +52,10 @@ class Record {
   // A turn begins: warnings go to `observer` until end_turn(). `refresh` looks up how far the
   // stored record goes by now.
   void start_turn(TurnObserver& observer, bool refresh);
-  void end_turn() { observer_ = nullptr; }
+  // Nobody is warned any more in this turn.
+  void mute() { observer_ = nullptr; }
+  // Ends the running answer where the turn did not, which a callback's exception left.
+  void end_turn();
 
   // The first entry of a turn: waits until no other answer is running. busy when it still is after
   // the bounded wait, cancelled when stopped; then nothing was stored. All else is no error here.

@@ -1,12 +1,15 @@
 #include "engine/tool_runner.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -20,6 +23,8 @@
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
 #include "reprise/tool.h"
 
 namespace reprise {
@@ -54,13 +59,142 @@ std::optional<std::string> refusal(const ConversationOptions& options, const Too
   return std::nullopt;
 }
 
-ToolResultBlock run_one(const Tool& tool, const ToolContext& context, const ToolUseBlock& call) {
-  Result<ToolOutput> output = fail(Code::io, "");
+Result<ToolOutput> run_one(const Tool& tool, const ToolContext& context, const RawJson& input) {
   try {
-    output = tool.run(context, input_object(call.input));
+    return tool.run(context, input);
   } catch (const std::exception& problem) {  // a tool is somebody else's code
-    output = fail(Code::io, cat(call.name, " failed: ", problem.what()));
+    return fail(Code::io, cat(tool.spec.name, " failed: ", problem.what()));
+  } catch (...) {
+    return fail(Code::io, cat(tool.spec.name, " failed with an exception of an unknown type"));
   }
+}
+
+// The calls that run side by side, and their outputs on the way to the caller's thread.
+//  (1) A tool that goes on for its stop_timeout after the stop is given up: the caller gets an
+//  error
+//      in its place, and its thread is left alone. What such a thread uses it owns.
+//  (2) The store is used by tools and by the caller's thread, never by a thread that was given up.
+class Pool {
+ public:
+  Pool(const ToolRegistry& tools, const ToolContext& context,
+       const std::vector<const ToolUseBlock*>& calls)
+      : state_(std::make_shared<State>(context)) {
+    for (const ToolUseBlock* const call : calls) {
+      state_->calls.push_back({call, *tools.find(call->name), input_object(call->input)});
+    }
+    const std::size_t count = std::min(kToolsAtOnce, calls.size());
+    state_->workers = count;
+    for (std::size_t i = 0; i < count; ++i) {
+      threads_.emplace_back([state = state_] { work(*state); });
+    }
+  }
+  ~Pool() {
+    {
+      const std::lock_guard lock(state_->mutex);
+      state_->next = state_->calls.size();
+    }
+    for (std::thread& thread : threads_) {
+      has_given_up_ ? thread.detach() : thread.join();
+    }
+  }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  struct Done {
+    const ToolUseBlock* call;
+    Result<ToolOutput> output;
+  };
+  // The next output; nullopt when there will be none any more.
+  std::optional<Done> wait() {
+    State& state = *state_;
+    std::unique_lock lock(state.mutex);
+    const auto is_ready = [&state] { return !state.done.empty() || state.workers == 0; };
+    if (!state.ready.wait(lock, state.context_stop, is_ready)) {
+      stopped_at_ = stopped_at_.value_or(Clock::now());
+      while (!is_ready()) {
+        if (auto deaf = find_deaf(); deaf) {
+          return deaf;
+        }
+        state.ready.wait_for(lock, kLookAgain, is_ready);
+      }
+    }
+    if (state.done.empty()) {
+      return std::nullopt;
+    }
+    Done first = std::move(state.done.front());
+    state.done.pop_front();
+    return first;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kLookAgain{20};
+
+  struct Call {
+    const ToolUseBlock* use;  // for the caller's thread alone
+    Tool tool;
+    RawJson input;
+    bool is_running = false;
+    bool is_given_up = false;
+  };
+  struct State {
+    explicit State(const ToolContext& context)
+        : session(context.session), store(context.store), context_stop(context.stop) {}
+    const Session session;
+    Store* const store;
+    const std::stop_token context_stop;
+    std::mutex mutex;
+    std::condition_variable_any ready;
+    std::deque<Call> calls;   // guarded by mutex, like what follows
+    std::size_t next = 0;     // call to begin
+    std::size_t workers = 0;  // threads that have not ended
+    std::deque<Done> done;
+  };
+
+  static void work(State& state) {
+    const ToolContext context{state.session, state.store, state.context_stop};
+    std::unique_lock lock(state.mutex);
+    while (state.next != state.calls.size() && !state.context_stop.stop_requested()) {
+      Call& call = state.calls.at(state.next++);
+      call.is_running = true;
+      lock.unlock();
+      auto output = run_one(call.tool, context, call.input);
+      lock.lock();
+      if (call.is_given_up) {
+        return;  // and nobody counts on this thread any more
+      }
+      call.is_running = false;
+      state.done.push_back({call.use, std::move(output)});
+      state.ready.notify_all();
+    }
+    --state.workers;
+    state.ready.notify_all();
+  }
+
+  // With the mutex held, after the stop.
+  std::optional<Done> find_deaf() {
+    for (Call& call : state_->calls) {
+      const auto limit = call.tool.stop_timeout;
+      if (!call.is_running || call.is_given_up || Clock::now() < *stopped_at_ + limit) {
+        continue;
+      }
+      call.is_given_up = true;
+      has_given_up_ = true;
+      --state_->workers;
+      return Done{call.use, fail(Code::timeout, cat(call.tool.spec.name, " did not stop within ",
+                                                    limit.count(), " ms"))};
+    }
+    return std::nullopt;
+  }
+
+  std::shared_ptr<State> state_;
+  std::vector<std::thread> threads_;
+  std::optional<Clock::time_point> stopped_at_;
+  bool has_given_up_ = false;
+};
+
+ToolResultBlock result_of(const ToolContext& context, const ToolUseBlock& call,
+                          const Result<ToolOutput>& output) {
   if (!output) {
     return error_result(call, output.error().message);
   }
@@ -68,67 +202,6 @@ ToolResultBlock run_one(const Tool& tool, const ToolContext& context, const Tool
   result.is_error = output->is_error;
   return result;
 }
-
-// The calls that run side by side, and their results on the way to the caller's thread.
-class Pool {
- public:
-  Pool(const ToolRegistry& tools, const ToolContext& context,
-       std::vector<const ToolUseBlock*> calls)
-      : tools_(tools), context_(context), calls_(std::move(calls)) {
-    const std::size_t count = std::min(kToolsAtOnce, calls_.size());
-    running_ = count;
-    for (std::size_t i = 0; i < count; ++i) {
-      threads_.emplace_back([this] { work(); });
-    }
-  }
-
-  struct Done {
-    const ToolUseBlock* call;
-    ToolResultBlock result;
-  };
-  // The next result; nullopt when there will be none any more.
-  std::optional<Done> wait() {
-    std::unique_lock lock(mutex_);
-    ready_.wait(lock, [this] { return !done_.empty() || running_ == 0; });
-    if (done_.empty()) {
-      return std::nullopt;
-    }
-    Done first = std::move(done_.front());
-    done_.pop_front();
-    return first;
-  }
-
- private:
-  void work() {
-    while (const ToolUseBlock* call = next_call()) {
-      auto result = run_one(*tools_.find(call->name), context_, *call);
-      const std::lock_guard lock(mutex_);
-      done_.push_back({call, std::move(result)});
-      ready_.notify_one();
-    }
-    const std::lock_guard lock(mutex_);
-    --running_;
-    ready_.notify_one();
-  }
-
-  const ToolUseBlock* next_call() {
-    const std::lock_guard lock(mutex_);
-    if (next_ == calls_.size() || context_.stop.stop_requested()) {
-      return nullptr;
-    }
-    return calls_.at(next_++);
-  }
-
-  const ToolRegistry& tools_;
-  const ToolContext& context_;
-  std::vector<const ToolUseBlock*> calls_;
-  std::mutex mutex_;
-  std::condition_variable ready_;
-  std::size_t next_ = 0;     // guarded by mutex_, like what follows
-  std::size_t running_ = 0;  // threads that have not ended
-  std::deque<Done> done_;
-  std::vector<std::jthread> threads_;  // last: they end before what they use
-};
 
 }  // namespace
 
@@ -152,12 +225,13 @@ void run_tools(const ConversationOptions& options, const ToolContext& context,
   if (allowed.empty()) {
     return;
   }
-  Pool pool(*options.tools, context, std::move(allowed));
-  while (auto done = pool.wait()) {
+  Pool pool(*options.tools, context, allowed);
+  while (const auto done = pool.wait()) {
+    ToolResultBlock result = result_of(context, *done->call, done->output);
     if (options.hooks.after) {
-      options.hooks.after(*done->call, done->result);
+      options.hooks.after(*done->call, result);
     }
-    sink(*done->call, std::move(done->result));
+    sink(*done->call, std::move(result));
   }
 }
 

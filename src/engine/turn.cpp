@@ -72,16 +72,29 @@ Turn::Turn(Provider& provider, Record& record, const ConversationOptions& option
 Result<Outcome> Turn::run(TurnStart start, std::stop_token stop) {
   start_ = std::move(start);
   stop_ = std::move(stop);
+  try {
+    return run_rounds();
+  } catch (...) {
+    abandon();
+    throw;  // a callback's own: the caller knows what it means
+  }
+}
+
+Result<Outcome> Turn::run_rounds() {
   for (int round = 0;; ++round) {
-    Reply reply;
-    const auto streamed = answer_once(reply);
+    Reply& reply = reply_.emplace();
+    auto streamed = answer_once(reply);
+    if (streamed && !reply.ended()) {
+      streamed = fail(Code::io, "the provider ended the answer without saying that it is complete");
+    }
     if (!streamed && !reply.has_content()) {
       return nothing_came(streamed.error());
     }
-    Message made = finished(reply, !streamed);
-    const auto calls = streamed ? calls_of(made) : std::vector<ToolUseBlock>();
+    unstored_ = finished(reply, !streamed);
+    announce(reply.reason(), *unstored_);
+    const auto calls = streamed ? calls_of(*unstored_) : std::vector<ToolUseBlock>();
     const bool goes_on = !calls.empty() && round <= options_.tool_rounds_max;
-    const Message& answer = store_answer(std::move(made), goes_on);
+    const Message& answer = store_answer(goes_on);
     if (!streamed) {
       return outcome(answer, streamed.error());
     }
@@ -165,13 +178,31 @@ void Turn::on_event(const StreamEvent& event) {
   }
 }
 
-Message Turn::finished(Reply& reply, bool cut) {
-  const bool too_long = reply.reason() == StopReason::max_tokens;
-  if (reply.reason() == StopReason::refused) {
+// A callback threw: what came so far is stored as an incomplete answer. No callback is called any
+// more; Record::end_turn() ends the running answer.
+void Turn::abandon() {
+  record_.mute();
+  if (!unstored_ && reply_ && reply_->has_content()) {
+    unstored_ = finished(*reply_, true);
+  }
+  if (unstored_) {
+    (void)add_answer(false);  // the record keeps what the store does not take
+  }
+}
+
+void Turn::announce(std::optional<StopReason> reason, const Message& answer) {
+  if (reason == StopReason::refused) {
     observer_.on_warning("the model refused to answer");
-  } else if (too_long && !cut) {
+  } else if (reason == StopReason::max_tokens) {
     observer_.on_warning("the answer reached the limit of tokens and can be continued");
   }
+  if (answer.usage) {
+    observer_.on_usage(*answer.usage);
+  }
+}
+
+Message Turn::finished(Reply& reply, bool cut) {
+  const bool too_long = reply.reason() == StopReason::max_tokens;
   Message answer = reply.take_message();
   answer.provider = provider_.name();
   answer.created_at = options_.clock.now();
@@ -185,7 +216,6 @@ Message Turn::finished(Reply& reply, bool cut) {
                                      ? make_operation_id(options_.clock, options_.entropy).str()
                                      : answer.response_id;
     }
-    observer_.on_usage(*answer.usage);
   }
   return start_.incomplete.empty() ? answer : joined_with_incomplete(std::move(answer));
 }
@@ -223,12 +253,16 @@ Message Turn::joined_with_incomplete(Message answer) {
   return answer;
 }
 
-const Message& Turn::store_answer(Message made, bool goes_on) {
+const Message& Turn::add_answer(bool goes_on) {
   RecordEntry entry{.begin_answer = goes_on,
                     .end_answer = true,
                     .replace_from = std::exchange(start_.replace_from, std::nullopt)};
-  entry.messages.push_back(std::move(made));
-  const Message& answer = answer_.emplace(record_.add(std::move(entry)).front());
+  entry.messages.push_back(*std::exchange(unstored_, std::nullopt));
+  return answer_.emplace(record_.add(std::move(entry)).front());
+}
+
+const Message& Turn::store_answer(bool goes_on) {
+  const Message& answer = add_answer(goes_on);
   if (!goes_on && answer.state == MessageState::complete) {
     record_.add_response(answer);
   }

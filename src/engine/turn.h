@@ -31,15 +31,20 @@ class Turn {
   Turn(Provider& provider, Record& record, const ConversationOptions& options,
        TurnObserver& observer, StepArtefacts* step);
 
+  // What a callback throws goes on to the caller, after what came has been stored as incomplete.
   Result<Outcome> run(TurnStart start, std::stop_token stop);
 
  private:
+  Result<Outcome> run_rounds();
+  void abandon();
+  void announce(std::optional<StopReason> reason, const Message& answer);
   Result<> answer_once(Reply& reply);
   Result<> stream(RequestPlan plan, Reply& reply);
   void on_event(const StreamEvent& event);
   Message finished(Reply& reply, bool cut);
   Message joined_with_incomplete(Message answer);
-  const Message& store_answer(Message made, bool goes_on);
+  const Message& add_answer(bool goes_on);
+  const Message& store_answer(bool goes_on);
   void store_result(ToolResultBlock result);
   void run_calls(const std::vector<ToolUseBlock>& calls, bool refuse);
   Result<Outcome> nothing_came(Error error);
@@ -53,7 +58,9 @@ class Turn {
   std::stop_token stop_;
   TurnStart start_;
   bool by_response_id_ = true;
-  std::optional<Message> answer_;  // the last one
+  std::optional<Reply> reply_;       // of this round; empty once its message was made
+  std::optional<Message> unstored_;  // the message made of it, until it is handed to the record
+  std::optional<Message> answer_;    // the last one
 };
 
 }  // namespace reprise

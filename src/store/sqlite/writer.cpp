@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -97,7 +98,21 @@ Result<> Writer::submit(Job& job) {
     gather(guard);
     lead(job, guard);
   }
+  if (job.thrown) {
+    std::rethrow_exception(job.thrown);
+  }
   return std::move(job.result);
+}
+
+// Work may call back into somebody else's code. An exception must not reach the other writers of
+// the group, whose thread this may be.
+void Writer::run_job(Job& job, Connection& connection) {
+  try {
+    job.result = (*job.work)(connection);
+  } catch (...) {
+    job.thrown = std::current_exception();
+    job.result = fail(Code::cancelled, "the work threw an exception");
+  }
 }
 
 // Those who shared the last commit are on their way with the next work: a moment's patience, short
@@ -244,7 +259,7 @@ Result<> Writer::process(const Group& group) {
   }
   Result<> outcome;
   if (group.front()->alone) {
-    group.front()->result = (*group.front()->work)(**opened);
+    run_job(*group.front(), **opened);
   } else {
     outcome = process_in_transaction(group);
   }
@@ -291,7 +306,7 @@ Result<> Writer::run_jobs(const Group& group) {
     if (!alone) {
       REPRISE_TRY(connection_->run("SAVEPOINT one"));
     }
-    job->result = (*job->work)(*connection_);
+    run_job(*job, *connection_);
     if (!connection_->in_transaction()) {
       // SQLite gave up the whole transaction, and with it what the others had done.
       return job->result ? fail(Code::io, "the transaction ended by itself")

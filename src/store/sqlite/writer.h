@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -25,7 +26,8 @@
 
 namespace reprise::sqlite {
 
-// Runs inside a transaction; may run on the thread of another writer. It must not throw.
+// Runs inside a transaction; may run on the thread of another writer. What it throws undoes it like
+// an error and is thrown again by run(), on the thread that called it.
 using Work = std::function<Result<>(Connection& connection)>;
 
 // Where writers of the database `file` queue.
@@ -57,6 +59,7 @@ class Writer {
     Clock::time_point deadline;
     bool alone;
     Result<> result = {};
+    std::exception_ptr thrown = nullptr;
     bool done = false;
     bool leads = false;
     std::shared_ptr<std::condition_variable> wake = wake_of_this_thread();
@@ -69,6 +72,7 @@ class Writer {
   void lead(Job& leader, std::unique_lock<std::mutex>& guard);
   Group take_group();
   void give_back(const Group& group, const Job& leader, const Error& error);
+  static void run_job(Job& job, Connection& connection);
   Result<> process(const Group& group);
   Result<> process_in_transaction(const Group& group);
   Result<> run_jobs(const Group& group);

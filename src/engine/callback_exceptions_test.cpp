@@ -1,0 +1,211 @@
+// Exceptions from what the caller hands in: the turn ends, what came is stored, the session is
+// free.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <latch>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/fake_provider.h"
+#include "engine/test_record.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/tool.h"
+
+namespace reprise {
+namespace {
+
+// Throws an int, which no handler of std::exception catches, at the callback of that name.
+struct Fuse {
+  std::string_view name;
+  void reached(std::string_view callback) const {
+    if (callback == name) {
+      throw 42;
+    }
+  }
+};
+
+class ThrowingObserver final : public TurnObserver {
+ public:
+  explicit ThrowingObserver(const Fuse& fuse) : fuse_(fuse) {}
+  void on_text(std::string_view) override { fuse_.reached("on_text"); }
+  void on_thinking(std::string_view) override { fuse_.reached("on_thinking"); }
+  void on_tool_call(const ToolUseBlock&) override { fuse_.reached("on_tool_call"); }
+  void on_tool_result(const ToolResultBlock&) override { fuse_.reached("on_tool_result"); }
+  void on_message(const Message&) override { fuse_.reached("on_message"); }
+  void on_usage(const Usage&) override { fuse_.reached("on_usage"); }
+  void on_warning(std::string_view) override { fuse_.reached("on_warning"); }
+  void on_note(std::string_view) override { fuse_.reached("on_note"); }
+
+ private:
+  const Fuse& fuse_;
+};
+
+struct ExceptionCase {
+  std::string_view callback;
+  std::string_view stored;  // the session afterwards
+};
+
+class CallbackException : public testing::TestWithParam<ExceptionCase> {};
+
+TEST_P(CallbackException, EndsTheTurnAndKeepsWhatCame) {
+  const Fuse fuse{GetParam().callback};
+  const auto store = open_memory_store();
+  const Session session = make_session("s1");
+  ASSERT_TRUE(store->create(session));
+  ToolRegistry tools;
+  ASSERT_TRUE(tools.add(
+      {{"t", "", *RawJson::parse("{}")},
+       [](const ToolContext&, const RawJson&) -> Result<ToolOutput> { return ToolOutput{"ok"}; }}));
+  ConversationOptions options;
+  options.tools = &tools;
+  options.approver = [&](const ToolUseBlock&) {
+    fuse.reached("approver");
+    return Approval::allow;
+  };
+  options.hooks.before = [&](const ToolUseBlock&) -> Result<> {
+    fuse.reached("before");
+    return {};
+  };
+  options.hooks.after = [&](const ToolUseBlock&, const ToolResultBlock&) { fuse.reached("after"); };
+  FakeProvider provider;
+  provider.add()
+      .then([&] { fuse.reached("provider at once"); })
+      .retrying({Code::io, "lost"}, std::chrono::milliseconds(1))
+      .retrying({Code::io, "lost"}, std::chrono::minutes(1))
+      .thinking("hm")
+      .text("let me")
+      .then([&] { fuse.reached("provider"); })
+      .text(" see")
+      .call("t1", "t", "{}")
+      .usage(1, 2, "r1")
+      .ended(StopReason::tool_use);
+  provider.add().text("done").ended();
+  Conversation conversation(provider, store.get(), session, options);
+
+  ThrowingObserver observer(fuse);
+  EXPECT_THROW((void)conversation.ask("q", observer), int);
+  EXPECT_FALSE(store->offers().partials->find(session.info.id)->has_value());
+  const std::vector<Message> stored = *read_all(*store, session.info.id);
+  const bool is_cut = stored.back().state == MessageState::incomplete;
+  EXPECT_EQ(cat(spell(stored), is_cut ? ", cut" : ""), GetParam().stored);
+  // The conversation goes on, in this object and in another.
+  provider.scripts.clear();
+  provider.add().text("again").ended();
+  Listener listener;
+  EXPECT_TRUE(conversation.ask("once more", listener));
+  EXPECT_EQ(listener.text, "again");
+  EXPECT_TRUE(Conversation(provider, store.get(), session, options).ask("and more", listener));
+}
+
+constexpr std::string_view kQuestion = "user: q";
+constexpr std::string_view kCalled = "user: q | assistant: (hm) let me see call t1{}";
+constexpr std::string_view kAnswered =
+    "user: q | assistant: (hm) let me see call t1{} | tool: result t1=ok";
+
+INSTANTIATE_TEST_SUITE_P(
+    All, CallbackException,
+    testing::Values(ExceptionCase{"provider at once", kQuestion},
+                    ExceptionCase{"provider", "user: q | assistant: (hm) let me, cut"},
+                    ExceptionCase{"on_note", kQuestion}, ExceptionCase{"on_warning", kQuestion},
+                    ExceptionCase{"on_thinking", "user: q | assistant: (hm), cut"},
+                    ExceptionCase{"on_text", "user: q | assistant: (hm) let me, cut"},
+                    ExceptionCase{"on_usage", kCalled}, ExceptionCase{"on_message", kCalled},
+                    ExceptionCase{"on_tool_call", kCalled}, ExceptionCase{"approver", kCalled},
+                    ExceptionCase{"before", kCalled}, ExceptionCase{"after", kCalled},
+                    ExceptionCase{"on_tool_result", kCalled}),
+    [](const auto& instance) {
+      std::string name(instance.param.callback);
+      for (char& c : name) {
+        c = c == ' ' ? '_' : c;
+      }
+      return name;
+    });
+
+TEST(ToolException, IsAnErrorResultWhateverIsThrown) {
+  const auto store = open_memory_store();
+  const Session session = make_session("s1");
+  ASSERT_TRUE(store->create(session));
+  ToolRegistry tools;
+  ASSERT_TRUE(
+      tools.add({{"t", "", *RawJson::parse("{}")},
+                 [](const ToolContext&, const RawJson&) -> Result<ToolOutput> { throw 42; }}));
+  ConversationOptions options;
+  options.tools = &tools;
+  FakeProvider provider;
+  provider.add().call("t1", "t", "{}").ended(StopReason::tool_use);
+  provider.add().text("done").ended();
+  Listener listener;
+  ASSERT_TRUE(Conversation(provider, store.get(), session, options).ask("q", listener));
+  ASSERT_EQ(listener.results.size(), 1U);
+  EXPECT_TRUE(listener.results.front().is_error);
+  EXPECT_EQ(listener.results.front().text, "t failed with an exception of an unknown type");
+}
+
+// Stopped, it goes on: the turn ends without it, and it may end long after.
+TEST(DeafTool, IsGivenUpAfterItsTimeout) {
+  const auto store = open_memory_store();
+  const Session session = make_session("s1");
+  ASSERT_TRUE(store->create(session));
+  std::stop_source stop;
+  const auto release = std::make_shared<std::latch>(1);
+  const auto ended = std::make_shared<std::latch>(1);
+  Listener listener;
+  {
+    ToolRegistry tools;
+    const auto deaf = [&stop, release, ended](const ToolContext& context,
+                                              const RawJson&) -> Result<ToolOutput> {
+      stop.request_stop();
+      release->wait();
+      EXPECT_EQ(context.session.info.id.str(), "s1");
+      ended->count_down();
+      return ToolOutput{"late"};
+    };
+    ASSERT_TRUE(tools.add({.spec = {"t", "", *RawJson::parse("{}")},
+                           .run = deaf,
+                           .stop_timeout = std::chrono::milliseconds(30)}));
+    ConversationOptions options;
+    options.tools = &tools;
+    FakeProvider provider;
+    provider.add().call("t1", "t", "{}").ended(StopReason::tool_use);
+    const auto outcome =
+        Conversation(provider, store.get(), session, options).ask("q", listener, stop.get_token());
+    ASSERT_TRUE(outcome);
+    ASSERT_TRUE(outcome->cut.has_value());
+    EXPECT_EQ(outcome->cut->code, Code::cancelled);
+  }
+  ASSERT_EQ(listener.results.size(), 1U);
+  EXPECT_EQ(listener.results.front().text, "t did not stop within 30 ms");
+  release->count_down();  // its registry and its conversation are gone
+  ended->wait();
+}
+
+// A provider that says "done" without the end of its answer has told half a story.
+TEST(ReplyWithoutAnEnd, IsIncomplete) {
+  const auto store = open_memory_store();
+  const Session session = make_session("s1");
+  ASSERT_TRUE(store->create(session));
+  FakeProvider provider;
+  provider.add().text("half a sto");
+  Listener listener;
+  const auto outcome = Conversation(provider, store.get(), session, {}).ask("q", listener);
+  ASSERT_TRUE(outcome);
+  ASSERT_TRUE(outcome->cut.has_value());
+  EXPECT_EQ(outcome->answer.state, MessageState::incomplete);
+  EXPECT_EQ(read_all(*store, session.info.id)->back().state, MessageState::incomplete);
+}
+
+}  // namespace
+}  // namespace reprise
