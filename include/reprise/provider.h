@@ -155,6 +155,8 @@ class Provider {
 struct ProviderOptions {
   std::string base_url = {};  // "" for the provider's own
   std::string api_key = {};   // "" for none; never stored, never shown
+  // What to do when the server wants a key and there is none; "" names the provider's variable.
+  std::string key_advice = {};
   std::string auth = {};      // how the key is sent: "bearer", "x-api-key", "api-key"; "" as usual
   // Sent with each request, instead of Reprise's own of the same name. Never stored; values are
   // masked wherever they would show, but for a few names that hold no secret.

@@ -393,5 +393,51 @@ TEST(HostOf, ShowsNoUserAndNoPath) {
   EXPECT_EQ(host_of("http://[::1]:8080"), "[::1]:8080");
 }
 
+TEST(Http, MasksSecretParametersOfAUrl) {
+  EXPECT_EQ(masked_url("https://h/v1?api-version=1&api-key=s1&x=2#f"),
+            "https://h/v1?api-version=1&api-key=***&x=2#f");
+  for (const char* const name : {"key", "API_KEY", "token", "access_token", "sig", "secret",
+                                 "Ocp-Apim-Subscription-Key", "X-Amz-Signature", "code"}) {
+    EXPECT_EQ(masked_url(cat("https://h/?", name, "=s3cret")), cat("https://h/?", name, "=***"));
+  }
+  EXPECT_EQ(masked_url("https://u:p@h?a;key=s"), "https://***@h?a;key=***");
+}
+
+TEST(Http, TellsServersApart) {
+  EXPECT_EQ(server_of("https://API.test/v1?x"), "https://api.test:443");
+  EXPECT_EQ(server_of("http://u:p@h:8080"), "http://h:8080");
+  EXPECT_EQ(server_of("http://[::1]/v1"), "http://[::1]:80");
+  EXPECT_TRUE(is_same_server("https://h/a", "HTTPS://H:443/b"));
+  EXPECT_FALSE(is_same_server("https://h/a", "http://h/a"));
+  EXPECT_FALSE(is_same_server("https://h/a", "https://h.evil/a"));
+  for (const char* const odd :
+       {"", "h/v1", "ftp://h", "http://", "http://a@b@c", "http://h\\@evil", "http://h%2eevil",
+        "http://h:8o", "http://[::1", "http://[::1]x", "http:// h"}) {
+    EXPECT_EQ(server_of(odd), "") << odd;
+    EXPECT_FALSE(is_same_server(odd, odd)) << odd;
+  }
+}
+
+TEST(Http, KnowsServersOfThisMachine) {
+  for (const char* const local : {"http://localhost", "http://LOCALHOST:1/v1", "https://127.0.0.1/",
+                                  "http://127.1.2.3:8080/v1", "http://[::1]:8080/v1?x=a@b"}) {
+    EXPECT_TRUE(is_local_url(local)) << local;
+  }
+  for (const char* const other :
+       {"http://localhost.evil.test/", "http://127.0.0.1.evil.test/", "http://localhost@evil.test/",
+        "http://127.0.0.1:80@evil.test/", "http://127.0.0.1\\@evil.test/", "http://127.0.0.256/",
+        "http://127.0.0.1.5/", "http://128.0.0.1/", "http://127..0.1/",
+        "http://evil.test#@localhost/", "http://user@localhost/", "localhost",
+        "http://127.0.0.1%00.evil.test/", "http://127.1/"}) {
+    EXPECT_FALSE(is_local_url(other)) << other;
+  }
+}
+
+TEST(Http, AppendsAPathBeforeTheQuery) {
+  EXPECT_EQ(with_path("https://h/v1", "/x"), "https://h/v1/x");
+  EXPECT_EQ(with_path("https://h/d/?api-version=1#f", "/x"), "https://h/d/x?api-version=1");
+  EXPECT_EQ(with_path("https://h?q", "/x"), "https://h/x?q");
+}
+
 }  // namespace
 }  // namespace reprise::http

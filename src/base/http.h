@@ -27,8 +27,20 @@ std::string_view find_header(const std::vector<Header>& headers, std::string_vie
 // The host of a URL as a person knows it, "127.0.0.1:11434": without scheme, user and path.
 std::string host_of(std::string_view url);
 
-// The URL as it may be shown: "***" where it has a user and a password.
+// The URL as it may be shown and stored: "***" for a user and a password, and for parameters whose
+// names say that they are secret (key, api-key, token, sig, …).
 std::string masked_url(std::string_view url);
+
+// Whom a URL reaches: "https://api.test:443", in lower case and with its port. "" for what is no
+// http or https URL, or one that readers of URLs disagree about.
+std::string server_of(std::string_view url);
+// Both reach the same server, with the same scheme.
+bool is_same_server(std::string_view a, std::string_view b);
+// A server on this machine (localhost, 127.x.x.x, [::1]), and nothing that only looks like one.
+bool is_local_url(std::string_view url);
+
+// The URL with a path appended: before the query, which stays.
+std::string with_path(std::string_view base_url, std::string_view path);
 
 // A body that is made while it is sent.
 class BodySource {

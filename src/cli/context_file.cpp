@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/http.h"
 #include "base/text.h"
 #include "cli/config.h"
 #include "cli/provider_choice.h"
@@ -90,7 +91,7 @@ std::string refusal(const Settings& settings, const ContextChoice& choice,
                     const Defaults& defaults) {
   const std::string& url = defaults.base_url;
   const fs::path root = store::context::root_folder(choice.file);
-  if (!choice.was_searched || url.empty() || is_local_url(url) ||
+  if (!choice.was_searched || url.empty() || http::is_local_url(url) ||
       is_trusted(root, settings.trust)) {
     return "";
   }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/http.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "cli/context.h"
@@ -52,7 +53,7 @@ std::optional<std::string> remembered_local_url(const Session* session) {
   if (!scanner.string(url)) {
     return std::nullopt;
   }
-  return is_local_url(url) ? std::optional(std::move(url)) : std::nullopt;
+  return http::is_local_url(url) ? std::optional(std::move(url)) : std::nullopt;
 }
 
 Result<std::string> find_key(const Context& context, const Settings& settings,
@@ -139,17 +140,6 @@ std::string unknown_provider(std::string_view name) {
 }
 
 }  // namespace
-
-bool is_local_url(std::string_view url) {
-  for (const std::string_view local : {"http://127.0.0.1", "http://localhost", "http://[::1]"}) {
-    const std::string_view rest = url.substr(std::min(local.size(), url.size()));
-    if (url.starts_with(local) && (rest.empty() || rest.front() == ':' || rest.front() == '/') &&
-        rest.find('@') == std::string_view::npos) {
-      return true;
-    }
-  }
-  return false;
-}
 
 std::string_view default_key_variable(std::string_view provider) {
   const ProviderKind* const known = find_provider_kind(provider);

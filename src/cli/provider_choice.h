@@ -29,9 +29,6 @@ Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
 // Whether HTTP is likely to be needed, as far as flags, settings and environment tell.
 bool expects_http(const Context& context, const RunFlags& flags, const Settings& settings);
 
-// A server on this machine, and nothing that only looks like one.
-bool is_local_url(std::string_view url);
-
 // The variable that holds a provider's key: "" for one that needs none.
 std::string_view default_key_variable(std::string_view provider);
 

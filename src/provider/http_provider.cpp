@@ -78,8 +78,10 @@ class HttpProvider final : public Provider {
 
  private:
   http::Request http_request(const Request& request, std::string_view api_key) const {
+    const std::string_view base = options_.base_url;
+    const std::string_view path = codec_->path(base.substr(0, base.find_first_of("?#")));
     http::Request out{.method = "POST",
-                      .url = cat(options_.base_url, codec_->path(options_.base_url)),
+                      .url = http::with_path(base, path),
                       .headers = codec_->headers(api_key),
                       .connect_timeout = options_.connect_timeout,
                       .idle_timeout = options_.idle_timeout};
@@ -93,6 +95,7 @@ class HttpProvider final : public Provider {
     return {.base_url = options_.base_url,
             .api_key = options_.api_key,
             .key_variable = std::string(kind_.key_variable),
+            .key_advice = options_.key_advice,
             .continued = !request.previous_response_id.empty()};
   }
 

@@ -122,6 +122,8 @@ TEST(HttpProvider, RedirectsAreSaidAndNotFollowed) {
 TEST(HttpProvider, WithoutAKeySaysWhereItIsLookedFor) {
   Bench bench(chat(), {{.status = 401}});
   EXPECT_EQ(bench.ask().error().message, "model.test refused the key (401); set OPENAI_API_KEY");
+  Bench advised(chat(), {{.status = 401}}, {.key_advice = "give it one"});
+  EXPECT_EQ(advised.ask().error().message, "model.test refused the key (401); give it one");
 }
 
 TEST(HttpProvider, TriesAgainWithGrowingPauses) {
@@ -237,6 +239,18 @@ TEST(HttpProvider, DryRunShowsNoPasswordOfTheUrl) {
   Request request{.model = "m", .messages = messages};
   EXPECT_THAT(*bench.provider().dry_run(request),
               StartsWith("POST http://***@model.test/v1/chat/completions\n"));
+}
+
+TEST(HttpProvider, AQueryOfTheBaseUrlStaysBehindThePath) {
+  Bench bench(chat(), {{.body = kGood}},
+              {.base_url = "https://x.test/d/?api-version=1&api-key=s3cret"});
+  ListMessages messages({said(role::kUser, "Hi")});
+  Request request{.model = "m", .messages = messages};
+  EXPECT_THAT(*bench.provider().dry_run(request),
+              StartsWith("POST https://x.test/d/chat/completions?api-version=1&api-key=***\n"));
+  ASSERT_TRUE(bench.ask());
+  EXPECT_EQ(bench.sent().at(0).url,
+            "https://x.test/d/chat/completions?api-version=1&api-key=s3cret");
 }
 
 TEST(HttpProvider, DryRunShowsTheRequestWithoutTheKey) {

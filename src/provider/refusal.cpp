@@ -126,9 +126,10 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
                 "; set the base URL to where the provider answers")};
   }
   if (status == 401 || status == 403) {
-    const std::string advice = recipient.api_key.empty()
-                                   ? cat("set ", recipient.key_variable)
-                                   : cat("check ", recipient.key_variable, " and what it may do");
+    const std::string advice = !recipient.api_key.empty()
+                                   ? cat("check ", recipient.key_variable, " and what it may do")
+                               : recipient.key_advice.empty() ? cat("set ", recipient.key_variable)
+                                                              : recipient.key_advice;
     return {Code::unauthorized, join(cat(host, " refused the key (", status, ")"), reason, advice)};
   }
   if (recipient.continued && (status == 400 || status == 404) && previous_response_unknown(body)) {

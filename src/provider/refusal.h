@@ -16,6 +16,7 @@ struct Recipient {
   std::string base_url;
   std::string api_key;       // masked wherever it shows
   std::string key_variable;  // "OPENAI_API_KEY"
+  std::string key_advice;    // instead, where there is no key; "" for none
   bool continued = false;    // a previous response id was sent
 };
 

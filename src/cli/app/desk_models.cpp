@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/http.h"
 #include "base/json_scan.h"
 #include "cli/app/desk.h"
 #include "cli/app/event.h"
 #include "cli/chat_session.h"
-#include "cli/provider_choice.h"
 #include "provider/local_servers.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
@@ -30,17 +29,17 @@ constexpr std::chrono::milliseconds kServerTimeout{500};
 
 // The port of a server on this machine; nullopt for any other. No key is needed to ask it.
 std::optional<std::uint16_t> local_port(std::string_view url) {
-  const std::size_t colon = url.rfind(':');
-  std::uint16_t port = 0;
-  if (!is_local_url(url) || colon < std::string_view("http:").size()) {
+  if (!http::is_local_url(url)) {
     return std::nullopt;
   }
-  const std::string_view rest = url.substr(colon + 1);
-  const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), port);
+  const std::string server = http::server_of(url);
+  const std::string_view digits = std::string_view(server).substr(server.rfind(':') + 1);
+  std::uint16_t port = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
   return code == std::errc{} && port > 0 ? std::optional(port) : std::nullopt;
 }
 
-std::string server_of(const Session& session) {
+std::string base_url_of(const Session& session) {
   json::Scanner scanner(json::find_member(session.config.text(), "base_url"));
   std::string url;
   return scanner.string(url) ? url : "";
@@ -73,7 +72,7 @@ void Desk::list_models(TabId tab) {
   if (Store* const store = session.store(); store != nullptr) {
     parts_.events.post(ModelsListed{tab, models_of_sessions(*store, session.provider().name())});
   }
-  if (const auto port = local_port(server_of(session.now()))) {
+  if (const auto port = local_port(base_url_of(session.now()))) {
     // A server may take its time; other sessions do not wait for it.
     aside_.emplace_back([this, tab, port = *port] {
       const std::array<provider::KnownPort, 1> ports{{{"", port}}};
