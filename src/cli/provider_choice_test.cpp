@@ -20,6 +20,7 @@
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
+#include "reprise/provider.h"
 #include "reprise/session.h"
 
 namespace reprise::cli {
@@ -94,7 +95,7 @@ TEST_F(ProviderChoiceTest, ModelsOfOneProviderDoNotReachAnother) {
   flags_.provider = "openai-chat";
   EXPECT_EQ(choose_with_config({{"OPENAI_API_KEY", "k"}})->model, "g");
   flags_.provider = "openai-responses";
-  EXPECT_EQ(choose_with_config({{"OPENAI_API_KEY", "k"}})->model, "gpt-5");
+  EXPECT_EQ(choose_with_config({{"OPENAI_API_KEY", "k"}})->model, find_provider_kind("openai-responses")->default_model);
 }
 
 TEST_F(ProviderChoiceTest, DevPicksTheCheaperModelAndAModeItsOwn) {
