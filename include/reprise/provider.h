@@ -4,6 +4,7 @@
 // openai-responses, openai-chat (any compatible server) and anthropic.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -152,6 +153,9 @@ class Provider {
   virtual bool accepts_thinking_from(std::string_view provider) const { return provider == name(); }
 };
 
+inline constexpr std::int64_t kAnswerBytesMax = 64 << 20;
+inline constexpr std::size_t kAnswerCallsMax = 4096;  // tool calls of one answer
+
 struct ProviderOptions {
   std::string base_url = {};  // "" for the provider's own
   std::string api_key = {};   // "" for none; never stored, never shown
@@ -167,6 +171,9 @@ struct ProviderOptions {
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds idle_timeout{120'000};  // without a byte from the provider
   int retries_max = 3;
+  // Of one answer: text, thinking, tool inputs and raw blocks together, and whatever a server sends
+  // without adding to them. An answer that is larger ends with io and EFBIG.
+  std::int64_t answer_bytes_max = kAnswerBytesMax;
 };
 
 // A kind of provider, and what it uses when nobody says otherwise.

@@ -43,6 +43,8 @@ constexpr milliseconds kFast{2};
 constexpr milliseconds kBreath{8};
 constexpr std::size_t kSmall = 8192;
 constexpr int kSeveral = 8;
+// Of a request's answer, with interim ones and trailers: they may come without an end.
+constexpr std::size_t kHeadBytesMax = 256 << 10;
 
 struct EasyCloser {
   const CurlLibrary* curl;
@@ -69,8 +71,9 @@ struct Transfer {
   Receiver& receiver;
   ResponseHead head = {};
   bool head_given = false;
+  std::size_t head_bytes = 0;  // of all heads, and of what comes after the body
   Want want = Want::more;
-  std::optional<Error> error = std::nullopt;  // of the body source
+  std::optional<Error> error = std::nullopt;  // of the body source, or ours
   SteadyClock::time_point active = SteadyClock::now();
   std::size_t received = 0;  // of the body, since it was waited for
   std::exception_ptr thrown = nullptr;  // by the receiver or the body source
@@ -101,6 +104,14 @@ std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* us
   auto& transfer = *static_cast<Transfer*>(user);
   const std::string_view line = trimmed({bytes, size * count});
   transfer.active = SteadyClock::now();
+  transfer.head_bytes += size * count;
+  if (transfer.head_bytes > kHeadBytesMax) {
+    transfer.error = Error{Code::io,
+                           cat(host_of(transfer.request.url), " sent more than ",
+                               kHeadBytesMax >> 10U, " KiB of headers"),
+                           EFBIG};
+    return 0;  // ends the transfer
+  }
   if (line.starts_with("HTTP/")) {  // also after an interim answer: the last head counts
     transfer.head = {};
     const auto blank = std::min(line.find(' '), line.size() - 1);

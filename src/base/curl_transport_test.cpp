@@ -122,6 +122,23 @@ TEST(CurlTransport, AnAnswerWithoutABodyHasAHead) {
   EXPECT_EQ(find_header(kept.last.headers, "retry-after"), "3");
 }
 
+TEST(CurlTransport, BoundsTheHeaders) {
+  const Loopback server([](Peer& peer) {
+    peer.read_request();
+    std::string head(kOk);
+    for (int i = 0; i < 3000; ++i) {
+      head += cat("X-", i, ": ", std::string(100, 'x'), "\r\n");
+    }
+    peer.write(cat(head, "Content-Length: 0\r\n\r\n"));
+    peer.wait_for_close();
+  });
+  Kept kept;
+  const auto sent = get(server.url(), kept);
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().os_errno, EFBIG);
+  EXPECT_THAT(sent.error().message, HasSubstr("sent more than 256 KiB of headers"));
+}
+
 TEST(CurlTransport, SendsThreeMegabytesInChunks) {
   constexpr std::size_t kSize = 3'000'000;
   std::string seen;

@@ -84,8 +84,9 @@ class Receiver {
 
 // Errors of send(): cancelled, timeout, invalid_argument (not a URL), unsupported (no HTTP library
 // here), those of the body source, and io. `os_errno` of an io error tells whether trying again
-// can help: ECONNREFUSED, EHOSTUNREACH (no such host) and EPROTO (no valid certificate) stay;
-// everything else is a connection that was lost. Messages name the host.
+// can help: ECONNREFUSED, EHOSTUNREACH (no such host), EPROTO (no valid certificate) and EFBIG
+// (headers without an end) stay; everything else is a connection that was lost. Messages name the
+// host.
 // Thread-safe: requests of several threads run side by side.
 class Transport {
  public:

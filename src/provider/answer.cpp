@@ -1,6 +1,7 @@
 #include "provider/answer.h"
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,7 +10,9 @@
 #include "base/http.h"
 #include "base/text.h"
 #include "provider/json_view.h"
+#include "provider/refusal.h"
 #include "reprise/error.h"
+#include "reprise/provider.h"
 
 namespace reprise::provider {
 
@@ -30,7 +33,8 @@ Want Answer::data(std::string_view bytes) {
     const std::string_view begun = trimmed(body_);
     if (begun.empty()) {
       body_.clear();
-      return Want::more;
+      outcome_ = check_quiet(bytes.size(), out_.bytes());
+      return outcome_ ? Want::more : Want::nothing;
     }
     form_ = begun.front() == '{' ? Form::json : Form::events;
     const std::string first = std::exchange(body_, {});
@@ -42,11 +46,15 @@ Want Answer::data(std::string_view bytes) {
 Want Answer::take(std::string_view bytes) {
   if (form_ == Form::json) {
     body_ += bytes;
-    if (static_cast<std::int64_t>(body_.size()) > kAnswerBytesMax) {
-      outcome_ = fail(Code::io, "the answer is too large");
+    if (static_cast<std::int64_t>(body_.size()) > bytes_max_) {
+      outcome_ = answer_too_large(bytes_max_);
     }
   } else {
+    const std::int64_t before = out_.bytes();
     outcome_ = take_events(bytes);
+    if (outcome_) {
+      outcome_ = check_quiet(bytes.size(), before);
+    }
     out_.flush();  // what came together is shown together, and nothing waits for what comes next
   }
   if (!outcome_) {
@@ -58,8 +66,23 @@ Want Answer::take(std::string_view bytes) {
 Result<> Answer::take_events(std::string_view bytes) {
   return events_.feed(bytes, [this](std::string_view name, std::string_view data) {
     any_event_ = true;
-    return reader_.done() ? Result<>() : reader_.event(name, data);
+    return reader_.done() ? Result<>() : take_event(name, data);
   });
+}
+
+Result<> Answer::take_event(std::string_view name, std::string_view data) {
+  REPRISE_TRY(reader_.event(name, data));
+  if (out_.bytes() > bytes_max_) {
+    return answer_too_large(bytes_max_);
+  }
+  return out_.calls() > kAnswerCallsMax ? too_many_calls() : Result<>();
+}
+
+// Comments, blanks, events that say nothing: they may come as long as they please, but not without
+// an end.
+Result<> Answer::check_quiet(std::size_t bytes, std::int64_t before) {
+  quiet_bytes_ = out_.bytes() > before ? 0 : quiet_bytes_ + static_cast<std::int64_t>(bytes);
+  return quiet_bytes_ > bytes_max_ ? answer_too_large(bytes_max_) : Result<>();
 }
 
 Result<> Answer::finish() {
@@ -72,7 +95,7 @@ Result<> Answer::finish() {
   } else if (!reader_.complete()) {
     REPRISE_TRY(events_.finish([this](std::string_view name, std::string_view data) {
       any_event_ = true;
-      return reader_.event(name, data);
+      return take_event(name, data);
     }));
   }
   if (reader_.complete()) {

@@ -3,6 +3,7 @@
 // One answer as it comes in: a stream of events, one JSON object or a refusal, told apart by what
 // it is and not by what its headers say.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,13 +17,13 @@
 
 namespace reprise::provider {
 
-inline constexpr std::int64_t kAnswerBytesMax = 64 << 20;  // of one JSON object
 inline constexpr std::size_t kRefusalBytesMax = 64 << 10;
 
 class Answer final : public http::Receiver {
  public:
   // `reader` hands on to `out`; both must outlive it.
-  Answer(ReplyReader& reader, ReplyOut& out) : reader_(reader), out_(out) {}
+  Answer(ReplyReader& reader, ReplyOut& out, std::int64_t bytes_max)
+      : reader_(reader), out_(out), bytes_max_(bytes_max), events_(bytes_max) {}
 
   http::Want head(const http::ResponseHead& head) override;
   http::Want data(std::string_view bytes) override;
@@ -39,10 +40,14 @@ class Answer final : public http::Receiver {
   enum class Form : std::uint8_t { unknown, events, json };
 
   http::Want take(std::string_view bytes);
+  Result<> check_quiet(std::size_t bytes, std::int64_t before);
   Result<> take_events(std::string_view bytes);
+  Result<> take_event(std::string_view name, std::string_view data);
 
   ReplyReader& reader_;
   ReplyOut& out_;
+  std::int64_t bytes_max_;
+  std::int64_t quiet_bytes_ = 0;  // that came since something was added to the answer
   http::ResponseHead head_;
   Form form_ = Form::unknown;
   std::string body_;

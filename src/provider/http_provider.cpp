@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -15,6 +16,7 @@
 #include "base/variable.h"
 #include "provider/answer.h"
 #include "provider/codec.h"
+#include "provider/key_mask.h"
 #include "provider/refusal.h"
 #include "provider/reply_out.h"
 #include "provider/request_body.h"
@@ -116,11 +118,15 @@ class HttpProvider final : public Provider {
       }
       sent.source = &body;
     }
-    ReplyOut out(sink);
+    MaskedSink masked(sink, options_.api_key);
+    const StreamSink masked_sink = std::ref(masked);
+    ReplyOut out(masked_sink);
     const std::unique_ptr<ReplyReader> reader = codec_->reader(out);
-    Answer answer(*reader, out);
+    Answer answer(*reader, out, options_.answer_bytes_max);
     Result<> done = seams_.transport->send(sent, answer, stop);
-    return judge(request, {out, *reader, answer}, std::move(done));
+    auto failure = judge(request, {out, *reader, answer}, std::move(done));
+    masked.finish();
+    return failure;
   }
 
   struct Tried {

@@ -304,5 +304,83 @@ TEST(OneLine, ShowsNothingThatMovesTheCursorOrTheKey) {
   }
 }
 
+std::string chunk_of(std::string_view delta) {
+  return cat(R"(data: {"choices":[{"delta":)", delta, "}]}\n\n");
+}
+
+std::string repeated(const std::string& text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) {
+    out += text;
+  }
+  return out;
+}
+
+// What is said of an answer that has no end, with a limit of 4000 bytes.
+Result<> ask_endless(const std::string& body, std::vector<std::string>* lines = nullptr) {
+  Bench bench(chat(), {{.body = body, .cuts = {1000, 3000, 5000, 8000}}},
+              {.answer_bytes_max = 4000});
+  auto asked = bench.ask();
+  EXPECT_EQ(bench.sent().size(), 1U);  // another try would be the same
+  if (lines != nullptr) {
+    *lines = bench.lines();
+  }
+  return asked;
+}
+
+TEST(HttpProvider, EndsAnAnswerThatIsTooLarge) {
+  const std::string delta = chunk_of(R"({"content":"0123456789"})");
+  std::vector<std::string> lines;
+  const auto asked = ask_endless(repeated(delta, 1000), &lines);
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().code, Code::io);
+  EXPECT_EQ(asked.error().message,
+            "model.test sent more than 4000 bytes in one answer; max_answer_bytes is the limit");
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[1].size(), std::string_view("text: ").size() + 4010);
+}
+
+TEST(HttpProvider, CountsThinkingInputsSmallBlocksAndWhatSaysNothing) {
+  const std::string floods[] = {
+      repeated(chunk_of(R"({"reasoning_content":"0123456789"})"), 1000),
+      cat(chunk_of(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]})"),
+          repeated(chunk_of(R"({"tool_calls":[{"index":0,"function":{"arguments":"01234567"}}]})"),
+                   1000)),
+      // Text that waits for the end of a call.
+      cat(chunk_of(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]})"),
+          repeated(chunk_of(R"({"content":"0123456789"})"), 1000)),
+      repeated(cat(chunk_of(R"({"content":"a"})"), chunk_of(R"({"reasoning_content":"b"})")), 100),
+      repeated(": a comment\n", 1000),
+      repeated(chunk_of("{}"), 1000),
+      cat("data: ", std::string(10'000, 'x')),
+      std::string(10'000, ' '),
+      cat("{\"a\":\"", std::string(10'000, 'x')),
+  };
+  for (const std::string& flood : floods) {
+    const auto asked = ask_endless(flood);
+    ASSERT_FALSE(asked) << flood.substr(0, 80);
+    EXPECT_THAT(asked.error().message, HasSubstr("sent more than 4000 bytes"))
+        << flood.substr(0, 80);
+  }
+}
+
+TEST(HttpProvider, WaitsThroughCommentsThatComeBetweenTheWords) {
+  const std::string quiet = repeated(": a comment that says nothing\n", 100);
+  const auto asked = ask_endless(cat(quiet, chunk_of(R"({"content":"a"})"), quiet, kGood));
+  EXPECT_TRUE(asked);
+}
+
+TEST(HttpProvider, BoundsTheToolCallsOfAnAnswer) {
+  std::string body;
+  for (std::size_t i = 0; i <= kAnswerCallsMax; ++i) {
+    body += chunk_of(cat(R"({"tool_calls":[{"index":)", i, R"(,"id":"c)", i,
+                         R"(","function":{"name":"f","arguments":"{}"}}]})"));
+  }
+  Bench bench(chat(), {{.body = body}});
+  const auto asked = bench.ask();
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().message, "model.test made more than 4096 tool calls in one answer");
+}
+
 }  // namespace
 }  // namespace reprise::provider

@@ -11,7 +11,9 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "provider/json_view.h"
+#include "provider/key_mask.h"
 #include "reprise/error.h"
+#include "reprise/provider.h"
 
 namespace reprise::provider {
 namespace {
@@ -85,12 +87,7 @@ std::string join(std::string_view what, std::string_view reason, std::string_vie
 }  // namespace
 
 std::string one_line(std::string_view text, std::string_view api_key) {
-  std::string out = utf8::sanitize(text);
-  if (!api_key.empty()) {
-    for (auto at = out.find(api_key); at != std::string::npos; at = out.find(api_key, at + 3)) {
-      out.replace(at, api_key.size(), "***");
-    }
-  }
+  std::string out = masked(utf8::sanitize(text), api_key);
   for (std::size_t at = 0; at < out.size();) {
     const auto [code_point, bytes] = utf8::decode(std::string_view(out).substr(at));
     // C0, DEL, C1, line and paragraph separators, and what turns the direction of writing.
@@ -184,9 +181,24 @@ Error error_of_object(JsonView error) {
 
 Error mid_stream_error(const Recipient& recipient, const Error& error) {
   Error out = error;
-  out.message = cat(http::host_of(recipient.base_url),
-                    " broke off the answer: ", one_line(error.message, recipient.api_key));
+  const std::string_view what = error.os_errno == EFBIG ? " " : " broke off the answer: ";
+  out.message =
+      cat(http::host_of(recipient.base_url), what, one_line(error.message, recipient.api_key));
   return out;
+}
+
+std::unexpected<Error> answer_too_large(std::int64_t bytes_max) {
+  constexpr std::int64_t kMebibyte = 1 << 20;
+  const bool whole = bytes_max % kMebibyte == 0;
+  return fail(Code::io,
+              cat("sent more than ", whole ? bytes_max / kMebibyte : bytes_max,
+                  whole ? " MiB" : " bytes", " in one answer; max_answer_bytes is the limit"),
+              EFBIG);
+}
+
+std::unexpected<Error> too_many_calls() {
+  return fail(Code::io, cat("made more than ", kAnswerCallsMax, " tool calls in one answer"),
+              EFBIG);
 }
 
 bool worth_retrying(const Error& error) {
@@ -194,7 +206,7 @@ bool worth_retrying(const Error& error) {
     return true;
   }
   return error.code == Code::io && error.os_errno != ECONNREFUSED &&
-         error.os_errno != EHOSTUNREACH && error.os_errno != EPROTO;
+         error.os_errno != EHOSTUNREACH && error.os_errno != EPROTO && error.os_errno != EFBIG;
 }
 
 bool worth_retrying(int status, std::string_view body) {

@@ -2,6 +2,7 @@
 
 // What a provider said instead of an answer, as our Error.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -34,8 +35,13 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
 // message may still hold anything: it is made presentable by mid_stream_error().
 Error error_of_object(JsonView error);
 
-// The reader's error as a person may see it: with the host, on one line, the key masked.
+// The reader's error as a person may see it: with the host, on one line, the key masked. EFBIG is
+// our own end of an answer that is too large.
 Error mid_stream_error(const Recipient& recipient, const Error& error);
+
+// Our own end of an answer that goes over a limit.
+std::unexpected<Error> answer_too_large(std::int64_t bytes_max);
+std::unexpected<Error> too_many_calls();
 
 // True when another try can help.
 bool worth_retrying(const Error& error);

@@ -81,9 +81,11 @@ void ReplyOut::send(const StreamEvent& event) {
 
 void ReplyOut::started(std::string_view response_id, std::string_view model) {
   if (response_id_.empty()) {
+    count(response_id);
     response_id_ = response_id;
   }
   if (model_.empty()) {
+    count(model);
     model_ = model;
   }
 }
@@ -107,6 +109,7 @@ void ReplyOut::hand_on(Kind kind, std::string_view text) {
 
 void ReplyOut::end_text() {
   if (std::exchange(in_text_, false)) {
+    count_block();
     joined_ += delta_.rest();
     flush();
   }
@@ -118,6 +121,8 @@ void ReplyOut::piece(Kind kind, std::string_view raw) {
   }
   if (live_tool() != nullptr) {
     if (std::string text = DeltaText().decode(raw); !text.empty()) {
+      count(text);
+      count_block();
       later_.push_back({kind, std::move(text)});
     }
     return;
@@ -127,7 +132,9 @@ void ReplyOut::piece(Kind kind, std::string_view raw) {
   }
   in_text_ = true;
   kind_ = kind;
-  joined_ += delta_.decode(raw);
+  const std::string text = delta_.decode(raw);
+  count(text);
+  joined_ += text;
 }
 
 void ReplyOut::flush() {
@@ -141,6 +148,8 @@ void ReplyOut::signature(std::string_view signature) {
   if (signature.empty()) {
     return;
   }
+  count(signature);
+  count_block();
   if (live_tool() != nullptr) {
     later_.push_back({Kind::signature, std::string(signature)});
     return;
@@ -150,6 +159,8 @@ void ReplyOut::signature(std::string_view signature) {
 }
 
 void ReplyOut::raw_block(std::string_view json) {
+  count(json);
+  count_block();
   if (live_tool() != nullptr) {
     later_.push_back({Kind::raw, std::string(json)});
     return;
@@ -162,31 +173,33 @@ ReplyOut::Tool* ReplyOut::live_tool() {
   return live_ < tools_.size() ? &tools_[live_] : nullptr;
 }
 
-const ReplyOut::Tool* ReplyOut::find_tool(std::int64_t key) const {
-  const auto found = std::ranges::find(tools_, key, &Tool::key);
-  return found == tools_.end() ? nullptr : &*found;
+// Null for one that is not known, or done.
+ReplyOut::Tool* ReplyOut::open_tool(std::int64_t key) {
+  const auto found = by_key_.find(key);
+  return found == by_key_.end() || tools_[found->second].done ? nullptr : &tools_[found->second];
 }
 
 void ReplyOut::tool(std::int64_t key, std::string_view id, std::string_view name) {
-  if (const Tool* known = find_tool(key); known != nullptr) {
+  if (!by_key_.try_emplace(key, tools_.size()).second) {
     return;  // some servers repeat the id and name with each piece
   }
   end_text();
-  tools_.push_back({.key = key, .id = std::string(id), .name = std::string(name)});
+  count_block();
+  count(id);
+  count(name);
+  tools_.push_back({.id = std::string(id), .name = std::string(name)});
   advance();
 }
 
 void ReplyOut::tool_input(std::int64_t key, std::string_view raw) {
-  const auto found = std::ranges::find(tools_, key, &Tool::key);
-  if (found != tools_.end() && !found->done) {
-    add_input(*found, found->delta.decode(raw));
+  if (Tool* const tool = open_tool(key); tool != nullptr) {
+    add_input(*tool, tool->delta.decode(raw));
   }
 }
 
 void ReplyOut::tool_input_object(std::int64_t key, std::string_view json) {
-  const auto found = std::ranges::find(tools_, key, &Tool::key);
-  if (found != tools_.end() && !found->done && !found->has_input) {
-    add_input(*found, json::take(json).text());
+  if (Tool* const tool = open_tool(key); tool != nullptr && !tool->has_input) {
+    add_input(*tool, json::take(json).text());
   }
 }
 
@@ -195,6 +208,7 @@ void ReplyOut::add_input(Tool& tool, std::string_view text) {
     return;
   }
   tool.has_input = true;
+  count(text);
   if (tool.announced) {
     send(ToolInputDelta{text});
   } else {
@@ -211,9 +225,8 @@ void ReplyOut::close_tool(Tool& tool) {
 }
 
 void ReplyOut::tool_end(std::int64_t key) {
-  const auto found = std::ranges::find(tools_, key, &Tool::key);
-  if (found != tools_.end() && !found->done) {
-    close_tool(*found);
+  if (Tool* const tool = open_tool(key); tool != nullptr) {
+    close_tool(*tool);
     advance();
   }
 }

@@ -3,10 +3,12 @@
 // The way of an answer from a protocol's reader to the sink: text is handed on in whole characters,
 // and blocks one after the other even when a server mixes the pieces of several tool calls.
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "reprise/provider.h"
 
@@ -24,6 +26,8 @@ class DeltaText {
  private:
   std::string kept_;  // as it stands in JSON
 };
+
+inline constexpr std::int64_t kBlockBytes = 256;  // what a block takes beside its text
 
 class ReplyOut {
  public:
@@ -46,7 +50,7 @@ class ReplyOut {
   void tool_input(std::int64_t key, std::string_view raw);          // a JSON string
   void tool_input_object(std::int64_t key, std::string_view json);  // whole, as it is
   void tool_end(std::int64_t key);
-  bool has_tool(std::int64_t key) const { return find_tool(key) != nullptr; }
+  bool has_tool(std::int64_t key) const { return by_key_.contains(key); }
 
   // Hands on the text that has come: the one who calls does not know when more will come.
   void flush();
@@ -61,6 +65,10 @@ class ReplyOut {
 
   bool began() const { return began_; }  // something was handed on
   bool used_tools() const { return !tools_.empty(); }
+  // How much of the answer has come, handed on or not; a little for each block is in it, so that
+  // many small ones are bounded, too.
+  std::int64_t bytes() const { return bytes_; }
+  std::size_t calls() const { return tools_.size(); }
   const std::string& response_id() const { return response_id_; }
   const std::string& model() const { return model_; }
 
@@ -68,7 +76,6 @@ class ReplyOut {
   enum class Kind : std::uint8_t { text, thinking, signature, raw };
 
   struct Tool {
-    std::int64_t key;
     std::string id;
     std::string name;
     DeltaText delta = {};
@@ -89,19 +96,23 @@ class ReplyOut {
   void close_tool(Tool& tool);
   void close_all();
   void advance();
-  const Tool* find_tool(std::int64_t key) const;
+  Tool* open_tool(std::int64_t key);
+  void count(std::string_view text) { bytes_ += static_cast<std::int64_t>(text.size()); }
+  void count_block() { bytes_ += kBlockBytes; }
   Tool* live_tool();
   void send(const StreamEvent& event);
 
   const StreamSink& sink_;
   std::string response_id_;
   std::string model_;
+  std::int64_t bytes_ = 0;
   bool began_ = false;
   bool in_text_ = false;  // the last block is text or thinking of kind_, and may go on
   Kind kind_ = Kind::text;
   DeltaText delta_;
   std::string joined_;      // text of the open block that is not handed on yet
   std::deque<Tool> tools_;  // in the order they began; all before live_ are handed on
+  std::unordered_map<std::int64_t, std::size_t> by_key_;  // where in tools_
   std::size_t live_ = 0;
   std::deque<Later> later_;
 };

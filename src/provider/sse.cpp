@@ -6,6 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "provider/refusal.h"
+#include "reprise/error.h"
+
 namespace reprise::provider {
 
 bool SseParser::next_line(std::string_view& bytes, std::string_view& line) {
@@ -56,8 +59,10 @@ void SseParser::take_field(std::string_view line) {
   }
 }
 
-bool SseParser::too_large() const {
-  return static_cast<std::int64_t>(kept_.size() + data_.size()) > kEventBytesMax;
+Result<> SseParser::check_size() const {
+  return static_cast<std::int64_t>(kept_.size() + data_.size()) > event_bytes_max_
+             ? answer_too_large(event_bytes_max_)
+             : Result<>();
 }
 
 }  // namespace reprise::provider

@@ -8,15 +8,17 @@
 #include <string_view>
 
 #include "reprise/error.h"
+#include "reprise/provider.h"
 
 namespace reprise::provider {
 
-inline constexpr std::int64_t kEventBytesMax = 64 << 20;
-
 class SseParser {
  public:
+  explicit SseParser(std::int64_t event_bytes_max = kAnswerBytesMax)
+      : event_bytes_max_(event_bytes_max) {}
+
   // Calls event(name, data) -> Result<> for each event that `bytes` complete. The first error
-  // ends it. io for an event larger than kEventBytesMax.
+  // ends it. io with EFBIG for an event or line that is larger than allowed.
   template <class Event>
   Result<> feed(std::string_view bytes, const Event& event);
 
@@ -29,11 +31,12 @@ class SseParser {
   // and all of `bytes` is then kept.
   bool next_line(std::string_view& bytes, std::string_view& line);
   void take_field(std::string_view line);
-  bool too_large() const;
+  Result<> check_size() const;
 
   template <class Event>
   Result<> take_line(std::string_view line, const Event& event);
 
+  std::int64_t event_bytes_max_;
   std::string kept_;  // the beginning of a line
   std::string line_;  // a line that came in pieces
   std::string name_;
@@ -65,10 +68,7 @@ Result<> SseParser::feed(std::string_view bytes, const Event& event) {
   while (next_line(bytes, line)) {
     REPRISE_TRY(take_line(line, event));
   }
-  if (too_large()) {
-    return fail(Code::io, "an event of the answer is too large");
-  }
-  return {};
+  return check_size();
 }
 
 template <class Event>

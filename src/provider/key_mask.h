@@ -1,0 +1,72 @@
+#pragma once
+
+// A key that a server repeats is masked before anything of the answer is stored or shown, also when
+// it comes in pieces.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+
+// Shorter ones are words that local servers take for a key ("none", "ollama"): an answer may well
+// contain them.
+inline constexpr std::size_t kKeyBytesMin = 7;
+
+// `text` with "***" for each `key`; an empty key is nowhere in it.
+std::string masked(std::string text, std::string_view key);
+
+// Masks the key in one text that comes in pieces. What may be the beginning of a key waits for the
+// next piece.
+class KeyMask {
+ public:
+  explicit KeyMask(std::string key) : key_(std::move(key)) {}
+  std::string take(std::string_view piece);
+  std::string rest();  // what waits, which turned out to be no key
+
+ private:
+  std::string key_;
+  std::string waiting_;
+};
+
+// A sink before another one. Of each event that has words of the server in it, the key is masked.
+class MaskedSink {
+ public:
+  // `sink` must outlive it.
+  MaskedSink(const StreamSink& sink, std::string_view key);
+
+  void operator()(const StreamEvent& event);
+  // After the last event.
+  void finish();
+
+ private:
+  enum class Kind : std::uint8_t { none, text, thinking, signature, input };
+
+  void take(Kind kind, std::string_view piece);
+  void hand_on(std::string_view text);
+  bool masks() const { return !key_.empty(); }
+  std::string whole(std::string_view text) const { return masked(std::string(text), key_); }
+
+  void add(const TextDelta& one) { take(Kind::text, one.text); }
+  void add(const ThinkingDelta& one) { take(Kind::thinking, one.text); }
+  void add(const ThinkingSignature& one) { take(Kind::signature, one.signature); }
+  void add(const ToolInputDelta& one) { take(Kind::input, one.json); }
+  void add(const ToolUseBegin& one);
+  void add(const RawBlock& one);
+  void add(const ReplyStarted& one);
+  void add(const UsageReport& one);
+  void add(const ReplyEnded& one) { sink_(one); }
+  void add(const Retrying& one) { sink_(one); }
+
+  const StreamSink& sink_;
+  std::string key_;       // "" when nothing is masked
+  std::string json_key_;  // as it stands in a JSON string
+  KeyMask texts_;
+  KeyMask inputs_;
+  Kind kind_ = Kind::none;
+};
+
+}  // namespace reprise::provider

@@ -1,0 +1,111 @@
+#include "provider/key_mask.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "provider/codec.h"
+#include "provider/fixture_for_test.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::string_view kKey = "sk-secret-1234";
+
+TEST(KeyMask, MasksAKeyInAllTwoAndThreePartSplits) {
+  const std::string text = cat("a sk-sec sk-", kKey, kKey, " s");
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    for (std::size_t j = i; j <= text.size(); ++j) {
+      KeyMask mask{std::string(kKey)};
+      std::string out = mask.take(text.substr(0, i));
+      out += mask.take(text.substr(i, j - i));
+      out += mask.take(text.substr(j));
+      out += mask.rest();
+      ASSERT_EQ(out, "a sk-sec sk-****** s") << i << " " << j;
+    }
+  }
+}
+
+TEST(KeyMask, HoldsBackNothingThatIsNoBeginning) {
+  KeyMask mask{std::string(kKey)};
+  EXPECT_EQ(mask.take("words, "), "words, ");
+  EXPECT_EQ(mask.take("a ask"), "a a");
+  EXPECT_EQ(mask.take("ed"), "sked");
+  EXPECT_EQ(mask.rest(), "");
+}
+
+std::vector<std::string> answered(std::unique_ptr<Codec> codec, std::string body,
+                                  std::string_view key = kKey,
+                                  std::vector<http::Header> headers = {}) {
+  Bench bench(std::move(codec), {{.body = std::move(body), .headers = std::move(headers)}},
+              {.api_key = std::string(key)});
+  EXPECT_TRUE(bench.ask());
+  return bench.lines();
+}
+
+TEST(MaskedSink, MasksWhereverAChatAnswerMayHoldTheKey) {
+  const std::string body =
+      R"(data: {"id":"x-sk-secret-1234","model":"m-sk-secret-1234","choices":[{"delta":{"reasoning_content":"is sk-sec"}}]})"
+      "\n\n"
+      R"(data: {"choices":[{"delta":{"reasoning_content":"ret-1234?"}}]})"
+      "\n\n"
+      R"(data: {"choices":[{"delta":{"content":"yes: sk-secret"}}]})"
+      "\n\n"
+      R"(data: {"choices":[{"delta":{"content":"-12"}}]})"
+      "\n\n"
+      R"(data: {"choices":[{"delta":{"content":"34 and sk-"}}]})"
+      "\n\n"
+      R"(data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c-sk-secret-1234","function":{"name":"f","arguments":"{\"k\":\"sk-s"}}]}}]})"
+      "\n\n"
+      R"(data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"ecret-1234\"}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1,"completion_tokens":1}})"
+      "\n\ndata: [DONE]\n\n";
+  const auto lines = answered(make_openai_chat("http://model.test/v1"), body, kKey,
+                              {{"x-request-id", "req-sk-secret-1234"}});
+  EXPECT_THAT(lines, testing::Each(Not(HasSubstr("secret"))));
+  ASSERT_EQ(lines.size(), 7U);
+  EXPECT_THAT(std::vector(lines.begin(), lines.begin() + 5),
+              ElementsAre("started x-***: m-***", "thinking: is ***?", "text: yes: *** and sk-",
+                          "tool c-***: f", R"(input: {"k":"***"})"));
+  EXPECT_THAT(lines[5], HasSubstr("***"));
+}
+
+TEST(MaskedSink, MasksRawBlocksAndSignatures) {
+  const std::string body =
+      R"(data: {"type":"response.created","response":{"id":"r","model":"m"}})"
+      "\n\n"
+      R"(data: {"type":"response.output_item.done","output_index":0,"item":{"type":"reasoning","encrypted_content":"sk-secret-1234","summary":[]}})"
+      "\n\n"
+      R"(data: {"type":"response.completed","response":{"id":"r","status":"completed","output":[]}})"
+      "\n\n";
+  const auto lines = answered(make_openai_responses(), body);
+  EXPECT_THAT(lines, testing::Contains(HasSubstr(R"("encrypted_content":"***")")));
+}
+
+TEST(MaskedSink, ShowsWhatOnlyBeganLikeAKeyWhenTheAnswerIsCut) {
+  Bench bench(make_openai_chat("http://model.test/v1"),
+              {{.body = "data: {\"choices\":[{\"delta\":{\"content\":\"so sk-se\"}}]}\n\n"}},
+              {.api_key = std::string(kKey)});
+  EXPECT_FALSE(bench.ask());
+  EXPECT_THAT(bench.lines(), testing::Contains("text: so sk-se"));
+}
+
+TEST(MaskedSink, LeavesTheWordsThatLocalServersTakeForAKey) {
+  const std::string body =
+      "data: {\"choices\":[{\"delta\":{\"content\":\"ask ollama\"},"
+      "\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+  EXPECT_THAT(answered(make_openai_chat("http://model.test/v1"), body, "ollama"),
+              testing::Contains("text: ask ollama"));
+}
+
+}  // namespace
+}  // namespace reprise::provider
