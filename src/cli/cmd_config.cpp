@@ -218,7 +218,8 @@ class ConfigCommand final : public Command {
 
   static Result<Exit> init_context(Context& context) {
     const std::filesystem::path file = find_context_file(context.working_dir());
-    REPRISE_TRY(store::context::create_context_file(file));
+    REPRISE_TRY(store::context::create_context_file(
+        file, find_provider_kind("openai-chat")->default_model));
     context.remark(cat("wrote ", file.string(), "; it will hold the conversation, so keep it out ",
                        "of version control unless others may read it"));
     context.remark("use it with --store context: in this folder and below");

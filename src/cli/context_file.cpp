@@ -40,8 +40,13 @@ class Taker {
       : settings_(settings), file_(file), defaults_(defaults), refusal_(std::move(refusal)) {}
 
   void take() {
+    if (!was_given(settings_, "model", "REPRISE_MODEL") &&
+        settings_.provider != defaults_.provider) {
+      settings_.any.model.reset();  // they are another provider's
+      settings_.any.dev_model.reset();
+    }
     if (!was_given(settings_, "provider", "REPRISE_PROVIDER")) {
-      set(settings_.provider, defaults_.provider, "provider");
+      set(settings_.provider, std::optional(defaults_.provider), "provider");
     }
     ProviderSettings& own = settings_.providers[defaults_.provider];
     const std::string prefix = cat("providers.", defaults_.provider, ".");
@@ -57,9 +62,9 @@ class Taker {
     set(settings_.system, defaults_.system, "system");
     set(settings_.temperature, defaults_.temperature, "temperature");
     set(settings_.max_tokens, defaults_.max_tokens, "max_tokens");
-    set(settings_.stream, defaults_.stream, "stream_default");
+    set(settings_.stream, std::optional(defaults_.stream), "stream_default");
     if (!defaults_.save_path.empty()) {
-      set(settings_.save_path, defaults_.save_path, "save_path_default");
+      set(settings_.save_path, std::optional(defaults_.save_path), "save_path_default");
     }
   }
 
@@ -70,12 +75,16 @@ class Taker {
     slot.reset();
     general.reset();
     if (!value.empty()) {
-      set(slot, value, key);
+      set(slot, std::optional(value), key);
     }
   }
 
+  // What the file does not say stays as it is.
   template <class Value>
-  void set(std::optional<Value>& slot, const Value& value, std::string_view key) {
+  void set(std::optional<Value>& slot, const std::optional<Value>& value, std::string_view key) {
+    if (!value) {
+      return;
+    }
     slot = value;
     settings_.origin.insert_or_assign(std::string(key), file_.native());
   }
@@ -129,8 +138,8 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
   settings.context_file = file;
   Taker(settings, file, defaults, refusal(settings, choice, defaults)).take();
   if (defaults.is_damaged && !defaults.faults.empty()) {
-    defaults.faults.front() += cat("; from here on the defaults hold: ", defaults.model, " of ",
-                                   defaults.provider, " at its usual server");
+    defaults.faults.front() +=
+        cat("; from here on the defaults hold: ", defaults.provider, " at its usual server");
   }
   std::ranges::move(defaults.faults, std::back_inserter(warnings));
   return {};

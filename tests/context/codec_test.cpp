@@ -112,14 +112,11 @@ TEST(ContextCodec, SpellsAllAnewAsTheOriginalDoes) {
       << "all answers are new to the file";
 }
 
+// What goes to the model is not made up.
 TEST(ContextCodec, AnEmptyDocumentIsTheDefaults) {
   EXPECT_EQ(write({}), R"({
   "provider": "openai",
   "base_url": "https://api.openai.com/v1",
-  "model": "gpt-4o-mini",
-  "system": "You are a helpful assistant.",
-  "temperature": 0.7,
-  "max_tokens": 1024,
   "stream_default": true,
   "save_path_default": "ai.out.txt",
   "env_key": "OPENAI_API_KEY",
@@ -153,8 +150,7 @@ TEST(ContextCodec, KeepsWhatItDoesNotKnow) {
        {R"("x": {"n": 1.0, "n": 2e0})", R"("temperature": 1.50)",
         R"("max_tokens": 99999999999999999999)", R"("model": ["odd"])", R"([1.0, {"a" : null}])",
         R"("timestamp": "yesterday")", R"("prompt_tokens": 1.5, "cost": 1e-4, "z": 0.10)",
-        R"("total_turns": "many")", R"("last_format": 3.0)", R"("y": 1.0)",
-        R"("system": "You are a helpful assistant.")"}) {
+        R"("total_turns": "many")", R"("last_format": 3.0)", R"("y": 1.0)"}) {
     EXPECT_NE(written.find(part), std::string::npos) << part << "\n" << written;
   }
   const Document again = read(written);
@@ -233,8 +229,20 @@ TEST(ContextCodec, AStoredPromptIsNotOutvotedByAMissingOne) {
   EXPECT_EQ(read(stored).sessions.front().stored.session.system_prompt, "");
   EXPECT_EQ(read(write(read(stored))).sessions.front().stored.session.system_prompt, "");
   const std::string none = R"({"conversation": [{"role": "user", "content": "q"}]})";
-  EXPECT_EQ(read(none).sessions.front().stored.session.system_prompt,
-            "You are a helpful assistant.");
+  EXPECT_EQ(read(none).sessions.front().stored.session.system_prompt, "");
+}
+
+TEST(ContextCodec, AddsNothingThatGoesToTheModel) {
+  const std::string bare =
+      R"({"conversation": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]})";
+  const std::string written = write(read(bare));
+  for (const char* const name : {"model", "system", "temperature", "max_tokens"}) {
+    EXPECT_EQ(written.find(cat('"', name, "\":")), std::string::npos) << name << "\n" << written;
+  }
+  EXPECT_NE(written.find(R"("env_key": "OPENAI_API_KEY")"), std::string::npos);
+  const Session session = read(written).sessions.front().stored.session;
+  EXPECT_EQ(session.info.model, "");
+  EXPECT_EQ(session.system_prompt, "");
 }
 
 TEST(ContextCodec, TurnsAreCountedAndNeverCorrected) {

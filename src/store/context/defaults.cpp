@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include "base/file.h"
@@ -26,6 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kUsualPrompt = R"("You are a helpful assistant.")";  // the format's
+
 template <class Number>
 std::optional<Number> number_in(std::string_view json) {
   Number number{};
@@ -41,43 +44,44 @@ std::optional<bool> truth_in(std::string_view json) {
   return json == "true";
 }
 
-// A member of the right type, or what a missing one means.
+// A member of the right type, or what a missing one means: perhaps nothing.
 class DefaultsReader {
  public:
   DefaultsReader(const fs::path& file, const Extra& members, Defaults& out)
       : file_(file), members_(members), out_(out) {}
 
-  std::string text(std::string_view name) {
-    return value<std::string>(name, "a text", [](const RawJson& json) { return text_of(&json); });
+  std::optional<std::string> text(std::string_view name) {
+    return value(name, "a text", [](const RawJson& json) { return text_of(&json); });
   }
-  double decimal(std::string_view name) {
-    return value<double>(name, "a number from 0 on", [](const RawJson& json) {
+  std::optional<double> decimal(std::string_view name) {
+    return value(name, "a number from 0 on", [](const RawJson& json) {
       const auto number = number_in<double>(json.text());
       return number && *number >= 0 ? number : std::nullopt;
     });
   }
-  std::int64_t count(std::string_view name) {
-    return value<std::int64_t>(name, "a whole number above 0", [](const RawJson& json) {
+  std::optional<std::int64_t> count(std::string_view name) {
+    return value(name, "a whole number above 0", [](const RawJson& json) {
       const auto number = number_in<std::int64_t>(json.text());
       return number && *number > 0 ? number : std::nullopt;
     });
   }
-  bool truth(std::string_view name) {
-    return value<bool>(name, "true or false",
-                       [](const RawJson& json) { return truth_in(json.text()); });
+  std::optional<bool> truth(std::string_view name) {
+    return value(name, "true or false", [](const RawJson& json) { return truth_in(json.text()); });
   }
 
  private:
-  template <class Value, class Read>
-  Value value(std::string_view name, std::string_view wanted, const Read& read) {
+  template <class Read>
+  std::invoke_result_t<Read, const RawJson&> value(std::string_view name, std::string_view wanted,
+                                                   const Read& read) {
+    const RawJson usual = json::take(default_of(name));
     if (const RawJson* const json = find(members_, name); json != nullptr) {
       if (auto found = read(*json); found) {
-        return *std::move(found);
+        return found;
       }
-      out_.faults.push_back(
-          cat(file_.native(), ": ", name, " must be ", wanted, "; its default is used"));
+      out_.faults.push_back(cat(file_.native(), ": ", name, " must be ", wanted, "; ",
+                                usual.is_null() ? "it is left out" : "its default is used"));
     }
-    return read(json::take(default_of(name))).value_or(Value{});
+    return read(usual);
   }
 
   const fs::path& file_;
@@ -92,21 +96,19 @@ Defaults defaults_in(const fs::path& file, const Document& document) {
     out.faults.push_back(cat(file.native(), ": ", document.aside->reason));
   }
   DefaultsReader read(file, document.extra, out);
-  out.provider = provider_name(read.text("provider"));
-  out.base_url = read.text("base_url");
+  out.provider = provider_name(read.text("provider").value_or(""));
+  out.base_url = read.text("base_url").value_or("");
   const RawJson usual = json::take(default_of("base_url"));
   if (out.base_url == text_of(&usual)) {
     out.base_url.clear();
   }
   out.model = read.text("model");
-  const std::string system = read.text("system");
-  out.system =
-      document.sessions.empty() ? system : document.sessions.front().stored.session.system_prompt;
+  out.system = read.text("system");
   out.temperature = read.decimal("temperature");
   out.max_tokens = read.count("max_tokens");
-  out.stream = read.truth("stream_default");
-  out.save_path = read.text("save_path_default");
-  out.env_key = read.text("env_key");
+  out.stream = read.truth("stream_default").value_or(true);
+  out.save_path = read.text("save_path_default").value_or("");
+  out.env_key = read.text("env_key").value_or("");
   return out;
 }
 
@@ -124,7 +126,7 @@ Result<Defaults> read_defaults(const fs::path& file) {
   return defaults_in(file, document);
 }
 
-Result<> create_context_file(const fs::path& file) {
+Result<> create_context_file(const fs::path& file, std::string_view model) {
   REPRISE_TRY(make_private_folders(folder_of(file)));
   auto made = open_file(file, O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (!made && made.error().os_errno == EEXIST) {
@@ -134,6 +136,8 @@ Result<> create_context_file(const fs::path& file) {
     return std::unexpected(std::move(made).error());
   }
   Document document;
+  put(document.extra, "model", RawJson::string(model));
+  put(document.extra, "system", json::take(kUsualPrompt));
   REPRISE_ASSIGN(const std::string bytes, encode(file, document));
   REPRISE_TRY(write_all(made->get(), bytes, file));
   REPRISE_TRY(sync_file(made->get(), file));

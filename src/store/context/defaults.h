@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reprise/error.h"
@@ -14,10 +16,11 @@ namespace reprise::store::context {
 struct Defaults {
   std::string provider;  // as Reprise names it
   std::string base_url;  // "" for the provider's own
-  std::string model;
-  std::string system;  // "" when a prompt in the conversation comes first
-  double temperature = 0;
-  std::int64_t max_tokens = 0;
+  // What goes to the model, where the file says it.
+  std::optional<std::string> model;
+  std::optional<std::string> system;
+  std::optional<double> temperature;
+  std::optional<std::int64_t> max_tokens;
   bool stream = true;
   std::string save_path;  // "" for none
   std::string env_key;
@@ -30,7 +33,8 @@ struct Defaults {
 // All defaults when there is no such file.
 Result<Defaults> read_defaults(const std::filesystem::path& file);
 
-// A new file with the defaults and no conversation, 0600. conflict when there is one.
-Result<> create_context_file(const std::filesystem::path& file);
+// A new file with the defaults, a system prompt, this model and no conversation, 0600. conflict
+// when there is one.
+Result<> create_context_file(const std::filesystem::path& file, std::string_view model);
 
 }  // namespace reprise::store::context

@@ -63,12 +63,11 @@ void fill_in_defaults(Document& document) {
   const bool is_new = document.extra.empty() && !document.sessions.empty();
   const Extra config =
       is_new ? members_of(document.sessions.front().stored.session.config.text()) : Extra{};
-  const bool from_such_a_file = find(config, "provider") != nullptr &&
-                                find(config, "base_url") != nullptr &&
-                                find(config, "model") != nullptr;
+  const bool from_such_a_file =
+      find(config, "provider") != nullptr && find(config, "base_url") != nullptr;
   for (const auto& [name, otherwise] : kDefaults) {
     const RawJson* const taken_over = from_such_a_file ? find(config, name) : nullptr;
-    if (find(document.extra, name) == nullptr) {
+    if (find(document.extra, name) == nullptr && (taken_over != nullptr || otherwise != "null")) {
       put(document.extra, name, taken_over != nullptr ? *taken_over : json::take(otherwise));
     }
   }
@@ -86,7 +85,9 @@ class Writer {
       fill_in_defaults_of(session->stored);
     }
     for (const auto& [name, ignored] : kDefaults) {
-      member(name, find(document_.extra, name)->text());
+      if (const RawJson* const value = find(document_.extra, name); value != nullptr) {
+        member(name, value->text());
+      }
     }
     std::int64_t answers = 0;
     if (session != nullptr) {
@@ -125,10 +126,8 @@ class Writer {
   // What the session has from the file goes on to be what the file says.
   void fill_in_defaults_of(StoredSession& stored) {
     const Session before = native_session(stored, document_.extra);
-    const bool has_prompt = find(document_.extra, "system") != nullptr &&
-                            before.system_prompt == stored.session.system_prompt;
     fill_in_defaults(document_);
-    if (!has_prompt) {
+    if (before.system_prompt != stored.session.system_prompt) {
       put(document_.extra, "system", RawJson::string(stored.session.system_prompt));
     }
     if (stored.session.config == before.config) {
@@ -211,7 +210,9 @@ class Writer {
   void rest(const FileSession& session, Extra members) {
     const StoredSession& stored = session.stored;
     for (const auto& [name, ignored] : kDefaults) {
-      members.push_back({std::string(name), *find(document_.extra, name)});
+      if (const RawJson* const value = find(document_.extra, name); value != nullptr) {
+        members.push_back({std::string(name), *value});
+      }
     }
     std::string text = cat(R"({"id":)", json::quoted(stored.session.info.id.str()));
     if (!stored.todos.empty()) {

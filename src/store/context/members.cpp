@@ -30,17 +30,16 @@ Extra default_notes() {
   return {{"notes", json::take(kDefaultNotes)}};
 }
 
+const auto* find_default(std::string_view name) {
+  return std::ranges::find(kDefaults, name, &std::pair<std::string_view, std::string_view>::first);
+}
+
 std::string text_or_default(const Extra& members, std::string_view name) {
   if (auto text = text_of(find(members, name)); text) {
     return *std::move(text);
   }
   const RawJson otherwise = json::take(default_of(name));
   return text_of(&otherwise).value_or("");
-}
-
-bool has_system_message(const Log& log) {
-  return std::ranges::any_of(
-      log.own, [](const SharedMessage& message) { return message->role == role::kSystem; });
 }
 
 Extra connection(const Extra& members) {
@@ -70,13 +69,12 @@ Extra unknown(const Extra& members, const Meta& meta) {
 }  // namespace
 
 std::string_view default_of(std::string_view name) {
-  const auto* const found =
-      std::ranges::find(kDefaults, name, &std::pair<std::string_view, std::string_view>::first);
+  const auto* const found = find_default(name);
   return found == kDefaults.end() ? "null" : found->second;
 }
 
 bool is_default(std::string_view name) {
-  return default_of(name) != "null";
+  return find_default(name) != kDefaults.end();
 }
 
 std::string provider_name(std::string_view written) {
@@ -181,11 +179,7 @@ void add_native(const fs::path& file, const Extra& members, StoredSession& store
   session.info.working_dir = root_folder(file).native();
   session.config = json::take(object_of(connection(members)));
   session.extra = unknown(members, meta);
-  // A prompt that was said in the conversation is not outvoted by one that nobody has written.
-  const bool has_prompt = text_of(find(members, "system")).has_value();
-  session.system_prompt = has_prompt || !has_system_message(*stored.log)
-                              ? text_or_default(members, "system")
-                              : std::string();
+  session.system_prompt = text_or_default(members, "system");
   const auto& messages = stored.log->own;
   session.info.updated_at =
       meta.last_updated.value_or(messages.empty() ? Time{} : messages.back()->created_at);

@@ -23,20 +23,21 @@ inline constexpr std::string_view kMeta = "meta";
 inline constexpr std::string_view kLastUpdated = "last_updated";
 inline constexpr std::string_view kTotalTurns = "total_turns";
 
-// The members before the conversation, in their order, and what a missing one means.
+// The members before the conversation, in their order, and what a missing one means, as JSON. Those
+// that go to the model mean nothing then: what nobody has written is not sent.
 inline constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kDefaults = {{
     {"provider", R"("openai")"},
     {"base_url", R"("https://api.openai.com/v1")"},
-    {"model", R"("gpt-4o-mini")"},
-    {"system", R"("You are a helpful assistant.")"},
-    {"temperature", "0.7"},
-    {"max_tokens", "1024"},
+    {"model", "null"},
+    {"system", "null"},
+    {"temperature", "null"},
+    {"max_tokens", "null"},
     {"stream_default", "true"},
     {"save_path_default", R"("ai.out.txt")"},
     {"env_key", R"("OPENAI_API_KEY")"},
 }};
-bool is_default(std::string_view name);
-// As JSON; "null" for all other members.
+bool is_default(std::string_view name);  // whether it is one of them
+// "null" for all other members, too.
 std::string_view default_of(std::string_view name);
 
 // The provider's name as Reprise knows it: what is reached like "openai" is "openai-chat".
