@@ -77,7 +77,8 @@ struct Usage {
   TokenCount input = {};
   TokenCount output = {};
   TokenCount reasoning = {};
-  TokenCount cached = {};
+  TokenCount cached = {};         // of the input, read from the provider's cache
+  TokenCount cache_written = {};  // of the input, put into it
   std::optional<Money> cost = {};
   std::string price_source =
       {};  // where the cost came from: "provider", "config"; "" without a cost

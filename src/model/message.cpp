@@ -291,6 +291,7 @@ bool read_usage(json::Scanner& scanner, Usage& usage) {
         {"output_tokens", &usage.output},
         {"reasoning_tokens", &usage.reasoning},
         {"cached_tokens", &usage.cached},
+        {"cache_written_tokens", &usage.cache_written},
     };
     for (const auto& [key, count] : counts) {
       if (key == name) {
@@ -404,6 +405,9 @@ std::string usage_to_json(const Usage& usage) {
       .field("output_tokens", usage.output.value)
       .field("reasoning_tokens", usage.reasoning.value)
       .field("cached_tokens", usage.cached.value);
+  if (usage.cache_written.value != 0) {
+    object.field("cache_written_tokens", usage.cache_written.value);
+  }
   if (usage.cost) {
     object.raw("cost", usage.cost->str());
   } else {

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -15,6 +16,7 @@
 #include "provider/codec.h"
 #include "provider/kinds.h"
 #include "provider/reply_out.h"
+#include "provider/request_options.h"
 #include "provider/request_parts.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
@@ -24,7 +26,29 @@ namespace {
 
 constexpr std::string_view kName = "anthropic";
 
-void append_tools(std::string& out, const std::vector<ToolSpec>& tools) {
+// What comes before a mark is written to the provider's cache, and read from it by the next request
+// that begins the same. Four of them are allowed.
+constexpr std::string_view kCacheControl = R"({"type":"ephemeral"})";
+
+constexpr Spelling kSpellings[] = {
+    {"reasoning_summary", R"("none")", R"({"thinking":{"type":"adaptive","display":"omitted"}})"},
+    {"reasoning_summary", "", R"({"thinking":{"type":"adaptive","display":"summarized"}})"},
+    {"effort", R"("none")", R"({"thinking":{"type":"disabled"}})"},
+    {"effort", R"("minimal")",
+     R"({"thinking":{"type":"adaptive"},"output_config":{"effort":"low"}})"},
+    {"effort", "", R"({"thinking":{"type":"adaptive"},"output_config":{"effort":%}})"},
+    {"thinking_budget", "", R"({"thinking":{"type":"enabled","budget_tokens":%}})"},
+    {"schema", "", R"({"output_config":{"format":{"type":"json_schema","schema":%}}})"},
+    {"stop", "", R"({"stop_sequences":%})"},
+    {"top_p", "", R"({"top_p":%})"},
+    {"service_tier", "", R"({"service_tier":%})"},
+    {"tool_choice", R"("auto")", R"({"tool_choice":{"type":"auto"}})"},
+    {"tool_choice", R"("none")", R"({"tool_choice":{"type":"none"}})"},
+    {"tool_choice", R"("required")", R"({"tool_choice":{"type":"any"}})"},
+    {"tool_choice", "", R"({"tool_choice":{"type":"tool","name":%}})"},
+};
+
+void append_tools(std::string& out, const std::vector<ToolSpec>& tools, bool cached) {
   json::ArrayWriter array(out);
   for (const ToolSpec& tool : tools) {
     array.item();
@@ -32,8 +56,20 @@ void append_tools(std::string& out, const std::vector<ToolSpec>& tools) {
     object.field("name", tool.name)
         .field("description", tool.description)
         .raw("input_schema", tool.parameters.text());
+    if (cached && &tool == &tools.back()) {
+      object.raw("cache_control", kCacheControl);
+    }
     object.close();
   }
+  array.close();
+}
+
+// The prompt as a block, which can be marked.
+void append_cached_system(std::string& out, std::string_view system) {
+  json::ArrayWriter array(out);
+  array.item();
+  json::ObjectWriter object(out);
+  object.field("type", "text").field("text", system).raw("cache_control", kCacheControl).close();
   array.close();
 }
 
@@ -167,12 +203,18 @@ class Anthropic final : public Codec {
     return out;
   }
 
+  std::span<const Spelling> spellings() const override { return kSpellings; }
+
   void begin_body(std::string& out, const Request& request) const override {
+    const bool cached = request.options.prompt_cache.value_or(false);
     json::ObjectWriter object(out);
     object.field("model", request.model)
         .field("max_tokens", request.max_tokens.value_or(anthropic_max_tokens(request.model)))
         .field("stream", request.stream);
-    if (!request.system.empty()) {
+    if (!request.system.empty() && cached) {
+      object.key("system");
+      append_cached_system(out, request.system);
+    } else if (!request.system.empty()) {
       object.field("system", request.system);
     }
     if (request.temperature) {
@@ -180,29 +222,47 @@ class Anthropic final : public Codec {
     }
     if (!request.tools.empty()) {
       object.key("tools");
-      append_tools(out, request.tools);
+      append_tools(out, request.tools, cached);
     }
-    object.key("messages");
+    object.close();
   }
 
   // Calls in the history are refused in a request that offers no tools: they are declared, and may
   // not be used.
-  void end_body(std::string& out, const std::set<std::string>& called) const override {
+  std::string end_fields(const std::set<std::string>& called) const override {
+    std::string out;
+    json::ObjectWriter object(out);
     if (!called.empty()) {
       std::vector<ToolSpec> tools;
       tools.reserve(called.size());
       for (const std::string& name : called) {
         tools.push_back({name, "not available now", json::take(R"({"type":"object"})")});
       }
-      out += R"(,"tools":)";
-      append_tools(out, tools);
-      out += R"(,"tool_choice":{"type":"none"})";
+      object.key("tools");
+      append_tools(out, tools, false);
+      object.raw("tool_choice", R"({"type":"none"})");
     }
-    out += '}';
+    object.close();
+    return out;
   }
 
   void add_message(json::ArrayWriter& items, std::string& out,
                    const Message& message) const override {
+    add(items, out, message, false);
+  }
+
+  // The next request has the same messages up to here.
+  void add_last_message(json::ArrayWriter& items, std::string& out, const Message& message,
+                        const Request& request) const override {
+    add(items, out, message, request.options.prompt_cache.value_or(false) && request.grows);
+  }
+
+  std::unique_ptr<ReplyReader> reader(ReplyOut& out) const override {
+    return make_anthropic_reader(out);
+  }
+
+ private:
+  static void add(json::ArrayWriter& items, std::string& out, const Message& message, bool cached) {
     const bool assistant = message.role == role::kAssistant;
     std::string content;
     json::ArrayWriter array(content);
@@ -216,14 +276,15 @@ class Anthropic final : public Codec {
     if (content == "[]") {
       return;  // empty messages are refused
     }
+    // Not every block of an answer may be marked.
+    if (constexpr std::string_view kEnd = "}]"; cached && !assistant && content.ends_with(kEnd)) {
+      content.resize(content.size() - kEnd.size());
+      content += cat(R"(,"cache_control":)", kCacheControl, kEnd);
+    }
     items.item();
     json::ObjectWriter object(out);
     object.field("role", assistant ? role::kAssistant : role::kUser).raw("content", content);
     object.close();
-  }
-
-  std::unique_ptr<ReplyReader> reader(ReplyOut& out) const override {
-    return make_anthropic_reader(out);
   }
 };
 

@@ -27,6 +27,9 @@ StopReason reason_of(std::string_view stop, bool used_tools) {
   if (stop == "max_tokens" || stop == "model_context_window_exceeded") {
     return StopReason::max_tokens;
   }
+  if (stop == "pause_turn") {
+    return StopReason::paused;
+  }
   if (stop == "refusal") {
     return StopReason::refused;
   }
@@ -91,7 +94,7 @@ class AnthropicReader final : public ReplyReader {
   void finish(std::string_view request_id) override {
     out_.end_blocks();
     usage_.request_id = request_id_of(out_.response_id(), request_id);
-    usage_.input.value = fresh_ + usage_.cached.value + written_;
+    usage_.input.value = fresh_ + usage_.cached.value + usage_.cache_written.value;
     out_.usage(usage_);
     out_.ended(reason_of(stop_reason_, out_.used_tools()));
   }
@@ -114,7 +117,10 @@ class AnthropicReader final : public ReplyReader {
     take("input_tokens", fresh_);
     take("output_tokens", usage_.output.value);
     take("cache_read_input_tokens", usage_.cached.value);
-    take("cache_creation_input_tokens", written_);
+    take("cache_creation_input_tokens", usage_.cache_written.value);
+    if (const JsonView details = usage["output_tokens_details"]; details) {
+      usage_.reasoning.value = details["thinking_tokens"].count();
+    }
   }
 
   void take_stop(JsonView reason) {
@@ -209,8 +215,7 @@ class AnthropicReader final : public ReplyReader {
   std::string raw_;
   std::string raw_input_;
   Usage usage_;
-  std::int64_t fresh_ = 0;    // input tokens beside the cache
-  std::int64_t written_ = 0;  // input tokens put into the cache
+  std::int64_t fresh_ = 0;  // input tokens beside the cache
   std::string stop_reason_;
   bool stopped_ = false;
   bool done_ = false;

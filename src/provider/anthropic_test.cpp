@@ -43,15 +43,17 @@ const std::string kStart = one_event(
     R"("content":[],"model":"claude-opus-4-8","stop_reason":null,"usage":{"input_tokens":25,)"
     R"("cache_creation_input_tokens":100,"cache_read_input_tokens":1000,"output_tokens":1}})");
 std::string end(std::string_view reason) {
-  return one_event("message_delta", cat(R"("delta":{"stop_reason":")", reason,
-                                        R"("},"usage":{"output_tokens":15})")) +
+  return one_event(
+             "message_delta",
+             cat(R"("delta":{"stop_reason":")", reason,
+                 R"("},"usage":{"output_tokens":15,"output_tokens_details":{"thinking_tokens":7}})")) +
          one_event("message_stop", "");
 }
 
 constexpr std::string_view kStarted = "started msg_01XFDUDYJgAACzvnptvVoYEL: claude-opus-4-8";
 constexpr std::string_view kUsageLine =
-    R"(usage {"input_tokens":1125,"output_tokens":15,"reasoning_tokens":0,"cached_tokens":1000,)"
-    R"("cost":null,"request_id":"msg_01XFDUDYJgAACzvnptvVoYEL"})";
+    R"(usage {"input_tokens":1125,"output_tokens":15,"reasoning_tokens":7,"cached_tokens":1000,)"
+    R"("cache_written_tokens":100,"cost":null,"request_id":"msg_01XFDUDYJgAACzvnptvVoYEL"})";
 
 TEST(Anthropic, ReadsAStreamInAllChunkings) {
   const std::string body =
@@ -82,7 +84,8 @@ TEST(Anthropic, ReadsAWholeAnswer) {
       R"("content":[{"type":"thinking","thinking":"t","signature":"s"},)"
       R"({"type":"text","text":"Hi"},{"type":"tool_use","id":"u","name":"f","input":{"a": 1.0}}],)"
       R"("stop_reason":"tool_use","usage":{"input_tokens":25,"cache_creation_input_tokens":100,)"
-      R"("cache_read_input_tokens":1000,"output_tokens":15}})";
+      R"("cache_read_input_tokens":1000,"output_tokens":15,)"
+      R"("output_tokens_details":{"thinking_tokens":7}}})";
   Bench bench(anthropic(), {{.body = body}});
   ASSERT_TRUE(bench.ask(false));
   EXPECT_THAT(bench.lines(),
@@ -105,6 +108,12 @@ TEST(Anthropic, KeepsBlocksItDoesNotKnow) {
           kStarted,
           R"(raw: {"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"q":"x"}})",
           kUsageLine, "ended 2"));
+}
+
+TEST(Anthropic, TellsAPauseFromTheEnd) {
+  Bench bench(anthropic(), {{.body = kStart + end("pause_turn")}});
+  ASSERT_TRUE(bench.ask());
+  EXPECT_EQ(bench.lines().back(), cat("ended ", static_cast<int>(StopReason::paused)));
 }
 
 TEST(Anthropic, OverloadedInTheMiddleIsNotTriedAgain) {

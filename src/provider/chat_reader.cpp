@@ -43,6 +43,7 @@ Usage usage_of(JsonView json) {
   usage.output.value = json["completion_tokens"].count();
   usage.reasoning.value = json["completion_tokens_details"]["reasoning_tokens"].count();
   usage.cached.value = json["prompt_tokens_details"]["cached_tokens"].count();
+  usage.cache_written.value = json["prompt_tokens_details"]["cache_write_tokens"].count();
   if (usage.cached.value == 0) {
     usage.cached.value = json["prompt_cache_hit_tokens"].count();  // DeepSeek
   }

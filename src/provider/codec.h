@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/http.h"
 #include "base/json_write.h"
 #include "provider/reply_out.h"
+#include "provider/request_options.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
@@ -43,18 +45,27 @@ class Codec {
   virtual std::vector<http::Header> headers(std::string_view api_key) const = 0;
   virtual bool keeps_responses() const { return false; }
 
-  // The body is begin_body(), the messages as an array, end_body().
+  // How the request's options are said, in request_options.h.
+  virtual std::span<const Spelling> spellings() const = 0;
+
+  // The body is one object: what begin_body() writes as an object, with the options and what a
+  // person adds merged into it, then the messages as an array, then end_fields().
   virtual void begin_body(std::string& out, const Request& request) const = 0;
-  // `called` names the tools that the messages call, when the request offers none.
-  virtual void end_body(std::string& out, const std::set<std::string>& /*called*/) const {
-    out += '}';
-  }
+  virtual std::string_view messages_field() const { return "messages"; }
+  // Another object, whose members are left out where the body has them. `called` names the tools
+  // that the messages call, when the request offers none.
+  virtual std::string end_fields(const std::set<std::string>& /*called*/) const { return "{}"; }
   // Adds what the message is in this protocol: none, one or several items. A system prompt that is
   // a message is written by begin_messages.
   virtual void begin_messages(json::ArrayWriter& /*items*/, std::string& /*out*/,
                               const Request& /*request*/) const {}
   virtual void add_message(json::ArrayWriter& items, std::string& out,
                            const Message& message) const = 0;
+  // The same for the last message of the request.
+  virtual void add_last_message(json::ArrayWriter& items, std::string& out, const Message& message,
+                                const Request& /*request*/) const {
+    add_message(items, out, message);
+  }
 
   virtual std::unique_ptr<ReplyReader> reader(ReplyOut& out) const = 0;
 };

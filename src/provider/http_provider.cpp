@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -12,10 +13,12 @@
 #include <vector>
 
 #include "base/http.h"
+#include "base/json_scan.h"
 #include "base/text.h"
 #include "base/variable.h"
 #include "provider/answer.h"
 #include "provider/codec.h"
+#include "provider/json_view.h"
 #include "provider/key_mask.h"
 #include "provider/refusal.h"
 #include "provider/reply_out.h"
@@ -23,6 +26,7 @@
 #include "provider/retry.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
+#include "reprise/json.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {
@@ -37,6 +41,32 @@ struct Failure {
   std::optional<milliseconds> pause = std::nullopt;  // asked for by the provider
 };
 
+// The ways to send a key, but for the protocol's own.
+constexpr std::pair<std::string_view, std::string_view> kKeyHeaders[] = {
+    {"bearer", "Authorization"},
+    {"x-api-key", "x-api-key"},
+    {"api-key", "api-key"},
+};
+
+const auto* find_key_header(std::string_view auth) {
+  const auto* const found =
+      std::ranges::find(kKeyHeaders, auth, [](const auto& one) { return one.first; });
+  return found == std::end(kKeyHeaders) ? nullptr : found;
+}
+
+http::Header key_header(std::string_view auth, std::string_view api_key) {
+  return {std::string(find_key_header(auth)->second),
+          cat(auth == "bearer" ? "Bearer " : "", api_key)};
+}
+
+// Of what a person adds, these are shown as they are.
+bool holds_no_secret(std::string_view name) {
+  constexpr std::string_view kNames[] = {
+      "anthropic-beta", "anthropic-version", "openai-beta", "openai-organization",
+      "openai-project", "http-referer",      "x-title",     "user-agent"};
+  return std::ranges::find(kNames, ascii_lower(name)) != std::end(kNames);
+}
+
 class HttpProvider final : public Provider {
  public:
   HttpProvider(const ProviderKind& kind, std::unique_ptr<Codec> codec, ProviderOptions options,
@@ -44,12 +74,15 @@ class HttpProvider final : public Provider {
       : kind_(kind),
         codec_(std::move(codec)),
         options_(std::move(options)),
-        seams_(std::move(seams)) {}
+        seams_(std::move(seams)),
+        own_host_(ascii_lower(http::host_of(options_.base_url)) ==
+                  http::host_of(kind.default_url)) {}
 
   std::string_view name() const override { return codec_->name(); }
   bool keeps_responses() const override { return codec_->keeps_responses(); }
 
   Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) override {
+    choose_caching(request);
     for (int retry = 0;; ++retry) {
       const auto failure = attempt(request, sink, stop);
       if (!failure) {
@@ -68,8 +101,14 @@ class HttpProvider final : public Provider {
   }
 
   Result<std::string> dry_run(Request& request) override {
+    choose_caching(request);
     http::Request sent = http_request(request, options_.api_key.empty() ? "" : "***");
-    REPRISE_ASSIGN(sent.body, render_body(*codec_, request));
+    for (http::Header& header : sent.headers) {
+      if (is_given(header) && !holds_no_secret(header.name)) {
+        header.value = "***";
+      }
+    }
+    REPRISE_ASSIGN(sent.body, render_body(*codec_, request, options_.extra));
     std::string out = cat(sent.method, " ", http::masked_url(sent.url), "\n");
     for (const http::Header& header : sent.headers) {
       out += cat(header.name, ": ", header.value, "\n");
@@ -84,13 +123,34 @@ class HttpProvider final : public Provider {
     const std::string_view path = codec_->path(base.substr(0, base.find_first_of("?#")));
     http::Request out{.method = "POST",
                       .url = http::with_path(base, path),
-                      .headers = codec_->headers(api_key),
+                      .headers = codec_->headers(options_.auth.empty() ? api_key : ""),
                       .connect_timeout = options_.connect_timeout,
                       .idle_timeout = options_.idle_timeout};
+    if (!options_.auth.empty() && !api_key.empty()) {
+      out.headers.push_back(key_header(options_.auth, api_key));
+    }
     out.headers.push_back({"User-Agent", "reprise"});
     out.headers.push_back({"Content-Type", "application/json"});
     out.headers.push_back({"Accept", request.stream ? "text/event-stream" : "application/json"});
+    for (const auto& [name, value] : options_.headers) {
+      std::erase_if(out.headers, [&](const http::Header& header) {
+        return ascii_lower(header.name) == ascii_lower(name);
+      });
+      out.headers.push_back({name, value});
+    }
     return out;
+  }
+
+  bool is_given(const http::Header& header) const {
+    return std::ranges::any_of(options_.headers,
+                               [&](const auto& given) { return given.first == header.name; });
+  }
+
+  // Other servers of the protocol may not know it.
+  void choose_caching(Request& request) const {
+    if (!request.options.prompt_cache) {
+      request.options.prompt_cache = own_host_;
+    }
   }
 
   Recipient recipient(const Request& request) const {
@@ -105,9 +165,9 @@ class HttpProvider final : public Provider {
   std::optional<Failure> attempt(Request& request, const StreamSink& sink,
                                  const std::stop_token& stop) {
     http::Request sent = http_request(request, options_.api_key);
-    StreamedBody body(*codec_, request);
+    StreamedBody body(*codec_, request, options_.extra);
     if (request.messages.bytes_estimate() < kWholeBodyBytes) {
-      auto whole = render_body(*codec_, request);
+      auto whole = render_body(*codec_, request, options_.extra);
       if (!whole) {
         return Failure{std::move(whole).error()};
       }
@@ -162,11 +222,60 @@ class HttpProvider final : public Provider {
   std::unique_ptr<Codec> codec_;
   ProviderOptions options_;
   Seams seams_;
+  bool own_host_;  // the server is the provider's own
 };
 
 bool has_control(std::string_view text) {
   return std::ranges::any_of(
       text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+}
+
+// A header is one line, and those that frame the request are ours.
+Result<> check_header(std::string_view name, std::string_view value) {
+  constexpr std::string_view kOurs[] = {"accept", "connection", "content-length",   "content-type",
+                                        "host",   "expect",     "transfer-encoding"};
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  const bool is_token = !name.empty() && std::ranges::all_of(name, [&](char c) {
+    return is_ascii_alnum(c) || kMarks.contains(c);
+  });
+  if (!is_token) {
+    return fail(Code::invalid_argument, "a header's name has characters that no name may have");
+  }
+  if (std::ranges::find(kOurs, ascii_lower(name)) != std::end(kOurs)) {
+    return fail(Code::invalid_argument, cat("the header ", name, " cannot be set"));
+  }
+  if (has_control(value)) {
+    return fail(Code::invalid_argument,
+                cat("the value of the header ", name, " has control characters in it"));
+  }
+  return {};
+}
+
+Result<> check_extra(const RawJson& extra) {
+  if (extra.is_null()) {
+    return {};
+  }
+  if (!is_json_object(extra.text())) {
+    return fail(Code::invalid_argument, "what is added to a request must be a JSON object");
+  }
+  for (const std::string_view name : {"messages", "input", "stream"}) {
+    if (!json::find_member(extra.text(), name).empty()) {
+      return fail(Code::invalid_argument, cat("extra cannot set ", name));
+    }
+  }
+  return {};
+}
+
+// What would end in a wrong request.
+Result<> check_additions(const ProviderOptions& options) {
+  if (!options.auth.empty() && find_key_header(options.auth) == nullptr) {
+    return fail(Code::invalid_argument, cat("auth must be bearer, x-api-key or api-key, not '",
+                                            one_line(options.auth, options.api_key), "'"));
+  }
+  for (const auto& [name, value] : options.headers) {
+    REPRISE_TRY(check_header(name, value));
+  }
+  return check_extra(options.extra);
 }
 
 }  // namespace
@@ -194,6 +303,7 @@ Result<std::unique_ptr<Provider>> make_http_provider(std::unique_ptr<Codec> code
                 cat("the base URL of ", codec->name(),
                     " is no http or https URL: ", one_line(http::host_of(url), options.api_key)));
   }
+  REPRISE_TRY(check_additions(options));
   options.api_key = trimmed(options.api_key);
   if (has_control(options.api_key)) {
     return fail(Code::invalid_argument,

@@ -283,6 +283,84 @@ TEST(HttpProvider, RefusesWhatCannotBeSent) {
   EXPECT_THAT(key.message, Not(HasSubstr("secret")));
 }
 
+std::vector<std::pair<std::string, std::string>> given_headers() {
+  return {{"X-Tenant", "secret-tenant"}, {"anthropic-beta", "b1"}, {"user-agent", "mine"}};
+}
+
+TEST(HttpProvider, SendsWhatAPersonAdds) {
+  Bench bench(make_anthropic(), {{.body = kGood}},
+              {.base_url = "http://a.test",
+               .api_key = "sk-1",
+               .auth = "bearer",
+               .headers = given_headers(),
+               .extra = json_of(R"({"metadata":{"user_id":"u"}})")});
+  (void)bench.ask();
+  const http::Request& sent = bench.sent().at(0);
+  EXPECT_EQ(http::find_header(sent.headers, "authorization"), "Bearer sk-1");
+  EXPECT_EQ(http::find_header(sent.headers, "x-api-key"), "");
+  EXPECT_EQ(http::find_header(sent.headers, "x-tenant"), "secret-tenant");
+  EXPECT_EQ(http::find_header(sent.headers, "User-Agent"), "mine");
+  EXPECT_THAT(sent.body, HasSubstr(R"("metadata":{"user_id":"u"})"));
+}
+
+TEST(HttpProvider, ADryRunMasksWhatMayBeASecret) {
+  Bench bench(make_openai_responses(), {},
+              {.api_key = "sk-1", .auth = "api-key", .headers = given_headers()});
+  ListMessages messages({said(role::kUser, "Hi")});
+  Request request{.model = "m", .messages = messages};
+  const std::string shown = *bench.provider().dry_run(request);
+  EXPECT_THAT(shown, HasSubstr("\napi-key: ***\n"));
+  EXPECT_THAT(shown, HasSubstr("\nX-Tenant: ***\n"));
+  EXPECT_THAT(shown, HasSubstr("\nanthropic-beta: b1\n"));
+  EXPECT_THAT(shown, Not(HasSubstr("secret")));
+  EXPECT_THAT(shown, Not(HasSubstr("Authorization")));
+}
+
+TEST(HttpProvider, CachesAtTheProvidersOwnHostUnlessSaidOtherwise) {
+  struct Case {
+    const char* url;
+    std::optional<bool> set;
+    bool expected;
+  };
+  for (const Case& one : {Case{"https://api.openai.com/v1", std::nullopt, true},
+                          {"https://API.openai.com", std::nullopt, true},
+                          {"https://api.openai.com", false, false},
+                          {"https://api.openai.com.evil.test", std::nullopt, false},
+                          {"http://127.0.0.1:1", std::nullopt, false},
+                          {"http://127.0.0.1:1", true, true}}) {
+    Bench bench(make_openai_responses(), {}, {.base_url = one.url});
+    ListMessages messages({said(role::kUser, "Hi")});
+    Request request{.model = "m",
+                    .options = {.prompt_cache = one.set},
+                    .conversation = "c",
+                    .messages = messages};
+    EXPECT_EQ(bench.provider().dry_run(request)->contains("prompt_cache_key"), one.expected)
+        << one.url;
+  }
+}
+
+TEST(HttpProvider, RefusesAdditionsThatBreakTheRequest) {
+  const auto error = [](ProviderOptions options) {
+    options.base_url = "http://x";
+    const auto made = make_http_provider(chat(), std::move(options), {.transport = nullptr});
+    EXPECT_FALSE(made);
+    return made ? Error{} : made.error();
+  };
+  EXPECT_EQ(error({.auth = "basic"}).message,
+            "auth must be bearer, x-api-key or api-key, not 'basic'");
+  EXPECT_EQ(error({.headers = {{"X-A", "secret\r\nX-Evil: 1"}}}).message,
+            "the value of the header X-A has control characters in it");
+  EXPECT_EQ(error({.headers = {{"X-A: 1\r\nX-B", "b"}}}).code, Code::invalid_argument);
+  EXPECT_EQ(error({.headers = {{"", "b"}}}).code, Code::invalid_argument);
+  EXPECT_EQ(error({.headers = {{"Content-Length", "0"}}}).message,
+            "the header Content-Length cannot be set");
+  for (const char* name : {"messages", "input", "stream"}) {
+    EXPECT_EQ(error({.extra = json_of(cat("{\"", name, "\":1}"))}).message,
+              cat("extra cannot set ", name));
+  }
+  EXPECT_EQ(error({.extra = json_of("[]")}).code, Code::invalid_argument);
+}
+
 TEST(OneLine, ShowsNothingThatMovesTheCursorOrTheKey) {
   EXPECT_EQ(one_line(" a\x1b[31mb\xC2\x9B"
                      "c\xE2\x80\xAE"

@@ -2,6 +2,7 @@
 // it that call themselves compatible.
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -13,12 +14,29 @@
 #include "provider/chat_reader.h"
 #include "provider/codec.h"
 #include "provider/reply_out.h"
+#include "provider/request_options.h"
 #include "provider/request_parts.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {
 namespace {
+
+constexpr Spelling kSpellings[] = {
+    {"effort", "", R"({"reasoning_effort":%})"},
+    {"schema", "",
+     R"({"response_format":{"type":"json_schema","json_schema":)"
+     R"({"name":"answer","schema":%,"strict":true}}})"},
+    {"stop", "", R"({"stop":%})"},
+    {"top_p", "", R"({"top_p":%})"},
+    {"seed", "", R"({"seed":%})"},
+    {"service_tier", "", R"({"service_tier":%})"},
+    {"tool_choice", R"("auto")", R"({"tool_choice":%})"},
+    {"tool_choice", R"("none")", R"({"tool_choice":%})"},
+    {"tool_choice", R"("required")", R"({"tool_choice":%})"},
+    {"tool_choice", "", R"({"tool_choice":{"type":"function","function":{"name":%}}})"},
+    {"prompt_cache_key", "", R"({"prompt_cache_key":%})"},
+};
 
 void append_tools(std::string& out, const std::vector<ToolSpec>& tools) {
   json::ArrayWriter array(out);
@@ -163,6 +181,8 @@ class OpenaiChat final : public Codec {
     return {{"Authorization", cat("Bearer ", api_key)}};
   }
 
+  std::span<const Spelling> spellings() const override { return kSpellings; }
+
   void begin_body(std::string& out, const Request& request) const override {
     json::ObjectWriter object(out);
     object.field("model", request.model).field("stream", request.stream);
@@ -179,7 +199,7 @@ class OpenaiChat final : public Codec {
       object.key("tools");
       append_tools(out, request.tools);
     }
-    object.key("messages");
+    object.close();
   }
 
   void begin_messages(json::ArrayWriter& items, std::string& out,

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -14,6 +15,7 @@
 #include "provider/codec.h"
 #include "provider/json_view.h"
 #include "provider/reply_out.h"
+#include "provider/request_options.h"
 #include "provider/request_parts.h"
 #include "provider/responses_reader.h"
 #include "reprise/message.h"
@@ -23,6 +25,21 @@ namespace reprise::provider {
 namespace {
 
 constexpr std::string_view kName = "openai-responses";
+
+constexpr Spelling kSpellings[] = {
+    {"reasoning_summary", R"("none")", "{}"},
+    {"reasoning_summary", "", R"({"reasoning":{"summary":%}})"},
+    {"effort", "", R"({"reasoning":{"effort":%}})"},
+    {"schema", "",
+     R"({"text":{"format":{"type":"json_schema","name":"answer","schema":%,"strict":true}}})"},
+    {"top_p", "", R"({"top_p":%})"},
+    {"service_tier", "", R"({"service_tier":%})"},
+    {"tool_choice", R"("auto")", R"({"tool_choice":%})"},
+    {"tool_choice", R"("none")", R"({"tool_choice":%})"},
+    {"tool_choice", R"("required")", R"({"tool_choice":%})"},
+    {"tool_choice", "", R"({"tool_choice":{"type":"function","name":%}})"},
+    {"prompt_cache_key", "", R"({"prompt_cache_key":%})"},
+};
 
 void append_tools(std::string& out, const std::vector<ToolSpec>& tools) {
   json::ArrayWriter array(out);
@@ -154,6 +171,9 @@ class OpenaiResponses final : public Codec {
     return {{"Authorization", cat("Bearer ", api_key)}};
   }
 
+  std::span<const Spelling> spellings() const override { return kSpellings; }
+  std::string_view messages_field() const override { return "input"; }
+
   void begin_body(std::string& out, const Request& request) const override {
     json::ObjectWriter object(out);
     object.field("model", request.model).field("stream", request.stream).field("store", true);
@@ -176,7 +196,7 @@ class OpenaiResponses final : public Codec {
       object.key("tools");
       append_tools(out, request.tools);
     }
-    object.key("input");
+    object.close();
   }
 
   void add_message(json::ArrayWriter& items, std::string& out,

@@ -6,18 +6,62 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 
+#include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/text.h"
 #include "provider/codec.h"
+#include "provider/request_options.h"
 #include "reprise/error.h"
+#include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {
+namespace {
 
-Result<std::string> render_body(const Codec& codec, Request& request) {
-  StreamedBody body(codec, request);
+constexpr std::size_t kCacheKeyBytesMax = 64;  // of OpenAI's own
+
+// Without tools a choice of them is refused, even the one that they may not be used.
+Result<> fit_tool_choice(RequestOptions& options, const Request& request, const RawJson& extra) {
+  if (!request.tools.empty() || !json::find_member(extra.text(), "tools").empty()) {
+    return {};
+  }
+  const std::string choice = std::exchange(options.tool_choice, {});
+  if (choice.empty() || choice == "auto" || choice == "none") {
+    return {};
+  }
+  return fail(Code::invalid_argument,
+              cat("tool_choice is ", choice, ", but the request offers no tools"));
+}
+
+// What decides which machine is asked again, where the cache is.
+void add_cache_key(RequestOptions& options, const Codec& codec, const Request& request) {
+  if (options.prompt_cache.value_or(false) && options.prompt_cache_key.empty() &&
+      can_spell(codec.spellings(), "prompt_cache_key") &&
+      request.conversation.size() <= kCacheKeyBytesMax) {
+    options.prompt_cache_key = request.conversation;
+  }
+}
+
+Result<std::string> body_head(const Codec& codec, const Request& request, const RawJson& extra) {
+  std::string head;
+  codec.begin_body(head, request);
+  RequestOptions options = request.options;
+  REPRISE_TRY(fit_tool_choice(options, request, extra));
+  add_cache_key(options, codec, request);
+  REPRISE_ASSIGN(const std::string spelled,
+                 spell_options(options, codec.name(), codec.spellings()));
+  head = merged_json(head, spelled);
+  return extra.is_null() ? head : merged_json(head, extra.text());
+}
+
+}  // namespace
+
+Result<std::string> render_body(const Codec& codec, Request& request, const RawJson& extra) {
+  StreamedBody body(codec, request, extra);
   REPRISE_TRY(body.rewind());
   std::string out;
   while (true) {
@@ -40,23 +84,52 @@ Result<> StreamedBody::make_more() {
   taken_ = 0;
   while (made_.empty() && next_ != Next::nothing) {
     if (next_ == Next::begin) {
-      codec_.begin_body(made_, request_);
-      items_ = std::make_unique<json::ArrayWriter>(made_);
-      codec_.begin_messages(*items_, made_, request_);
-      next_ = Next::messages;
-      continue;
-    }
-    REPRISE_ASSIGN(const std::optional<Message> message, request_.messages.next());
-    if (message) {
-      note_calls(*message);
-      codec_.add_message(*items_, made_, *message);
+      REPRISE_TRY(begin());
+    } else if (held_) {
+      REPRISE_TRY(add_next_message());
     } else {
-      items_->close();
-      codec_.end_body(made_, called_);
-      next_ = Next::nothing;
+      end();
     }
   }
   return {};
+}
+
+Result<> StreamedBody::begin() {
+  REPRISE_ASSIGN(std::string head, body_head(codec_, request_, extra_));
+  for (const auto& [name, value] : members_of(head)) {
+    members_.insert(name);
+  }
+  head.pop_back();
+  made_ = cat(head, members_.empty() ? "" : ",", json::quoted(codec_.messages_field()), ":");
+  items_ = std::make_unique<json::ArrayWriter>(made_);
+  codec_.begin_messages(*items_, made_, request_);
+  REPRISE_ASSIGN(held_, request_.messages.next());
+  next_ = Next::messages;
+  return {};
+}
+
+Result<> StreamedBody::add_next_message() {
+  const Message message = *std::exchange(held_, std::nullopt);
+  REPRISE_ASSIGN(held_, request_.messages.next());
+  note_calls(message);
+  if (held_) {
+    codec_.add_message(*items_, made_, message);
+  } else {
+    codec_.add_last_message(*items_, made_, message, request_);
+  }
+  return {};
+}
+
+void StreamedBody::end() {
+  items_->close();
+  const std::string fields = codec_.end_fields(called_);
+  for (const auto& [name, value] : members_of(fields)) {
+    if (!members_.contains(name)) {
+      made_ += cat(",", json::quoted(name), ":", value);
+    }
+  }
+  made_ += '}';
+  next_ = Next::nothing;
 }
 
 void StreamedBody::note_calls(const Message& message) {
@@ -91,6 +164,8 @@ Result<> StreamedBody::rewind() {
   next_ = Next::begin;
   made_.clear();
   taken_ = 0;
+  held_.reset();
+  members_.clear();
   called_.clear();
   return request_.messages.rewind();
 }

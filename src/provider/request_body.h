@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -13,19 +14,22 @@
 #include "base/json_write.h"
 #include "provider/codec.h"
 #include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {
 
 inline constexpr std::int64_t kWholeBodyBytes = 1'000'000;
 
-// The whole body. Starts at the first message.
-Result<std::string> render_body(const Codec& codec, Request& request);
+// The whole body. Starts at the first message. `extra` is merged into it, null for nothing.
+Result<std::string> render_body(const Codec& codec, Request& request, const RawJson& extra = {});
 
-// Reads the request's messages as it is read. `codec` and `request` must outlive it.
+// Reads the request's messages as it is read. All must outlive it.
 class StreamedBody final : public http::BodySource {
  public:
-  StreamedBody(const Codec& codec, Request& request) : codec_(codec), request_(request) {}
+  StreamedBody(const Codec& codec, Request& request, const RawJson& extra)
+      : codec_(codec), request_(request), extra_(extra) {}
   Result<std::size_t> read(std::span<char> into) override;
   Result<> rewind() override;
   // Some more of it; "" at the end.
@@ -34,14 +38,20 @@ class StreamedBody final : public http::BodySource {
  private:
   enum class Next : std::uint8_t { begin, messages, nothing };
   Result<> make_more();
+  Result<> begin();
+  Result<> add_next_message();
+  void end();
   void note_calls(const Message& message);
 
   const Codec& codec_;
   Request& request_;
+  const RawJson& extra_;
   Next next_ = Next::begin;
   std::string made_;
   std::size_t taken_ = 0;
   std::unique_ptr<json::ArrayWriter> items_;
+  std::optional<Message> held_;    // the next message: the last one is told apart
+  std::set<std::string> members_;  // of the body, before the messages
   std::set<std::string> called_;
 };
 

@@ -1,0 +1,247 @@
+#include "provider/request_options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "provider/json_view.h"
+#include "provider/request_parts.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+namespace {
+
+using Options = RequestOptions;
+
+// What a protocol is not asked for itself: it says how the request is made, not what is in it.
+constexpr std::string_view kPromptCache = "prompt_cache";
+
+struct ValueJson {
+  std::string operator()(const std::string& text) const {
+    return text.empty() ? "" : json::quoted(text);
+  }
+  std::string operator()(const std::optional<std::int64_t>& number) const {
+    return number ? cat(*number) : "";
+  }
+  std::string operator()(const std::optional<double>& number) const {
+    return number ? spelled(*number) : "";
+  }
+  std::string operator()(const std::optional<bool>& truth) const {
+    return truth ? (*truth ? "true" : "false") : "";
+  }
+  std::string operator()(const std::vector<std::string>& texts) const {
+    if (texts.empty()) {
+      return "";
+    }
+    std::string out;
+    json::ArrayWriter array(out);
+    for (const std::string& text : texts) {
+      array.item();
+      json::append_string(out, text);
+    }
+    array.close();
+    return out;
+  }
+  std::string operator()(const RawJson& json) const { return json.is_null() ? "" : json.text(); }
+};
+
+template <class Number>
+bool take_number(std::string_view text, std::optional<Number>& out) {
+  Number number{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc() || end != text.data() + text.size()) {
+    return false;
+  }
+  out = number;
+  return true;
+}
+
+// Each says what was wanted, or "" when the value was taken.
+struct TakeText {
+  std::string_view text;
+
+  std::string_view operator()(std::string& out) const {
+    out = text;
+    return text.empty() ? "a word" : "";
+  }
+  std::string_view operator()(std::optional<std::int64_t>& out) const {
+    return take_number(text, out) ? "" : "an integer";
+  }
+  std::string_view operator()(std::optional<double>& out) const {
+    return take_number(text, out) && std::isfinite(*out) ? "" : "a number";
+  }
+  std::string_view operator()(std::optional<bool>& out) const {
+    out = text == "true";
+    return text == "true" || text == "false" ? "" : "true or false";
+  }
+  // One text, or several as a JSON array.
+  std::string_view operator()(std::vector<std::string>& out) const {
+    out.clear();
+    json::Scanner scanner(text);
+    if (scanner.kind() != json::Kind::array) {
+      out.emplace_back(text);
+      return text.empty() ? "a text" : "";
+    }
+    const bool good =
+        scanner.array([&] { return scanner.string(out.emplace_back()); }) && scanner.end();
+    return good && !out.empty() ? "" : "a text or a JSON array of texts";
+  }
+  std::string_view operator()(RawJson& out) const {
+    auto parsed = RawJson::parse(std::string(text));
+    if (!parsed || !is_json_object(parsed->text())) {
+      return "a JSON object";
+    }
+    out = *std::move(parsed);
+    return "";
+  }
+};
+
+bool is_set(const RequestOption& option, const Options& options) {
+  return !option_value(option, options).empty();
+}
+
+std::string joined(const std::vector<std::string_view>& words) {
+  std::string out;
+  for (const std::string_view word : words) {
+    out += cat(out.empty() ? "" : ", ", word);
+  }
+  return out;
+}
+
+std::string with_value(std::string_view piece, std::string_view value) {
+  const std::size_t at = piece.find('%');
+  return at == std::string_view::npos ? std::string(piece)
+                                      : cat(piece.substr(0, at), value, piece.substr(at + 1));
+}
+
+}  // namespace
+
+std::span<const RequestOption> request_options() {
+  static const std::array<RequestOption, 11> kOptions = {{
+      {"reasoning_summary", &Options::reasoning_summary, {"auto", "concise", "detailed", "none"}},
+      {"effort", &Options::effort, {"none", "minimal", "low", "medium", "high", "xhigh", "max"}},
+      {"thinking_budget", &Options::thinking_budget},
+      {"schema", &Options::schema},
+      {"stop", &Options::stop},
+      {"top_p", &Options::top_p},
+      {"seed", &Options::seed},
+      {"service_tier", &Options::service_tier},
+      {"tool_choice", &Options::tool_choice},
+      {kPromptCache, &Options::prompt_cache},
+      {"prompt_cache_key", &Options::prompt_cache_key},
+  }};
+  return kOptions;
+}
+
+const RequestOption* find_request_option(std::string_view name) {
+  const auto options = request_options();
+  const auto found = std::ranges::find(options, name, &RequestOption::name);
+  return found == options.end() ? nullptr : &*found;
+}
+
+std::string option_value(const RequestOption& option, const RequestOptions& options) {
+  return std::visit([&](auto slot) { return ValueJson()(options.*slot); }, option.slot);
+}
+
+Result<> set_option(RequestOptions& options, std::string_view name, std::string_view value) {
+  const RequestOption* const option = find_request_option(name);
+  if (option == nullptr) {
+    return fail(Code::invalid_argument, cat("no option is called ", name));
+  }
+  const auto& choices = option->choices;
+  if (!choices.empty() && std::ranges::find(choices, value) == choices.end()) {
+    return fail(Code::invalid_argument,
+                cat(name, " must be one of ", joined(choices), ", not '", value, "'"));
+  }
+  const std::string_view wanted =
+      std::visit([&](auto slot) { return TakeText{value}(options.*slot); }, option->slot);
+  if (!wanted.empty()) {
+    return fail(Code::invalid_argument, cat(name, " must be ", wanted, ", not '", value, "'"));
+  }
+  return {};
+}
+
+void lay_over(RequestOptions& base, const RequestOptions& over) {
+  for (const RequestOption& option : request_options()) {
+    if (is_set(option, over)) {
+      std::visit([&](auto slot) { base.*slot = over.*slot; }, option.slot);
+    }
+  }
+}
+
+bool can_spell(std::span<const Spelling> spellings, std::string_view option) {
+  return option == kPromptCache ||
+         std::ranges::find(spellings, option, &Spelling::option) != spellings.end();
+}
+
+Result<std::string> spell_options(const RequestOptions& options, std::string_view protocol,
+                                  std::span<const Spelling> spellings) {
+  std::string out = "{}";
+  for (const RequestOption& option : request_options()) {
+    const std::string value = option_value(option, options);
+    if (value.empty() || option.name == kPromptCache) {
+      continue;
+    }
+    const auto found = std::ranges::find_if(spellings, [&](const Spelling& spelling) {
+      return spelling.option == option.name && (spelling.value.empty() || spelling.value == value);
+    });
+    if (found == spellings.end()) {
+      return fail(Code::unsupported, cat(protocol, " has no field for ", option.name));
+    }
+    out = merged_json(out, with_value(found->json, value));
+  }
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string_view>> members_of(std::string_view object) {
+  std::vector<std::pair<std::string, std::string_view>> out;
+  json::Scanner scanner(object);
+  // The text is valid, so this cannot fail.
+  (void)scanner.object([&](std::string_view name) {
+    out.emplace_back(name, std::string_view());
+    return scanner.raw(out.back().second);
+  });
+  return out;
+}
+
+std::string merged_json(std::string_view base, std::string_view over) {
+  if (!JsonView(base).is(json::Kind::object) || !JsonView(over).is(json::Kind::object)) {
+    return std::string(over);
+  }
+  auto theirs = members_of(over);
+  std::string out;
+  json::ObjectWriter object(out);
+  for (const auto& [name, value] : members_of(base)) {
+    const auto found =
+        std::ranges::find(theirs, name, &std::pair<std::string, std::string_view>::first);
+    if (found == theirs.end()) {
+      object.raw(name, value);
+    } else {
+      object.raw(name, merged_json(value, found->second));
+      theirs.erase(found);
+    }
+  }
+  for (const auto& [name, value] : theirs) {
+    object.raw(name, value);
+  }
+  object.close();
+  return out;
+}
+
+}  // namespace reprise::provider
