@@ -166,6 +166,28 @@ TEST(OriginalChat, CurrentIsReadHoweverItIsWritten) {
   EXPECT_EQ(must(current.current()), std::nullopt) << "it is in the trash";
 }
 
+TEST(OriginalChat, IsNoLongerTheCurrentOneWhenItLeaves) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  const fs::path file = directory.root() / "chat" / "current";
+  for (const int number : {1, 2, 3, 4, 5}) {
+    must(store->create(chat_session(number)));
+  }
+  const auto leave = [&](int number, const auto& how) {
+    must(store->offers().current->set_current(chat_id(number)));
+    must(how(chat_id(number)));
+    EXPECT_FALSE(fs::is_symlink(file) || fs::exists(file)) << number;
+  };
+  leave(1, [&](const SessionId& id) { return store->offers().trash->trash(id, at(1)); });
+  leave(2, [&](const SessionId& id) { return store->offers().trash->purge(id); });
+  leave(3, [&](const SessionId& id) { return store->offers().archives->archive(id, at(1)); });
+  fs::create_directory_symlink(chat_id(4).str(), file);
+  leave(4, [&](const SessionId& id) { return store->offers().archives->archive(id, at(1)); });
+  must(store->offers().current->set_current(chat_id(5)));
+  must(store->offers().trash->trash(chat_id(3), at(1)));
+  EXPECT_EQ(must(store->offers().current->current()), chat_id(5)) << "another one stays";
+}
+
 TEST(OriginalChat, TheModelOfTheCurrentChatIsTold) {
   const ChatDirectory directory;
   directory.write("chat/llimo.json", R"({"model":"old","theme":"dark","provider":"p"})");

@@ -10,9 +10,11 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/file.h"
@@ -30,6 +32,7 @@
 #include "store/chatdir/log_reader.h"
 #include "store/chatdir/mark.h"
 #include "store/chatdir/message_log.h"
+#include "store/chatdir/schema.h"
 #include "store/file/keep_aside.h"
 #include "store/stored_session.h"
 
@@ -37,6 +40,9 @@ namespace reprise::store::chatdir {
 namespace {
 
 namespace fs = std::filesystem;
+
+// So many messages lie between a tool call and its result at most.
+constexpr std::int64_t kCallSearchMax = 100;
 
 std::string state_of(const StoredSession& session) {
   State state{.usage = session.session.usage, .answering = {}};
@@ -151,11 +157,46 @@ Result<Appended> ChatWriter::write(std::optional<Seq> from, const std::vector<Me
   return appended;
 }
 
+// The names of the tools whose results the messages hold. The call is in the messages themselves or
+// in one not long before them.
+Result<ToolNames> ChatWriter::names_for(Seq before, const std::vector<Message>& messages) const {
+  std::set<std::string> wanted;
+  ToolNames names;
+  for (const Message& message : messages) {
+    add_tool_names(names, message);
+    for (const Block& block : message.blocks) {
+      if (const auto* const result = std::get_if<ToolResultBlock>(&block);
+          result != nullptr && !names.contains(result->tool_use_id)) {
+        wanted.insert(result->tool_use_id);
+      }
+    }
+  }
+  if (wanted.empty()) {
+    return names;
+  }
+  const auto look = [&](Message&& earlier) {
+    ToolNames called;
+    add_tool_names(called, earlier);
+    for (auto& [id, name] : called) {
+      if (wanted.erase(id) > 0) {
+        names.try_emplace(id, std::move(name));
+      }
+    }
+    return wanted.empty() ? Flow::stop : Flow::go_on;
+  };
+  const ReadRange range{
+      .from = {before.value - kCallSearchMax}, .to = before, .newest_first = true};
+  const auto no_tail = [](const LogState&) { return false; };
+  REPRISE_TRY(read_messages(*log_, range, no_tail, "", look));
+  return names;
+}
+
 // The lines of a batch, and the session as it is after it.
 Result<std::string> ChatWriter::encode(std::int64_t start, Seq from,
                                        const std::vector<Message>& messages,
                                        const AppendOptions& options) {
   std::string bytes;
+  REPRISE_ASSIGN(const ToolNames names, names_for(from, messages));
   SessionInfo& info = now_.session.info;
   info.head = from;
   change_partial(now_, options);
@@ -175,7 +216,7 @@ Result<std::string> ChatWriter::encode(std::int64_t start, Seq from,
       mark.state = state_of(now_);
     }
     REPRISE_TRY(append_line(bytes, start + static_cast<std::int64_t>(bytes.size()), message,
-                            std::move(mark)));
+                            std::move(mark), names));
     info.head = info.head.next();
     info.updated_at = message.created_at;
   }
@@ -219,10 +260,12 @@ Result<std::int64_t> ChatWriter::write_anew(int out, Seq to) const {
   REPRISE_ASSIGN(const std::string old, read_file(file));
   REPRISE_TRY(keep_aside(folder_ / kMessagesFile, old));
   std::int64_t end = 0;
+  ToolNames names;
   Result<> written;
   const auto write = [&](Message&& message) {
     std::string line;
-    written = append_line(line, end, message, {.seq = message.seq});
+    add_tool_names(names, message);
+    written = append_line(line, end, message, {.seq = message.seq}, names);
     if (written) {
       written = write_all(out, line, file);
       end += static_cast<std::int64_t>(line.size());
@@ -254,7 +297,8 @@ Result<std::int64_t> ChatWriter::end_batch(Seq to, std::int64_t end, std::string
   Mark mark = *found->mark;
   mark.of = mark.number;
   mark.state = state_of(now_);
-  REPRISE_TRY(append_line(line, last.offset, read.message, std::move(mark)));
+  REPRISE_ASSIGN(const ToolNames names, names_for(mark.seq, {read.message}));
+  REPRISE_TRY(append_line(line, last.offset, read.message, std::move(mark), names));
   return last.offset;
 }
 

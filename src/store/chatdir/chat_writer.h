@@ -16,6 +16,7 @@
 #include "reprise/types.h"
 #include "store/chatdir/chat_facts.h"
 #include "store/chatdir/message_log.h"
+#include "store/chatdir/schema.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -36,6 +37,7 @@ class ChatWriter {
   Result<> settle();
   std::optional<Appended> find_done(const OperationId& operation) const;
   Result<> check_length(Seq head) const;
+  Result<ToolNames> names_for(Seq before, const std::vector<Message>& messages) const;
   Result<std::string> encode(std::int64_t start, Seq from, const std::vector<Message>& messages,
                              const AppendOptions& options);
   Result<> append(const std::vector<Message>& messages, const AppendOptions& options);

@@ -73,7 +73,7 @@ void append_part(std::string& out, const ToolUseBlock& block) {
 void append_part(std::string& out, const ToolResultBlock& block) {
   json::ObjectWriter part(out);
   part.field("type", "tool-result").field("toolCallId", block.tool_use_id);
-  if (!has_field(block.extra, "output") && !has_field(block.extra, "result")) {
+  if (!has_field(block.extra, "output")) {
     part.key("output");
     json::ObjectWriter(out)
         .field("type", block.is_error ? "error-text" : "text")

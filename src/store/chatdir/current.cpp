@@ -91,7 +91,22 @@ std::string with_model(std::string_view old, const SessionInfo& info) {
   return out;
 }
 
+Result<> remove_name(const Layout& layout) {
+  const fs::path file = layout.current_file();
+  if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
+    return std::unexpected(os_error("remove", file, errno));
+  }
+  return sync_folder(layout.chats());
+}
+
 }  // namespace
+
+Result<> clear_current(const Layout& layout, const SessionId& id) {
+  // A file that cannot be read names no chat, so not this one either; who asks for the current
+  // chat is told.
+  const auto name = read_name(layout.current_file());
+  return name && *name == id.str() ? remove_name(layout) : Result<>();
+}
 
 Result<std::optional<SessionId>> CurrentChat::current() {
   const fs::path file = chats_.layout().current_file();
@@ -128,12 +143,8 @@ Result<> CurrentChat::write_model(const SessionId& id) {
 
 Result<> CurrentChat::set_current(const std::optional<SessionId>& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
-  const fs::path file = chats_.layout().current_file();
   if (!id) {
-    if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
-      return std::unexpected(os_error("remove", file, errno));
-    }
-    return sync_folder(chats_.layout().chats());
+    return remove_name(chats_.layout());
   }
   REPRISE_TRY(check_id(*id));
   const auto place = chats_.layout().find(*id);

@@ -9,8 +9,12 @@
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/chatdir/chats.h"
+#include "store/chatdir/layout.h"
 
 namespace reprise::store::chatdir {
+
+// Ends that a chat is the current one, when it is. The store's lock is held.
+Result<> clear_current(const Layout& layout, const SessionId& id);
 
 class CurrentChat final : public CurrentSession {
  public:

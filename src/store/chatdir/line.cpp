@@ -20,12 +20,16 @@
 #include "store/chatdir/content.h"
 #include "store/chatdir/cursor.h"
 #include "store/chatdir/mark.h"
+#include "store/chatdir/schema.h"
 #include "store/file/rest.h"
 
 namespace reprise::store::chatdir {
 namespace {
 
 constexpr std::string_view kOursStart = R"(,"reprise":{)";
+
+// In our member, when the names of tools in the line are not the message's own.
+constexpr std::string_view kToolNames = "tool_names";
 
 // A text is given no more room than this before its length is known.
 constexpr std::size_t kReserveMax = std::size_t{1} << 20U;
@@ -60,25 +64,58 @@ std::string native_members(const Message& message) {
   return out;
 }
 
+std::string whole_member(const Message& message) {
+  return cat(R"("whole":)", json::quoted(message_to_json(message)), ",");
+}
+
+// The blocks as they are spelled where the original accepts them, which it does not here.
+std::string content_member(const Message& message) {
+  std::string out = R"("content":)";
+  append_content(out, message.blocks);
+  return out += ',';
+}
+
 // What the native members do not say, as the beginning of our member: "" or members and a comma.
-std::string rest_members(std::string& native, const Message& message) {
+std::string rest_members(std::string& native, const Message& message, bool is_accepted) {
   if (has_line_end(native)) {
     blank_line_ends(native);
     // Opaque JSON of several lines: what it looks like is kept as text.
-    return cat(R"("whole":)", json::quoted(message_to_json(message)), ",");
+    return whole_member(message);
   }
   const auto seen = read_line(cat(native, "}"));
   Message plain = seen ? seen->message : Message{};
+  std::string out;
+  if (lacks_tool_names(message)) {
+    drop_tool_names(plain);
+    out = cat(json::quoted(kToolNames), R"(:"added",)");
+  }
+  if (!is_accepted && plain.blocks != message.blocks) {
+    out += content_member(message);
+    bool lossy = false;
+    plain.blocks.clear();
+    json::Scanner scanner(std::string_view(out).substr(out.find(R"("content":)") + 10));
+    read_content(scanner, plain.blocks, lossy);
+  }
   plain.created_at = message.created_at;
   std::string rest = message_rest(message, plain);
-  if (rest.empty()) {
-    return rest;
+  if (has_line_end(rest) || has_line_end(out)) {
+    return whole_member(message);
   }
-  if (has_line_end(rest)) {
-    return cat(R"("whole":)", json::quoted(message_to_json(message)), ",");
+  if (rest.empty()) {
+    return out;
   }
   rest.back() = ',';
-  return rest.substr(1);
+  return cat(out, std::string_view(rest).substr(1));
+}
+
+// Whether the message is the one that stands in the line: another program may have changed it.
+bool is_shown_by(const Message& line, const Message& message) {
+  const std::string text = plain_text(line);
+  if (plain_text(message) == text) {
+    return true;
+  }
+  const auto form = accepted_form(message, {});
+  return form && plain_text(*form) == text;
 }
 
 bool read_time(json::Scanner& scanner, std::optional<Time>& time) {
@@ -90,39 +127,66 @@ bool read_time(json::Scanner& scanner, std::optional<Time>& time) {
   return time.has_value();
 }
 
-// Our member: what the native ones do not say.
-Result<> add_ours(Line& line, std::string_view ours) {
-  std::optional<Time> created;
-  std::string whole;
+// Our member, read.
+struct Ours {
+  std::optional<Time> created = {};
+  std::string whole = {};
+  std::optional<std::vector<Block>> content = {};
   bool has_rest = false;
-  json::Scanner scanner(ours);
-  const bool good = scanner.object([&](std::string_view name) {
-    if (name == "log" && scanner.kind() == json::Kind::object) {
-      return scanner.object([&](std::string_view inner) {
-        return inner == "created_at" ? read_time(scanner, created) : scanner.skip();
-      });
-    }
-    if (name == "whole" && scanner.kind() == json::Kind::string) {
-      return scanner.string(whole);
-    }
-    has_rest = true;
-    return scanner.skip();
-  });
-  if (!good) {
+  bool names_added = false;
+};
+
+bool read_ours_member(json::Scanner& scanner, std::string_view name, Ours& ours) {
+  const json::Kind kind = scanner.kind();
+  if (name == "log" && kind == json::Kind::object) {
+    return scanner.object([&](std::string_view inner) {
+      return inner == "created_at" ? read_time(scanner, ours.created) : scanner.skip();
+    });
+  }
+  if (name == "whole" && kind == json::Kind::string) {
+    return scanner.string(ours.whole);
+  }
+  if (name == "content" && (kind == json::Kind::string || kind == json::Kind::array)) {
+    bool lossy = false;  // we write Unicode
+    return read_content(scanner, ours.content.emplace(), lossy);
+  }
+  ours.names_added = ours.names_added || name == kToolNames;
+  ours.has_rest = ours.has_rest || name != kToolNames;
+  return scanner.skip();
+}
+
+// Our member: what the native ones do not say.
+Result<> add_ours(Line& line, std::string_view json) {
+  Ours ours;
+  json::Scanner scanner(json);
+  if (!scanner.object(
+          [&](std::string_view name) { return read_ours_member(scanner, name, ours); })) {
     return std::unexpected(scanner.fault());
   }
   Message& message = line.message;
-  if (!whole.empty()) {
-    REPRISE_ASSIGN(Message said, message_from_json(whole));
-    if (plain_text(said) == plain_text(message)) {
+  if (ours.names_added) {
+    drop_tool_names(message);
+  }
+  if (!ours.whole.empty()) {
+    REPRISE_ASSIGN(Message said, message_from_json(ours.whole));
+    if (is_shown_by(message, said)) {
       message = std::move(said);
       message.seq = {};
     }
-  } else if (has_rest) {
-    REPRISE_TRY(add_message_rest(message, ours));
+  } else if (ours.content) {
+    Message said = message;
+    said.blocks = *std::move(ours.content);
+    REPRISE_TRY(add_message_rest(said, json));
+    if (is_shown_by(message, said)) {
+      message = std::move(said);
+    } else {
+      REPRISE_TRY(add_message_rest(message, json));
+    }
+  } else if (ours.has_rest) {
+    REPRISE_TRY(add_message_rest(message, json));
   }
-  if (created) {
-    message.created_at = *created;
+  if (ours.created) {
+    message.created_at = *ours.created;
   }
   return {};
 }
@@ -219,10 +283,12 @@ std::string with_escaped_controls(std::string_view text) {
 
 }  // namespace
 
-Result<> append_line(std::string& out, std::int64_t start, const Message& message, Mark mark) {
+Result<> append_line(std::string& out, std::int64_t start, const Message& message, Mark mark,
+                     const ToolNames& names) {
   const std::size_t begin = out.size();
-  std::string native = native_members(message);
-  const std::string rest = rest_members(native, message);
+  const std::optional<Message> form = accepted_form(message, names);
+  std::string native = native_members(form ? *form : message);
+  const std::string rest = rest_members(native, message, !form);
   out.append(native).append(",").append(json::quoted(kRest)).append(":{").append(rest);
   mark.created_at = message.created_at;
   mark.line = start;

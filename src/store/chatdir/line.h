@@ -1,7 +1,7 @@
 #pragma once
 
 // One line of messages.jsonl: {"role":…,"content":…,"reprise":{…}}. The last member is ours: what
-// role and content cannot say, and the mark.
+// role and content cannot say, or the original would not accept (schema.h), and the mark.
 
 #include <cstdint>
 #include <optional>
@@ -11,13 +11,16 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "store/chatdir/mark.h"
+#include "store/chatdir/schema.h"
 
 namespace reprise::store::chatdir {
 
 // Appends the message's line with its end. `start` is the place in the file where the line begins;
-// line, at and created_at of the mark follow from the message. invalid_argument for a message whose
-// opaque JSON is nested so deeply that the line could not be read again.
-Result<> append_line(std::string& out, std::int64_t start, const Message& message, Mark mark);
+// line, at and created_at of the mark follow from the message; `names` are of the tools whose
+// results it may hold. invalid_argument for a message whose opaque JSON is nested so deeply that
+// the line could not be read again.
+Result<> append_line(std::string& out, std::int64_t start, const Message& message, Mark mark,
+                     const ToolNames& names = {});
 
 struct Line {
   Message message;         // its seq is 0

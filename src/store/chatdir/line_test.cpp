@@ -69,9 +69,13 @@ TEST(ChatLine, BlocksAreParts) {
       R"({"type":"tool-call","toolCallId":"t1","toolName":"read","input":{"path":"a","n":1.0}},)"
       R"({"type":"tool-result","toolCallId":"t1","output":{"type":"error-text",)"
       R"("value":"no such file"},"toolName":"read"},)"
-      R"({"type":"image","image":"https://example.org/a.png","mediaType":"image/png"}],)"
-      R"("reprise":{"log":)"))
-      << line;
+      R"({"type":"file","data":"https://example.org/a.png","mediaType":"image/png"}],)"
+      R"("reprise":{"content":[{"type":"reasoning",)"))
+      << "the original takes an answer's picture for a file: " << line;
+  EXPECT_TRUE(
+      line_of(message("user", {ImageBlock{"image/png", {}, "https://example.org/a.png", {}}}))
+          .starts_with(R"({"role":"user","content":[{"type":"image",)"
+                       R"("image":"https://example.org/a.png","mediaType":"image/png"}],)"));
 }
 
 TEST(ChatLine, EveryMessageComesBack) {

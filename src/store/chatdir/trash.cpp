@@ -14,6 +14,7 @@
 #include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/chatdir/chats.h"
+#include "store/chatdir/current.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/offers.h"
 #include "store/facts.h"
@@ -66,9 +67,11 @@ Result<> ChatTrash::trash(const SessionId& id, Time /*when*/) {
   if (place.is_trashed()) {
     // A try before may have moved it and could not sync.
     REPRISE_TRY(sync_folder(chats_.layout().chats()));
-    return sync_folder(chats_.layout().trash());
+    REPRISE_TRY(sync_folder(chats_.layout().trash()));
+    return clear_current(chats_.layout(), id);
   }
-  return move_session(chats_, id, place, chats_.layout().trashed(id));
+  REPRISE_TRY(move_session(chats_, id, place, chats_.layout().trashed(id)));
+  return clear_current(chats_.layout(), id);
 }
 
 Result<> ChatTrash::restore(const SessionId& id) {
@@ -87,6 +90,7 @@ Result<> ChatTrash::purge(const SessionId& id) {
   const fs::path leaving = chats_.layout().trash() / cat(kLeaving, id.str());
   sweep(chats_.layout().trash());
   REPRISE_TRY(move_session(chats_, id, place, leaving));
+  REPRISE_TRY(clear_current(chats_.layout(), id));
   std::error_code error;
   fs::remove_all(leaving, error);
   if (error) {

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/types.h"
+#include "store/chatdir/current.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
 #include "store/file/keep_aside.h"
@@ -59,17 +60,21 @@ Result<bool> is_changed(const MovingNames& names, const LogPoint& packed) {
   return now ? *now != packed : now.error().code != Code::not_found;
 }
 
-Result<> finish_packing(const MovingNames& names, const LogPoint& packed) {
+Result<> finish_packing(const Layout& layout, const Unfinished& packed) {
+  const MovingNames names(layout, packed.id);
   if (is_there(names.new_archive)) {
     // An older archive of the same chat is in the new one already.
     REPRISE_TRY(take_away(names, names.archive));
     REPRISE_TRY(move_file(names.new_archive, names.archive));
   }
   if (is_there(names.chat)) {
-    REPRISE_ASSIGN(const bool was_changed, is_changed(names, packed));
+    REPRISE_ASSIGN(const bool was_changed, is_changed(names, packed.log));
     if (!was_changed) {
       REPRISE_TRY(take_away(names, names.chat));
     }
+  }
+  if (!is_there(names.chat)) {
+    REPRISE_TRY(clear_current(layout, packed.id));
   }
   return conclude(names);
 }
@@ -147,9 +152,9 @@ Result<std::optional<Unfinished>> find_unfinished(const Layout& layout) {
 }
 
 Result<> finish(const Layout& layout, const Unfinished& unfinished) {
-  const MovingNames names(layout, unfinished.id);
-  return unfinished.moving == Moving::to_archive ? finish_packing(names, unfinished.log)
-                                                 : finish_unpacking(names);
+  return unfinished.moving == Moving::to_archive
+             ? finish_packing(layout, unfinished)
+             : finish_unpacking(MovingNames(layout, unfinished.id));
 }
 
 Result<> finish_interrupted(const Layout& layout) {
