@@ -1,10 +1,13 @@
 #include "engine/step_artefacts.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <ranges>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -32,6 +35,10 @@ namespace {
 
 constexpr Step kChat{0};
 constexpr std::string_view kAnswer = "answer.md";
+constexpr std::string_view kPrompt = "prompt.md";
+// Of the newest step, in the chat's own folder.
+constexpr std::array<std::string_view, 5> kCopied = {"input.md", kPrompt, "model.json",
+                                                     "files.jsonl", "inputs.jsonl"};
 constexpr std::string_view kTextId = "txt-0";
 constexpr std::string_view kReasoningId = "reasoning-0";
 constexpr std::string_view kBetweenInputs = "---";
@@ -124,20 +131,91 @@ std::string delta_of(std::string_view type, std::string_view id, std::string_vie
   return out;
 }
 
+// By step; that of step 0 only when no step has the same.
+using Prompts = std::map<Step, std::string>;
+
+// Those of steps that have no answer. Such a turn was killed, and is in the record, or the record
+// is lost.
+Result<Prompts> prompts_without_answer(Artefacts& artefacts, const SessionId& id,
+                                       const std::vector<Artefacts::Entry>& entries) {
+  std::set<Step> answered;
+  std::vector<Step> prompted;
+  for (const Artefacts::Entry& entry : entries) {
+    if (entry.name == kAnswer && entry.step != kChat) {
+      answered.insert(entry.step);
+    } else if (entry.name == kPrompt) {
+      prompted.push_back(entry.step);
+    }
+  }
+  Prompts prompts;
+  const bool in_chat = !prompted.empty() && prompted.front() == kChat;
+  std::optional<std::string> chat;
+  if (in_chat) {
+    REPRISE_ASSIGN(chat, artefacts.find_artefact(id, kChat, kPrompt));
+  }
+  // The newest step first, of which the chat has a copy.
+  for (const Step step : prompted | std::views::drop(in_chat ? 1 : 0) | std::views::reverse) {
+    if (answered.contains(step) && !chat) {
+      continue;
+    }
+    REPRISE_ASSIGN(auto prompt, artefacts.find_artefact(id, step, kPrompt));
+    if (chat && prompt == chat) {
+      chat.reset();
+    }
+    if (prompt && !answered.contains(step)) {
+      prompts.emplace(step, *std::move(prompt));
+    }
+  }
+  if (chat) {
+    prompts.emplace(kChat, *std::move(chat));
+  }
+  return prompts;
+}
+
+// What a new turn would write over in the chat's own folder.
+Result<> save_only_prompt(Artefacts& artefacts, const SessionId& id, Step step,
+                          const std::vector<Artefacts::Entry>& entries) {
+  for (const Artefacts::Entry& entry : entries) {
+    if (entry.step != kChat || std::ranges::find(kCopied, entry.name) == kCopied.end()) {
+      continue;
+    }
+    REPRISE_ASSIGN(const auto bytes, artefacts.find_artefact(id, kChat, entry.name));
+    if (bytes) {
+      REPRISE_TRY(artefacts.save_artefact(id, step, entry.name, *bytes));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Step> choose_step(Store& store, Artefacts& artefacts, const SessionId& id,
                          std::optional<Seq> replaces) {
+  REPRISE_ASSIGN(const auto entries, artefacts.list_artefacts(id));
+  REPRISE_ASSIGN(Prompts lost, prompts_without_answer(artefacts, id, entries));
   Step step{1};
-  REPRISE_TRY(store.read(id, {.to = replaces.value_or(kSeqEnd)}, [&step](Message&& message) {
+  REPRISE_TRY(store.read(id, {.to = replaces.value_or(kSeqEnd)}, [&](Message&& message) {
     step.value += message.role == role::kAssistant ? 1 : 0;
+    if (!lost.empty() && message.role == role::kUser) {
+      const std::string asked = plain_text(message);
+      std::erase_if(lost, [&asked](const auto& prompt) { return prompt.second == asked; });
+    }
     return Flow::go_on;
   }));
-  REPRISE_ASSIGN(const auto entries, artefacts.list_artefacts(id));
   for (const Artefacts::Entry& entry : entries) {
     if (entry.name == kAnswer) {
       step.value = std::max(step.value, entry.step.value + (replaces ? 0 : 1));
     }
+  }
+  if (replaces) {
+    return step;
+  }
+  for (const auto& [place, prompt] : lost) {
+    step.value = std::max(step.value, place.value + 1);
+  }
+  if (lost.contains(kChat)) {
+    REPRISE_TRY(save_only_prompt(artefacts, id, step, entries));
+    ++step.value;
   }
   return step;
 }
@@ -239,6 +317,7 @@ void StepArtefacts::on_answer(const Message& answer) {
           .field("toolName", call->name)
           .raw("input", call->input.text())
           .close();
+      tools_[call->id] = call->name;
       add_part(std::move(part));
     }
   }
@@ -262,6 +341,7 @@ void StepArtefacts::on_tool_result(const ToolResultBlock& result) {
   json::ObjectWriter(part)
       .field("type", "tool-result")
       .field("toolCallId", result.tool_use_id)
+      .field("toolName", tools_[result.tool_use_id])
       .field("output", result.text)
       .close();
   add_part(std::move(part));

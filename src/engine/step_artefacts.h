@@ -38,8 +38,9 @@ struct StepStart {
 
 // The number of a turn: one more than there are answers before. A new answer never gets the number
 // of a step that has one, nor of one before it: the record may have lost or given up that answer,
-// and what is there is not written over. One that replaces the answer at `replaces` gets its
-// number.
+// and what is there is not written over. The same holds for a prompt that is not in the record; one
+// that has no step, in a chat without any, is put into a step of its own first. One that replaces
+// the answer at `replaces` gets its number.
 Result<Step> choose_step(Store& store, Artefacts& artefacts, const SessionId& id,
                          std::optional<Seq> replaces);
 
@@ -74,8 +75,9 @@ class StepArtefacts {
   Artefacts& artefacts_;
   const SessionId session_;
   const Step step_;
-  Usage usage_;    // of all requests of the step
-  Files results_;  // what came of it, written when all is known
+  Usage usage_;                               // of all requests of the step
+  std::map<std::string, std::string> tools_;  // by the id of a call, the tool's name
+  Files results_;                             // what came of it, written when all is known
   std::mutex mutex_;
   std::condition_variable_any wake_;
   Files whole_;                   // guarded by mutex_: files to be written

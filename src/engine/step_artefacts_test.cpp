@@ -126,6 +126,51 @@ TEST_F(StepArtefactsTest, OverwriteNoAnswerThatIsThere) {
   EXPECT_EQ(artefact(6, "answer.md"), std::nullopt);
 }
 
+// A chat of which only prompts are left, in a step or in its own folder.
+TEST_F(StepArtefactsTest, OverwriteNoPromptThatIsNowhereElse) {
+  Artefacts& artefacts = *memory_->offers().artefacts;
+  const SessionId& id = session_.info.id;
+  ASSERT_TRUE(artefacts.save_artefact(id, {1}, "prompt.md", "the only one"));
+  ASSERT_TRUE(artefacts.save_artefact(id, {0}, "prompt.md", "the only one"));
+  provider_.add().text("new").ended();
+  provider_.add().text("newer").ended();
+  Conversation talk(provider_, &store_, session_, {});
+  ASSERT_TRUE(talk.ask("one", listener_));
+  EXPECT_EQ(artefact(1, "prompt.md"), "the only one");
+  EXPECT_EQ(artefact(1, "answer.md"), std::nullopt);
+  EXPECT_EQ(artefact(2, "prompt.md"), "one");
+  EXPECT_EQ(artefact(0, "prompt.md"), "one");
+  ASSERT_TRUE(talk.ask("two", listener_));
+  EXPECT_EQ(artefact(3, "prompt.md"), "two");
+  EXPECT_EQ(artefact(4, "prompt.md"), std::nullopt);
+}
+
+TEST_F(StepArtefactsTest, OfAFlatFolderGetAStep) {
+  Artefacts& artefacts = *memory_->offers().artefacts;
+  const SessionId& id = session_.info.id;
+  ASSERT_TRUE(artefacts.save_artefact(id, {0}, "prompt.md", "the only one"));
+  ASSERT_TRUE(artefacts.save_artefact(id, {0}, "input.md", "its input"));
+  provider_.add().text("new").ended();
+  Conversation talk(provider_, &store_, session_, {});
+  ASSERT_TRUE(talk.ask("one", listener_));
+  EXPECT_EQ(artefact(1, "prompt.md"), "the only one");
+  EXPECT_EQ(artefact(1, "input.md"), "its input");
+  EXPECT_EQ(artefact(2, "prompt.md"), "one");
+  EXPECT_EQ(artefact(2, "answer.md"), "new");
+  EXPECT_EQ(artefact(0, "prompt.md"), "one");
+}
+
+// A turn that failed is in the record, so its step is the next turn's.
+TEST_F(StepArtefactsTest, TakeTheStepOfATurnWithoutAnAnswer) {
+  provider_.add().fails(Code::invalid_argument, "no");
+  provider_.add().text("yes").ended();
+  Conversation talk(provider_, &store_, session_, {});
+  EXPECT_FALSE(talk.ask("one", listener_));
+  EXPECT_EQ(artefact(1, "prompt.md"), "one");
+  ASSERT_TRUE(talk.ask("two", listener_));
+  EXPECT_EQ(artefact(1, "prompt.md"), "two");
+}
+
 TEST_F(StepArtefactsTest, OfToolRoundsAreOneStep) {
   ToolRegistry tools;
   ASSERT_TRUE(tools.add({{"t", "", *RawJson::parse("{}")},
@@ -143,7 +188,8 @@ TEST_F(StepArtefactsTest, OfToolRoundsAreOneStep) {
                        "\"input\":{\"a\": 1}}\n"),
             std::string::npos)
       << parts;
-  EXPECT_NE(parts.find("\"type\":\"tool-result\",\"toolCallId\":\"t1\",\"output\":\"done\""),
+  EXPECT_NE(parts.find("\"type\":\"tool-result\",\"toolCallId\":\"t1\",\"toolName\":\"t\","
+                       "\"output\":\"done\""),
             std::string::npos);
   EXPECT_EQ(json::find_member(artefact(1, "usage.json").value_or(""), "inputTokens"), "3");
 }
