@@ -79,8 +79,9 @@ class Todos {
       const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) = 0;
 };
 
-// What a turn left behind: its prompt, answer, raw stream… Names are 1 to 100 bytes out of
-// [A-Za-z0-9._-] and do not begin with a point.
+// What a turn left behind: its prompt, answer, raw stream… A name is a relative path: components of
+// 1 to 255 bytes between slashes, none of them "." or "..", without NUL. A store may refuse names
+// that it cannot hold with invalid_argument: those that are no UTF-8, or of files of its own.
 class Artefacts {
  public:
   virtual ~Artefacts() = default;

@@ -23,6 +23,7 @@
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/redact.h"
 
 namespace reprise {
 namespace {
@@ -34,6 +35,7 @@ using engine::reduce;
 constexpr std::int64_t kBatch = 1000;
 constexpr std::int64_t kBatchBytes = 512 << 10;
 constexpr std::size_t kNameMax = 100;
+constexpr std::string_view kResponseFile = "response.json";  // what a provider answered, as it came
 constexpr std::string_view kKeepsResponses = "openai-responses";
 
 // FNV-1a: ids may be longer than an operation id has room for.
@@ -299,15 +301,32 @@ class Copy {
   }
 
   Result<> artefact(Artefacts& from, Artefacts& to, const Artefacts::Entry& entry) {
-    REPRISE_ASSIGN(const auto there, to.find_artefact(id_, entry.step, entry.name));
-    REPRISE_ASSIGN(const auto bytes, from.find_artefact(id_, entry.step, entry.name));
-    if (there && there != bytes) {
-      losses_.insert(
-          cat("artefact ", entry.name, " of step ", entry.step.value, ": the target has another"));
-    } else if (bytes && !there) {
-      REPRISE_TRY(to.save_artefact(id_, entry.step, entry.name, *bytes));
+    const std::string what = cat("artefact ", entry.name, " of step ", entry.step.value);
+    REPRISE_ASSIGN(auto bytes, from.find_artefact(id_, entry.step, entry.name));
+    if (!bytes) {
+      return {};  // it has gone meanwhile
     }
-    return {};
+    if (entry.name.substr(entry.name.rfind('/') + 1) == kResponseFile) {
+      std::string redacted = store::redact_headers(*bytes);
+      if (redacted != *bytes) {
+        losses_.insert(cat(what, ": headers that are secret"));
+      }
+      bytes = std::move(redacted);
+    }
+    auto done = to.find_artefact(id_, entry.step, entry.name);
+    if (done && *done) {
+      if (*done != bytes) {
+        losses_.insert(cat(what, ": the target has another"));
+      }
+      return {};
+    }
+    const auto saved = done ? to.save_artefact(id_, entry.step, entry.name, *bytes)
+                            : Result<>(std::unexpected(std::move(done).error()));
+    if (!saved && saved.error().code == Code::invalid_argument) {
+      losses_.insert(cat(what, ": ", saved.error().message));
+      return {};
+    }
+    return saved;
   }
 
   // Response ids are only ever added at the end.

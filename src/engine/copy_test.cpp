@@ -125,6 +125,27 @@ TEST_F(Copying, CarriesEverything) {
   EXPECT_EQ(*target_->offers().artefacts->find_artefact(id_, {1}, "prompt.txt"), "hello");
 }
 
+TEST_F(Copying, LeavesSecretHeadersBehind) {
+  constexpr std::string_view kHeaders =
+      R"({"headers":{"Set-Cookie":"session=1","x-api-key":"k","Authorization":"Bearer t","a":"b"}})";
+  Artefacts& from = *source_->offers().artefacts;
+  for (const std::string_view name : {"response.json", "sub/response.json", "other.json"}) {
+    ASSERT_TRUE(from.save_artefact(id_, {1}, name, kHeaders));
+  }
+  const CopiedSession copied = copy(*target_);
+  constexpr std::string_view kRedacted =
+      R"({"headers":{"Set-Cookie":"[redacted]","x-api-key":"[redacted]",)"
+      R"("Authorization":"[redacted]","a":"b"}})";
+  Artefacts& to = *target_->offers().artefacts;
+  EXPECT_EQ(*to.find_artefact(id_, {1}, "response.json"), kRedacted);
+  EXPECT_EQ(*to.find_artefact(id_, {1}, "sub/response.json"), kRedacted);
+  EXPECT_EQ(*to.find_artefact(id_, {1}, "other.json"), kHeaders);
+  EXPECT_THAT(copied.losses,
+              ElementsAre("artefact response.json of step 1: headers that are secret",
+                          "artefact sub/response.json of step 1: headers that are secret"));
+  EXPECT_EQ(copy(*target_).losses, copied.losses) << "the same again";
+}
+
 TEST_F(Copying, CarriesBlobs) {
   const auto hash = source_->offers().blobs->put_blob("pixels");
   ASSERT_TRUE(hash) << hash.error().message;

@@ -18,7 +18,8 @@
 namespace reprise::store {
 namespace {
 
-constexpr std::size_t kArtefactNameMax = 100;
+constexpr std::size_t kArtefactNameMax = 4000;
+constexpr std::size_t kComponentMax = 255;
 
 template <class Field>
 void replace(Field& field, const std::optional<Field>& value) {
@@ -39,8 +40,22 @@ Result<> check_new_state(const Session& session, SessionState state) {
   return {};
 }
 
-bool is_artefact_byte(char c) {
-  return is_ascii_alnum(c) || c == '.' || c == '_' || c == '-';
+bool is_artefact_name(std::string_view name) {
+  if (name.size() > kArtefactNameMax || name.find('\0') != std::string_view::npos) {
+    return false;
+  }
+  for (;;) {
+    const std::size_t slash = name.find('/');
+    const std::string_view component = name.substr(0, slash);
+    if (component.empty() || component.size() > kComponentMax || component == "." ||
+        component == "..") {
+      return false;
+    }
+    if (slash == std::string_view::npos) {
+      return true;
+    }
+    name.remove_prefix(slash + 1);
+  }
 }
 
 }  // namespace
@@ -89,10 +104,9 @@ Result<> check_artefact(Step step, std::string_view name) {
   if (step.value < 0) {
     return fail(Code::invalid_argument, cat("no step ", step.value, ": steps begin at 0"));
   }
-  if (name.empty() || name.size() > kArtefactNameMax || name.starts_with('.') ||
-      !std::ranges::all_of(name, is_artefact_byte)) {
+  if (!is_artefact_name(name)) {
     return fail(Code::invalid_argument,
-                "not an artefact's name: use 1 to 100 of A-Z a-z 0-9 . _ -, no point first");
+                "not an artefact's name: use a relative path without . and .. in it");
   }
   return {};
 }

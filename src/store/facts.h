@@ -28,7 +28,8 @@ Result<> check_new_session(const Session& session);
 // cannot give, or a new state for a session in the trash.
 Result<> apply_patch(Session& session, const SessionPatch& patch);
 
-// 1 to 100 bytes out of [A-Za-z0-9._-], no point first; the step not negative.
+// A relative path of at most 4,000 bytes: components of 1 to 255 bytes that are not "." or "..",
+// with no NUL; the step not negative.
 Result<> check_artefact(Step step, std::string_view name);
 
 // The blobs that the blocks name, in their order.

@@ -1,9 +1,12 @@
 // Packing chats away, getting them back, and what must not come out of an archive.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -111,6 +114,44 @@ TEST(ChatArchive, IsACompleteChatAndComesBackAsItWas) {
   EXPECT_EQ(must(store->offers().current->current()), id);
   EXPECT_TRUE(must(store->append(id, {user("x")}, {.operation = operation_id("op-1")})).repeated);
   EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::invalid_argument));
+}
+
+// "PATH MODE TIME" of everything in a chat but its locks, and of its folders.
+Texts facts_in(const fs::path& chat) {
+  Texts facts;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(chat)) {
+    struct stat status{};
+    if (entry.path().filename() != ".lock" && ::stat(entry.path().c_str(), &status) == 0) {
+      facts.push_back(cat(fs::relative(entry.path(), chat).native(), " ", status.st_mode, " ",
+                          status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec));
+    }
+  }
+  std::ranges::sort(facts);
+  return facts;
+}
+
+TEST(ChatArchive, KeepsTimesModesAndEmptyFolders) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const fs::path chat = directory.chat(id);
+  fs::create_directories(chat / "empty" / "inner");
+  fs::permissions(chat / "input.md", fs::perms(0644));
+  fs::permissions(chat / "steps" / "001", fs::perms(0750));
+  fs::permissions(chat / "steps" / "001" / "response.json", fs::perms(0640));
+  const std::array<timespec, 2> long_ago = {timespec{.tv_sec = 1'000'000'001, .tv_nsec = 1},
+                                            timespec{.tv_sec = 1'000'000'001, .tv_nsec = 23456789}};
+  for (const fs::path& path : {chat / "prompt.md", chat / "messages.jsonl",
+                               chat / "steps/001/response.json", chat / "steps", chat / "empty"}) {
+    ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), long_ago.data(), 0), 0);
+  }
+  const auto store = directory.open();
+  const Session before = must(get(*store, id));
+  EXPECT_EQ(before.info.updated_at, parse_time("2001-09-09T01:46:41.023456Z").value());
+  const Texts facts = facts_in(chat);
+  must(store->offers().archives->archive(id, at(1)));
+  must(store->offers().archives->restore(id));
+  EXPECT_EQ(facts_in(chat), facts);
+  EXPECT_EQ(must(get(*store, id)), before);
 }
 
 TEST(ChatArchive, OfTheOriginalHasNoSecretHeaders) {
@@ -300,7 +341,7 @@ TEST(ChatArchive, OfABombIsRefusedAndOursIsNone) {
   const fs::path archive = directory.root() / "archive" / short_id(id).value();
   fs::create_directories(archive);
   ZipWriter bomb = must(ZipWriter::create(archive / "chat.zip", Packing::deflated));
-  must(bomb.add_bytes("bomb", std::string(20'000'000, 'x')));
+  must(bomb.add_bytes("bomb", "/", std::string(20'000'000, 'x')));
   must(bomb.close());
   const auto store = directory.open();
   EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::corrupt));

@@ -95,6 +95,37 @@ TEST(ChatArtefacts, LeaveTheRecordAlone) {
   EXPECT_EQ(listed(artefacts, chat_id(1)), Names{});
 }
 
+TEST(ChatArtefacts, MayBeInSubfoldersAndHaveAnyName) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  must(store->create(chat_session(1)));
+  Artefacts& artefacts = *store->offers().artefacts;
+  const Names names = {".hidden", "a b:c", "deep/er/\xc5\xbc.txt",
+                       "no\xff"
+                       "utf8",
+                       "sub/answer"};
+  for (const std::int64_t step : {0, 2}) {
+    for (const std::string& name : names) {
+      must(artefacts.save_artefact(chat_id(1), {step}, name, name));
+      must(artefacts.append_artefact(chat_id(1), {step}, name, "+"));
+      EXPECT_EQ(must(artefacts.find_artefact(chat_id(1), {step}, name)), name + "+");
+    }
+  }
+  EXPECT_EQ(directory.read(directory.chat(chat_id(1)) / "steps" / "002" / "deep/er/ż.txt"),
+            "deep/er/ż.txt+");
+  Names expected;
+  for (const char* const step : {"0/", "2/"}) {
+    for (const std::string& name : names) {
+      expected.push_back(cat(step, name, " ", name.size() + 1));
+    }
+  }
+  EXPECT_EQ(listed(artefacts, chat_id(1)), expected);
+  for (const char* const name : {"steps/002/x", "step/002/x", "../x", ".lock", ".answer.jsonl"}) {
+    EXPECT_TRUE(fails(artefacts.save_artefact(chat_id(1), {0}, name, "x"), Code::invalid_argument))
+        << name;
+  }
+}
+
 TEST(ChatArtefacts, AreNotWrittenThroughLinks) {
   const ChatDirectory directory;
   const auto store = directory.open();
@@ -111,6 +142,9 @@ TEST(ChatArtefacts, AreNotWrittenThroughLinks) {
     EXPECT_TRUE(
         fails(artefacts.append_artefact(chat_id(1), {step}, "input", "x"), Code::invalid_argument));
   }
+  fs::create_directory_symlink(directory.root() / "elsewhere", chat / "sub");
+  EXPECT_TRUE(
+      fails(artefacts.save_artefact(chat_id(1), {0}, "sub/file", "x"), Code::invalid_argument));
   EXPECT_EQ(directory.read("elsewhere/file"), "precious");
   EXPECT_FALSE(fs::exists(directory.root() / "elsewhere" / "input.md"));
 }
@@ -128,6 +162,7 @@ TEST(ChatArtefacts, OlderLayoutsAreRead) {
   directory.write(chat / "step" / "003" / "answer.md", "third");
   directory.write(chat / "steps" / "004" / "parts.jsonl", "\"x\"\n");
   directory.write(chat / "steps" / "not a step" / "x", "x");
+  directory.write(chat / "notes", "n");
   const auto store = directory.open({.access = Access::read});
   Artefacts& artefacts = *store->offers().artefacts;
   EXPECT_EQ(must(artefacts.find_artefact(id, {0}, "chunks")), "[1]");
@@ -137,8 +172,9 @@ TEST(ChatArtefacts, OlderLayoutsAreRead) {
   EXPECT_EQ(must(artefacts.find_artefact(id, {3}, "answer")), "third");
   EXPECT_EQ(must(artefacts.find_artefact(id, {4}, "parts")), "\"x\"\n");
   EXPECT_EQ(listed(artefacts, id),
-            (Names{"0/chunks.json 3", "0/response.json 2", "0/stream.json 5", "0/unknown.json 2",
-                   "2/answer.md 6", "3/answer.md 5", "4/parts.jsonl 4"}));
+            (Names{"0/chunks.json 3", "0/notes 1", "0/response.json 2", "0/steps/not a step/x 1",
+                   "0/stream.json 5", "0/unknown.json 2", "2/answer.md 6", "3/answer.md 5",
+                   "4/parts.jsonl 4"}));
 }
 
 }  // namespace

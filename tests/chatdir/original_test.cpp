@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -94,6 +96,45 @@ TEST(OriginalChat, HasUsedWhatItsStepsHave) {
   EXPECT_EQ(must(get(*directory.open(), id)).usage, sum) << "each counted once";
   must(store->offers().archives->archive(id, at(1)));
   EXPECT_EQ(must(get(*store, id)).usage, sum);
+}
+
+TEST(OriginalChat, WhatItUsesLaterIsCountedToo) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const fs::path steps = fs::path("chat") / kOriginalId / "steps";
+  const auto original_adds = [&](const char* step, int tokens) {
+    directory.write(steps / step / "usage.json", cat("{\"inputTokens\":", tokens, "}"));
+    directory.write(directory.messages(id), cat(directory.read(directory.messages(id)),
+                                                R"({"role":"user","content":"q"})"
+                                                "\n",
+                                                R"({"role":"assistant","content":"a"})"
+                                                "\n"));
+  };
+  const auto input_tokens = [&] {
+    return must(get(*directory.open({.access = Access::read}), id)).usage.input.value;
+  };
+  const auto we_add = [&](const char* request, std::int64_t step) {
+    const auto store = directory.open();
+    Message answer = assistant("ours");
+    answer.usage = usage(request, 1000, 0);
+    must(store->append(id, {user("more"), answer}, {}));
+    must(store->offers().artefacts->save_artefact(id, {step}, "usage", R"({"inputTokens":1000})"));
+  };
+  we_add("req-1", 2);
+  EXPECT_EQ(input_tokens(), 1100);
+  original_adds("003", 10'000);
+  EXPECT_EQ(input_tokens(), 11'100) << "behind ours";
+  original_adds("004", 100'000);
+  EXPECT_EQ(input_tokens(), 111'100);
+  we_add("req-2", 5);
+  EXPECT_EQ(input_tokens(), 112'100) << "each counted once";
+  original_adds("006", 1'000'000);
+  must(directory.open()->update(id, {.title = "new"}));
+  EXPECT_EQ(input_tokens(), 1'112'100) << "the facts are written anew";
+  original_adds("007", 10'000'000);
+  EXPECT_EQ(input_tokens(), 11'112'100);
+  must(directory.open()->offers().archives->archive(id, at(1)));
+  EXPECT_EQ(input_tokens(), 11'112'100);
 }
 
 TEST(OriginalChat, MayBeWrittenByBothInTurn) {

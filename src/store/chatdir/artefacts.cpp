@@ -80,19 +80,19 @@ std::string_view file_of(std::string_view name) {
   return one == nullptr ? name : one->file;
 }
 
-// The record is no artefact, nor what was kept aside of it.
+// The record is no artefact; what was kept aside of it can be read.
 bool is_record(std::string_view file) {
-  return std::ranges::any_of(std::array{kMessagesFile, kReplacedFile, kFactsFile},
-                             [file](std::string_view one) { return file.starts_with(one); });
+  return std::ranges::any_of(std::array{kMessagesFile, kFactsFile, kAnswerFile, kLockFile},
+                             [file](std::string_view one) { return file == one; });
 }
 
-std::string number_of(Step step) {
-  const std::string number = std::to_string(step.value);
-  return number.size() < 3 ? std::string(3 - number.size(), '0') + number : number;
+bool is_beside_record(std::string_view file) {
+  return file.starts_with(kReplacedFile) || file.starts_with(kMessagesFile) ||
+         file.starts_with(kFactsFile);
 }
 
 fs::path folder_of_step(Step step) {
-  return step.value == 0 ? fs::path() : fs::path("steps") / number_of(step);
+  return step.value == 0 ? fs::path() : fs::path("steps") / step_folder_name(step);
 }
 
 // Where in the chat's folder the artefact may be, the likeliest place first.
@@ -102,11 +102,14 @@ std::vector<fs::path> candidates(Step step, std::string_view name) {
     std::ranges::copy_if(one->older, std::back_inserter(files),
                          [](std::string_view older) { return !older.empty(); });
   }
+  if (files.front() != name) {
+    files.push_back(name);  // a file that is called as the key is
+  }
   std::vector<fs::path> paths;
   for (const std::string_view file : files) {
     paths.push_back(folder_of_step(step) / file);
     if (step.value > 0) {
-      paths.push_back(fs::path("step") / number_of(step) / file);
+      paths.push_back(fs::path("step") / step_folder_name(step) / file);
     }
   }
   if (step.value > 0 && files.front() == kAnswer) {
@@ -115,11 +118,44 @@ std::vector<fs::path> candidates(Step step, std::string_view name) {
   return paths;
 }
 
+std::optional<std::int64_t> parse_number(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number)
+                                                                  : std::nullopt;
+}
+
+// A file in the folder of a step: "steps/001/answer.md", and "step/001/…" of a sister program.
+struct StepFile {
+  Step step;
+  std::string_view name;
+};
+std::optional<StepFile> step_file_of(std::string_view path) {
+  const std::size_t first = path.find('/');
+  const std::size_t second = path.find('/', first == std::string_view::npos ? first : first + 1);
+  if (second == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view steps = path.substr(0, first);
+  const std::string_view number = path.substr(first + 1, second - first - 1);
+  const auto step = parse_number(number);
+  const bool is_step = (steps == "steps" || steps == "step") && step && *step > 0 &&
+                       number == step_folder_name({*step});
+  return is_step ? std::optional(StepFile{{*step}, path.substr(second + 1)}) : std::nullopt;
+}
+
+// Whether an artefact may be written.
 Result<> check_own(Step step, std::string_view name) {
   REPRISE_TRY(check_artefact(step, name));
-  if (step.value == 0 && is_record(file_of(name))) {
-    return fail(Code::invalid_argument,
-                cat(file_of(name), " is the record of the session, no artefact"));
+  const std::string_view file = file_of(name);
+  if (step.value == 0 && (is_record(file) || is_beside_record(file))) {
+    return fail(Code::invalid_argument, cat(file, " is the record of the session, no artefact"));
+  }
+  if (step.value == 0 && step_file_of(name)) {
+    return fail(Code::invalid_argument, cat(name, " belongs to a step: name the step"));
+  }
+  if (is_temporary_name(fs::path(name).filename().native())) {
+    return fail(Code::invalid_argument, cat(name, " is the name of an unfinished file"));
   }
   return {};
 }
@@ -142,19 +178,25 @@ Result<> make_folder(const fs::path& folder) {
   return refuse_link(folder);
 }
 
-Result<fs::path> make_step(const fs::path& chat, Step step) {
-  if (step.value > 0) {
-    REPRISE_TRY(make_folder(chat / "steps"));
-    REPRISE_TRY(make_folder(chat / folder_of_step(step)));
+// Where the artefact is written, its folders made. Their names are synced by sync_folders_of().
+Result<fs::path> make_place(const fs::path& chat, Step step, std::string_view name) {
+  const fs::path file = folder_of_step(step) / file_of(name);
+  fs::path folder = chat;
+  for (const fs::path& component : file.parent_path()) {
+    folder /= component;
+    REPRISE_TRY(make_folder(folder));
   }
-  return chat / folder_of_step(step);
+  REPRISE_TRY(refuse_link(chat / file));
+  return chat / file;
 }
 
-std::optional<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number)
-                                                                  : std::nullopt;
+// The names of the folders between the chat's own and the file, whoever made them.
+Result<> sync_folders_of(const fs::path& chat, const fs::path& file) {
+  for (fs::path folder = file.parent_path(); folder != chat;) {
+    folder = folder.parent_path();
+    REPRISE_TRY(sync_folder(folder));
+  }
+  return {};
 }
 
 // A file of a chat, by its name in the chat's folder.
@@ -163,32 +205,19 @@ struct ChatFile {
   std::int64_t bytes = 0;
 };
 
-// The files of the chat's folder and of its steps.
+// The files below a folder of the chat; links to folders are not followed.
 Result<> add_files(const fs::path& chat, const fs::path& folder, std::vector<ChatFile>& files) {
   REPRISE_ASSIGN(const auto entries, list_if_there(chat / folder));
   std::error_code ignored;  // what cannot be looked at has nothing to show
   for (const fs::directory_entry& entry : entries) {
-    if (entry.is_regular_file(ignored) && !is_temporary_name(entry.path().filename().native())) {
-      files.push_back({(folder / entry.path().filename()).string(),
-                       static_cast<std::int64_t>(entry.file_size(ignored))});
+    const fs::path name = folder / entry.path().filename();
+    if (entry.is_directory(ignored) && !entry.is_symlink(ignored)) {
+      REPRISE_TRY(add_files(chat, name, files));
+    } else if (entry.is_regular_file(ignored)) {
+      files.push_back({name.string(), static_cast<std::int64_t>(entry.file_size(ignored))});
     }
   }
   return {};
-}
-
-Result<std::vector<ChatFile>> files_of(const fs::path& chat) {
-  std::vector<ChatFile> files;
-  REPRISE_TRY(add_files(chat, "", files));
-  for (const fs::path& steps : {fs::path("steps"), fs::path("step")}) {
-    REPRISE_ASSIGN(const auto entries, list_if_there(chat / steps));
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : entries) {
-      if (entry.is_directory(ignored)) {
-        REPRISE_TRY(add_files(chat, steps / entry.path().filename(), files));
-      }
-    }
-  }
-  return files;
 }
 
 // "answer-step2.md"
@@ -205,26 +234,17 @@ std::optional<Step> step_of_answer(std::string_view name) {
 
 // nullopt for a file that is no artefact.
 std::optional<Artefacts::Entry> entry_of(const ChatFile& file) {
-  const fs::path path(file.name);
-  const std::string name = path.filename();
-  const std::string folder = path.parent_path();
-  if (folder.empty()) {
-    if (const auto step = step_of_answer(name); step) {
-      return Artefacts::Entry{*step, std::string(kAnswer), file.bytes};
-    }
-    return check_own({0}, name) ? std::optional(Artefacts::Entry{{0}, name, file.bytes})
-                                : std::nullopt;
+  if (is_temporary_name(fs::path(file.name).filename().native())) {
+    return std::nullopt;
   }
-  const std::size_t slash = folder.find('/');
-  const std::string_view steps = std::string_view(folder).substr(0, slash);
-  const std::string_view number =
-      std::string_view(folder).substr(std::min(slash + 1, folder.size()));
-  const auto step = parse_number(number);
-  const bool is_step =
-      (steps == "steps" || steps == "step") && step && *step > 0 && number == number_of({*step});
-  return is_step && check_own({*step}, name)
-             ? std::optional(Artefacts::Entry{{*step}, name, file.bytes})
-             : std::nullopt;
+  if (const auto in_step = step_file_of(file.name); in_step) {
+    return Artefacts::Entry{in_step->step, std::string(in_step->name), file.bytes};
+  }
+  if (const auto step = step_of_answer(file.name); step) {
+    return Artefacts::Entry{*step, std::string(kAnswer), file.bytes};
+  }
+  return is_record(file.name) ? std::nullopt
+                              : std::optional(Artefacts::Entry{{0}, file.name, file.bytes});
 }
 
 std::vector<Artefacts::Entry> entries_of(const std::vector<ChatFile>& files) {
@@ -251,16 +271,9 @@ Result<> ChatArtefacts::save_artefact(const SessionId& id, Step step, std::strin
   REPRISE_TRY(check_own(step, name));
   return chats_.with(id, [&](Chat& chat) -> Result<> {
     REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
-    REPRISE_ASSIGN(const fs::path folder, make_step(chat.place().folder, step));
-    const fs::path file = folder / file_of(name);
-    REPRISE_TRY(refuse_link(file));
+    REPRISE_ASSIGN(const fs::path file, make_place(chat.place().folder, step, name));
     REPRISE_TRY(replace_file(file, bytes));
-    if (step.value == 0) {
-      return {};
-    }
-    // The names of the step's folder and of steps/, whoever made them.
-    REPRISE_TRY(sync_folder(folder_of(folder)));
-    return sync_folder(chat.place().folder);
+    return sync_folders_of(chat.place().folder, file);
   });
 }
 
@@ -269,9 +282,7 @@ Result<> ChatArtefacts::append_artefact(const SessionId& id, Step step, std::str
   REPRISE_TRY(check_own(step, name));
   return chats_.with(id, [&](Chat& chat) -> Result<> {
     REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
-    REPRISE_ASSIGN(const fs::path folder, make_step(chat.place().folder, step));
-    const fs::path file = folder / file_of(name);
-    REPRISE_TRY(refuse_link(file));
+    REPRISE_ASSIGN(const fs::path file, make_place(chat.place().folder, step, name));
     REPRISE_ASSIGN(Fd out, open_file(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600));
     REPRISE_TRY(write_all(out.get(), bytes, file));
     return out.close(file);
@@ -316,7 +327,8 @@ Result<std::vector<Artefacts::Entry>> ChatArtefacts::list_artefacts(const Sessio
     return entries_of(files);
   }
   return chats_.with(id, [](Chat& chat) -> Result<std::vector<Entry>> {
-    REPRISE_ASSIGN(const std::vector<ChatFile> files, files_of(chat.place().folder));
+    std::vector<ChatFile> files;
+    REPRISE_TRY(add_files(chat.place().folder, "", files));
     return entries_of(files);
   });
 }

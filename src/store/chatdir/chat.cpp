@@ -32,10 +32,12 @@
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/log_reader.h"
 #include "store/chatdir/message_log.h"
+#include "store/chatdir/step_usage.h"
 #include "store/chatdir/unfinished.h"
 #include "store/facts.h"
 #include "store/file/partial_file.h"
 #include "store/stored_session.h"
+#include "store/usage_sum.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -187,6 +189,17 @@ Result<LogState> Chat::state() {
   return log->state();
 }
 
+Result<StoredSession> Chat::session(const FactsFile& facts, const LogState& state) {
+  StoredSession stored = session_at(facts, state);
+  if (settings_.derive == Derive::all && lacks_usage_of_others(facts, state)) {
+    REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, this->log());
+    const std::int64_t from = facts.at(point_of(state)).log.end;
+    REPRISE_ASSIGN(const Usage others, usage_added_by_others(*log, from, place_.folder));
+    add_usage(stored.session.usage, others);
+  }
+  return stored;
+}
+
 Result<StoredSession> Chat::look() {
   for (int tries = 1;; ++tries) {
     REPRISE_ASSIGN(const ReadFacts facts, this->facts());
@@ -195,7 +208,7 @@ Result<StoredSession> Chat::look() {
     if (stamp_of_facts() != facts.stamp && tries < kTries) {
       continue;
     }
-    StoredSession stored = session_at(*facts.facts, state);
+    REPRISE_ASSIGN(StoredSession stored, session(*facts.facts, state));
     if (place_.is_trashed()) {
       stored.state_before_trash = std::exchange(stored.session.info.state, SessionState::trashed);
     }
@@ -311,7 +324,7 @@ Result<StoredSession> Chat::change(const std::function<Result<>(StoredSession&)>
   REPRISE_ASSIGN(const ReadFacts read, this->facts());
   REPRISE_ASSIGN(const LogState state, this->state());
   FactsFile facts = *read.facts;
-  StoredSession session = session_at(facts, state);
+  REPRISE_ASSIGN(StoredSession session, this->session(facts, state));
   if (place_.is_trashed()) {
     session.state_before_trash = std::exchange(session.session.info.state, SessionState::trashed);
   }

@@ -94,6 +94,7 @@ class Chat {
   Result<std::shared_ptr<MessageLog>> log();
   Result<std::shared_ptr<MessageLog>> log_to_write();
   Result<LogState> state();
+  Result<StoredSession> session(const FactsFile& facts, const LogState& state);
   void remember(std::shared_ptr<MessageLog> log);
   bool is_damage(const LogState& state) const;
 

@@ -191,4 +191,10 @@ StoredSession session_at(const FactsFile& facts, const LogState& log) {
   return stored;
 }
 
+bool lacks_usage_of_others(const FactsFile& facts, const LogState& log) {
+  const ChatFacts& base = facts.at(point_of(log));
+  const bool is_summed_up = !facts.is_derived || (log.mark && log.mark->at >= base.log.end);
+  return is_summed_up && base.log != point_of(log) && log.head.value > 0 && !log.mark_is_last;
+}
+
 }  // namespace reprise::store::chatdir

@@ -36,7 +36,8 @@ struct FactsFile {
   ChatFacts now;
   // A cut that is being made: when the log ends at this point, it is these facts that hold.
   std::optional<ChatFacts> cut = {};
-  Extra others = {};  // members we do not know
+  Extra others = {};        // members we do not know
+  bool is_derived = false;  // from other files than reprise.json
 
   const ChatFacts& at(const LogPoint& log) const;
 };
@@ -54,5 +55,9 @@ FactsFile derive_facts(const Layout& layout, const std::filesystem::path& folder
 
 // The session as it is with this record. `changed` is when the file was last written to.
 StoredSession session_at(const FactsFile& facts, const LogState& log);
+
+// Whether another program has added to the record since the usage there was summed up: then
+// usage_added_by_others() is missing in it.
+bool lacks_usage_of_others(const FactsFile& facts, const LogState& log);
 
 }  // namespace reprise::store::chatdir

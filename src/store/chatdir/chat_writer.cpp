@@ -33,8 +33,10 @@
 #include "store/chatdir/mark.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/schema.h"
+#include "store/chatdir/step_usage.h"
 #include "store/file/keep_aside.h"
 #include "store/stored_session.h"
+#include "store/usage_sum.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -130,7 +132,13 @@ Result<Appended> ChatWriter::write(std::optional<Seq> from, const std::vector<Me
       return *done;
     }
   }
-  now_ = session_at(facts_, log_->state());
+  const LogState log = log_->state();
+  now_ = session_at(facts_, log);
+  if (lacks_usage_of_others(facts_, log)) {
+    const std::int64_t summed_up = facts_.at(point_of(log)).log.end;
+    REPRISE_ASSIGN(const Usage others, usage_added_by_others(*log_, summed_up, folder_));
+    add_usage(now_.session.usage, others);
+  }
   const Seq head = now_.session.info.head;
   const Seq first = from.value_or(head);
   REPRISE_TRY(check_write(now_, first, options));

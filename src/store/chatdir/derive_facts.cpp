@@ -54,6 +54,21 @@ Time birth_of(const fs::path& path) {
 }
 // NOLINTEND(misc-include-cleaner)
 
+// When the chat began: no file in it is older, also when the folder was moved or unpacked since.
+Time beginning_of(const fs::path& chat) {
+  Time beginning = birth_of(chat);
+  for (const fs::path& folder : {chat, chat / "steps"}) {
+    std::error_code none;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
+      struct stat status{};
+      if (::stat(entry.path().c_str(), &status) == 0) {
+        beginning = std::min(beginning, chatdir::time_of(status.st_mtim));
+      }
+    }
+  }
+  return beginning;
+}
+
 // A string member of a small JSON file; "" when there is none.
 std::string text_in(const fs::path& file, std::string_view name) {
   const auto bytes = read_file(file, kSmallFileMax);
@@ -92,6 +107,7 @@ std::string title_of(const fs::path& messages) {
 FactsFile derive_facts(const Layout& layout, const fs::path& folder, const SessionId& id,
                        Derive what) {
   FactsFile facts(id);
+  facts.is_derived = true;
   SessionInfo& info = facts.now.stored.session.info;
   info.title = title_of(folder / kMessagesFile);
   info.model = text_in(folder / "model.json", "id");
@@ -102,7 +118,7 @@ FactsFile derive_facts(const Layout& layout, const fs::path& folder, const Sessi
   }
   std::error_code unknown;
   info.working_dir = fs::weakly_canonical(layout.root(), unknown).string();
-  info.created_at = birth_of(folder);
+  info.created_at = beginning_of(folder);
   info.updated_at = info.created_at;
   if (what == Derive::all) {
     facts.now.stored.session.usage = usage_of_steps(folder);

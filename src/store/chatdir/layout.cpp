@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -45,6 +46,11 @@ Result<> check_id(const SessionId& id) {
                 cat("a chat directory names its sessions by UUIDs, ", id.str(), " is none"));
   }
   return {};
+}
+
+std::string step_folder_name(Step step) {
+  const std::string number = std::to_string(step.value);
+  return number.size() < 3 ? std::string(3 - number.size(), '0') + number : number;
 }
 
 Result<bool> is_chat_directory(const fs::path& folder) {

@@ -42,6 +42,9 @@ struct Place {
 // invalid_argument for an id that is no UUID.
 Result<> check_id(const SessionId& id);
 
+// "001", "1000": a step's folder in steps/.
+std::string step_folder_name(Step step);
+
 // Whether a folder looks like one: a current chat, a chat, or an archive is in it.
 Result<bool> is_chat_directory(const std::filesystem::path& folder);
 

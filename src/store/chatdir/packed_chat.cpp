@@ -2,11 +2,17 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -27,10 +33,10 @@
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/log_reader.h"
 #include "store/chatdir/message_log.h"
-#include "store/chatdir/redact.h"
 #include "store/chatdir/step_usage.h"
 #include "store/chatdir/zip_file.h"
 #include "store/paths.h"
+#include "store/redact.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -41,7 +47,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kFactsBytesMax = std::int64_t{64} << 20;
 constexpr std::string_view kResponseFile = "response.json";
 
-// The chat's files by the names they get in the zip.
+// The chat's files by the names they get in the zip; those of folders end with '/'.
 Result<> list_files(const fs::path& folder, const std::string& prefix,
                     std::vector<std::pair<std::string, fs::path>>& files) {
   REPRISE_ASSIGN(const auto entries, list_folder(folder));
@@ -51,6 +57,7 @@ Result<> list_files(const fs::path& folder, const std::string& prefix,
       continue;
     }
     if (!entry.is_symlink() && entry.is_directory()) {
+      files.emplace_back(name + "/", entry.path());
       REPRISE_TRY(list_files(entry.path(), name + "/", files));
     } else if (!entry.is_symlink() && entry.is_regular_file()) {
       files.emplace_back(name, entry.path());
@@ -66,9 +73,11 @@ Result<> write_zip(const std::vector<std::pair<std::string, fs::path>>& files,
                    const fs::path& target, Packing packing) {
   REPRISE_ASSIGN(ZipWriter zip, ZipWriter::create(target, packing));
   for (const auto& [name, file] : files) {
-    if (file.filename() == kResponseFile) {
+    if (name.ends_with('/')) {
+      REPRISE_TRY(zip.add_folder(name, file));
+    } else if (file.filename() == kResponseFile) {
       REPRISE_ASSIGN(const std::string bytes, read_file(file));
-      REPRISE_TRY(zip.add_bytes(name, redact_headers(bytes)));
+      REPRISE_TRY(zip.add_bytes(name, file, redact_headers(bytes)));
     } else {
       REPRISE_TRY(zip.add_file(name, file));
     }
@@ -142,8 +151,31 @@ Result<> unpack_entry(const ZipReader& zip, const ZipReader::Entry& entry, const
   REPRISE_ASSIGN(Fd out, open_file(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
   REPRISE_TRY(
       zip.read(entry, [&](std::string_view bytes) { return write_all(out.get(), bytes, target); }));
+  constexpr mode_t kOwnerMay = 0600;
+  if (entry.mode && ::fchmod(out.get(), *entry.mode | kOwnerMay) != 0) {
+    return std::unexpected(os_error("set the mode of", target, errno));
+  }
+  const std::array<timespec, 2> times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
+                                         entry.modified.value_or(timespec{})};
+  if (entry.modified && ::futimens(out.get(), times.data()) != 0) {
+    return std::unexpected(os_error("set the time of", target, errno));
+  }
   REPRISE_TRY(sync_file(out.get(), target));
   return out.close(target);
+}
+
+// As the last step: whatever is made in a folder changes its time.
+Result<> set_folder(const ZipReader::Entry& entry, const fs::path& folder) {
+  constexpr mode_t kOwnerMay = 0700;
+  if (entry.mode && ::chmod(folder.c_str(), *entry.mode | kOwnerMay) != 0) {
+    return std::unexpected(os_error("set the mode of", folder, errno));
+  }
+  const std::array<timespec, 2> times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
+                                         entry.modified.value_or(timespec{})};
+  if (entry.modified && ::utimensat(AT_FDCWD, folder.c_str(), times.data(), 0) != 0) {
+    return std::unexpected(os_error("set the time of", folder, errno));
+  }
+  return {};
 }
 
 Result<> sync_folders(const fs::path& folder) {
@@ -199,6 +231,12 @@ Result<> unpack_chat(const fs::path& zip, const SessionId& id, const fs::path& f
       REPRISE_TRY(make_private_folders(folder / name.substr(0, name.size() - 1)));
     } else {
       REPRISE_TRY(unpack_entry(reader, entry, folder / name));
+    }
+  }
+  for (const ZipReader::Entry& entry : entries | std::views::reverse) {
+    if (const std::string_view name = without_folder(entry.name, id);
+        !name.empty() && name.ends_with('/')) {
+      REPRISE_TRY(set_folder(entry, folder / name.substr(0, name.size() - 1)));
     }
   }
   return sync_folders(folder);

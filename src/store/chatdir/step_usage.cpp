@@ -1,15 +1,25 @@
 #include "store/chatdir/step_usage.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "reprise/error.h"
 #include "reprise/message.h"
+#include "reprise/types.h"
+#include "store/chatdir/file_window.h"
+#include "store/chatdir/layout.h"
+#include "store/chatdir/line.h"
+#include "store/chatdir/mark.h"
+#include "store/chatdir/message_log.h"
 #include "store/usage_sum.h"
 
 namespace reprise::store::chatdir {
@@ -23,6 +33,13 @@ std::int64_t count_in(std::string_view json, std::string_view name) {
   json::Scanner scanner(json::find_member(json, name));
   std::int64_t count = 0;
   return scanner.kind() == json::Kind::number && scanner.integer(count) && count > 0 ? count : 0;
+}
+
+// What cannot be read counts nothing.
+void add_step(Usage& sum, const fs::path& step) {
+  if (const auto json = read_file(step / "usage.json", kUsageBytesMax); json) {
+    add_usage(sum, step_usage_from_json(*json));
+  }
 }
 
 }  // namespace
@@ -52,9 +69,37 @@ Usage usage_of_steps(const fs::path& chat) {
   for (const char* const steps : {"steps", "step"}) {
     std::error_code none;
     for (const fs::directory_entry& entry : fs::directory_iterator(chat / steps, none)) {
-      if (const auto json = read_file(entry.path() / "usage.json", kUsageBytesMax); json) {
-        add_usage(sum, step_usage_from_json(*json));
-      }
+      add_step(sum, entry.path());
+    }
+  }
+  return sum;
+}
+
+Result<Usage> usage_added_by_others(const MessageLog& log, std::int64_t from,
+                                    const fs::path& chat) {
+  FileWindow window(log.fd(), log.file());
+  std::int64_t answers = 0;
+  std::vector<Step> added;
+  for (const MessageLog::Place& place :
+       log.places({}, log.state().head, std::numeric_limits<std::size_t>::max(), false)) {
+    REPRISE_ASSIGN(const std::string_view bytes,
+                   window.view(place.offset, static_cast<std::size_t>(place.length)));
+    const auto line = read_line(bytes);
+    const bool is_answer = line && line->message.role == role::kAssistant;
+    answers += is_answer ? 1 : 0;
+    if (place.offset < from) {
+      continue;
+    }
+    if (find_mark(bytes)) {
+      added.clear();
+    } else if (is_answer) {
+      added.push_back({answers});
+    }
+  }
+  Usage sum;
+  for (const Step step : added) {
+    for (const char* const steps : {"steps", "step"}) {
+      add_step(sum, chat / steps / step_folder_name(step));
     }
   }
   return sum;

@@ -1,12 +1,16 @@
 #pragma once
 
-// The tokens that a chat has used, as its steps write them down: usage.json.
+// The tokens that a chat has used, as its steps write them down: usage.json. What we add to a chat
+// is counted by its lines; what another program adds, by the files of its steps.
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
+#include "reprise/error.h"
 #include "reprise/message.h"
+#include "store/chatdir/message_log.h"
 
 namespace reprise::store::chatdir {
 
@@ -17,5 +21,10 @@ Usage step_usage_from_json(std::string_view json);
 
 // Of all steps in a chat's folder.
 Usage usage_of_steps(const std::filesystem::path& chat);
+
+// Of the answers that another program added behind `from`, a place in the log, and behind the
+// newest line of ours. A step has the number of its answer.
+Result<Usage> usage_added_by_others(const MessageLog& log, std::int64_t from,
+                                    const std::filesystem::path& chat);
 
 }  // namespace reprise::store::chatdir

@@ -11,10 +11,12 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -48,6 +50,10 @@ struct Zip {
   decltype(&::zip_fread) read = nullptr;
   decltype(&::zip_fclose) close_entry = nullptr;
   decltype(&::zip_file_get_external_attributes) attributes = nullptr;
+  decltype(&::zip_file_set_external_attributes) set_attributes = nullptr;
+  decltype(&::zip_file_extra_field_get_by_id) field = nullptr;
+  decltype(&::zip_file_extra_field_set) set_field = nullptr;
+  decltype(&::zip_dir_add) add_folder = nullptr;
   decltype(&::zip_strerror) why = nullptr;
 };
 
@@ -68,6 +74,10 @@ Result<Zip> load() {
   REPRISE_TRY(library.bind(zip.read, "zip_fread"));
   REPRISE_TRY(library.bind(zip.close_entry, "zip_fclose"));
   REPRISE_TRY(library.bind(zip.attributes, "zip_file_get_external_attributes"));
+  REPRISE_TRY(library.bind(zip.set_attributes, "zip_file_set_external_attributes"));
+  REPRISE_TRY(library.bind(zip.field, "zip_file_extra_field_get_by_id"));
+  REPRISE_TRY(library.bind(zip.set_field, "zip_file_extra_field_set"));
+  REPRISE_TRY(library.bind(zip.add_folder, "zip_dir_add"));
   REPRISE_TRY(library.bind(zip.why, "zip_strerror"));
   return zip;
 }
@@ -75,6 +85,37 @@ Result<Zip> load() {
 const Result<Zip>& libzip() {
   static const Result<Zip> zip = load();
   return zip;
+}
+
+// Extra fields: the seconds of a file's time of change, which all programs know ("UT"), and the
+// nanoseconds, which are ours ("Rp"); numbers of four bytes, the lowest first.
+constexpr zip_uint16_t kTimeField = 0x5455;
+constexpr zip_uint16_t kNanosecondsField = 0x7052;
+constexpr zip_uint8_t kHasModified = 1;
+constexpr std::size_t kNumberBytes = 4;
+
+std::array<zip_uint8_t, kNumberBytes> number_bytes(std::int64_t number) {
+  std::array<zip_uint8_t, kNumberBytes> bytes{};
+  for (std::size_t i = 0; i < kNumberBytes; ++i) {
+    bytes.at(i) = static_cast<zip_uint8_t>((static_cast<std::uint64_t>(number) >> (8 * i)) & 0xFFU);
+  }
+  return bytes;
+}
+
+std::int32_t number_of(const zip_uint8_t* bytes) {
+  std::uint32_t number = 0;
+  for (std::size_t i = kNumberBytes; i > 0; --i) {
+    number = (number << 8U) | bytes[i - 1];
+  }
+  return static_cast<std::int32_t>(number);
+}
+
+Result<struct stat> status_of_file(const fs::path& file) {
+  struct stat status{};
+  if (::stat(file.c_str(), &status) != 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  return status;
 }
 
 // A component that can be a file's name and is not meant to be anything else.
@@ -155,7 +196,23 @@ struct ZipWriter::State {
     return {Code::io, cat("cannot ", what, " ", file.native(), ": ", zip.why(archive))};
   }
 
-  Result<> add(std::string_view name, zip_source_t* source, std::int64_t size) {
+  Result<> describe(zip_uint64_t index, const struct stat& status) const {
+    constexpr zip_flags_t kEverywhere = ZIP_FL_LOCAL | ZIP_FL_CENTRAL;
+    const auto seconds = number_bytes(status.st_mtim.tv_sec);
+    const auto nanoseconds = number_bytes(status.st_mtim.tv_nsec);
+    std::array<zip_uint8_t, 1 + kNumberBytes> time{kHasModified};
+    std::ranges::copy(seconds, time.begin() + 1);
+    const bool done =
+        zip.set_attributes(archive, index, 0, ZIP_OPSYS_UNIX, status.st_mode << 16U) == 0 &&
+        zip.set_field(archive, index, kTimeField, ZIP_EXTRA_FIELD_NEW, time.data(), time.size(),
+                      kEverywhere) == 0 &&
+        zip.set_field(archive, index, kNanosecondsField, ZIP_EXTRA_FIELD_NEW, nanoseconds.data(),
+                      nanoseconds.size(), kEverywhere) == 0;
+    return done ? Result<>() : std::unexpected(error("write"));
+  }
+
+  Result<> add(std::string_view name, zip_source_t* source, std::int64_t size,
+               const struct stat& status) {
     if (source == nullptr) {
       return std::unexpected(error("write"));
     }
@@ -168,6 +225,7 @@ struct ZipWriter::State {
         zip.set_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0) != 0) {
       return std::unexpected(error("write"));
     }
+    REPRISE_TRY(describe(static_cast<zip_uint64_t>(index), status));
     bytes += size;
     if (bytes > kUnpackedBytesMax) {
       return fail(Code::unsupported,
@@ -194,18 +252,27 @@ Result<ZipWriter> ZipWriter::create(const fs::path& file, Packing packing) {
 }
 
 Result<> ZipWriter::add_file(std::string_view name, const fs::path& file) {
-  std::error_code error;
-  const auto size = static_cast<std::int64_t>(fs::file_size(file, error));
-  if (error) {
-    return std::unexpected(os_error("read", file, error.value()));
-  }
-  return state_->add(name, state_->zip.source_file(state_->archive, file.c_str(), 0, size), size);
+  REPRISE_ASSIGN(const struct stat status, status_of_file(file));
+  const std::int64_t size = status.st_size;
+  return state_->add(name, state_->zip.source_file(state_->archive, file.c_str(), 0, size), size,
+                     status);
 }
 
-Result<> ZipWriter::add_bytes(std::string_view name, std::string bytes) {
+Result<> ZipWriter::add_bytes(std::string_view name, const fs::path& file, std::string bytes) {
+  REPRISE_ASSIGN(const struct stat status, status_of_file(file));
   const std::string& kept = state_->buffers.emplace_back(std::move(bytes));
   return state_->add(name, state_->zip.source_buffer(state_->archive, kept.data(), kept.size(), 0),
-                     static_cast<std::int64_t>(kept.size()));
+                     static_cast<std::int64_t>(kept.size()), status);
+}
+
+Result<> ZipWriter::add_folder(std::string_view name, const fs::path& folder) {
+  REPRISE_ASSIGN(const struct stat status, status_of_file(folder));
+  const zip_int64_t index =
+      state_->zip.add_folder(state_->archive, std::string(name).c_str(), ZIP_FL_ENC_UTF_8);
+  if (index < 0) {
+    return std::unexpected(state_->error("write"));
+  }
+  return state_->describe(static_cast<zip_uint64_t>(index), status);
 }
 
 Result<> ZipWriter::close() {
@@ -237,6 +304,32 @@ struct ZipReader::State {
 
   std::unexpected<Error> refused(std::string_view name, std::string_view why) const {
     return fail(Code::corrupt, cat(file.native(), ": entry ", json::quoted(name), " ", why));
+  }
+
+  std::optional<timespec> modified(zip_uint64_t index) const {
+    zip_uint16_t length = 0;
+    const zip_uint8_t* const time =
+        zip.field(archive, index, kTimeField, 0, &length, ZIP_FL_CENTRAL);
+    if (time == nullptr || length <= kNumberBytes || (*time & kHasModified) == 0) {
+      return std::nullopt;
+    }
+    timespec modified{.tv_sec = number_of(time + 1), .tv_nsec = 0};
+    const zip_uint8_t* const nanoseconds =
+        zip.field(archive, index, kNanosecondsField, 0, &length, ZIP_FL_CENTRAL);
+    if (nanoseconds != nullptr && length == kNumberBytes) {
+      modified.tv_nsec = std::clamp(number_of(nanoseconds), 0, 999'999'999);
+    }
+    return modified;
+  }
+
+  std::optional<mode_t> mode(zip_uint64_t index) const {
+    zip_uint8_t system = 0;
+    zip_uint32_t attributes = 0;
+    const bool known = zip.attributes(archive, index, 0, &system, &attributes) == 0 &&
+                       system == ZIP_OPSYS_UNIX && (attributes >> 16U) != 0;
+    constexpr mode_t kPermissions = 0777;
+    return known ? std::optional(static_cast<mode_t>(attributes >> 16U) & kPermissions)
+                 : std::nullopt;
   }
 
   Result<> check(const zip_stat_t& entry, std::string_view name) const {
@@ -306,7 +399,8 @@ Result<std::vector<ZipReader::Entry>> ZipReader::entries() const {
       return state_->refused(name, cat("makes it more than ", kUnpackedBytesMax, " bytes"));
     }
     total += static_cast<std::int64_t>(entry.size);
-    entries.push_back({index, name, static_cast<std::int64_t>(entry.size)});
+    entries.push_back({index, name, static_cast<std::int64_t>(entry.size), state_->mode(index),
+                       state_->modified(index)});
   }
   return entries;
 }

@@ -2,10 +2,14 @@
 
 // Zip files, by libzip, which is loaded at the first call (unsupported when it is missing).
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,10 +35,12 @@ class ZipWriter {
   ZipWriter& operator=(const ZipWriter&) = delete;
   ~ZipWriter();
 
-  // `name` as it is in the zip, folders divided by '/'. unsupported when all together would be
-  // too large to be unpacked.
+  // `name` as it is in the zip, folders divided by '/', with the mode and the time of change of
+  // `file`. unsupported when all together would be too large to be unpacked.
   Result<> add_file(std::string_view name, const std::filesystem::path& file);
-  Result<> add_bytes(std::string_view name, std::string bytes);
+  // The same with other bytes than the file has.
+  Result<> add_bytes(std::string_view name, const std::filesystem::path& file, std::string bytes);
+  Result<> add_folder(std::string_view name, const std::filesystem::path& folder);
   Result<> close();
 
  private:
@@ -56,6 +62,8 @@ class ZipReader {
     std::uint64_t index = 0;
     std::string name;  // safe: relative, of plain components; folders end with '/'
     std::int64_t size = 0;
+    std::optional<mode_t> mode = {};        // the permissions only
+    std::optional<timespec> modified = {};  // to the nanosecond for what ZipWriter wrote
   };
   // corrupt for a zip that is not safe to unpack: names that are absolute or lead elsewhere, links,
   // encrypted entries, doubles, more than kUnpackedBytesMax or kUnpackedRatioMax.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store_offers.h"
@@ -90,6 +91,15 @@ class PostgresTodos final : public Todos {
   Database& database_;
 };
 
+// The server takes text only.
+Result<> check_name(Step step, std::string_view name) {
+  REPRISE_TRY(store::check_artefact(step, name));
+  if (!utf8::is_valid(name)) {
+    return fail(Code::invalid_argument, "an artefact's name must be UTF-8 here");
+  }
+  return {};
+}
+
 class PostgresArtefacts final : public Artefacts {
  public:
   explicit PostgresArtefacts(Database& database) : database_(database) {}
@@ -106,7 +116,7 @@ class PostgresArtefacts final : public Artefacts {
 
   Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
                                                    std::string_view name) override {
-    REPRISE_TRY(store::check_artefact(step, name));
+    REPRISE_TRY(check_name(step, name));
     const Key key{database_.tenant(), id};
     return database_.read_for<std::optional<std::string>>(
         [&](Connection& connection) -> Result<std::optional<std::string>> {
@@ -147,7 +157,7 @@ class PostgresArtefacts final : public Artefacts {
   };
 
   Result<> store(const SessionId& id, const Addition& addition, bool replaces) {
-    REPRISE_TRY(store::check_artefact(addition.step, addition.name));
+    REPRISE_TRY(check_name(addition.step, addition.name));
     const Key key{database_.tenant(), id};
     const std::string operation = operation_name();
     return database_.write([&](Connection& connection, bool) -> Result<> {

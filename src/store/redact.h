@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-namespace reprise::store::chatdir {
+namespace reprise::store {
 
 // The JSON with "[redacted]" in place of the values of set-cookie, cookie, authorization and
 // *-api-key, in either case, as members ("cookie": …), as pairs (["cookie", …]) and in flat lists.
 // Everything else stays byte for byte, also in text that is no JSON any more.
 std::string redact_headers(std::string_view json);
 
-}  // namespace reprise::store::chatdir
+}  // namespace reprise::store

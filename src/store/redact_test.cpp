@@ -1,10 +1,10 @@
-#include "store/chatdir/redact.h"
+#include "store/redact.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace reprise::store::chatdir {
+namespace reprise::store {
 namespace {
 
 TEST(RedactHeaders, LeavesNoSecret) {
@@ -44,4 +44,4 @@ TEST(RedactHeaders, TakesTheRestWhereTheEndCannotBeTold) {
 }
 
 }  // namespace
-}  // namespace reprise::store::chatdir
+}  // namespace reprise::store

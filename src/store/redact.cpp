@@ -1,4 +1,4 @@
-#include "store/chatdir/redact.h"
+#include "store/redact.h"
 
 #include <cstddef>
 #include <string>
@@ -7,7 +7,7 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 
-namespace reprise::store::chatdir {
+namespace reprise::store {
 namespace {
 
 constexpr std::string_view kRedacted = R"("[redacted]")";
@@ -67,4 +67,4 @@ std::string redact_headers(std::string_view json) {
   return out.append(json.substr(copied));
 }
 
-}  // namespace reprise::store::chatdir
+}  // namespace reprise::store
