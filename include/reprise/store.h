@@ -147,6 +147,8 @@ struct StoreHolds {
   bool system_prompt = true;
   // Not what it can hold, but what its other programs look for: the artefacts of each turn.
   bool step_artefacts = false;
+  // The same for the ids that new sessions are given; it holds all that any_id allows.
+  UuidVersion new_ids = UuidVersion::v7;
 };
 
 class Store {

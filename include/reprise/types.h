@@ -17,6 +17,9 @@
 
 namespace reprise {
 
+// How an id is made: of version 7 the time comes first, version 4 is random throughout.
+enum class UuidVersion : std::uint8_t { v4 = 4, v7 = 7 };
+
 namespace detail {
 Result<> check_id(std::string_view text);
 }

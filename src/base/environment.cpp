@@ -35,16 +35,20 @@ class SystemEntropy final : public Entropy {
   }
 };
 
-// RFC 9562, section 5.7: 48 bits of milliseconds, version, 12 random bits, variant, 62 random bits.
-std::string uuid_v7(Clock& clock, Entropy& entropy) {
+// RFC 9562, sections 5.4 and 5.7: 48 bits of randomness or milliseconds, version, 12 random bits,
+// variant, 62 random bits.
+std::string make_uuid(Clock& clock, Entropy& entropy, UuidVersion version) {
   std::array<std::uint8_t, 16> bytes{};
   entropy.fill(bytes);
-  const auto millis = static_cast<std::uint64_t>(
-      std::chrono::floor<std::chrono::milliseconds>(clock.now()).time_since_epoch().count());
-  for (std::size_t i = 0; i < 6; ++i) {
-    bytes.at(i) = static_cast<std::uint8_t>(millis >> (40U - 8U * i));
+  if (version == UuidVersion::v7) {
+    const auto millis = static_cast<std::uint64_t>(
+        std::chrono::floor<std::chrono::milliseconds>(clock.now()).time_since_epoch().count());
+    for (std::size_t i = 0; i < 6; ++i) {
+      bytes.at(i) = static_cast<std::uint8_t>(millis >> (40U - 8U * i));
+    }
   }
-  bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0FU) | 0x70U);
+  const auto number = static_cast<unsigned>(version);
+  bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0FU) | (number << 4U));
   bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3FU) | 0x80U);
   std::string text = hex_encode(std::string(bytes.begin(), bytes.end()));
   for (const std::size_t dash : {20U, 16U, 12U, 8U}) {
@@ -65,12 +69,12 @@ Entropy& system_entropy() {
   return entropy;
 }
 
-SessionId make_session_id(Clock& clock, Entropy& entropy) {
-  return *SessionId::parse(uuid_v7(clock, entropy));
+SessionId make_session_id(Clock& clock, Entropy& entropy, UuidVersion version) {
+  return *SessionId::parse(make_uuid(clock, entropy, version));
 }
 
 OperationId make_operation_id(Clock& clock, Entropy& entropy) {
-  return *OperationId::parse(uuid_v7(clock, entropy));
+  return *OperationId::parse(make_uuid(clock, entropy, UuidVersion::v7));
 }
 
 }  // namespace reprise

@@ -94,5 +94,12 @@ TEST(SessionId, NewOnesAreUuidsOfVersion7) {
   EXPECT_EQ(make_session_id(clock, entropy).str(), "019bd2bf-974b-76f7-b8f9-fafbfcfdfeff");
 }
 
+TEST(SessionId, OfVersion4IsRandomThroughout) {
+  FixedClock clock;
+  CountingEntropy entropy;
+  EXPECT_EQ(make_session_id(clock, entropy, UuidVersion::v4).str(),
+            "f0f1f2f3-f4f5-46f7-b8f9-fafbfcfdfeff");
+}
+
 }  // namespace
 }  // namespace reprise

@@ -48,7 +48,7 @@ Result<SessionId> fork_session(Context& context, Store& store, const ForkRequest
   REPRISE_ASSIGN(Session child, get(store, request.parent));
   const Seq at = request.at.value_or(child.info.head);
   const Time now = context.clock().now();
-  child.info.id = make_session_id(context.clock(), system_entropy());
+  child.info.id = make_session_id(context.clock(), system_entropy(), store.holds().new_ids);
   const std::string like_parent = child.info.title.empty() ? "" : cat(child.info.title, " (fork)");
   child.info.title = request.title.value_or(like_parent);
   child.info.state = SessionState::active;

@@ -218,9 +218,12 @@ Result<Session> new_session(Context& context, const TalkRequest& request, const 
 }
 
 // Without words there is nothing to keep before the first answer.
-Result<> create_in_store(Context& context, Talk& talk, const Session& session) {
+Result<> create_in_store(Context& context, Talk& talk, Session& session) {
   REPRISE_ASSIGN(Store* const store, context.store(Access::write));
   REPRISE_TRY(check_provider_for(*store, *talk.provider));
+  if (const UuidVersion version = store->holds().new_ids; version != UuidVersion::v7) {
+    session.info.id = make_session_id(context.clock(), system_entropy(), version);
+  }
   if (store->holds().words) {
     Beginning* const beginning = store->offers().beginning;
     REPRISE_TRY(beginning != nullptr ? beginning->begin(session) : store->create(session));
@@ -230,7 +233,7 @@ Result<> create_in_store(Context& context, Talk& talk, const Session& session) {
 }
 
 // Leaves talk.store null when the session can only be held in memory.
-Result<> store_new(Context& context, Talk& talk, const Session& session) {
+Result<> store_new(Context& context, Talk& talk, Session& session) {
   auto stored = create_in_store(context, talk, session);
   if (!stored && !goes_on_unsaved(stored.error())) {
     return stored;

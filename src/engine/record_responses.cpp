@@ -64,7 +64,7 @@ void Record::begin_anew() {
   }
   pending_.clear();
   const auto question = std::ranges::find(memory_, role::kUser, &Message::role);
-  session_.info.id = make_session_id(options_.clock, options_.entropy);
+  session_.info.id = make_session_id(options_.clock, options_.entropy, store_->holds().new_ids);
   session_.info.title = question == memory_.end() ? "" : title_from_prompt(plain_text(*question));
   session_.info.created_at = options_.clock.now();
   session_.info.updated_at = session_.info.created_at;

@@ -103,8 +103,6 @@ TEST(WriteSession, AddsOneMemberToAFileOfTheOriginals) {
   std::string theirs = fixture();
   const std::size_t signature = theirs.find("  \"signature\"");
   theirs.erase(signature, theirs.find('\n', signature) + 1 - signature);
-  // The one difference: they spell the time with the digits they had.
-  theirs.replace(theirs.find("01.5Z\",\n  \"version"), 5, "01.500Z");
   EXPECT_EQ(ours, theirs);
 }
 

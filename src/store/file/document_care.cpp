@@ -135,6 +135,10 @@ Result<> DocumentCare::repair(const fs::path& file, const fs::path& target, Veri
   std::optional<Document> mended =
       document ? std::optional(*document->document) : files_.salvage(file, *bytes);
   if (mended) {
+    for (FileSession& session : mended->sessions) {  // written anew, what is damaged among it
+      session.encoded = {};
+      session.spelled.clear();
+    }
     REPRISE_ASSIGN(const std::string text, files_.encode(*mended));
     REPRISE_TRY(write_file(target, text));
   }

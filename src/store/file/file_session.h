@@ -20,6 +20,7 @@ inline constexpr std::size_t kExcerptMax = 10'000;
 struct KeptEntry {
   std::int64_t before = 0;  // the seq of the message that follows
   RawJson json;
+  std::string bytes = {};  // as they stand in the file, where the format writes them back so
   friend bool operator==(const KeptEntry&, const KeptEntry&) = default;
 };
 
@@ -39,6 +40,14 @@ struct EncodedMessages {
   void cut(std::int64_t messages);
 };
 
+// A part of the file that another program spelled otherwise than it would be written here, or that
+// cannot be read. As long as it would be `written` so ("": not at all), it stays as it was.
+struct SpelledPart {
+  std::string place;
+  std::string written;
+  std::string bytes;
+};
+
 struct FileSession {
   StoredSession stored;
   std::vector<KeptEntry> kept = {};        // by place
@@ -46,6 +55,7 @@ struct FileSession {
   std::vector<Damage> damage = {};         // what the file has and could not be read
   std::vector<Damage> gaps = {};  // what was never there: readers are told, nothing is damaged
   EncodedMessages encoded = {};
+  std::vector<SpelledPart> spelled = {};
 };
 
 // Appends a message as it was read: numbers it, counts its usage. For decoders.

@@ -10,7 +10,9 @@
 
 #include "base/json_pretty.h"
 #include "base/json_scan.h"
+#include "base/text.h"
 #include "reprise/json.h"
+#include "store/file/file_session.h"
 #include "store/sessions/spelling.h"
 
 namespace reprise::store::sessions {
@@ -35,13 +37,45 @@ void Members::extra(const ExtraField& field) {
   raw(field.name, json::pretty(field.value.text(), {.depth = depth_}).value_or(field.value.text()));
 }
 
-bool Members::has(std::string_view name) const {
-  return std::ranges::find(members_, name, &Member::name) != members_.end();
+const std::string* Members::find(std::string_view name) const {
+  const auto member = std::ranges::find(members_, name, &Member::name);
+  return member == members_.end() ? nullptr : &member->json;
 }
 
 const std::vector<Members::Member>& Members::sorted() {
   std::ranges::stable_sort(members_, {}, &Member::name);
   return members_;
+}
+
+void Members::replace(std::string_view name, std::string json) {
+  std::ranges::find(members_, name, &Member::name)->json = std::move(json);
+}
+
+int Members::restore(const std::vector<SpelledPart>& spelled, std::string_view place) {
+  int count = 0;
+  for (Member& member : members_) {
+    if (const auto* bytes = spelled_before(spelled, cat(place, "/", member.name), member.json)) {
+      member.json = *bytes;
+      ++count;
+    }
+  }
+  const std::string prefix = cat(place, "/");
+  for (const SpelledPart& part : spelled) {
+    const std::string_view name =
+        std::string_view(part.place).substr(std::min(prefix.size(), part.place.size()));
+    if (part.written.empty() && part.place.starts_with(prefix) && find(name) == nullptr) {
+      raw(name, part.bytes);
+      ++count;
+    }
+  }
+  return count;
+}
+
+const std::string* spelled_before(const std::vector<SpelledPart>& spelled, std::string_view place,
+                                  std::string_view json) {
+  const auto part = std::ranges::find_if(
+      spelled, [&](const SpelledPart& one) { return one.place == place && one.written == json; });
+  return part == spelled.end() ? nullptr : &part->bytes;
 }
 
 std::string Members::object() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reprise/json.h"
+#include "store/file/file_session.h"
 
 namespace reprise::store::sessions {
 
@@ -22,7 +23,11 @@ class Members {
   // Pretty, its own spelling and order kept.
   void extra(const ExtraField& field);
 
-  bool has(std::string_view name) const;
+  const std::string* find(std::string_view name) const;   // nullptr: it is not there
+  void replace(std::string_view name, std::string json);  // of one that is there
+  // Those that would be written as they were give way to what stood in the file, at "PLACE/NAME".
+  // How many did.
+  int restore(const std::vector<SpelledPart>& spelled, std::string_view place);
   struct Member {
     std::string name;
     std::string json;
@@ -41,6 +46,11 @@ class Members {
 // Those of the fields which can stand as members of their own: the others have a name that is
 // taken, or that an earlier one has. As they are read back.
 Extra extra_members(const Extra& fields, std::span<const std::string_view> taken);
+
+// What stood at `place` in the file, where `json` would be written now; nullptr: it was that, or it
+// has changed.
+const std::string* spelled_before(const std::vector<SpelledPart>& spelled, std::string_view place,
+                                  std::string_view json);
 
 // "\n" and two blanks for each level.
 void append_line(std::string& out, int depth);

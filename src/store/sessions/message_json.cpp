@@ -1,5 +1,6 @@
 #include "store/sessions/message_json.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -10,12 +11,14 @@
 #include "base/json_pretty.h"
 #include "base/json_scan.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/types.h"
 #include "store/file/rest.h"
 #include "store/sessions/members.h"
+#include "store/sessions/session_json.h"
 #include "store/sessions/spelling.h"
 
 namespace reprise::store::sessions {
@@ -34,7 +37,7 @@ std::vector<Block> blocks_of(std::string text) {
 // The members of one entry.
 class EntryReader {
  public:
-  explicit EntryReader(std::string_view raw) : scanner_(raw) {}
+  explicit EntryReader(std::string_view raw) : raw_(raw), scanner_(raw) {}
 
   Entry run() {
     if (scanner_.kind() != json::Kind::object) {
@@ -48,6 +51,9 @@ class EntryReader {
     }
     if (!entry_.at) {
       entry_.reasons.emplace_back("no time in it that can be read: its neighbour's is taken");
+    }
+    if (!utf8::is_valid(raw_)) {
+      entry_.reasons.emplace_back(kNotUtf8);
     }
     message_.role = *std::move(role_);
     message_.blocks = blocks_of(*std::move(content_));
@@ -83,11 +89,16 @@ class EntryReader {
       if (message_.usage) {
         return true;
       }
+      entry_.reasons.emplace_back("its usage cannot be read");
+    }
+    if (name == "id" && !raw.starts_with('"')) {
+      entry_.reasons.emplace_back("its id is no text");
     }
     message_.extra.push_back({std::string(name), json::take(json::compact(raw))});
     return true;
   }
 
+  std::string_view raw_;
   json::Scanner scanner_;
   Entry entry_;
   Message message_;
@@ -110,6 +121,14 @@ std::string own_id(const Message& message) {
     }
   }
   return "";
+}
+
+// The original refuses a file in which there is another.
+std::string_view role_of(const Message& message) {
+  constexpr std::array<std::string_view, 4> kRoles = {role::kUser, role::kAssistant, role::kSystem,
+                                                      role::kTool};
+  return std::ranges::find(kRoles, message.role) == kRoles.end() ? role::kSystem
+                                                                 : std::string_view(message.role);
 }
 
 constexpr std::array<std::string_view, 3> kUsageMembers = {"input_tokens", "output_tokens",
@@ -152,7 +171,8 @@ std::string write_message(const Message& message) {
   Members members(kMessageMemberDepth);
   members.text("content", content);
   members.text("id", has_id ? id : id_at(message.seq));
-  members.text("role", message.role);
+  const std::string_view role = role_of(message);
+  members.text("role", role);
   members.text("timestamp", format_time(message.created_at));
   std::vector<std::string_view> taken = {"content", "role", "timestamp", kRest};
   if (!has_id) {
@@ -160,7 +180,7 @@ std::string write_message(const Message& message) {
   }
   // What is read back from these members alone.
   Message native{
-      .role = message.role, .blocks = blocks_of(content), .created_at = message.created_at};
+      .role = std::string(role), .blocks = blocks_of(content), .created_at = message.created_at};
   if (message.usage) {
     members.raw("usage", write_usage(*message.usage, kMessageMemberDepth));
     taken.emplace_back("usage");

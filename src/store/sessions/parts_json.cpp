@@ -1,5 +1,6 @@
 #include "store/sessions/parts_json.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,9 @@ namespace reprise::store::sessions {
 namespace {
 
 constexpr int kMemberDepth = 2;  // of config
+// Places of SpelledPart.
+constexpr std::string_view kConfig = "config";
+constexpr std::string_view kTodos = "todos";
 
 constexpr std::array<std::string_view, 5> kTodoMembers = {"active_form", "activeForm", "content",
                                                           "status", kRest};
@@ -46,6 +50,11 @@ Extra members_of(std::string_view raw) {
 
 bool is_object(std::string_view raw) {
   return raw.starts_with('{');
+}
+
+bool is_active_form(const ExtraField& field) {
+  return (field.name == "active_form" || field.name == "activeForm") && !field.value.is_null() &&
+         !field.value.text().starts_with('"');
 }
 
 // nullopt: a todo without its words, or in no state there is.
@@ -134,12 +143,9 @@ Config read_config(std::string_view raw) {
   return config;
 }
 
-std::string write_config(const Config& config) {
-  const bool has_settings = is_object(config.settings.text());
-  if (!has_settings && !config.settings.is_null() && config.provider.empty() &&
-      config.model.empty()) {
-    return json::pretty(config.settings.text(), {.depth = kMemberDepth - 1}).value_or("null");
-  }
+namespace {
+
+Members config_members(const Config& config) {
   Members members(kMemberDepth);
   std::vector<std::string_view> taken;
   if (!config.provider.empty()) {
@@ -150,12 +156,61 @@ std::string write_config(const Config& config) {
     members.text("model", config.model);
     taken.emplace_back("model");
   }
-  if (has_settings) {
+  if (is_object(config.settings.text())) {
     for (const ExtraField& field : extra_members(members_of(config.settings.text()), taken)) {
       members.extra(field);
     }
   }
+  return members;
+}
+
+}  // namespace
+
+std::string write_config(const Config& config, const std::vector<SpelledPart>& spelled) {
+  const bool has_settings = is_object(config.settings.text());
+  if (!has_settings && !config.settings.is_null() && config.provider.empty() &&
+      config.model.empty()) {
+    return json::pretty(config.settings.text(), {.depth = kMemberDepth - 1}).value_or("null");
+  }
+  Members members = config_members(config);
+  members.restore(spelled, kConfig);
   return members.object();
+}
+
+void note_config(std::string_view raw, const Config& config, std::vector<SpelledPart>& spelled) {
+  Members written = config_members(config);
+  json::Scanner scanner(raw);
+  scanner.object([&](std::string_view name) {
+    std::string_view value;
+    if (!scanner.raw(value)) {
+      return false;
+    }
+    if (const std::string* json = written.find(name); json != nullptr && *json != value) {
+      spelled.push_back({cat(kConfig, "/", name), *json, std::string(value)});
+    }
+    return true;
+  });
+}
+
+bool note_todos(std::string_view raw, std::vector<SpelledPart>& spelled) {
+  bool may_stay = true;
+  json::Scanner scanner(raw);
+  scanner.array([&] {
+    std::string_view entry;
+    if (!scanner.raw(entry)) {
+      return false;
+    }
+    if (const auto todo = read_todo(entry); todo) {
+      std::string json = write_todo(*todo);
+      if (json::find_member(entry, "active_form").empty()) {
+        may_stay = false;
+      } else if (json != entry) {
+        spelled.push_back({std::string(kTodos), std::move(json), std::string(entry)});
+      }
+    }
+    return true;
+  });
+  return may_stay;
 }
 
 TodoList read_todos(std::string_view raw) {
@@ -167,12 +222,19 @@ TodoList read_todos(std::string_view raw) {
     if (!scanner.raw(entry)) {
       return false;
     }
+    const auto damaged = [&](std::string reason) {
+      list.damage.push_back({cat("todos[", index, "]"), std::move(reason),
+                             std::string(entry.substr(0, kExcerptMax))});
+    };
     if (auto todo = read_todo(entry); todo) {
+      if (std::ranges::any_of(todo->extra, is_active_form)) {
+        damaged("its active form is no text");
+      }
       list.todos.push_back(*std::move(todo));
     } else {
-      list.kept.push_back({static_cast<std::int64_t>(list.todos.size()), json::take(entry)});
-      list.damage.push_back(
-          {cat("todos[", index, "]"), "no todo", std::string(entry.substr(0, kExcerptMax))});
+      list.kept.push_back(
+          {static_cast<std::int64_t>(list.todos.size()), json::take(entry), std::string(entry)});
+      damaged("no todo");
     }
     ++index;
     return true;
@@ -180,16 +242,19 @@ TodoList read_todos(std::string_view raw) {
   return list;
 }
 
-std::string write_todos(const std::vector<Todo>& todos, const std::vector<KeptEntry>& kept) {
+std::string write_todos(const std::vector<Todo>& todos, const std::vector<KeptEntry>& kept,
+                        const std::vector<SpelledPart>& spelled) {
   ArrayText array;
   auto next = kept.begin();
   for (std::size_t i = 0; i <= todos.size(); ++i) {
     const bool is_last = i == todos.size();
     for (; next != kept.end() && (is_last || std::cmp_less_equal(next->before, i)); ++next) {
-      array.add(write_kept(next->json));
+      array.add(write_kept(*next));
     }
     if (!is_last) {
-      array.add(write_todo(todos[i]));
+      const std::string json = write_todo(todos[i]);
+      const std::string* const before = spelled_before(spelled, kTodos, json);
+      array.add(before != nullptr ? *before : json);
     }
   }
   return array.array();
@@ -218,9 +283,11 @@ std::string write_strings(const std::vector<std::string>& strings) {
   return array.array();
 }
 
-std::string write_kept(const RawJson& entry) {
+std::string write_kept(const KeptEntry& entry) {
   // RawJson is JSON: there is nothing that could be refused.
-  return json::pretty(entry.text(), {.depth = kEntryDepth}).value_or(entry.text());
+  return !entry.bytes.empty()
+             ? entry.bytes
+             : json::pretty(entry.json.text(), {.depth = kEntryDepth}).value_or(entry.json.text());
 }
 
 void ArrayText::add(std::string_view json) {

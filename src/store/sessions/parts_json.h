@@ -26,7 +26,12 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 Config read_config(std::string_view raw);
-std::string write_config(const Config& config);
+// With the members that have not changed since they were read as they stood then.
+std::string write_config(const Config& config, const std::vector<SpelledPart>& spelled = {});
+// What there is to be remembered of a config or of todos that were read from `raw`.
+void note_config(std::string_view raw, const Config& config, std::vector<SpelledPart>& spelled);
+// False when one of them cannot stay as it is: it has no active form, which the original asks for.
+bool note_todos(std::string_view raw, std::vector<SpelledPart>& spelled);
 
 struct TodoList {
   std::vector<Todo> todos;
@@ -34,14 +39,15 @@ struct TodoList {
   std::vector<Damage> damage;   // `where` is "todos[2]"
 };
 TodoList read_todos(std::string_view raw);
-std::string write_todos(const std::vector<Todo>& todos, const std::vector<KeptEntry>& kept);
+std::string write_todos(const std::vector<Todo>& todos, const std::vector<KeptEntry>& kept,
+                        const std::vector<SpelledPart>& spelled = {});
 
 // false: it is no list of texts alone; the first ones are read.
 bool read_strings(std::string_view raw, std::vector<std::string>& out);
 std::string write_strings(const std::vector<std::string>& strings);
 
 // An entry that is kept as it is.
-std::string write_kept(const RawJson& entry);
+std::string write_kept(const KeptEntry& entry);
 
 // "[…]" around entries that stand one level deeper, each with its line end.
 class ArrayText {

@@ -52,8 +52,8 @@ inline constexpr std::array<std::string_view, 14> kMembers = {
     "id",        "name",   "project_path", "prompt_history", "reprise",
     "signature", "todos",  "updated_at",   "version"};
 
-// What `closed_at` says to a program that only knows closed sessions.
-Time closed_or_updated(const SessionInfo& info);
+// Why a part of a file is damage that can be read all the same.
+inline constexpr std::string_view kNotUtf8 = "not UTF-8: what cannot be read is shown as U+FFFD";
 
 // The number of messages that a file of ours says it has; nullopt for other files.
 std::optional<std::int64_t> said_messages(std::string_view rest);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/json_pretty.h"
 #include "base/json_scan.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
@@ -17,16 +19,24 @@
 #include "reprise/types.h"
 #include "store/file/file_session.h"
 #include "store/file/rest.h"
+#include "store/sessions/derived.h"
 #include "store/sessions/members.h"
 #include "store/sessions/message_json.h"
 #include "store/sessions/parts_json.h"
 #include "store/sessions/session_json.h"
+#include "store/sessions/session_members.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::sessions {
 namespace {
 
 constexpr std::int64_t kVersion = 1;
+
+std::size_t said_prompts(std::string_view rest) {
+  std::int64_t prompts = 0;
+  json::Scanner scanner(json::find_member(rest, "prompts"));
+  return scanner.integer(prompts) && prompts > 0 ? static_cast<std::size_t>(prompts) : 0;
+}
 
 // Reads one file's members into a session.
 class Reader {
@@ -53,6 +63,7 @@ class Reader {
     }
     read_conversation();
     finish_session();
+    note_spelling(file_, raw_);
     return std::move(file_);
   }
 
@@ -87,8 +98,19 @@ class Reader {
     }
     if (name == "conversation") {
       conversation_ = raw;
-    } else if (name == "config") {
+      return true;
+    }
+    if (!utf8::is_valid(raw)) {
+      report(name, std::string(kNotUtf8), raw);
+    }
+    if (!is_own(name, raw)) {
+      raw_.push_back({std::string(name), raw});
+    }
+    if (name == "config") {
       Config config = read_config(raw);
+      if (!raw.starts_with('{')) {
+        report(name, "no object", raw);
+      }
       info().provider = std::move(config.provider);
       info().model = std::move(config.model);
       session().config = std::move(config.settings);
@@ -98,6 +120,12 @@ class Reader {
       session().extra.push_back({std::string(name), json::take(json::compact(raw))});
     }
     return true;
+  }
+
+  // What is written anew each time: our own member, the signature, and a name that can be read.
+  static bool is_own(std::string_view name, std::string_view raw) {
+    return name == kRest || name == "signature" ||
+           (name == "name" && raw.starts_with('"') && utf8::is_valid(raw));
   }
 
   bool version(std::string_view raw) {
@@ -113,6 +141,9 @@ class Reader {
       if (!is_text) {
         return keep(name, raw, "no text");
       }
+      if (name == "name") {
+        name_ = text;
+      }
       (name == "name" ? info().title : info().working_dir) = std::move(text);
       return true;
     }
@@ -126,6 +157,9 @@ class Reader {
       return raw == "null" || time(name, raw, closed_at_);
     }
     if (name == "id") {
+      if (!is_text) {
+        report(name, "no text", raw);
+      }
       // The file is what was shown, whatever name stands in it.
       return is_text && text == placed_.id.str();
     }
@@ -133,7 +167,13 @@ class Reader {
       rest_ = std::move(text);
       return true;
     }
-    return name == "signature";
+    if (name == "signature") {
+      if (!is_text && raw != "null") {
+        report(name, "no text", raw);
+      }
+      return true;
+    }
+    return false;
   }
 
   bool time(std::string_view name, std::string_view raw, std::optional<Time>& out) {
@@ -218,7 +258,7 @@ class Reader {
       add_message(file_.stored,
                   finish_message(*std::move(element.entry.native), element.entry, info().head));
     } else {
-      file_.kept.push_back({info().head.value, json::take(element.raw)});
+      file_.kept.push_back({info().head.value, json::take(element.raw), std::string(element.raw)});
     }
     for (const std::string& reason : element.entry.reasons) {
       report(cat("conversation[", element.index, "]"), reason, element.raw);
@@ -226,10 +266,7 @@ class Reader {
     std::string& text = file_.encoded.text;
     text += text.empty() ? "" : ",";
     append_line(text, kEntryDepth);
-    // Other programs may have put it on one line, or indented it otherwise.
-    constexpr std::string_view kPretty = "{\n      \"";
-    text += element.raw.starts_with(kPretty) ? std::string(element.raw)
-                                             : write_kept(json::take(element.raw));
+    text += element.raw;
     if (is_message) {
       file_.encoded.ends.push_back(text.size());
     }
@@ -249,6 +286,10 @@ class Reader {
         keep(kRest, RawJson::string(rest_).text(), added.error().message);
       }
     }
+    if (name_ && *name_ != name_of(info())) {
+      info().title = *name_;  // another program has given it
+    }
+    take_derived_prompts();
     const bool is_archived = !placed_.is_open() && info().state == SessionState::archived;
     const auto unless_archived = [is_archived](SessionState state) {
       return is_archived && state == SessionState::closed ? SessionState::archived : state;
@@ -256,6 +297,22 @@ class Reader {
     info().state = unless_archived(placed_.state);
     file_.stored.state_before_trash = unless_archived(placed_.before);
     report_missing_turns();
+  }
+
+  // Those that a program has changed are not derived any more.
+  void take_derived_prompts() {
+    const std::size_t count = said_prompts(rest_);
+    std::vector<std::string>& all = session().prompt_history;
+    if (count == 0 || count > all.size() || !json::find_member(rest_, kPrompts).empty()) {
+      return;
+    }
+    const auto given = all.begin() + static_cast<std::ptrdiff_t>(count);
+    std::vector<std::string> derived(all.begin(), given);
+    std::vector<std::string> others(given, all.end());
+    all.swap(others);
+    if (prompts_beside(file_.stored) != derived) {
+      all.swap(others);
+    }
   }
 
   // The original may have kept the answers alone.
@@ -278,6 +335,8 @@ class Reader {
   const Placed& placed_;
   FileSession file_;
   std::string_view conversation_;
+  std::vector<RawMember> raw_;
+  std::optional<std::string> name_;
   std::string rest_;
   std::int64_t version_ = kVersion;
   std::optional<Usage> usage_;

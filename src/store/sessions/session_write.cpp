@@ -21,6 +21,7 @@
 #include "store/sessions/message_json.h"
 #include "store/sessions/parts_json.h"
 #include "store/sessions/session_json.h"
+#include "store/sessions/session_members.h"
 #include "store/sessions/signature.h"
 #include "store/sessions/spelling.h"
 #include "store/stored_session.h"
@@ -30,107 +31,6 @@ namespace {
 
 constexpr std::string_view kConversation = "conversation";
 constexpr std::string_view kSignature = "signature";
-
-std::string spelled(std::string_view text) {
-  std::string out;
-  append_string(out, text);
-  return out;
-}
-
-bool is_nothing(const Usage& usage) {
-  return usage.input.value == 0 && usage.output.value == 0 &&
-         usage.cost.value_or(Money()).nanos == 0;
-}
-
-// The id inside the file where it is another one than the file's name; "" where it is not.
-std::string other_id(const Session& session) {
-  const auto own = std::ranges::find(session.extra, "id", &ExtraField::name);
-  const bool is_other =
-      own != session.extra.end() && own->value.text() != spelled(session.info.id.str());
-  return is_other ? own->value.text() : "";
-}
-
-// The state that the session's place says.
-SessionState state_of_place(SessionState state) {
-  return state == SessionState::archived ? SessionState::closed : state;
-}
-
-// What is read back without the member `reprise`.
-Session native_of(const StoredSession& stored, const std::string& config) {
-  const Session& session = stored.session;
-  const SessionInfo& info = session.info;
-  Config settings = read_config(config);
-  Session native{.info = {.id = info.id,
-                          .title = info.title,
-                          .state = state_of_place(info.state),
-                          .provider = std::move(settings.provider),
-                          .model = std::move(settings.model),
-                          .working_dir = info.working_dir,
-                          .head = info.head,
-                          .created_at = info.created_at,
-                          .updated_at = info.updated_at},
-                 .config = std::move(settings.settings),
-                 .prompt_history = session.prompt_history};
-  const bool is_trashed = info.state == SessionState::trashed;
-  if ((is_trashed ? stored.state_before_trash : info.state) != SessionState::active) {
-    native.info.closed_at = closed_or_updated(info);
-  }
-  if (!is_nothing(session.usage)) {
-    native.usage = native_usage(session.usage);
-  }
-  return native;
-}
-
-// Our own member: what the others cannot say, as text, so that no program that knows JSON alone
-// spells it anew or puts it in another order.
-std::string rest_of(const StoredSession& stored, const Session& native, const SigningKey* key) {
-  std::string rest;
-  json::ObjectWriter object(rest);
-  object.field("messages", stored.session.info.head.value);
-  if (key != nullptr) {
-    object.field("host", key->host());
-  }
-  object.close();
-  if (const std::string more = session_rest(stored, native); !more.empty()) {
-    rest.back() = ',';
-    rest.append(more, 1);
-  }
-  return rest;
-}
-
-Members members_of(const FileSession& file, const SigningKey* key) {
-  const Session& session = file.stored.session;
-  const SessionInfo& info = session.info;
-  const std::string config = write_config({info.provider, info.model, session.config});
-  Session native = native_of(file.stored, config);
-  Members members(1);
-  members.text("closed_at", format_time(closed_or_updated(info)));
-  members.raw("config", config);
-  members.text("created_at", format_time(info.created_at));
-  if (!is_nothing(session.usage)) {
-    members.raw("cumulative_usage", write_usage(session.usage, 1));
-  }
-  const std::string id = other_id(session);
-  members.raw("id", id.empty() ? spelled(info.id.str()) : id);
-  members.text("name", info.title);
-  members.text("project_path", info.working_dir);
-  members.raw("prompt_history", write_strings(session.prompt_history));
-  members.raw("todos", write_todos(file.stored.todos, file.kept_todos));
-  members.text("updated_at", format_time(info.updated_at));
-  members.raw("version", "1");
-  std::vector<std::string_view> taken(kMembers.begin(), kMembers.end());
-  if (!id.empty()) {
-    std::erase(taken, "id");
-  }
-  native.extra = extra_members(session.extra, taken);
-  for (const ExtraField& field : native.extra) {
-    if (field.name != "id") {
-      members.extra(field);
-    }
-  }
-  members.text(kRest, rest_of(file.stored, native, key));
-  return members;
-}
 
 // A part of the file as it is written, and as it is signed.
 struct Part {
@@ -178,7 +78,7 @@ Result<> encode_new(FileSession& file, bool is_signed) {
   auto next = std::ranges::lower_bound(file.kept, encoded.count, {}, &KeptEntry::before);
   for (; encoded.count < file.stored.session.info.head.value; ++encoded.count) {
     for (; next != file.kept.end() && next->before <= encoded.count; ++next) {
-      REPRISE_TRY(add_encoded(encoded, write_kept(next->json), is_signed));
+      REPRISE_TRY(add_encoded(encoded, write_kept(*next), is_signed));
     }
     const std::string json = write_message(*file.stored.log->at(encoded.count));
     REPRISE_TRY(add_encoded(encoded, json, is_signed));
@@ -192,7 +92,7 @@ Result<Part> last_entries(const FileSession& file, bool is_signed) {
   Part last;
   auto next = std::ranges::lower_bound(file.kept, file.encoded.count, {}, &KeptEntry::before);
   for (; next != file.kept.end(); ++next) {
-    const std::string json = write_kept(next->json);
+    const std::string json = write_kept(*next);
     const bool is_first = file.encoded.text.empty() && last.written.empty();
     for (std::string* out : {&last.written, &last.payload}) {
       *out += is_first ? "" : ",";
@@ -239,10 +139,6 @@ std::string joined(std::span<const std::string_view> pieces) {
 
 }  // namespace
 
-Time closed_or_updated(const SessionInfo& info) {
-  return info.closed_at.value_or(info.updated_at);
-}
-
 Result<std::string> write_session(FileSession& file, const SigningKey* key) {
   const bool is_signed = key != nullptr;
   REPRISE_TRY(encode_new(file, is_signed));
@@ -252,7 +148,7 @@ Result<std::string> write_session(FileSession& file, const SigningKey* key) {
   Part head{"{", "{"};
   Part middle{close, close};
   Part end;
-  Members members = members_of(file, key);
+  Members members = file_members(file, key);
   for (const Members::Member& member : members.sorted()) {
     Part& part = member.name < kConversation ? head : member.name < kSignature ? middle : end;
     REPRISE_TRY(add_member(part, member, is_signed));

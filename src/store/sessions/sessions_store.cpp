@@ -45,7 +45,7 @@ class SessionsFiles final : public SessionFiles {
  public:
   explicit SessionsFiles(const fs::path& root) : places_(whole_path(root)) {}
 
-  StoreHolds holds() const override { return {}; }
+  StoreHolds holds() const override { return {.new_ids = UuidVersion::v4}; }
   std::int64_t file_bytes_max() const override { return kFileBytesMax; }
   const fs::path& root() const override { return places_.root(); }
   fs::path lock_file() const override { return root() / ".lock"; }

@@ -1,0 +1,235 @@
+#include "store/sessions/session_members.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/file/file_session.h"
+#include "store/file/rest.h"
+#include "store/sessions/derived.h"
+#include "store/sessions/members.h"
+#include "store/sessions/message_json.h"
+#include "store/sessions/parts_json.h"
+#include "store/sessions/session_json.h"
+#include "store/sessions/signature.h"
+#include "store/sessions/spelling.h"
+#include "store/stored_session.h"
+
+namespace reprise::store::sessions {
+namespace {
+
+// What `closed_at` says to a program that only knows closed sessions.
+Time closed_or_updated(const SessionInfo& info) {
+  return info.closed_at.value_or(info.updated_at);
+}
+
+std::string spelled(std::string_view text) {
+  std::string out;
+  append_string(out, text);
+  return out;
+}
+
+// The prompt history with those before it that are derived.
+std::vector<std::string> history_of(const Session& session, std::vector<std::string> derived) {
+  const std::vector<std::string>& given = session.prompt_history;
+  const std::size_t room = kPromptsMax - derived.size();
+  const bool is_cut = !derived.empty() && given.size() > room;
+  derived.insert(derived.end(), given.begin(),
+                 is_cut ? given.begin() + static_cast<std::ptrdiff_t>(room) : given.end());
+  return derived;
+}
+
+bool is_nothing(const Usage& usage) {
+  return usage.input.value == 0 && usage.output.value == 0 &&
+         usage.cost.value_or(Money()).nanos == 0;
+}
+
+// The id inside the file where it is another one than the file's name; "" where it is not.
+std::string other_id(const Session& session) {
+  const auto own = std::ranges::find(session.extra, "id", &ExtraField::name);
+  const bool is_other =
+      own != session.extra.end() && own->value.text() != spelled(session.info.id.str());
+  return is_other ? own->value.text() : "";
+}
+
+// The state that the session's place says.
+SessionState state_of_place(SessionState state) {
+  return state == SessionState::archived ? SessionState::closed : state;
+}
+
+// What is read back without the member `reprise`.
+Session native_of(const StoredSession& stored) {
+  const Session& session = stored.session;
+  const SessionInfo& info = session.info;
+  Config settings = read_config(write_config({info.provider, info.model, session.config}));
+  Session native{.info = {.id = info.id,
+                          .title = name_of(info),
+                          .state = state_of_place(info.state),
+                          .provider = std::move(settings.provider),
+                          .model = std::move(settings.model),
+                          .working_dir = info.working_dir,
+                          .head = info.head,
+                          .created_at = info.created_at,
+                          .updated_at = info.updated_at},
+                 .config = std::move(settings.settings),
+                 .prompt_history = session.prompt_history};
+  const bool is_trashed = info.state == SessionState::trashed;
+  if ((is_trashed ? stored.state_before_trash : info.state) != SessionState::active) {
+    native.info.closed_at = closed_or_updated(info);
+  }
+  if (!is_nothing(session.usage)) {
+    native.usage = native_usage(session.usage);
+  }
+  return native;
+}
+
+// Our own member: what the others cannot say, as text, so that no program that knows JSON alone
+// spells it anew or puts it in another order.
+std::string rest_of(const StoredSession& stored, const Session& native, std::size_t prompts,
+                    const SigningKey* key) {
+  std::string rest;
+  json::ObjectWriter object(rest);
+  object.field("messages", stored.session.info.head.value);
+  if (prompts > 0) {
+    object.field("prompts", static_cast<std::int64_t>(prompts));
+  }
+  if (key != nullptr) {
+    object.field("host", key->host());
+  }
+  object.close();
+  if (const std::string more = session_rest(stored, native); !more.empty()) {
+    rest.back() = ',';
+    rest.append(more, 1);
+  }
+  return rest;
+}
+
+std::vector<std::string_view> taken_names(bool has_id) {
+  std::vector<std::string_view> taken(kMembers.begin(), kMembers.end());
+  if (has_id) {
+    std::erase(taken, "id");
+  }
+  return taken;
+}
+
+// The members that other programs know, and those that nobody knows.
+Members own_members(const FileSession& file, const std::vector<std::string>& prompts) {
+  const Session& session = file.stored.session;
+  const SessionInfo& info = session.info;
+  Members members(1);
+  members.text("closed_at", format_time(closed_or_updated(info)));
+  members.raw("config", write_config({info.provider, info.model, session.config}));
+  members.text("created_at", format_time(info.created_at));
+  if (!is_nothing(session.usage)) {
+    members.raw("cumulative_usage", write_usage(session.usage, 1));
+  }
+  const std::string id = other_id(session);
+  members.raw("id", id.empty() ? spelled(info.id.str()) : id);
+  members.text("name", name_of(info));
+  members.text("project_path", info.working_dir);
+  members.raw(std::string(kPrompts), write_strings(prompts));
+  members.raw("todos", write_todos(file.stored.todos, file.kept_todos));
+  members.text("updated_at", format_time(info.updated_at));
+  members.raw("version", "1");
+  for (const ExtraField& field : extra_members(session.extra, taken_names(!id.empty()))) {
+    if (field.name != "id") {
+      members.extra(field);
+    }
+  }
+  return members;
+}
+
+// What is read back where members stand as another program spelled them.
+Session read_back(const FileSession& file, Members members) {
+  const StoredSession& stored = file.stored;
+  const SessionInfo& info = stored.session.info;
+  members.raw("conversation", "[]");
+  const auto read =
+      read_session({info.id, state_of_place(info.state), state_of_place(stored.state_before_trash)},
+                   members.object());
+  Session native = read ? read->stored.session : native_of(stored);
+  native.info.head = info.head;
+  return native;
+}
+
+// Puts the members back that have not changed, then what has not changed in the others. Whether
+// there are any.
+bool restore(Members& members, const FileSession& file) {
+  if (file.spelled.empty()) {
+    return false;
+  }
+  const SessionInfo& info = file.stored.session.info;
+  const std::string config = *members.find("config");
+  const std::string todos = *members.find("todos");
+  const int count = members.restore(file.spelled, "");
+  if (*members.find("config") == config) {
+    members.replace("config", write_config({info.provider, info.model, file.stored.session.config},
+                                           file.spelled));
+  }
+  if (*members.find("todos") == todos) {
+    members.replace("todos", write_todos(file.stored.todos, file.kept_todos, file.spelled));
+  }
+  return count > 0;
+}
+
+}  // namespace
+
+Members file_members(const FileSession& file, const SigningKey* key) {
+  const Session& session = file.stored.session;
+  std::vector<std::string> derived = prompts_beside(file.stored);
+  std::size_t prompts = derived.size();
+  const std::vector<std::string> history = history_of(session, std::move(derived));
+  Members members = own_members(file, history);
+  const std::string written = *members.find(kPrompts);
+  const bool is_restored = restore(members, file);
+  if (*members.find(kPrompts) != written) {
+    prompts = 0;  // it stands as somebody else wrote it
+  }
+  Session native = is_restored ? read_back(file, members) : native_of(file.stored);
+  if (is_restored) {
+    native.prompt_history.erase(
+        native.prompt_history.begin(),
+        native.prompt_history.begin() + static_cast<std::ptrdiff_t>(prompts));
+  } else {
+    native.prompt_history.assign(history.begin() + static_cast<std::ptrdiff_t>(prompts),
+                                 history.end());
+    native.extra = extra_members(session.extra, taken_names(!other_id(session).empty()));
+  }
+  members.text(kRest, rest_of(file.stored, native, prompts, key));
+  return members;
+}
+
+void note_spelling(FileSession& file, const std::vector<RawMember>& members) {
+  const Members written =
+      own_members(file, history_of(file.stored.session, prompts_beside(file.stored)));
+  for (const RawMember& member : members) {
+    const auto is_same = [&member](const RawMember& other) { return other.name == member.name; };
+    const std::string* const json = written.find(member.name);
+    const std::string_view would_be = json == nullptr ? std::string_view() : *json;
+    if (would_be == member.json || std::ranges::count_if(members, is_same) > 1) {
+      continue;
+    }
+    if (member.name == "todos" && !note_todos(member.json, file.spelled)) {
+      continue;
+    }
+    file.spelled.push_back(
+        {cat("/", member.name), std::string(would_be), std::string(member.json)});
+    if (member.name == "config") {
+      const SessionInfo& info = file.stored.session.info;
+      note_config(member.json, {info.provider, info.model, file.stored.session.config},
+                  file.spelled);
+    }
+  }
+}
+
+}  // namespace reprise::store::sessions
