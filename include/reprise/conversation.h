@@ -34,12 +34,14 @@
 namespace reprise {
 
 inline constexpr int kToolRoundsMax = 25;
+inline constexpr int kPausesMax = 10;  // of one turn, in which the provider's own tools work
 
 struct ConversationOptions {
   std::string model = {};                            // "" for the session's
   std::optional<std::string> system = std::nullopt;  // for this run instead of the session's
   std::optional<double> temperature = std::nullopt;
   std::optional<std::int64_t> max_tokens = std::nullopt;
+  RequestOptions request = {};                       // of each request, but not for titles
   std::optional<TokenCount> budget = std::nullopt;  // of the history; all of it when absent
   const ToolRegistry* tools = nullptr;
   Approver approver = {};

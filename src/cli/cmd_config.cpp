@@ -23,6 +23,7 @@
 #include "cli/context.h"
 #include "cli/exit.h"
 #include "cli/settings.h"
+#include "provider/request_options.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/provider.h"
@@ -85,6 +86,21 @@ void add(std::vector<Shown>& out, const std::string& prefix, const ProviderSetti
   }
 }
 
+void add(std::vector<Shown>& out, const std::string& prefix, const RequestSettings& settings) {
+  for (const provider::RequestOption& option : provider::request_options()) {
+    if (std::string value = provider::option_value(option, settings.options); !value.empty()) {
+      out.push_back({cat(prefix, option.name), std::move(value)});
+    }
+  }
+  add(out, prefix + "auth", settings.auth);
+  if (!settings.headers.empty()) {
+    out.push_back({prefix + "headers", "(set)"});
+  }
+  if (!settings.extra.is_null()) {
+    out.push_back({prefix + "extra", settings.extra.text()});
+  }
+}
+
 std::string number_text(double number) {
   std::string text = std::to_string(number);
   text.resize(text.find_last_not_of('0') + 1);
@@ -121,6 +137,9 @@ std::vector<Shown> shown_settings(const Settings& settings) {
   add(out, "retention", settings.retention);
   for (const auto& [name, provider] : settings.providers) {
     add(out, cat("providers.", name, "."), provider);
+  }
+  for (const auto& [name, section] : settings.requests) {
+    add(out, name.empty() ? "" : cat("providers.", name, "."), section);
   }
   for (const auto& [name, mode] : settings.modes) {
     out.push_back({cat("mode.", name), mode.system});

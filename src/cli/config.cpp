@@ -8,19 +8,25 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/file.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "cli/process_environment.h"
 #include "cli/settings.h"
 #include "cli/suggest.h"
+#include "provider/request_options.h"
 #include "reprise/error.h"
+#include "reprise/json.h"
 #include "reprise/mode.h"
+#include "reprise/provider.h"
 
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
@@ -79,6 +85,24 @@ constexpr std::array<std::string_view, 17> kTopKeys = {"store",       "store_key
 constexpr std::array<std::string_view, 4> kModeKeys = {"system", "model", "context", "path"};
 constexpr std::array<std::string_view, 5> kProviderKeyNames = {"model", "dev_model", "base_url",
                                                                "env_key", "key_command"};
+
+std::vector<std::string_view> with_options(std::span<const std::string_view> names) {
+  std::vector<std::string_view> out(names.begin(), names.end());
+  for (const provider::RequestOption& option : provider::request_options()) {
+    out.push_back(option.name);
+  }
+  return out;
+}
+
+std::vector<std::string_view> top_keys() {
+  return with_options(kTopKeys);
+}
+
+std::vector<std::string_view> provider_keys() {
+  std::vector<std::string_view> out = with_options(kProviderKeyNames);
+  out.insert(out.end(), {"auth", "headers", "extra"});
+  return out;
+}
 
 constexpr std::pair<std::string_view, PathPolicy> kPathPolicies[] = {
     {"none", PathPolicy::none},
@@ -202,6 +226,107 @@ class Reader {
     return true;
   }
 
+  // As JSON, on one line.
+  static void append_json(std::string& out, const toml::node& node) {
+    if (const toml::table* const table = node.as_table(); table != nullptr) {
+      json::ObjectWriter object(out);
+      for (const auto& [key, value] : *table) {
+        object.key(key.str());
+        append_json(out, value);
+      }
+      object.close();
+    } else if (const toml::array* const array = node.as_array(); array != nullptr) {
+      json::ArrayWriter items(out);
+      for (const toml::node& item : *array) {
+        items.item();
+        append_json(out, item);
+      }
+      items.close();
+    } else if (const auto text = node.value_exact<std::string>()) {
+      json::append_string(out, *text);
+    } else {
+      std::ostringstream spelled;  // numbers and truths read the same; dates become no JSON
+      spelled << toml::default_formatter(node);
+      out += std::move(spelled).str();
+    }
+  }
+
+  Result<> option(const toml::node& node, const std::string& name, std::string_view option,
+                  RequestOptions& out) {
+    const auto text = node.value_exact<std::string>();
+    const auto* const known = provider::find_request_option(option);
+    const bool takes_text =
+        std::holds_alternative<std::string RequestOptions::*>(known->slot) ||
+        std::holds_alternative<std::vector<std::string> RequestOptions::*>(known->slot);
+    std::string value = text.value_or("");
+    if (!text) {
+      append_json(value, node);
+    }
+    const auto taken =
+        text.has_value() && !takes_text
+            ? Result<>(fail(Code::invalid_argument, cat(option, " must not be a string")))
+            : provider::set_option(out, option, value);
+    if (!taken) {
+      return fail(Code::invalid_argument, cat(at(node.source()), ": ", taken.error().message));
+    }
+    came_from(name);
+    return {};
+  }
+
+  Result<> headers(const toml::node& node, const std::string& name, RequestSettings& out) {
+    const toml::table* const table = node.as_table();
+    if (table == nullptr) {
+      return wrong(node, name, "a table of strings");
+    }
+    for (const auto& [key, value] : *table) {
+      const auto text = value.value_exact<std::string>();
+      if (!text) {
+        return wrong(value, cat(name, ".", key.str()), "a string");
+      }
+      out.headers.insert_or_assign(std::string(key.str()), *text);
+    }
+    came_from(name);
+    return {};
+  }
+
+  Result<> extra(const toml::node& node, const std::string& name, RequestSettings& out) {
+    std::string text;
+    append_json(text, node);
+    auto json = RawJson::parse(std::move(text));
+    if (!node.is_table() || !json) {
+      return wrong(node, name, "a table without dates and infinite numbers");
+    }
+    out.extra = *std::move(json);
+    came_from(name);
+    return {};
+  }
+
+  // What goes into requests. Returns whether the key was of that kind.
+  Result<bool> request_key(const toml::key& key, const toml::node& node,
+                           const std::string& provider, const std::string& prefix) {
+    const std::string name = cat(prefix, key.str());
+    const bool is_option = provider::find_request_option(key.str()) != nullptr;
+    const bool is_addition =
+        !provider.empty() && (key == "auth" || key == "headers" || key == "extra");
+    if (!is_option && !is_addition) {
+      return false;
+    }
+    // A tier costs money, and a cache key tells others apart; the rest is the model's business.
+    const bool is_harmless = is_option && key != "service_tier" && key != "prompt_cache_key";
+    if (!allowed(key, is_harmless ? Reach::anyone : Reach::trusted, name)) {
+      return true;
+    }
+    RequestSettings& out = out_.settings.requests[provider];
+    if (is_option) {
+      REPRISE_TRY(option(node, name, key.str(), out.options));
+    } else if (key == "auth") {
+      REPRISE_TRY(text(node, name, out.auth));
+    } else {
+      REPRISE_TRY(key == "headers" ? headers(node, name, out) : extra(node, name, out));
+    }
+    return true;
+  }
+
   Result<> top(const toml::key& key, const toml::node& node) {
     if (key == "mode") {
       return tables(node, "mode", [this](const toml::key& name, const toml::table& table) {
@@ -245,7 +370,10 @@ class Reader {
       return allowed(key, Reach::trusted, "trust") ? texts(node, "trust", out_.settings.trust)
                                                    : Result<>();
     }
-    unknown(key, key.str(), kTopKeys);
+    REPRISE_ASSIGN(const bool asked, request_key(key, node, "", ""));
+    if (!asked) {
+      unknown(key, key.str(), top_keys());
+    }
     return {};
   }
 
@@ -270,7 +398,10 @@ class Reader {
     for (const auto& [key, node] : table) {
       REPRISE_ASSIGN(const bool taken, provider_key(key, node, prefix, out));
       if (!taken) {
-        unknown(key, cat(prefix, key.str()), kProviderKeyNames);
+        REPRISE_ASSIGN(const bool asked, request_key(key, node, std::string(name.str()), prefix));
+        if (!asked) {
+          unknown(key, cat(prefix, key.str()), provider_keys());
+        }
       }
     }
     return {};

@@ -95,7 +95,8 @@ TEST_F(ProviderChoiceTest, ModelsOfOneProviderDoNotReachAnother) {
   flags_.provider = "openai-chat";
   EXPECT_EQ(choose_with_config({{"OPENAI_API_KEY", "k"}})->model, "g");
   flags_.provider = "openai-responses";
-  EXPECT_EQ(choose_with_config({{"OPENAI_API_KEY", "k"}})->model, find_provider_kind("openai-responses")->default_model);
+  EXPECT_EQ(choose_with_config({{"OPENAI_API_KEY", "k"}})->model,
+            find_provider_kind("openai-responses")->default_model);
 }
 
 TEST_F(ProviderChoiceTest, DevPicksTheCheaperModelAndAModeItsOwn) {

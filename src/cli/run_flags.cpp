@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "provider/kinds.h"
+#include "provider/request_options.h"
 #include "reprise/provider.h"
 
 namespace reprise::cli {
@@ -32,6 +33,10 @@ void add_run_flags(ArgumentTable& table, RunFlags& flags) {
       {"--system", "TEXT", "another system prompt", &flags.system},
       {"--temperature", "T", "how freely the model chooses", &flags.temperature},
       {"--max-tokens", "N", "the longest answer", &flags.max_tokens},
+      {"--effort", "LEVEL", "how much the model reasons", &flags.effort,
+       provider::find_request_option("effort")->choices},
+      {"--schema", "FILE", "a JSON Schema that the answer must match", &flags.schema},
+      {"--set", "NAME=VALUE", "an option of the request: top_p, seed, stop, …", &flags.set},
       {"--budget", "N", "tokens of history to send at most", &flags.budget},
       {"--mode", "NAME", "a mode of the settings", &flags.mode},
       {"--tools", "NAMES", "tools the model may call: names with commas, all or none",

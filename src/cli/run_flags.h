@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/arguments.h"
 
@@ -19,6 +20,9 @@ struct RunFlags {
   std::optional<double> temperature;
   std::optional<std::int64_t> max_tokens;
   std::optional<std::int64_t> budget;
+  std::optional<std::string> effort;
+  std::optional<std::string> schema;  // a file
+  std::vector<std::string> set;       // NAME=VALUE, options of requests
   std::optional<std::string> mode;
   std::optional<std::string> tools;  // "all", "none", or names with commas
   bool force = false;                // a session whose signature failed, too

@@ -108,6 +108,9 @@ void append_usage(json::ObjectWriter& object, const Usage& usage) {
       .field("output_tokens", usage.output.value)
       .field("reasoning_tokens", usage.reasoning.value)
       .field("cached_tokens", usage.cached.value);
+  if (usage.cache_written.value != 0) {
+    object.field("cache_written_tokens", usage.cache_written.value);
+  }
   if (usage.cost) {
     object.raw("cost", usage.cost->str()).field("price_source", usage.price_source);
   } else {

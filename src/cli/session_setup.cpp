@@ -17,6 +17,7 @@
 #include "base/utf8.h"
 #include "cli/context.h"
 #include "cli/provider_choice.h"
+#include "cli/request_choice.h"
 #include "cli/retention.h"
 #include "cli/run_flags.h"
 #include "cli/settings.h"
@@ -289,7 +290,7 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
     REPRISE_ASSIGN(talk->store, open_for_resume(context, request));
     REPRISE_ASSIGN(session, resume(context, *talk, request));
   }
-  REPRISE_ASSIGN(const ProviderChoice choice,
+  REPRISE_ASSIGN(ProviderChoice choice,
                  choose_provider(context, request.flags,
                                  session && settings->context_file.empty() ? &*session : nullptr,
                                  mode == nullptr ? "" : mode->model));
@@ -297,10 +298,12 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
     context.remark(
         cat("the session names no model: ", choice.model, " answers, --model chooses another"));
   }
+  REPRISE_ASSIGN(RequestOptions asked, choose_request(context, request.flags, *settings, choice));
   REPRISE_ASSIGN(talk->provider, make_provider(choice.name, choice.options));
   talk->model = choice.model;
   talk->spill = make_spill(context, *settings);
   ConversationOptions options = conversation_options(*settings, request, choice, *talk);
+  options.request = std::move(asked);
   if (!session) {
     REPRISE_ASSIGN(session, new_session(context, request, mode, choice));
     if (!request.dry_run) {

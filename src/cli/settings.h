@@ -15,7 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "reprise/json.h"
 #include "reprise/mode.h"
+#include "reprise/provider.h"
 
 namespace reprise::cli {
 
@@ -27,6 +29,14 @@ struct ProviderSettings {
   std::optional<std::string> env_key;      // the variable that holds the key
   std::optional<std::string> key_command;  // a shell command that prints the key
   std::string refusal = {};  // why the server that a project names is not asked; "" when it may be
+};
+
+// What goes into requests: at the top of a file for all providers, in [providers.NAME] for one.
+struct RequestSettings {
+  RequestOptions options = {};
+  std::optional<std::string> auth = std::nullopt;                // how the key is sent
+  std::map<std::string, std::string, std::less<>> headers = {};  // may hold secrets
+  RawJson extra = {};                                            // merged into each body
 };
 
 struct Settings {
@@ -45,6 +55,7 @@ struct Settings {
   std::vector<std::string> trust;
   std::map<std::string, Mode, std::less<>> modes;
   std::map<std::string, ProviderSettings, std::less<>> providers;
+  std::map<std::string, RequestSettings, std::less<>> requests;  // by provider; "" for all
 
   std::map<std::string, std::string, std::less<>> origin;  // key -> "flag", "REPRISE_MODEL", a path
   std::vector<std::filesystem::path> files;                // those that were read

@@ -273,6 +273,20 @@ TEST_F(ConversationTest, GoesOnAfterAQuestionAndAfterCalls) {
   EXPECT_EQ(talk().go_on(listener_).error().code, Code::invalid_argument);
 }
 
+TEST_F(ConversationTest, RequestsSayWhatTheOptionsSay) {
+  provider_.add().text("One").ended(StopReason::max_tokens);
+  provider_.add().text(" two").ended();
+  auto talk = this->talk({.request = {.effort = "high", .seed = 7}, .budget = TokenCount{60}});
+  ASSERT_TRUE(talk.ask("q", listener_));
+  ASSERT_TRUE(talk.go_on(listener_));
+  EXPECT_EQ(provider_.seen.at(0).options, (RequestOptions{.effort = "high", .seed = 7}));
+  EXPECT_EQ(provider_.seen.at(0).conversation, session_.info.id.str());
+  EXPECT_TRUE(provider_.seen.at(0).grows);
+  EXPECT_FALSE(provider_.seen.at(1).grows);  // the instruction to go on is in no other request
+  ASSERT_TRUE(talk.ask(std::string(400, 'x'), listener_));
+  EXPECT_FALSE(provider_.seen.at(2).grows);  // the budget cuts the beginning
+}
+
 TEST_F(ConversationTest, AnAnswerAtTheTokenLimitCanBeContinued) {
   provider_.add().text("One").ended(StopReason::max_tokens);
   provider_.add().text(" two").ended(StopReason::refused);

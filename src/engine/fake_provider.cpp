@@ -128,7 +128,10 @@ std::string refusal_of(const std::vector<Message>& messages,
   if (!checker.open.empty()) {
     checker.complain(messages.size(), "a tool call without its result");
   }
-  if (!messages.empty() && messages.back().role != role::kUser) {
+  // But for an answer that paused while the provider's own tools work.
+  const bool is_paused = !messages.empty() && !messages.back().blocks.empty() &&
+                         std::holds_alternative<UnknownBlock>(messages.back().blocks.back());
+  if (!messages.empty() && messages.back().role != role::kUser && !is_paused) {
     checker.complain(messages.size(), "the user does not have the last word");
   }
   return checker.problem;
@@ -234,6 +237,9 @@ Result<> FakeProvider::look_at(Request& request) {
   if (request.previous_response_id.empty()) {
     seen_now.refusal = refusal_of(seen_now.messages);
   }
+  seen_now.options = request.options;
+  seen_now.conversation = request.conversation;
+  seen_now.grows = request.grows;
   seen.push_back(seen_now);
   if (!seen_now.refusal.empty()) {
     return fail(Code::invalid_argument, seen_now.refusal);

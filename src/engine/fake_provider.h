@@ -50,6 +50,9 @@ struct SeenRequest {
   std::vector<ToolSpec> tools;
   std::vector<Message> messages;
   std::string refusal;
+  RequestOptions options = {};
+  std::string conversation = {};
+  bool grows = true;
 };
 
 class FakeProvider final : public Provider {

@@ -179,6 +179,8 @@ class Planner {
         how_(std::move(how)),
         plan_{.view = {.slice = how_.slice ? *how_.slice : record.slice()}} {
     plan_.view.slice.last = how_.last;
+    plan_.grows = !how_.last;
+    plan_.conversation = record.session().info.id.str();
   }
 
   Result<> check_prompt() {
@@ -281,6 +283,7 @@ class Planner {
       return {};
     }
     begin_at(slice, *cut.start);
+    plan_.grows = false;
     plan_.view.bytes_estimate = cut.tokens.value * 4;
     plan_.notes.push_back(cat("request: about ", cut.tokens.value,
                               " tokens of history sent, older "
@@ -312,6 +315,9 @@ Request make_request(const ConversationOptions& options, RequestPlan& plan, Requ
           .tools = options.tools != nullptr ? options.tools->specs() : std::vector<ToolSpec>(),
           .previous_response_id = std::move(plan.previous_response_id),
           .stream = options.stream,
+          .options = options.request,
+          .conversation = std::move(plan.conversation),
+          .grows = plan.grows,
           .messages = view};
 }
 

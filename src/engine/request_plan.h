@@ -22,6 +22,8 @@ namespace reprise {
 struct RequestPlan {
   std::string system = {};
   std::string previous_response_id = {};
+  std::string conversation = {};
+  bool grows = true;  // the next request begins with the same messages
   ViewOptions view;
   std::vector<std::string> notes = {};
   std::optional<Error> fault = std::nullopt;  // the stored part could not be read and is left out

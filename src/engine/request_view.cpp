@@ -50,11 +50,12 @@ std::string acceptable_word(std::string_view text, std::string_view instead) {
   return out.empty() ? std::string(instead) : out;
 }
 
-// Thinking alone is no message.
+// Thinking alone is no message. A provider's own tools are: they are gone on with after a pause.
 bool says_something(const std::vector<Block>& blocks) {
   return std::ranges::any_of(blocks, [](const Block& block) {
-    return !std::holds_alternative<ThinkingBlock>(block) &&
-           !std::holds_alternative<UnknownBlock>(block);
+    const auto* const raw = std::get_if<UnknownBlock>(&block);
+    return raw != nullptr ? raw->type.starts_with("server_tool_use")
+                          : !std::holds_alternative<ThinkingBlock>(block);
   });
 }
 

@@ -78,6 +78,30 @@ TEST_F(ToolRoundTest, ACallItsResultAndTheAnswer) {
   EXPECT_FALSE(is_running());
 }
 
+constexpr std::string_view kServerTool = R"({"type":"server_tool_use","id":"s1","name":"find"})";
+
+TEST_F(ToolRoundTest, APausedAnswerGoesOnByItself) {
+  provider_.add().raw(kServerTool).ended(StopReason::paused);
+  provider_.add().text("found").ended();
+  const auto outcome = ask();
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->cut);
+  EXPECT_EQ(stored(), cat("user: q | assistant: raw ", kServerTool, " | assistant: found"));
+  EXPECT_EQ(spell(provider_.seen.at(1).messages), cat("user: q | assistant: raw ", kServerTool));
+  EXPECT_TRUE(listener_.results.empty());
+  EXPECT_FALSE(is_running());
+}
+
+TEST_F(ToolRoundTest, AnAnswerDoesNotPauseForEver) {
+  provider_.add().raw(kServerTool).ended(StopReason::paused);
+  const auto outcome = ask();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(provider_.seen.size(), 1U + kPausesMax);
+  EXPECT_EQ(outcome->answer.state, MessageState::incomplete);
+  EXPECT_EQ(listener_.warnings.size(), 1U);
+  EXPECT_FALSE(is_running());
+}
+
 TEST_F(ToolRoundTest, EightCallsRunSideBySide) {
   std::latch all(8);
   add("meet", [&all](const ToolContext&, const RawJson&) -> Result<ToolOutput> {

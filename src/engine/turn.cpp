@@ -81,6 +81,7 @@ Result<Outcome> Turn::run(TurnStart start, std::stop_token stop) {
 }
 
 Result<Outcome> Turn::run_rounds() {
+  int pauses = 0;
   for (int round = 0;; ++round) {
     Reply& reply = reply_.emplace();
     auto streamed = answer_once(reply);
@@ -93,7 +94,14 @@ Result<Outcome> Turn::run_rounds() {
     unstored_ = finished(reply, !streamed);
     announce(reply.reason(), *unstored_);
     const auto calls = streamed ? calls_of(*unstored_) : std::vector<ToolUseBlock>();
-    const bool goes_on = !calls.empty() && round <= options_.tool_rounds_max;
+    const bool paused = reply.reason() == StopReason::paused && calls.empty();
+    const bool pauses_on = paused && pauses++ < kPausesMax;
+    if (paused && !pauses_on) {
+      unstored_->state = MessageState::incomplete;
+      observer_.on_warning(
+          cat("the answer paused more than ", kPausesMax, " times and can be continued"));
+    }
+    const bool goes_on = pauses_on || (!calls.empty() && round <= options_.tool_rounds_max);
     const Message& answer = store_answer(goes_on);
     if (!streamed) {
       return outcome(answer, streamed.error());
@@ -101,7 +109,11 @@ Result<Outcome> Turn::run_rounds() {
     if (!goes_on) {
       return outcome(answer, std::nullopt);
     }
-    run_calls(calls, round == options_.tool_rounds_max);
+    if (pauses_on) {
+      --round;  // the tools are the provider's
+    } else {
+      run_calls(calls, round == options_.tool_rounds_max);
+    }
     if (stop_.stop_requested()) {
       record_.add({.end_answer = true});
       return outcome(answer, Error{Code::cancelled, "stopped while tools were running"});

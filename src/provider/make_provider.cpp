@@ -13,6 +13,7 @@
 #include "provider/codec.h"
 #include "provider/http_provider.h"
 #include "provider/kinds.h"
+#include "provider/request_options.h"
 #include "reprise/error.h"
 #include "reprise/provider.h"
 
@@ -38,6 +39,11 @@ std::unique_ptr<provider::Codec> make_codec(std::string_view name, const std::st
 }
 
 }  // namespace
+
+bool provider::provider_can_say(std::string_view name, std::string_view option) {
+  const auto codec = make_codec(name, "");
+  return codec == nullptr || can_spell(codec->spellings(), option);
+}
 
 Result<std::unique_ptr<Provider>> make_provider(std::string_view name, ProviderOptions options) {
   if (name == "echo") {

@@ -53,6 +53,9 @@ struct Spelling {
 // False for an option that the protocol has no field for.
 bool can_spell(std::span<const Spelling> spellings, std::string_view option);
 
+// The same for a provider by its name. True for one that has no protocol.
+bool provider_can_say(std::string_view provider, std::string_view option);
+
 // All that is set, as one object. unsupported names the option that `protocol` has no field for.
 Result<std::string> spell_options(const RequestOptions& options, std::string_view protocol,
                                   std::span<const Spelling> spellings);

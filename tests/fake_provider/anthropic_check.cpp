@@ -275,13 +275,61 @@ Result<> check_numbers(const Value& body) {
   return {};
 }
 
+constexpr int kMarksMax = 4;
+
+int marks_in(const Value& value) {
+  int marks = 0;
+  for (const Member& member : value.members) {
+    marks += member.name == "cache_control" ? 1 : marks_in(member.value);
+  }
+  for (const Value& item : value.items) {
+    marks += marks_in(item);
+  }
+  return marks;
+}
+
+Result<> check_output_wish(const Value& wish) {
+  if (wish.is(none)) {
+    return {};
+  }
+  REPRISE_TRY(check_fields(wish, "output_config", {{"effort"}, {"format", object}}));
+  const std::string& effort = wish.find("effort").text;
+  if (wish.has("effort") && effort != "low" && effort != "medium" && effort != "high" &&
+      effort != "xhigh" && effort != "max") {
+    return refuse(cat("output_config.effort: '", effort, "' is not one of low, medium, high, ",
+                      "xhigh, max"));
+  }
+  const Value& format = wish.find("format");
+  if (format.is(none)) {
+    return {};
+  }
+  return check_fields(format, "output_config.format",
+                      {{"type", string, none, required}, {"schema", object, none, required}});
+}
+
+Result<> check_choice(const Value& body) {
+  if (!body.has("tool_choice")) {
+    return {};
+  }
+  if (!body.has("tools")) {
+    return refuse("tool_choice: may only be specified while providing tools");
+  }
+  const std::string& type = body.find("tool_choice").find("type").text;
+  if (type != "auto" && type != "any" && type != "none" && type != "tool") {
+    return refuse(cat("tool_choice.type: '", type, "' is not one of auto, any, none, tool"));
+  }
+  return {};
+}
+
 Result<> check_thinking_wish(const Value& body, Turn& turn) {
   const Value& wish = body.find("thinking");
   if (wish.is(none)) {
     return {};
   }
   REPRISE_TRY(check_fields(wish, "thinking",
-                           {{"type", string, none, required}, {"budget_tokens", number}}));
+                           {{"type", string, none, required},
+                            {"budget_tokens", number},
+                            {"display", string, none, nullable}}));
   turn.thinks = wish.find("type").text == "enabled";
   const double budget = wish.find("budget_tokens").number();
   if (turn.thinks && (budget < 1024 || budget >= body.find("max_tokens").number())) {
@@ -309,6 +357,8 @@ Result<Turn> check_anthropic(const Value& body, std::uint64_t seed) {
                             {"tools", array},
                             {"tool_choice", object},
                             {"thinking", object},
+                            {"output_config", object},
+                            {"service_tier", string},
                             {"metadata", object}}));
   Turn turn;
   turn.model = body.find("model").text;
@@ -316,6 +366,11 @@ Result<Turn> check_anthropic(const Value& body, std::uint64_t seed) {
   REPRISE_TRY(check_not_empty(body.find("model"), "model"));
   REPRISE_TRY(check_numbers(body));
   REPRISE_TRY(check_thinking_wish(body, turn));
+  REPRISE_TRY(check_output_wish(body.find("output_config")));
+  REPRISE_TRY(check_choice(body));
+  if (marks_in(body) > kMarksMax) {
+    return refuse("a maximum of 4 blocks with cache_control may be provided");
+  }
   REPRISE_TRY(check_system(body.find("system")));
   REPRISE_TRY(check_tools(body.find("tools"), turn));
   AnthropicMessages messages(turn, seed);

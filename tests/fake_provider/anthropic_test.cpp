@@ -155,6 +155,27 @@ TEST_F(AnthropicTest, RefusesEmptyContentAndBadFields) {
             "anthropic-version: header is required");
 }
 
+TEST_F(AnthropicTest, TakesOptionsAndRefusesWrongOnes) {
+  EXPECT_EQ(say(kUser, R"("thinking":{"type":"adaptive","display":"omitted"},"output_config":)"
+                       R"({"effort":"max","format":{"type":"json_schema","schema":{}}},)"
+                       R"("service_tier":"auto","stop_sequences":["x"])")
+                .status,
+            200);
+  EXPECT_NE(refusal(say(kUser, R"("output_config":{"effort":"none"})")).find("'none' is not one"),
+            std::string::npos);
+  EXPECT_EQ(refusal(say(kUser, R"("output_config":{"format":{"type":"json_schema"}})")),
+            "output_config.format.schema: field required");
+  EXPECT_EQ(refusal(say(kUser, R"("tool_choice":{"type":"any"})")),
+            "tool_choice: may only be specified while providing tools");
+  std::string marked;
+  for (int i = 0; i < 5; ++i) {
+    marked += cat(i == 0 ? "" : ",",
+                  R"({"type":"text","text":"x","cache_control":{"type":"ephemeral"}})");
+  }
+  EXPECT_EQ(refusal(say(cat(R"({"role":"user","content":[)", marked, "]}"))),
+            "a maximum of 4 blocks with cache_control may be provided");
+}
+
 TEST_F(AnthropicTest, WithThinkingEnabledCallsMustFollowThinking) {
   const std::string wish =
       R"("max_tokens":4000,"thinking":{"type":"enabled","budget_tokens":2000})";

@@ -221,6 +221,19 @@ Result<> check_tools(const Value& tools, Turn& turn) {
   return tools.is(array) && tools.items.empty() ? refuse("tools: must not be empty") : Result<>();
 }
 
+Result<> check_format(const Value& format) {
+  if (format.find("type").text != "json_schema") {
+    return {};
+  }
+  REPRISE_TRY(
+      check_fields(format, "response_format", {{"type"}, {"json_schema", object, none, required}}));
+  return check_fields(format.find("json_schema"), "response_format.json_schema",
+                      {{"name", string, none, required},
+                       {"schema", object},
+                       {"description"},
+                       {"strict", boolean, none, nullable}});
+}
+
 Result<> check_numbers(const Value& body) {
   const double temperature = body.find("temperature").number();
   if (temperature < 0 || temperature > 2) {
@@ -254,6 +267,8 @@ Result<Turn> check_chat(const Value& body) {
                             {"reasoning_effort", string},
                             {"response_format", object},
                             {"seed", number},
+                            {"service_tier", string},
+                            {"prompt_cache_key", string},
                             {"store", boolean},
                             {"metadata", object},
                             {"user", string}}));
@@ -263,6 +278,10 @@ Result<Turn> check_chat(const Value& body) {
   turn.with_usage = !turn.stream || body.find("stream_options").find("include_usage").is_true();
   REPRISE_TRY(check_not_empty(body.find("model"), "model"));
   REPRISE_TRY(check_numbers(body));
+  REPRISE_TRY(check_format(body.find("response_format")));
+  if (body.has("tool_choice") && !body.has("tools")) {
+    return refuse("tool_choice: only allowed when tools are specified");
+  }
   if (body.find("stream_options").is(object) && !turn.stream) {
     return refuse("stream_options: only allowed when stream is true");
   }

@@ -174,6 +174,19 @@ TEST_F(OpenaiChatTest, RefusesEmptyContentAndBadFields) {
             "model: field required");
 }
 
+TEST_F(OpenaiChatTest, TakesOptionsAndRefusesWrongOnes) {
+  const std::string user = R"({"role":"user","content":"x"})";
+  EXPECT_EQ(say(user, R"("reasoning_effort":"high","seed":1,"service_tier":"flex",)"
+                      R"("prompt_cache_key":"k","response_format":{"type":"json_schema",)"
+                      R"("json_schema":{"name":"answer","schema":{},"strict":true}})")
+                .status,
+            200);
+  EXPECT_EQ(refusal(say(user, R"("response_format":{"type":"json_schema","json_schema":{}})")),
+            "response_format.json_schema.name: field required");
+  EXPECT_EQ(refusal(say(user, R"("tool_choice":"auto")")),
+            "tool_choice: only allowed when tools are specified");
+}
+
 TEST_F(OpenaiChatTest, RefusesWhatIsNoJsonOrNoUtf8) {
   EXPECT_NE(refusal(send("{")).find("not valid JSON"), std::string::npos);
   EXPECT_NE(refusal(say(R"({"role":"user","content":"\ud800"})")).find("lone surrogate"),

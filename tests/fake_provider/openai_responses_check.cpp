@@ -250,6 +250,27 @@ Result<> check_tools(const Value& tools, Turn& turn) {
   return {};
 }
 
+Result<> check_wishes(const Value& body) {
+  if (const Value& reasoning = body.find("reasoning"); reasoning.is(object)) {
+    REPRISE_TRY(
+        check_fields(reasoning, "reasoning",
+                     {{"effort", string, none, nullable}, {"summary", string, none, nullable}}));
+  }
+  const Value& format = body.find("text").find("format");
+  if (format.find("type").text == "json_schema") {
+    REPRISE_TRY(check_fields(format, "text.format",
+                             {{"type"},
+                              {"name", string, none, required},
+                              {"schema", object, none, required},
+                              {"description"},
+                              {"strict", boolean, none, nullable}}));
+  }
+  if (body.has("tool_choice") && body.find("tools").items.empty()) {
+    return refuse("tool_choice: only allowed when tools are specified");
+  }
+  return {};
+}
+
 Result<> check_numbers(const Value& body) {
   const double temperature = body.find("temperature").number();
   if (temperature < 0 || temperature > 2) {
@@ -294,6 +315,8 @@ Result<> check_responses(const Value& body, const Issued& issued, Chain& chain) 
                             {"text", object},
                             {"metadata", object, none, nullable},
                             {"truncation", string, none, nullable},
+                            {"service_tier", string, none, nullable},
+                            {"prompt_cache_key", string},
                             {"user", string}}));
   REPRISE_TRY(check_not_empty(body.find("model"), "model"));
   const Value& instructions = body.find("instructions");
@@ -301,6 +324,7 @@ Result<> check_responses(const Value& body, const Issued& issued, Chain& chain) 
     REPRISE_TRY(check_not_empty(instructions, "instructions"));
   }
   REPRISE_TRY(check_numbers(body));
+  REPRISE_TRY(check_wishes(body));
   REPRISE_TRY(check_tools(body.find("tools"), chain.turn));
   REPRISE_ASSIGN(chain.turn.shows_proof, wants_encrypted_reasoning(body.find("include")));
   chain.turn.model = body.find("model").text;

@@ -1,0 +1,157 @@
+#include "cli/request_choice.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "base/file.h"
+#include "base/http.h"
+#include "base/text.h"
+#include "cli/context.h"
+#include "cli/process_environment.h"
+#include "cli/provider_choice.h"
+#include "cli/run_flags.h"
+#include "cli/settings.h"
+#include "provider/request_options.h"
+#include "reprise/error.h"
+#include "reprise/provider.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::int64_t kSchemaBytesMax = 1 << 20;
+
+// Whether the server that is asked is the one that [providers.NAME] is about.
+bool is_about(const Context& context, const Settings& settings, std::string_view section,
+              const RunFlags& flags, const ProviderChoice& choice) {
+  const ProviderKind* const kind = find_provider_kind(choice.name);
+  const std::string asked = choice.options.base_url.empty() && kind != nullptr
+                                ? std::string(kind->default_url)
+                                : choice.options.base_url;
+  const auto own = settings.providers.find(section);
+  if (own != settings.providers.end() && own->second.base_url) {
+    const bool is_kind = find_provider_kind(section) != nullptr;
+    return (!is_kind || section == choice.name) &&
+           http::is_same_server(asked, *own->second.base_url);
+  }
+  if (section != choice.name || kind == nullptr || flags.base_url) {
+    return false;
+  }
+  const auto from_variable = context.environment().find(kind->url_variable);
+  return http::is_same_server(asked, kind->default_url) ||
+         (from_variable && http::is_same_server(asked, *from_variable)) ||
+         (settings.any.base_url && http::is_same_server(asked, *settings.any.base_url));
+}
+
+void add_to_provider(ProviderOptions& out, const RequestSettings& section) {
+  if (section.auth) {
+    out.auth = *section.auth;
+  }
+  for (const auto& [name, value] : section.headers) {
+    out.headers.emplace_back(name, value);
+  }
+  if (!section.extra.is_null()) {
+    out.extra = section.extra;
+  }
+}
+
+// Without those that the provider has no field for.
+RequestOptions fitting(Context& context, const RequestOptions& options, std::string_view provider) {
+  RequestOptions out;
+  for (const provider::RequestOption& option : provider::request_options()) {
+    if (provider::option_value(option, options).empty()) {
+      continue;
+    }
+    if (provider::provider_can_say(provider, option.name)) {
+      std::visit([&](auto slot) { out.*slot = options.*slot; }, option.slot);
+    } else {
+      context.warn(
+          cat("the setting ", option.name, " is left out: ", provider, " has no field for it"));
+    }
+  }
+  return out;
+}
+
+std::string option_names() {
+  std::string out;
+  for (const provider::RequestOption& option : provider::request_options()) {
+    out += cat(out.empty() ? "" : ", ", option.name);
+  }
+  return out;
+}
+
+Result<> set(RequestOptions& options, const std::string& assignment) {
+  const std::size_t equals = assignment.find('=');
+  const std::string_view name = std::string_view(assignment).substr(0, equals);
+  if (equals == std::string::npos) {
+    return fail(Code::invalid_argument, cat("--set takes NAME=VALUE, not '", assignment, "'"));
+  }
+  if (provider::find_request_option(name) == nullptr) {
+    return fail(Code::invalid_argument,
+                cat("--set knows no '", name, "'; there are ", option_names(),
+                    "; other fields of a request stand in [providers.NAME.extra]"));
+  }
+  return provider::set_option(options, name, std::string_view(assignment).substr(equals + 1));
+}
+
+Result<RequestOptions> options_of(const RunFlags& flags) {
+  RequestOptions out;
+  for (const std::string& assignment : flags.set) {
+    REPRISE_TRY(set(out, assignment));
+  }
+  if (flags.effort) {
+    out.effort = *flags.effort;
+  }
+  if (flags.schema) {
+    REPRISE_ASSIGN(const std::string text, read_file(*flags.schema, kSchemaBytesMax));
+    if (const auto taken = provider::set_option(out, "schema", trimmed(text)); !taken) {
+      return fail(Code::invalid_argument,
+                  cat(*flags.schema, " holds no JSON Schema: it must be ", "one JSON object"));
+    }
+  }
+  return out;
+}
+
+Result<> check_fields(const RequestOptions& options, std::string_view provider) {
+  for (const provider::RequestOption& option : provider::request_options()) {
+    if (!provider::option_value(option, options).empty() &&
+        !provider::provider_can_say(provider, option.name)) {
+      return fail(Code::unsupported, cat(provider, " has no field for ", option.name));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
+                                      const Settings& settings, ProviderChoice& choice) {
+  RequestOptions out;
+  if (const auto all = settings.requests.find(""); all != settings.requests.end()) {
+    out = all->second.options;
+  }
+  for (const auto& [name, section] : settings.requests) {
+    if (name.empty()) {
+      continue;
+    }
+    if (is_about(context, settings, name, flags, choice)) {
+      provider::lay_over(out, section.options);
+      add_to_provider(choice.options, section);
+    } else if (name == choice.name) {
+      provider::lay_over(out, section.options);
+      if (!section.headers.empty() || section.auth || !section.extra.is_null()) {
+        context.warn(cat("headers, extra and auth of [providers.", name, "] are not sent to ",
+                         http::host_of(choice.options.base_url)));
+      }
+    }
+  }
+  out = fitting(context, out, choice.name);
+  REPRISE_ASSIGN(const RequestOptions flagged, options_of(flags));
+  REPRISE_TRY(check_fields(flagged, choice.name));
+  provider::lay_over(out, flagged);
+  return out;
+}
+
+}  // namespace reprise::cli
