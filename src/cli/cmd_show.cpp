@@ -1,12 +1,17 @@
 // reprise show: a session's transcript, streamed message by message.
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -46,6 +51,29 @@ Result<std::vector<std::string>> response_ids(Store& store, const Session& sessi
   return ids;
 }
 
+// With the whole of the results that a message has the beginning of. What cannot be read stays as
+// it is, and is reported.
+Message with_blobs(Store& store, Message message, ReadReport& report) {
+  for (Block& block : message.blocks) {
+    auto* const result = std::get_if<ToolResultBlock>(&block);
+    Blobs* const blobs = store.offers().blobs;
+    if (result == nullptr || !result->blob || blobs == nullptr) {
+      continue;
+    }
+    std::string bytes;
+    const auto read = blobs->read_blob(*result->blob, [&bytes](std::string_view piece) {
+      bytes += piece;
+      return Flow::go_on;
+    });
+    if (read) {
+      result->text = utf8::sanitize(bytes);
+    } else {
+      report.damage.push_back({cat("message ", message.seq.value), read.error().message, ""});
+    }
+  }
+  return message;
+}
+
 class Show final : public Command {
  public:
   ArgumentTable arguments() override {
@@ -73,11 +101,16 @@ class Show final : public Command {
     const Detail detail = full_ ? Detail::full : Detail::shortened;
     context.out().write(transcript_head(session));
     bool has_questions = false;
-    REPRISE_ASSIGN(ReadReport report, store.read(session.info.id, {}, [&](const Message& message) {
+    ReadReport blobs;
+    REPRISE_ASSIGN(ReadReport report, store.read(session.info.id, {}, [&](Message&& message) {
       has_questions = has_questions || message.role == role::kUser;
+      if (full_) {
+        message = with_blobs(store, std::move(message), blobs);
+      }
       context.out().write(transcript_message(message, detail));
       return context.out().failed() ? Flow::stop : Flow::go_on;
     }));
+    std::ranges::move(blobs.damage, std::back_inserter(report.damage));
     if (!has_questions) {
       context.out().write(transcript_prompts(session.prompt_history));
     }

@@ -1,5 +1,6 @@
 // Todos, artefacts and blobs: what stands beside the messages.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,7 @@
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/offers.h"
+#include "store/sqlite/original.h"
 #include "store/sqlite/sessions.h"
 
 namespace reprise::sqlite {
@@ -91,6 +93,12 @@ class SqliteArtefacts final : public Artefacts {
     REPRISE_TRY(store::check_artefact(step, name));
     return database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
       REPRISE_TRY(require_session(connection, id));
+      if (is_snapshot(step, name)) {
+        REPRISE_ASSIGN(const bool is_saved, save_snapshot(connection, id, bytes));
+        if (is_saved) {
+          return {};
+        }
+      }
       REPRISE_TRY(connection.run(
           "DELETE FROM reprise_artefacts WHERE session_id = ? AND step = ? AND name = ?", id.str(),
           step.value, name));
@@ -112,6 +120,12 @@ class SqliteArtefacts final : public Artefacts {
     REPRISE_TRY(store::check_artefact(step, name));
     REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
     REPRISE_TRY(require_session(*reader, id));
+    if (is_snapshot(step, name)) {
+      REPRISE_ASSIGN(auto snapshot, find_snapshot(*reader, id));
+      if (snapshot) {
+        return snapshot;
+      }
+    }
     REPRISE_ASSIGN(Statement row,
                    reader->query("SELECT bytes FROM reprise_artefacts WHERE session_id = ?"
                                  " AND step = ? AND name = ? ORDER BY n",
@@ -138,10 +152,20 @@ class SqliteArtefacts final : public Artefacts {
     while (true) {
       REPRISE_ASSIGN(const bool more, row.step());
       if (!more) {
-        return entries;
+        break;
       }
       entries.push_back({Step{row.integer(0)}, row.text(1), row.integer(2)});
     }
+    REPRISE_ASSIGN(const auto snapshot, find_snapshot(*reader, id));
+    if (snapshot) {
+      std::erase_if(entries, [](const Entry& one) { return is_snapshot(one.step, one.name); });
+      const Entry entry{Step{0}, std::string(kSnapshotName), std::ssize(*snapshot)};
+      const auto after = std::ranges::find_if(entries, [&entry](const Entry& other) {
+        return std::pair(other.step.value, other.name) > std::pair(entry.step.value, entry.name);
+      });
+      entries.insert(after, entry);
+    }
+    return entries;
   }
 
  private:
@@ -183,7 +207,16 @@ class SqliteBlobs final : public Blobs {
 
   Result<> read_blob(const BlobHash& hash,
                      const std::function<Flow(std::string_view)>& sink) override {
-    return store::read_blob(hash, [&](std::int64_t n) { return find_piece(hash, n); }, sink);
+    REPRISE_ASSIGN(const auto first, find_piece(hash, 0));
+    std::optional<std::string> row;
+    if (!first) {
+      REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+      REPRISE_ASSIGN(row, of_original_.find(*reader, hash));
+    }
+    const auto find = [&](std::int64_t n) {
+      return row ? find_result_piece(*row, n) : find_piece(hash, n);
+    };
+    return store::read_blob(hash, find, sink);
   }
 
  private:
@@ -196,7 +229,14 @@ class SqliteBlobs final : public Blobs {
     return found ? std::optional(std::string(row.bytes(0))) : std::nullopt;
   }
 
+  Result<std::optional<std::string>> find_result_piece(std::string_view row, std::int64_t n) {
+    constexpr auto kBytes = static_cast<std::int64_t>(kPieceMax);
+    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+    return ResultBlobs::piece(*reader, row, n * kBytes, kBytes);
+  }
+
   Database& database_;
+  ResultBlobs of_original_;
 };
 
 }  // namespace

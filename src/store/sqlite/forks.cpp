@@ -129,7 +129,15 @@ Result<> fork_session(Connection& connection, const SessionId& parent, Seq at,
   REPRISE_ASSIGN(const Base base, base_for(connection, parent.str(), at));
   Session forked = child;
   forked.info.forked_from = ForkOrigin{parent, at};
-  return insert_session(connection, forked, base);
+  REPRISE_TRY(insert_session(connection, forked, base));
+  if (at.value < head) {
+    return {};
+  }
+  // As the original program's forks have it: it is about what the session holds.
+  return connection.run(
+      "UPDATE sessions SET token_count = (SELECT token_count FROM sessions WHERE id = ?)"
+      " WHERE id = ?",
+      parent.str(), child.info.id.str());
 }
 
 }  // namespace reprise::sqlite

@@ -28,6 +28,7 @@ namespace {
 struct Now {  // of the session, before the batch
   Seq head;
   Usage usage;
+  std::int64_t tokens_before = 0;     // in `usage`, when it was read
   std::optional<std::string> answer;  // the running answer's row
   Time updated_at;
 };
@@ -54,6 +55,7 @@ Result<Now> read_now(Connection& connection, const SessionId& id) {
     now.usage.cost = Money{row.integer(5)};
   }
   now.usage.price_source = row.text(6);
+  now.tokens_before = now.usage.input.value + now.usage.output.value;
   if (!row.is_null(7)) {
     now.answer = row.bytes(7);
   }
@@ -121,8 +123,13 @@ Result<> count_usage(Connection& connection, const SessionId& id, const Message&
 
 constexpr std::string_view kMoveHead =
     "UPDATE sessions SET head = ?, updated_us = ?, updated_at = ?, input_tokens = ?,"
-    " output_tokens = ?, reasoning_tokens = ?, cached_tokens = ?, cost_nanos = ?, price_source = ?"
-    " WHERE id = ?";
+    " output_tokens = ?, reasoning_tokens = ?, cached_tokens = ?, cost_nanos = ?, price_source = ?,"
+    " token_count = token_count + ? WHERE id = ?";
+
+// What a request took and gave, which the original program counts in one number.
+std::int64_t tokens_of(const Usage& usage) {
+  return usage.input.value + usage.output.value;
+}
 
 Result<> move_head(Connection& connection, const SessionId& id, Seq head, Time updated_at,
                    const Now& now) {
@@ -134,7 +141,7 @@ Result<> move_head(Connection& connection, const SessionId& id, Seq head, Time u
                         now.usage.input.value, now.usage.output.value, now.usage.reasoning.value,
                         now.usage.cached.value,
                         now.usage.cost ? std::optional(now.usage.cost->nanos) : std::nullopt,
-                        now.usage.price_source, id.str());
+                        now.usage.price_source, tokens_of(now.usage) - now.tokens_before, id.str());
 }
 
 std::optional<std::string_view> unless_empty(const std::string& text) {
@@ -183,7 +190,7 @@ Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, con
     const Spelled& texts = spelled.emplace_back(spell(message));
     rows.bind(id.str())
         .bind(first.next(static_cast<std::int64_t>(i)).value)
-        .bind(message.role)
+        .bind(stored_role(message))
         .bind(batch.contents[i])
         .bind(texts.created_at)
         .bind(microseconds_of(message.created_at))
@@ -191,9 +198,7 @@ Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, con
         .bind(unless_empty(message.model))
         .bind(unless_empty(message.response_id))
         .bind(texts.usage)
-        .bind(message.state == MessageState::incomplete
-                  ? std::optional<std::string_view>("incomplete")
-                  : std::nullopt)
+        .bind(stored_state(message))
         .bind(texts.extra);
   }
   return rows.run();

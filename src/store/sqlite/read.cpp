@@ -18,6 +18,7 @@
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/forks.h"
+#include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
 
 namespace reprise::sqlite {
@@ -53,8 +54,8 @@ class Reading {
   Result<> next_page();
   Result<> find_version(Connection& connection);
   Result<> read_segment(Connection& connection, const Segment& segment);
-  Result<> read_rows(Statement& row, const Segment& segment);
-  void take(const Statement& row);
+  Result<> read_rows(Connection& connection, Statement& row, const Segment& segment);
+  Result<> take(Connection& connection, const Statement& row);
   void advance(std::int64_t seq);
   bool page_is_full() const { return rows_ >= page_rows_ || bytes_ >= kPageBytes; }
 
@@ -119,29 +120,31 @@ Result<> Reading::read_segment(Connection& connection, const Segment& segment) {
   static const std::string backwards = cat(forwards, " DESC");
   REPRISE_ASSIGN(Statement row, connection.query(range_.newest_first ? backwards : forwards,
                                                  segment.session, segment.from, segment.to));
-  return read_rows(row, segment);
+  return read_rows(connection, row, segment);
 }
 
-Result<> Reading::read_rows(Statement& row, const Segment& segment) {
+Result<> Reading::read_rows(Connection& connection, Statement& row, const Segment& segment) {
   while (!page_is_full()) {
     REPRISE_ASSIGN(const bool more, row.step());
     if (!more) {
       advance(range_.newest_first ? segment.from : segment.to - 1);
       return {};
     }
-    take(row);
+    REPRISE_TRY(take(connection, row));
     ++rows_;
     bytes_ += row.size(3);
   }
   return {};
 }
 
-void Reading::take(const Statement& row) {
+Result<> Reading::take(Connection& connection, const Statement& row) {
   std::optional<Damage> damage;
   Message& message = page_.emplace_back();
   const bool is_good = read_message(row, file_, message, damage);
   advance(message.seq.value);
-  if (!is_good) {
+  if (is_good) {
+    REPRISE_TRY(name_result_blobs(connection, message.blocks));
+  } else {
     page_.pop_back();
   }
   if (damage) {
@@ -150,6 +153,7 @@ void Reading::take(const Statement& row) {
       report_.damage.push_back(*std::move(damage));
     }
   }
+  return {};
 }
 
 // `seq` is done.

@@ -27,6 +27,7 @@
 #include "store/sqlite/database.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/offers.h"
+#include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/verify.h"
@@ -144,6 +145,7 @@ class Repairing {
   Result<> copy_sessions();
   Result<> copy_messages();
   Result<> copy_table(std::string_view table);
+  Result<> copy_original(std::string_view table);
   Result<> insert(const std::string& sql, const Statement& row, int from, std::size_t count);
   Result<> copy_message(const Statement& row, const std::string& sql, std::size_t count);
   Result<> keep_damage(Damage damage, std::string_view bytes);
@@ -165,6 +167,9 @@ Result<> Repairing::run() {
     REPRISE_TRY(copy_table(table.name));
   }
   REPRISE_TRY(make_whole());
+  for (const std::string_view table : {kResultBlobsTable, kSnapshotsTable}) {
+    REPRISE_TRY(copy_original(table));
+  }
   REPRISE_TRY(target_.script(cat(fill_slots_sql(), triggers_sql())));
   REPRISE_TRY(set_version(target_));
   return transaction.commit();
@@ -280,6 +285,21 @@ Result<> Repairing::copy_table(std::string_view table) {
     fault = more.error();
   }
   return note(table, fault);
+}
+
+// A table of the original program's, where there is one.
+Result<> Repairing::copy_original(std::string_view table) {
+  REPRISE_ASSIGN(
+      Statement row,
+      source_.query("SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ?", table));
+  REPRISE_ASSIGN(const bool found, row.step());
+  if (!found) {
+    return {};
+  }
+  REPRISE_TRY(target_.script(row.text(0)));
+  REPRISE_TRY(copy_table(table));
+  return target_.run(
+      cat("DELETE FROM ", table, " WHERE session_id NOT IN (SELECT id FROM sessions)"));
 }
 
 // Sessions for messages that lost theirs, heads that are right, nothing that belongs to nobody.

@@ -65,6 +65,36 @@ std::string excerpt_of(std::string_view bytes) {
   return std::string(bytes.substr(0, kExcerptMax));
 }
 
+namespace {
+
+constexpr std::string_view kIncomplete = "incomplete";
+constexpr std::string_view kToolState = "tool";
+constexpr std::string_view kIncompleteTool = "tool incomplete";
+
+// Databases of earlier versions have the role `tool` itself.
+void take_state(std::string_view state, Message& message) {
+  if (state == kIncomplete || state == kIncompleteTool) {
+    message.state = MessageState::incomplete;
+  }
+  if (state == kToolState || state == kIncompleteTool) {
+    message.role = role::kTool;
+  }
+}
+
+}  // namespace
+
+std::string_view stored_role(const Message& message) {
+  return message.role == role::kTool ? role::kUser : std::string_view(message.role);
+}
+
+std::optional<std::string_view> stored_state(const Message& message) {
+  const bool is_tool = message.role == role::kTool;
+  if (message.state == MessageState::incomplete) {
+    return is_tool ? kIncompleteTool : kIncomplete;
+  }
+  return is_tool ? std::optional(kToolState) : std::nullopt;
+}
+
 InfoRow read_info(const Statement& row, std::string_view file) {
   enum Place : std::uint8_t {
     id,
@@ -186,8 +216,8 @@ bool read_message(const Statement& row, std::string_view file, Message& message,
       damage = damaged("the usage cannot be read", row.bytes(usage));
     }
   }
-  if (!row.is_null(state) && row.bytes(state) == "incomplete") {
-    message.state = MessageState::incomplete;
+  if (!row.is_null(state)) {
+    take_state(row.bytes(state), message);
   }
   if (!row.is_null(extra)) {
     message.extra = store::extra_from_json(row.bytes(extra));

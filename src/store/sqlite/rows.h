@@ -50,6 +50,11 @@ struct InfoRow {
 };
 InfoRow read_info(const Statement& row, std::string_view file);
 
+// Results of tools are stored as the user's, as the original program looks for them; `state` says
+// what they are.
+std::string_view stored_role(const Message& message);
+std::optional<std::string_view> stored_state(const Message& message);
+
 inline constexpr std::string_view kMessageColumns =
     "id, seq, role, content, created_us, created_at, provider, model, response_id, usage, state,"
     " extra";

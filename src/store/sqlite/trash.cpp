@@ -39,6 +39,30 @@ Result<> check_unshared(Connection& connection, const SessionId& id) {
   return {};
 }
 
+// Forks that the original program made hold copies of the messages, and name the session's large
+// results in them.
+Result<> check_unnamed(Connection& connection, const SessionId& id) {
+  REPRISE_ASSIGN(Statement row,
+                 connection.query("SELECT id FROM sessions AS s WHERE forked_from = ?1 AND"
+                                  " base IS NULL AND kept_for IS NULL AND EXISTS (SELECT 1 FROM"
+                                  " messages AS m WHERE m.session_id = s.id AND created_us IS NULL)"
+                                  " ORDER BY id LIMIT 10",
+                                  id.str()));
+  std::string forks;
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      break;
+    }
+    forks += cat(forks.empty() ? "" : ", ", row.text(0));
+  }
+  if (!forks.empty()) {
+    return fail(Code::conflict, cat("session ", id.str(), " is needed by its forks ", forks,
+                                    ": purge those first"));
+  }
+  return {};
+}
+
 class SqliteTrash final : public Trash {
  public:
   explicit SqliteTrash(Database& database) : database_(database) {}
@@ -71,6 +95,7 @@ class SqliteTrash final : public Trash {
     return database_.make_room([&](Connection& connection) -> Result<> {
       REPRISE_TRY(require_session(connection, id));
       REPRISE_TRY(check_unshared(connection, id));
+      REPRISE_TRY(check_unnamed(connection, id));
       // All that is the session's goes with it, by its foreign keys.
       REPRISE_TRY(connection.run("DELETE FROM sessions WHERE id = ?", id.str()));
       return connection.run(

@@ -1,0 +1,150 @@
+#include "store/sqlite/original.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/encode.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+#include "store/sqlite/connection.h"
+
+namespace reprise::sqlite {
+namespace {
+
+// The row that a text refers to; "" when it does not.
+std::string_view reference_in(std::string_view text) {
+  constexpr std::string_view kMark = "ref_id=\"";
+  const std::size_t mark = text.rfind(kMark);
+  if (mark == std::string_view::npos) {
+    return "";
+  }
+  const std::string_view id = text.substr(mark + kMark.size());
+  const std::size_t end = id.find('"');
+  return end == std::string_view::npos ? "" : id.substr(0, end);
+}
+
+}  // namespace
+
+Result<bool> has_table(Connection& connection, std::string_view name) {
+  REPRISE_ASSIGN(const std::int64_t found,
+                 connection.integer(
+                     "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?", name));
+  return found != 0;
+}
+
+Result<> name_result_blobs(Connection& connection, std::vector<Block>& blocks) {
+  for (Block& block : blocks) {
+    auto* const result = std::get_if<ToolResultBlock>(&block);
+    const std::string_view row =
+        result == nullptr || result->blob ? std::string_view() : reference_in(result->text);
+    if (row.empty()) {
+      continue;
+    }
+    REPRISE_ASSIGN(const bool is_there, has_table(connection, kResultBlobsTable));
+    if (!is_there) {
+      return {};
+    }
+    REPRISE_ASSIGN(
+        Statement found,
+        connection.query("SELECT content FROM main.tool_result_blobs WHERE id = ?", row));
+    REPRISE_ASSIGN(const bool has_row, found.step());
+    if (has_row) {
+      REPRISE_ASSIGN(result->blob, sha256(found.bytes(0)));
+    }
+  }
+  return {};
+}
+
+Result<std::optional<std::string>> ResultBlobs::find(Connection& connection, const BlobHash& hash) {
+  REPRISE_ASSIGN(const bool is_there, has_table(connection, kResultBlobsTable));
+  if (!is_there) {
+    return std::nullopt;
+  }
+  const std::lock_guard guard(mutex_);
+  if (const auto row = rows_.find(hash.str()); row != rows_.end()) {
+    return row->second;
+  }
+  REPRISE_ASSIGN(Statement rows,
+                 connection.query("SELECT id, rowid, content FROM main.tool_result_blobs"));
+  while (true) {
+    REPRISE_ASSIGN(const bool more, rows.step());
+    if (!more) {
+      break;
+    }
+    // A row that is replaced gets another rowid.
+    std::string id = rows.text(0);
+    const auto known = known_.find(id);
+    if (known == known_.end() || known->second != rows.integer(1)) {
+      REPRISE_ASSIGN(const BlobHash content, sha256(rows.bytes(2)));
+      rows_.insert_or_assign(content.str(), id);
+      known_.insert_or_assign(std::move(id), rows.integer(1));
+    }
+  }
+  const auto row = rows_.find(hash.str());
+  return row == rows_.end() ? std::nullopt : std::optional(row->second);
+}
+
+Result<std::optional<std::string>> ResultBlobs::piece(Connection& connection, std::string_view row,
+                                                      std::int64_t from, std::int64_t bytes) {
+  REPRISE_ASSIGN(Statement found, connection.query("SELECT substr(CAST(content AS BLOB), ?, ?)"
+                                                   " FROM main.tool_result_blobs WHERE id = ?",
+                                                   from + 1, bytes, row));
+  REPRISE_ASSIGN(const bool has_row, found.step());
+  if (!has_row || (from > 0 && found.size(0) == 0)) {
+    return std::nullopt;
+  }
+  return std::string(found.bytes(0));
+}
+
+Result<std::optional<std::string>> find_snapshot(Connection& connection, const SessionId& id) {
+  REPRISE_ASSIGN(const bool is_there, has_table(connection, kSnapshotsTable));
+  if (!is_there) {
+    return std::nullopt;
+  }
+  REPRISE_ASSIGN(
+      Statement row,
+      connection.query("SELECT messages, token_count, created_at FROM main.session_snapshots"
+                       " WHERE session_id = ?",
+                       id.str()));
+  REPRISE_ASSIGN(const bool found, row.step());
+  if (!found) {
+    return std::nullopt;
+  }
+  const auto messages = RawJson::parse(row.text(0));
+  std::string json;
+  json::ObjectWriter object(json);
+  object.raw("messages", messages ? messages->text() : RawJson::string(row.text(0)).text());
+  object.field("token_count", row.integer(1)).field("created_at", row.text(2));
+  object.close();
+  return json;
+}
+
+Result<bool> save_snapshot(Connection& connection, const SessionId& id, std::string_view bytes) {
+  REPRISE_ASSIGN(const bool is_there, has_table(connection, kSnapshotsTable));
+  const std::string_view messages = json::find_member(bytes, "messages");
+  std::int64_t tokens = 0;
+  std::string created_at;
+  if (!is_there || !messages.starts_with('[') ||
+      !json::Scanner(json::find_member(bytes, "token_count")).integer(tokens) ||
+      !json::Scanner(json::find_member(bytes, "created_at")).string(created_at)) {
+    return false;
+  }
+  REPRISE_TRY(connection.run(
+      "INSERT OR REPLACE INTO main.session_snapshots(session_id, messages, token_count, created_at)"
+      " VALUES(?, ?, ?, ?)",
+      id.str(), messages, tokens, created_at));
+  return true;
+}
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,187 @@
+// The original program goes on with what is written into its database: it finds results of tools
+// under the role it gives them, its count of tokens, and what only its own tables hold.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/encode.h"
+#include "base/text.h"
+#include "engine/copy.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "sqlite/sqlite_support.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Rows = std::vector<std::string>;
+
+constexpr std::string_view kSnapshot = R"([{"Role":"user","Content":[{"type":"text"}]}])";
+
+Message result_of(std::string_view call) {
+  Message message{.role = "tool", .created_at = at(3)};
+  message.blocks = {ToolResultBlock{std::string(call), "output", false, {}, {}}};
+  return message;
+}
+
+Message call_of(std::string_view id) {
+  Message message{.role = "assistant", .created_at = at(2)};
+  message.blocks = {ToolUseBlock{std::string(id), "file", raw("{}"), {}}};
+  return message;
+}
+
+class OriginalTables : public testing::Test {
+ protected:
+  OriginalTables() {
+    PlainDatabase plain(file_);
+    plain.run(std::string(kFirstRelease));
+    plain.run(std::string(kLaterForm));
+    plain.run(
+        "INSERT INTO sessions(id, title, model, token_count) VALUES('a', 'A', 'm', 40);"
+        "INSERT INTO messages(session_id, seq, role, content) VALUES('a', 0, 'user',"
+        " '[{\"type\":\"tool_result\",\"text\":\"[Tool result stored \xE2\x80\x94 9000 bytes from"
+        " \\\"shell\\\".\\nFirst 200 chars: xxx...]\\nUse the \\\"read_result\\\" tool with"
+        " ref_id=\\\"blob-1\\\" to read specific portions.\",\"tool_use_id\":\"t\"}]');"
+        "INSERT INTO tool_result_blobs VALUES('blob-1', 'a', 'shell', printf('%.9000c', 'x'), 9000,"
+        " '2026-01-18 20:00:00');"
+        "INSERT INTO tool_result_blobs VALUES('blob-2', 'a', 'shell', printf('%.300000c', 'y'),"
+        " 300000, '2026-01-18 20:00:00')");
+    plain.run(cat("INSERT INTO session_snapshots VALUES('a', '", kSnapshot,
+                  "', 12, '2026-01-18 20:00:05')"));
+  }
+
+  static std::string blob(Store& store, const BlobHash& hash) {
+    std::string bytes;
+    must(store.offers().blobs->read_blob(hash, [&](std::string_view piece) {
+      bytes += piece;
+      return Flow::go_on;
+    }));
+    return bytes;
+  }
+
+  static const ToolResultBlock& result_in(const std::vector<Message>& messages) {
+    return std::get<ToolResultBlock>(messages.at(0).blocks.at(0));
+  }
+
+  TemporaryFolder folder_;
+  fs::path file_ = folder_.path() / "old.db";
+  SessionId a_ = session_id("a");
+};
+
+TEST_F(OriginalTables, ResultsOfToolsAreFoundByTheOriginalsRule) {
+  const auto store = open_at(file_);
+  Message cut = result_of("c3");
+  cut.state = MessageState::incomplete;
+  const std::vector<Message> written = {call_of("c1"),   result_of("c1"), call_of("c2"),
+                                        result_of("c2"), call_of("c3"),   cut,
+                                        user("next")};
+  must(store->append(a_, written, {}));
+  // It leaves out each call without a result in a message of the user's.
+  PlainDatabase plain(file_);
+  EXPECT_EQ(plain.rows("SELECT b.value ->> 'id' FROM messages, json_each(content) AS b"
+                       " WHERE role = 'assistant' AND b.value ->> 'type' = 'tool_use'"
+                       " AND b.value ->> 'id' NOT IN (SELECT r.value ->> 'tool_use_id'"
+                       " FROM messages, json_each(content) AS r WHERE role = 'user'"
+                       " AND r.value ->> 'type' = 'tool_result')"),
+            Rows{});
+  EXPECT_EQ(plain.rows("SELECT DISTINCT role FROM messages ORDER BY role"),
+            (Rows{"assistant", "user"}));
+  EXPECT_EQ(must(read_all(*store, a_, {.from = Seq{1}})), numbered(written, Seq{1}));
+  // As earlier versions wrote it, and as another program writes a user's result.
+  plain.run("UPDATE messages SET role = 'tool', state = NULL WHERE seq = 2");
+  plain.run("UPDATE messages SET state = NULL WHERE seq = 4");
+  const auto again = must(read_all(*store, a_));
+  EXPECT_EQ(again.at(2).role, "tool");
+  EXPECT_EQ(again.at(4).role, "user");
+}
+
+TEST_F(OriginalTables, TokensAreCounted) {
+  const auto store = open_at(file_);
+  Message answer = assistant("b");
+  answer.usage = usage("r1", 10, 5);
+  must(store->append(a_, {user("a"), answer}, {}));
+  must(store->append(a_, {answer}, {}));  // the same request
+  const Seq head = must(get(*store, a_)).info.head;
+  must(store->offers().forking->fork(a_, head, session("whole")));
+  must(store->offers().forking->fork(a_, Seq{1}, session("part")));
+  EXPECT_EQ(PlainDatabase(file_).rows("SELECT id, token_count FROM sessions ORDER BY id"),
+            (Rows{"a|55", "part|0", "whole|55"}));
+}
+
+TEST_F(OriginalTables, AForkOfTheOriginalsKeepsItsParentFromBeingPurged) {
+  {
+    PlainDatabase plain(file_);
+    plain.run("INSERT INTO sessions(id, model, forked_from) VALUES('b', 'm', 'a')");
+    plain.run(
+        "INSERT INTO messages(session_id, seq, role, content)"
+        " SELECT 'b', seq, role, content FROM messages WHERE session_id = 'a'");
+  }
+  const auto store = open_at(file_);
+  Trash& trash = *store->offers().trash;
+  const auto refused = trash.purge(a_);
+  ASSERT_TRUE(fails(refused, Code::conflict));
+  EXPECT_NE(refused.error().message.find("forks b"), std::string::npos);
+  const auto messages = must(read_all(*store, session_id("b")));
+  EXPECT_EQ(blob(*store, result_in(messages).blob.value()), std::string(9000, 'x'));
+  must(trash.purge(session_id("b")));
+  // One of ours that begins with nothing needs nothing.
+  must(store->offers().forking->fork(a_, Seq{0}, session("empty")));
+  must(store->append(session_id("empty"), {user("x")}, {}));
+  EXPECT_TRUE(works(trash.purge(a_)));
+}
+
+TEST_F(OriginalTables, LargeResultsAndSnapshotsAreReadAndCopied) {
+  const auto source = open_at(file_, {.access = Access::read});
+  const auto messages = must(read_all(*source, a_));
+  const auto hash = result_in(messages).blob;
+  EXPECT_EQ(hash, must(sha256(std::string(9000, 'x'))));
+  EXPECT_EQ(blob(*source, *hash), std::string(9000, 'x'));
+  EXPECT_EQ(blob(*source, must(sha256(std::string(300'000, 'y')))), std::string(300'000, 'y'));
+  EXPECT_TRUE(
+      fails(source->offers().blobs->read_blob(must(sha256("z")), [](auto) { return Flow::go_on; }),
+            Code::not_found));
+
+  const auto target = open_at(folder_.path() / "new.db");
+  EXPECT_EQ(must(copy_session(*source, *target, a_)).losses, Rows{});
+  EXPECT_EQ(must(read_all(*target, a_)), messages);
+  EXPECT_EQ(blob(*target, *hash), std::string(9000, 'x'));
+  EXPECT_EQ(must(copy_session(*source, *target, a_)).fate, CopyFate::unchanged);
+  EXPECT_TRUE(must(target->offers().verifying->verify()).damage.empty());
+
+  // And back into a database of the original's.
+  const fs::path back = folder_.path() / "back.db";
+  {
+    PlainDatabase plain(back);
+    plain.run(std::string(kFirstRelease));
+    plain.run(std::string(kLaterForm));
+  }
+  must(copy_session(*target, *open_at(back), a_));
+  EXPECT_EQ(PlainDatabase(back).rows("SELECT * FROM session_snapshots"),
+            Rows{cat("a|", kSnapshot, "|12|2026-01-18 20:00:05")});
+}
+
+TEST_F(OriginalTables, AreInARepairedCopy) {
+  const auto store = open_at(file_);
+  must(store->offers().repair->repair_into(folder_.path() / "repaired.db"));
+  PlainDatabase plain(folder_.path() / "repaired.db");
+  EXPECT_EQ(plain.rows("SELECT id, length(content) FROM tool_result_blobs ORDER BY id"),
+            (Rows{"blob-1|9000", "blob-2|300000"}));
+  EXPECT_EQ(plain.rows("SELECT session_id FROM session_snapshots"), Rows{"a"});
+}
+
+}  // namespace
+}  // namespace reprise::test
