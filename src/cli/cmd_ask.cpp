@@ -1,5 +1,6 @@
 // reprise ask: one turn.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,7 +40,8 @@ class Ask final : public Command {
                     {"-r,--resume", "SEL", "go on with this session", &sel_},
                     {"--new", "",
                      "begin a new session; where one is the current one, that is archived", &new_},
-                    {"-f,--file", "FILE", "attach a text file or an image", &files_},
+                    {"-f,--file", "FILE", "attach a text file, an image or a PDF, also by URL",
+                     &files_},
                     {"--go-on", "", "continue an answer that was cut", &go_on_},
                     {"--save", "FILE", "write the answer to a file, too", &save_},
                     {"--no-stream", "", "show the answer when it is complete", &no_stream_},
@@ -129,6 +131,7 @@ class Ask final : public Command {
                         .approver = ask_for_consent(context),
                         .stop = interrupts.token()};
     REPRISE_ASSIGN(std::vector<Block> blocks, this->blocks(prompt));
+    request.has_pdf_by_url = std::ranges::any_of(blocks, is_pdf_by_url);
     REPRISE_ASSIGN(const std::unique_ptr<Talk> talk, start_talk(context, std::move(request)));
     if (talk->cut && !go_on_) {
       context.remark("the last answer was cut; --go-on continues it");

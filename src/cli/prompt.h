@@ -24,8 +24,12 @@ Result<std::string> read_input();
 // The words, then what was piped, parted by an empty line.
 std::string join_prompt(const std::vector<std::string>& words, std::string_view piped);
 
-// A file as a block: text under a heading with its name, or an image as a data URL (which the
-// conversation stores as a blob).
+// A file as a block: text under a heading with its name, or an image or a PDF as a data URL (which
+// the conversation stores as a blob). An http or https URL stays one: the provider fetches it. What
+// it is its ending tells, or `image:` or `pdf:` before it; invalid_argument when neither does.
 Result<Block> attach_file(const std::string& path);
+
+// Whether it is a PDF that the provider would have to fetch.
+bool is_pdf_by_url(const Block& block);
 
 }  // namespace reprise::cli

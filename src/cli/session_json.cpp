@@ -10,6 +10,7 @@
 #include "base/json_write.h"
 #include "cli/context.h"
 #include "cli/exit.h"
+#include "model/media.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
@@ -51,7 +52,8 @@ struct BlockWriter {
   }
   void operator()(const ImageBlock& block) const {
     json::ObjectWriter object(out);
-    object.field("type", "image").field("media_type", block.media_type);
+    object.field("type", model::is_pdf(block) ? "document" : "image")
+        .field("media_type", block.media_type);
     if (block.blob) {
       object.field("blob", block.blob->str());
     }

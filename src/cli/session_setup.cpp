@@ -298,6 +298,10 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
     context.remark(
         cat("the session names no model: ", choice.model, " answers, --model chooses another"));
   }
+  if (request.has_pdf_by_url && choice.name == "openai-chat") {
+    return fail(Code::unsupported,
+                "openai-chat takes no PDF by URL: download it and attach the file");
+  }
   REPRISE_ASSIGN(RequestOptions asked, choose_request(context, request.flags, *settings, choice));
   REPRISE_ASSIGN(talk->provider, make_provider(choice.name, choice.options));
   talk->model = choice.model;

@@ -57,7 +57,8 @@ struct TalkRequest {
   SessionChoice session;
   std::string title;  // of a new session
   bool stream = true;
-  bool dry_run = false;  // nothing is created
+  bool dry_run = false;         // nothing is created
+  bool has_pdf_by_url = false;  // is asked about a PDF that the provider must fetch
   Approver approver = {};
   std::stop_token stop = {};
 };

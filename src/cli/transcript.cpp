@@ -11,6 +11,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/session_json.h"
+#include "model/media.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/types.h"
@@ -79,7 +80,7 @@ struct BlockText {
   }
   std::string operator()(const ImageBlock& block) const {
     const bool inline_data = block.url.starts_with("data:");
-    return cat("(image, ", terminal_line(block.media_type),
+    return cat(model::is_pdf(block) ? "(document, " : "(image, ", terminal_line(block.media_type),
                block.url.empty() || inline_data ? "" : ", ",
                inline_data ? "" : terminal_line(block.url), ")\n");
   }

@@ -11,6 +11,7 @@
 #include "base/encode.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "model/media.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
@@ -37,6 +38,9 @@ std::string_view sniffed_type(std::string_view bytes) {
   }
   if (bytes.starts_with("GIF8")) {
     return "image/gif";
+  }
+  if (bytes.starts_with("%PDF-")) {
+    return model::kPdf;
   }
   return bytes.starts_with("RIFF") && bytes.substr(8).starts_with("WEBP") ? "image/webp" : "";
 }
@@ -133,7 +137,7 @@ Result<std::string> image_data_url(Store* store, const BlobHash& blob,
   }
   const std::string_view sniffed = sniffed_type(bytes);
   const std::string_view type = sniffed.empty() ? media_type : sniffed;
-  if (!type.starts_with("image/")) {
+  if (!type.starts_with("image/") && type != model::kPdf) {
     return fail(Code::invalid_argument, "the image is of no known type");
   }
   return cat("data:", type, kBase64Mark, base64_encode(bytes));

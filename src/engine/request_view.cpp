@@ -264,16 +264,18 @@ void RequestView::add_image(Piece& piece, ImageBlock image) {
       return;
     }
     const auto type_end = url->find(';');
-    piece.blocks.emplace_back(ImageBlock{url->substr(5, type_end - 5), {}, *std::move(url), {}});
+    std::erase_if(image.extra, [](const ExtraField& field) { return field.name != "name"; });
+    piece.blocks.emplace_back(
+        ImageBlock{url->substr(5, type_end - 5), {}, *std::move(url), std::move(image.extra)});
     return;
   }
   const std::string& url = image.url;
-  if (!url.starts_with("data:image/") && !url.starts_with("https://") &&
-      !url.starts_with("http://")) {
+  if (!url.starts_with("data:image/") && !url.starts_with("data:application/pdf;") &&
+      !url.starts_with("https://") && !url.starts_with("http://")) {
     mending_.count(Mend::unusable_image);
     return;
   }
-  image.extra.clear();
+  std::erase_if(image.extra, [](const ExtraField& field) { return field.name != "name"; });
   piece.blocks.emplace_back(std::move(image));
 }
 

@@ -15,6 +15,7 @@
 #include "base/json_write.h"
 #include "base/utf8.h"
 #include "model/fields.h"
+#include "model/media.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/types.h"
@@ -72,7 +73,8 @@ void append_block(std::string& out, const ToolResultBlock& block) {
 
 void append_block(std::string& out, const ImageBlock& block) {
   json::ObjectWriter object(out);
-  object.field("type", "image").field("media_type", block.media_type);
+  object.field("type", model::is_pdf(block) ? "document" : "image")
+      .field("media_type", block.media_type);
   if (block.blob) {
     object.field("blob", block.blob->str());
   }
@@ -115,7 +117,7 @@ BlockType type_of(std::string_view type) {
   if (type == "tool_result") {
     return BlockType::tool_result;
   }
-  return type == "image" ? BlockType::image : BlockType::unknown;
+  return type == "image" || type == "document" ? BlockType::image : BlockType::unknown;
 }
 
 // The string field of this block type with that name; null when it has none.
@@ -191,11 +193,12 @@ Block block_of(BlockFields fields, BlockType type, std::string_view raw) {
       return ToolResultBlock{std::move(fields.tool_use_id), std::move(fields.text), fields.is_error,
                              std::move(fields.blob), std::move(fields.extra)};
     case BlockType::image:
-      if (fields.blob || !fields.url.empty()) {
+      if ((fields.blob || !fields.url.empty()) &&
+          (fields.type == "document") == (fields.media_type == model::kPdf)) {
         return ImageBlock{std::move(fields.media_type), std::move(fields.blob),
                           std::move(fields.url), std::move(fields.extra)};
       }
-      break;  // another vendor's picture
+      break;  // another vendor's picture or document
     case BlockType::unknown:
       break;
   }

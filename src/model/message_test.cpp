@@ -156,5 +156,23 @@ TEST(Blocks, ATypeThatIsNotUtf8IsTheSameWhenItIsReadAgain) {
   EXPECT_EQ(*again, *blocks);
 }
 
+TEST(Blocks, APdfIsADocument) {
+  const std::string ours =
+      R"([{"type":"document","media_type":"application/pdf","url":"https://x/a.pdf","name":"a"}])";
+  const auto blocks = blocks_from_json(ours);
+  ASSERT_TRUE(blocks);
+  EXPECT_TRUE(std::holds_alternative<ImageBlock>(blocks->front()));
+  EXPECT_EQ(blocks_to_json(*blocks), ours);
+  for (const char* other :
+       {R"([{"type":"document","source":{"type":"text","data":"x"}}])",
+        R"([{"type":"document","media_type":"text/plain","url":"https://x/a.txt"}])",
+        R"([{"type":"image","media_type":"application/pdf","url":"https://x/a.pdf"}])"}) {
+    const auto read = blocks_from_json(other);
+    ASSERT_TRUE(read);
+    EXPECT_TRUE(std::holds_alternative<UnknownBlock>(read->front())) << other;
+    EXPECT_EQ(blocks_to_json(*read), other);
+  }
+}
+
 }  // namespace
 }  // namespace reprise

@@ -12,6 +12,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "model/media.h"
 #include "provider/anthropic_reader.h"
 #include "provider/codec.h"
 #include "provider/kinds.h"
@@ -126,7 +127,7 @@ class Blocks {
     }
     array_.item();
     json::ObjectWriter object(out_);
-    object.field("type", "image").key("source");
+    object.field("type", model::is_pdf(block) ? "document" : "image").key("source");
     json::ObjectWriter source(out_);
     if (const DataUrl data = parse_data_url(block.url); !data.base64.empty()) {
       source.field("type", "base64")

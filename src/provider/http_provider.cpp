@@ -153,6 +153,21 @@ class HttpProvider final : public Provider {
     }
   }
 
+  // Gateways repeat the headers they were sent.
+  std::string without_secrets(std::string text) const {
+    for (const auto& [name, value] : options_.headers) {
+      if (!holds_no_secret(name) && value.size() >= kKeyBytesMin) {
+        text = masked(std::move(text), value);
+      }
+    }
+    return text;
+  }
+
+  Error with_masked_text(Error error) const {
+    error.message = without_secrets(std::move(error.message));
+    return error;
+  }
+
   Recipient recipient(const Request& request) const {
     return {.base_url = options_.base_url,
             .api_key = options_.api_key,
@@ -199,14 +214,15 @@ class HttpProvider final : public Provider {
     auto& [out, reader, answer] = tried;
     const http::ResponseHead& head = answer.response();
     if (head.status != 0 && answer.refused() && (done || done.error().code == Code::io)) {
-      return Failure{error_of_status(recipient(request), head, answer.body()),
+      return Failure{error_of_status(recipient(request), head, without_secrets(answer.body())),
                      worth_retrying(head.status, answer.body()),
                      retry_after(head.headers, seams_.clock.now())};
     }
     if (done) {
       done = answer.finish();
       if (!done) {
-        done = std::unexpected(mid_stream_error(recipient(request), done.error()));
+        done =
+            std::unexpected(mid_stream_error(recipient(request), with_masked_text(done.error())));
       }
     }
     // Cut after the last word: nothing of the answer is missing.

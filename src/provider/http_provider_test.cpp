@@ -316,6 +316,18 @@ TEST(HttpProvider, ADryRunMasksWhatMayBeASecret) {
   EXPECT_THAT(shown, Not(HasSubstr("Authorization")));
 }
 
+TEST(HttpProvider, ErrorsMaskWhatAServerRepeats) {
+  for (const Played& played :
+       {Played{.status = 400, .body = R"({"error":"no tenant secret-tenant, b1"})"},
+        Played{.body = "data: {\"error\":{\"message\":\"no secret-tenant\",\"code\":400}}\n\n"}}) {
+    Bench bench(chat(), {played}, {.headers = given_headers()});
+    const auto asked = bench.ask();
+    ASSERT_FALSE(asked);
+    EXPECT_THAT(asked.error().message, Not(HasSubstr("secret")));
+    EXPECT_THAT(asked.error().message, HasSubstr("***"));
+  }
+}
+
 TEST(HttpProvider, CachesAtTheProvidersOwnHostUnlessSaidOtherwise) {
   struct Case {
     const char* url;

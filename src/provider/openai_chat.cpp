@@ -11,6 +11,7 @@
 #include "base/http.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "model/media.h"
 #include "provider/chat_reader.h"
 #include "provider/codec.h"
 #include "provider/reply_out.h"
@@ -72,6 +73,21 @@ bool has_image(const Message& message) {
   return false;
 }
 
+// The protocol takes a document with its bytes only.
+void append_document(std::string& out, const ImageBlock& document) {
+  json::ObjectWriter object(out);
+  if (document.url.starts_with("data:")) {
+    object.field("type", "file").key("file");
+    json::ObjectWriter(out)
+        .field("filename", model::file_name(document))
+        .field("file_data", document.url)
+        .close();
+  } else {
+    object.field("type", "text").field("text", cat("(a document at ", document.url, ")"));
+  }
+  object.close();
+}
+
 // Text and pictures as a list of parts, in their order.
 void append_parts(std::string& out, const Message& message) {
   json::ArrayWriter array(out);
@@ -83,7 +99,10 @@ void append_parts(std::string& out, const Message& message) {
       object.close();
     }
     const auto* image = std::get_if<ImageBlock>(&block);
-    if (image != nullptr && !image->url.empty()) {
+    if (image != nullptr && !image->url.empty() && model::is_pdf(*image)) {
+      array.item();
+      append_document(out, *image);
+    } else if (image != nullptr && !image->url.empty()) {
       array.item();
       json::ObjectWriter object(out);
       object.field("type", "image_url").key("image_url");

@@ -12,6 +12,7 @@
 #include "base/http.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "model/media.h"
 #include "provider/codec.h"
 #include "provider/json_view.h"
 #include "provider/reply_out.h"
@@ -93,7 +94,15 @@ class Items {
     }
     part();
     json::ObjectWriter object(content_);
-    object.field("type", "input_image").field("image_url", block.url);
+    if (!model::is_pdf(block)) {
+      object.field("type", "input_image").field("image_url", block.url);
+    } else if (block.url.starts_with("data:")) {
+      object.field("type", "input_file")
+          .field("filename", model::file_name(block))
+          .field("file_data", block.url);
+    } else {
+      object.field("type", "input_file").field("file_url", block.url);
+    }
     object.close();
   }
 

@@ -195,6 +195,34 @@ TEST(RequestOptions, TheConversationIsTheCacheKey) {
   }
 }
 
+std::string body_with(const Codec& codec, ImageBlock file) {
+  ListMessages messages({said(role::kUser, {std::move(file)})});
+  Request request{.model = "m", .messages = messages};
+  return *render_body(codec, request);
+}
+
+TEST(Documents, AreWrittenInEveryProtocol) {
+  const ImageBlock bytes{
+      "application/pdf", {}, "data:application/pdf;base64,QUJD", {{"name", json_of(R"("a.pdf")")}}};
+  const ImageBlock url{"application/pdf", {}, "https://x.test/a.pdf", {}};
+  EXPECT_THAT(body_with(*make_anthropic(), bytes),
+              HasSubstr(R"([{"type":"document","source":{"type":"base64",)"
+                        R"("media_type":"application/pdf","data":"QUJD"}}])"));
+  EXPECT_THAT(body_with(*make_anthropic(), url),
+              HasSubstr(R"([{"type":"document","source":{"type":"url",)"
+                        R"("url":"https://x.test/a.pdf"}}])"));
+  EXPECT_THAT(body_with(*make_openai_responses(), bytes),
+              HasSubstr(R"([{"type":"input_file","filename":"a.pdf",)"
+                        R"("file_data":"data:application/pdf;base64,QUJD"}])"));
+  EXPECT_THAT(body_with(*make_openai_responses(), url),
+              HasSubstr(R"([{"type":"input_file","file_url":"https://x.test/a.pdf"}])"));
+  EXPECT_THAT(body_with(*make_openai_chat(""), bytes),
+              HasSubstr(R"([{"type":"file","file":{"filename":"a.pdf",)"
+                        R"("file_data":"data:application/pdf;base64,QUJD"}}])"));
+  EXPECT_THAT(body_with(*make_openai_chat(""), url),
+              HasSubstr(R"x([{"type":"text","text":"(a document at https://x.test/a.pdf)"}])x"));
+}
+
 TEST(RequestOptions, AreTakenFromWords) {
   RequestOptions options;
   for (const auto& [name, value] : {std::pair("effort", "xhigh"),

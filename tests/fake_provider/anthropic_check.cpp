@@ -110,7 +110,7 @@ class AnthropicMessages {
       if (type == "text") {
         REPRISE_TRY(check_text(block, at));
         text += block.find("text").text;
-      } else if (type == "image") {
+      } else if (type == "image" || type == "document") {
         REPRISE_TRY(check_image(block, at));
       } else {
         return refuse(cat(at, ".type: '", type, "' cannot stand in a user message"));

@@ -191,7 +191,13 @@ class ChatMessages {
       return check_fields(part.find("image_url"), cat(path, ".image_url"),
                           {{"url", string, none, required}, {"detail"}});
     }
-    return refuse(cat(path, ".type: '", type, "' is not one of text, image_url"));
+    if (type == "file") {
+      REPRISE_TRY(check_fields(part, path, {{"type"}, {"file", object, none, required}}));
+      return check_fields(
+          part.find("file"), cat(path, ".file"),
+          {{"filename", string, none, required}, {"file_data", string, none, required}});
+    }
+    return refuse(cat(path, ".type: '", type, "' is not one of text, image_url, file"));
   }
 
   Turn& turn_;

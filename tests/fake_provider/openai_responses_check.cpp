@@ -136,6 +136,12 @@ class InputItems {
       return check_fields(part, path,
                           {{"type"}, {"image_url", string, none, required}, {"detail"}});
     }
+    if (type == "input_file" && !from_model) {
+      REPRISE_TRY(check_fields(part, path, {{"type"}, {"filename"}, {"file_data"}, {"file_url"}}));
+      return part.has("file_url") != (part.has("file_data") && part.has("filename"))
+                 ? Result<>()
+                 : refuse(cat(path, ": one of file_url, or file_data with filename, is required"));
+    }
     return refuse(cat(path, ".type: '", type, "' does not fit the role ", role));
   }
 

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "cli/past.h"
+#include "model/media.h"
 #include "reprise/message.h"
 #include "reprise/types.h"
 #include "store/usage_sum.h"
@@ -46,7 +47,8 @@ struct AnswerBlocks {
   }
   void operator()(const ToolResultBlock& block) { add_result(out, block); }
   void operator()(const ImageBlock& block) {
-    out.push_back({.text = cat("an image (", block.media_type, ")")});
+    out.push_back(
+        {.text = cat(model::is_pdf(block) ? "a document (" : "an image (", block.media_type, ")")});
   }
   void operator()(const UnknownBlock& block) {
     out.push_back({.text = cat("a block of type '", block.type, "'")});
