@@ -122,13 +122,26 @@ struct Retrying {
   Error why;
   std::chrono::milliseconds pause;
 };
+// Before the first token: the model refuses a parameter of the request, which is left out of it and
+// of the requests that follow.
+struct ParameterLeftOut {
+  std::string parameter;  // as the protocol calls it
+  Error why;
+};
 using StreamEvent =
     std::variant<TextDelta, ThinkingDelta, ThinkingSignature, ToolUseBegin, ToolInputDelta,
-                 RawBlock, ReplyStarted, UsageReport, ReplyEnded, Retrying>;
+                 RawBlock, ReplyStarted, UsageReport, ReplyEnded, Retrying, ParameterLeftOut>;
 
 // Views in the event are valid during the call only. What it throws ends the request and goes on to
 // the caller of stream().
 using StreamSink = std::function<void(const StreamEvent&)>;
+
+struct ModelInfo {
+  std::string id;       // what a request names
+  std::string name;     // for a person; "" when the provider has none
+  std::string ends_on;  // "2026-12-11", the day it is withdrawn; "" when nothing is said of it
+  friend bool operator==(const ModelInfo&, const ModelInfo&) = default;
+};
 
 // Thread-safe: one provider serves any number of threads, each with a request of its own. The
 // sink is called on the thread that called stream().
@@ -146,6 +159,13 @@ class Provider {
   // The exact request as text (method, URL, headers with the key masked, body); sends nothing.
   virtual Result<std::string> dry_run(Request& request) = 0;
 
+  // The models on offer, in the provider's order. Errors: those of stream(), timeout when the list
+  // is not there after `timeout`, and unsupported for a provider that has none.
+  virtual Result<std::vector<ModelInfo>> models(std::chrono::milliseconds /*timeout*/,
+                                                std::stop_token /*stop*/) {
+    return fail(Code::unsupported, std::string(name()) + " does not list its models");
+  }
+
   // True when a response id of this provider can be continued from.
   virtual bool keeps_responses() const { return false; }
 
@@ -161,7 +181,7 @@ struct ProviderOptions {
   std::string api_key = {};   // "" for none; never stored, never shown
   // What to do when the server wants a key and there is none; "" names the provider's variable.
   std::string key_advice = {};
-  std::string auth = {};      // how the key is sent: "bearer", "x-api-key", "api-key"; "" as usual
+  std::string auth = {};  // how the key is sent: "bearer", "x-api-key", "api-key"; "" as usual
   // Sent with each request, instead of Reprise's own of the same name. Never stored; values are
   // masked wherever they would show, but for a few names that hold no secret.
   std::vector<std::pair<std::string, std::string>> headers = {};

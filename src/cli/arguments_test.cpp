@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 namespace reprise::cli {
 namespace {

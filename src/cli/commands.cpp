@@ -112,6 +112,13 @@ constexpr CommandEntry kCommands[] = {
      .summary = "write a consistent snapshot of the store",
      .description = "",
      .make = make_backup},
+    {.name = "models",
+     .summary = "list the models that the provider offers",
+     .description =
+         "One a line, in the provider's order; the one that answers when none is named is marked, "
+         "and so is one that the provider is about to withdraw. --json has the names for people, "
+         "too.",
+     .make = make_models},
     {.name = "doctor",
      .summary = "show what is set up, what is missing and how to mend it",
      .description = "",

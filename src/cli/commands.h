@@ -31,6 +31,7 @@ std::unique_ptr<Command> make_help();
 std::unique_ptr<Command> make_info();
 std::unique_ptr<Command> make_list();
 std::unique_ptr<Command> make_man();
+std::unique_ptr<Command> make_models();
 std::unique_ptr<Command> make_rename();
 std::unique_ptr<Command> make_restore();
 std::unique_ptr<Command> make_resume();

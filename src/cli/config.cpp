@@ -18,10 +18,10 @@
 
 #include "base/file.h"
 #include "base/json_write.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/process_environment.h"
 #include "cli/settings.h"
-#include "cli/suggest.h"
 #include "provider/request_options.h"
 #include "reprise/error.h"
 #include "reprise/json.h"

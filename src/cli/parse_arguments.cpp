@@ -14,7 +14,7 @@
 
 #include "base/text.h"
 #include "cli/arguments.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "reprise/error.h"
 
 namespace reprise::cli {

@@ -16,7 +16,7 @@
 #include "cli/help_text.h"
 #include "cli/output.h"
 #include "cli/process_environment.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "reprise/error.h"
 
 namespace reprise::cli {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,7 @@ namespace reprise::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kLocalServerTimeout{300};
+constexpr std::chrono::milliseconds kModelsTimeout{3'000};
 constexpr std::size_t kKeyBytesMax = 16 << 10;
 
 using Slot = std::optional<std::string> ProviderSettings::*;
@@ -71,14 +73,14 @@ Result<std::string> find_key(const Context& context, const Settings& settings,
   return context.environment().find(known.key_variable).value_or("");
 }
 
-std::string choose_model(const Settings& settings, const RunFlags& flags, const ProviderKind& known,
-                         const Session* session, std::string_view mode_model) {
+// "" when nobody says which.
+std::string named_model(const Settings& settings, const RunFlags& flags, const ProviderKind& known,
+                        const Session* session, std::string_view mode_model) {
   if (flags.model) {
     return *flags.model;
   }
   if (flags.dev) {
-    return setting(settings, known.name, &ProviderSettings::dev_model)
-        .value_or(std::string(known.dev_model));
+    return setting(settings, known.name, &ProviderSettings::dev_model).value_or("");
   }
   if (session != nullptr && session->info.provider == known.name && !session->info.model.empty()) {
     return session->info.model;
@@ -86,8 +88,51 @@ std::string choose_model(const Settings& settings, const RunFlags& flags, const 
   if (!mode_model.empty()) {
     return std::string(mode_model);
   }
-  return setting(settings, known.name, &ProviderSettings::model)
-      .value_or(std::string(known.default_model));
+  return setting(settings, known.name, &ProviderSettings::model).value_or("");
+}
+
+bool is_own_server(const ProviderKind& known, std::string_view base_url) {
+  return base_url.empty() ||
+         ascii_lower(http::host_of(base_url)) == http::host_of(known.default_url);
+}
+
+// The provider's default where it is on offer, else the first.
+std::string default_model(const ProviderKind& known, bool dev, std::string_view base_url,
+                          const std::vector<ModelInfo>& offered) {
+  std::string usual(dev ? known.dev_model : known.default_model);
+  const bool there = std::ranges::find(offered, usual, &ModelInfo::id) != offered.end();
+  return there || offered.empty() || is_own_server(known, base_url) ? usual : offered.front().id;
+}
+
+// Another server than the provider's own knows best which models it has.
+Result<std::string> model_of_server(Context& context, const ProviderKind& known,
+                                    const RunFlags& flags, const ProviderChoice& choice) {
+  const std::string& url = choice.options.base_url;
+  const bool dev = flags.dev;
+  if (is_own_server(known, url)) {
+    return default_model(known, dev, url, {});
+  }
+  if (flags.sends_nothing) {
+    context.remark(cat("no model is named: ", http::host_of(url), " would be asked for one"));
+    return default_model(known, dev, url, {});
+  }
+  REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
+  const auto offered = provider->models(kModelsTimeout, std::stop_token());
+  if (!offered || offered->empty()) {  // whoever cannot be reached says so to the request
+    std::string usual = default_model(known, dev, url, {});
+    context.remark(cat("no model is named, and ", http::host_of(url), " lists none: trying ", usual,
+                       "; --model names another"));
+    return usual;
+  }
+  std::string model = default_model(known, dev, url, *offered);
+  if (model != default_model(known, dev, url, {})) {
+    context.remark(cat("using ", model,
+                       offered->size() == 1
+                           ? std::string(", the only model of ")
+                           : cat(", the first of ", offered->size(), " models of "),
+                       http::host_of(url), "; --model names another"));
+  }
+  return model;
 }
 
 // Flags, the session's own, the settings, then what the environment has keys for.
@@ -129,7 +174,9 @@ Result<ProviderChoice> choose_local_server(Context& context, const RunFlags& fla
                 "such as Ollama, or try `--provider echo`, which needs neither");
   }
   const std::string model = flags.model ? *flags.model : usable->models.front();
-  context.remark(cat("using ", model, " of ", usable->name, " at ", usable->base_url));
+  context.remark(model.empty()
+                     ? cat("asking ", usable->name, " at ", usable->base_url)
+                     : cat("using ", model, " of ", usable->name, " at ", usable->base_url));
   ProviderChoice choice{.name = "openai-chat", .model = model, .options = {}};
   choice.options.base_url = usable->base_url;
   return choice;
@@ -187,8 +234,10 @@ Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
   }
   ProviderChoice choice;
   choice.name = known->name;
-  choice.model = choose_model(*settings, flags, *known, session, mode_model);
+  choice.model = named_model(*settings, flags, *known, session, mode_model);
+  const bool is_named = flags.model || !choice.model.empty();
   if (choice.name == "echo") {
+    choice.model = is_named ? choice.model : std::string(known->default_model);
     return choice;
   }
   if (const auto own = settings->providers.find(name);
@@ -202,6 +251,9 @@ Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
       remembered && !flags.base_url && session->info.provider == name) {
     choice.options.base_url = *remembered;  // and no key goes there
     if (remembered != url) {
+      if (!is_named) {
+        REPRISE_ASSIGN(choice.model, model_of_server(context, *known, flags, choice));
+      }
       return choice;
     }
   }
@@ -212,7 +264,19 @@ Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
                 cat("no key for ", name, ": set ", known->key_variable,
                     ", or env_key or key_command in the config; `--provider echo` needs none"));
   }
+  if (!is_named) {
+    REPRISE_ASSIGN(choice.model, model_of_server(context, *known, flags, choice));
+  }
   return choice;
+}
+
+Result<std::string> usual_model(Context& context, const RunFlags& flags,
+                                const ProviderChoice& choice,
+                                const std::vector<ModelInfo>& offered) {
+  REPRISE_ASSIGN(const Settings* settings, context.settings());
+  const ProviderKind& known = *find_provider_kind(choice.name);
+  std::string named = named_model(*settings, flags, known, nullptr, "");
+  return named.empty() ? default_model(known, flags.dev, choice.options.base_url, offered) : named;
 }
 
 }  // namespace reprise::cli

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/context.h"
 #include "cli/run_flags.h"
@@ -22,9 +23,15 @@ struct ProviderChoice {
 
 // `session`: the one that is resumed (or null), whose provider and model go on unless a flag says
 // otherwise. `mode_model`: the model of a mode, "" for none. Asks the usual local ports when
-// nothing else is set; the error shows the three ways on.
+// nothing else is set (the error shows the three ways on), and a server that is not the provider's
+// own for its models when nobody names one.
 Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
                                        const Session* session, std::string_view mode_model = "");
+
+// Which of the models that the provider offers answers when no flag and no session names one.
+Result<std::string> usual_model(Context& context, const RunFlags& flags,
+                                const ProviderChoice& choice,
+                                const std::vector<ModelInfo>& offered);
 
 // Whether HTTP is likely to be needed, as far as flags, settings and environment tell.
 bool expects_http(const Context& context, const RunFlags& flags, const Settings& settings);

@@ -74,6 +74,7 @@ TEST_F(ProviderChoiceTest, AKeyInTheEnvironmentChooses) {
   const auto openai = choose({{"OPENAI_API_KEY", "k2"}});
   EXPECT_EQ(openai->name, "openai-responses");
   EXPECT_EQ(openai->options.api_key, "k2");
+  flags_.model = "m";  // else the server is asked
   EXPECT_EQ(choose({{"OPENAI_API_KEY", "k"}, {"OPENAI_BASE_URL", "http://h/v1"}})->name,
             "openai-chat");
 }
@@ -107,7 +108,7 @@ TEST_F(ProviderChoiceTest, DevPicksTheCheaperModelAndAModeItsOwn) {
 }
 
 TEST_F(ProviderChoiceTest, AKeyOfOneProviderIsNotSentToAnother) {
-  config("provider = 'anthropic'\nbase_url = 'http://h/'\nenv_key = 'MINE'\n");
+  config("provider = 'anthropic'\nbase_url = 'http://h/'\nenv_key = 'MINE'\nmodel = 'm'\n");
   EXPECT_EQ(choose_with_config({{"MINE", "secret"}})->options.api_key, "secret");
   flags_.provider = "openai-chat";
   const auto other = choose_with_config({{"MINE", "secret"}, {"OPENAI_API_KEY", "k"}});

@@ -25,6 +25,7 @@ struct RunFlags {
   std::vector<std::string> set;       // NAME=VALUE, options of requests
   std::optional<std::string> mode;
   std::optional<std::string> tools;  // "all", "none", or names with commas
+  bool sends_nothing = false;        // no server is asked for its models, either
   bool force = false;                // a session whose signature failed, too
 };
 

@@ -290,8 +290,10 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
     REPRISE_ASSIGN(talk->store, open_for_resume(context, request));
     REPRISE_ASSIGN(session, resume(context, *talk, request));
   }
+  RunFlags flags = request.flags;
+  flags.sends_nothing = request.dry_run;
   REPRISE_ASSIGN(ProviderChoice choice,
-                 choose_provider(context, request.flags,
+                 choose_provider(context, flags,
                                  session && settings->context_file.empty() ? &*session : nullptr,
                                  mode == nullptr ? "" : mode->model));
   if (session && session->info.model.empty() && !request.flags.model) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 

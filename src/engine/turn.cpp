@@ -187,6 +187,8 @@ void Turn::on_event(const StreamEvent& event) {
     const std::string line =
         cat(retry->why.message, "; trying again in ", retry->pause.count(), " ms");
     retry->pause < kLongPause ? observer_.on_note(line) : observer_.on_warning(line);
+  } else if (const auto* left_out = std::get_if<ParameterLeftOut>(&event); left_out != nullptr) {
+    observer_.on_warning(cat(left_out->parameter, " is left out: ", left_out->why.message));
   }
 }
 

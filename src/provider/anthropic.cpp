@@ -196,6 +196,9 @@ class Anthropic final : public Codec {
   std::string_view path(std::string_view base_url) const override {
     return base_url.ends_with("/v1") ? "/messages" : "/v1/messages";
   }
+  std::string_view models_path(std::string_view base_url) const override {
+    return base_url.ends_with("/v1") ? "/models" : "/v1/models";
+  }
   std::vector<http::Header> headers(std::string_view api_key) const override {
     std::vector<http::Header> out = {{"anthropic-version", "2023-06-01"}};
     if (!api_key.empty()) {

@@ -42,6 +42,8 @@ class Codec {
   virtual ~Codec() = default;
   virtual std::string_view name() const = 0;                           // of its ProviderKind
   virtual std::string_view path(std::string_view base_url) const = 0;  // after the base URL
+  // Where the list of the models is.
+  virtual std::string_view models_path(std::string_view /*base_url*/) const { return "/models"; }
   virtual std::vector<http::Header> headers(std::string_view api_key) const = 0;
   virtual bool keeps_responses() const { return false; }
 

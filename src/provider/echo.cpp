@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/json_write.h"
 #include "provider/request_parts.h"
@@ -115,6 +116,11 @@ class Echo final : public Provider {
                       .extra = {}}});
     sink(ReplyEnded{StopReason::end});
     return {};
+  }
+
+  Result<std::vector<ModelInfo>> models(std::chrono::milliseconds /*timeout*/,
+                                        std::stop_token /*stop*/) override {
+    return std::vector{ModelInfo{.id = "echo", .name = {}, .ends_on = {}}};
   }
 
   Result<std::string> dry_run(Request& request) override {

@@ -169,6 +169,9 @@ class EventLog {
   void add(const ReplyEnded& event) {
     lines_.push_back(cat("ended ", static_cast<int>(event.reason)));
   }
+  void add(const ParameterLeftOut& event) {
+    lines_.push_back(cat("without ", event.parameter, ": ", event.why.message));
+  }
   void add(const Retrying& event) {
     lines_.push_back(cat("retry after ", event.pause.count(), ": ", event.why.message));
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -14,12 +16,14 @@
 
 #include "base/http.h"
 #include "base/json_scan.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "base/variable.h"
 #include "provider/answer.h"
 #include "provider/codec.h"
 #include "provider/json_view.h"
 #include "provider/key_mask.h"
+#include "provider/model_list.h"
 #include "provider/refusal.h"
 #include "provider/reply_out.h"
 #include "provider/request_body.h"
@@ -34,11 +38,23 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr std::size_t kModelsBytesMax = 16 << 20;  // routers offer hundreds, with long descriptions
+constexpr milliseconds kNearModelsTimeout{2'000};
+constexpr std::size_t kNearModels = 3;
+
+class NoMessages final : public RequestMessages {
+ public:
+  Result<std::optional<Message>> next() override { return std::optional<Message>(); }
+  Result<> rewind() override { return {}; }
+  std::int64_t bytes_estimate() const override { return 0; }
+};
+
 // One try that failed: why, and whether and when another one makes sense.
 struct Failure {
   Error error;
   bool retry = false;
   std::optional<milliseconds> pause = std::nullopt;  // asked for by the provider
+  bool is_model_unknown = false;
 };
 
 // The ways to send a key, but for the protocol's own.
@@ -91,13 +107,27 @@ class HttpProvider final : public Provider {
       const milliseconds asked = failure->pause.value_or(milliseconds(0));
       const milliseconds pause = asked > milliseconds(0) ? asked : backoff(retry, seams_.entropy);
       if (!failure->retry || retry >= options_.retries_max || pause > kPauseMax) {
-        return std::unexpected(failure->error);
+        return std::unexpected(failure->is_model_unknown
+                                   ? with_near_models(failure->error, request.model, stop)
+                                   : failure->error);
       }
       sink(Retrying{failure->error, pause});
       if (!seams_.sleeper(pause, stop)) {
         return fail(Code::cancelled, "stopped");
       }
     }
+  }
+
+  Result<std::vector<ModelInfo>> models(milliseconds timeout, std::stop_token stop) override {
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    std::vector<ModelInfo> all;
+    std::string after;
+    do {
+      REPRISE_ASSIGN(ModelPage page, model_page(after, deadline, stop));
+      after = page.models.empty() || page.next == after ? "" : std::move(page.next);
+      std::ranges::move(page.models, std::back_inserter(all));
+    } while (!after.empty() && all.size() < kModelsMax);
+    return all;
   }
 
   Result<std::string> dry_run(Request& request) override {
@@ -176,6 +206,62 @@ class HttpProvider final : public Provider {
             .continued = !request.previous_response_id.empty()};
   }
 
+  // The next page after the model `after`, "" for the first.
+  Result<ModelPage> model_page(std::string_view after,
+                               std::chrono::steady_clock::time_point deadline,
+                               const std::stop_token& stop) {
+    NoMessages none;
+    const Request as_usual{.stream = false, .messages = none};
+    http::Request sent = http_request(as_usual, options_.api_key);
+    sent.method = "GET";
+    std::erase_if(sent.headers,
+                  [](const http::Header& header) { return header.name == "Content-Type"; });
+    const std::string_view base = options_.base_url;
+    sent.url = http::with_path(base, codec_->models_path(base.substr(0, base.find_first_of("?#"))));
+    if (!after.empty()) {
+      sent.url += cat(sent.url.find('?') == std::string::npos ? "?" : "&", "after_id=", after);
+    }
+    const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
+    sent.idle_timeout = std::max(left, milliseconds(1));
+    sent.connect_timeout = std::min(options_.connect_timeout, sent.idle_timeout);
+    ShortAnswer answer(kModelsBytesMax, deadline);
+    REPRISE_TRY(seams_.transport->send(sent, answer, stop));
+    const std::string host = http::host_of(options_.base_url);
+    if (answer.was_late()) {
+      return fail(Code::timeout, cat(host, " takes too long to list its models; try again later"));
+    }
+    const int status = answer.response().status;
+    if (status == 404 || status == 405) {
+      return fail(Code::unsupported, cat(host, " does not list its models (", status, ")"));
+    }
+    if (status != 200) {
+      return std::unexpected(
+          error_of_status(recipient(as_usual), answer.response(), answer.body()));
+    }
+    auto page = parse_model_page(answer.body());
+    if (!page) {
+      return fail(Code::unsupported, cat(host, " gives no list of models; check the base URL"));
+    }
+    return *std::move(page);
+  }
+
+  // What may have been meant, when the provider is quick to say.
+  Error with_near_models(Error error, std::string_view model, const std::stop_token& stop) {
+    const auto all = models(kNearModelsTimeout, stop);
+    if (!all) {
+      return error;  // that one matters, and says how all are listed
+    }
+    std::vector<std::string_view> ids;
+    for (const ModelInfo& one : *all) {
+      ids.push_back(one.id);
+    }
+    std::string_view gap = ", such as ";
+    for (const std::string_view id : nearest_few(model, ids, kNearModels)) {
+      error.message += cat(std::exchange(gap, ", "), id);
+    }
+    return error;
+  }
+
   // nullopt after a whole answer.
   std::optional<Failure> attempt(Request& request, const StreamSink& sink,
                                  const std::stop_token& stop) {
@@ -216,7 +302,8 @@ class HttpProvider final : public Provider {
     if (head.status != 0 && answer.refused() && (done || done.error().code == Code::io)) {
       return Failure{error_of_status(recipient(request), head, without_secrets(answer.body())),
                      worth_retrying(head.status, answer.body()),
-                     retry_after(head.headers, seams_.clock.now())};
+                     retry_after(head.headers, seams_.clock.now()),
+                     is_model_unknown(head.status, answer.body())};
     }
     if (done) {
       done = answer.finish();

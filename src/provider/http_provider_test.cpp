@@ -85,7 +85,8 @@ TEST(HttpProvider, MapsStatusesToErrors) {
       {400, R"({"error":"bad\u001b[2J\nthing"})", Code::invalid_argument,
        "model.test refused the request (400): bad [2J thing"},
       {404, R"({"detail":"no such model"})", Code::invalid_argument,
-       "model.test refused the request (404): no such model; check the model and the base URL"},
+       "model.test refused the request (404): no such model; `reprise models` lists those there "
+       "are"},
       {413, "too big", Code::invalid_argument, "model.test refused the request (413): too big"},
       {422, R"([{"error":{"message":"listed"}}])", Code::invalid_argument,
        "model.test refused the request (422): listed"},
@@ -470,6 +471,46 @@ TEST(HttpProvider, BoundsTheToolCallsOfAnAnswer) {
   const auto asked = bench.ask();
   ASSERT_FALSE(asked);
   EXPECT_EQ(asked.error().message, "model.test made more than 4096 tool calls in one answer");
+}
+
+TEST(HttpProvider, ListsModelsPageByPage) {
+  Bench bench(make_anthropic(),
+              {{.body = R"({"data":[{"id":"a","display_name":"A"},{"type":"no id"}],)"
+                        R"("has_more":true,"last_id":"a"})"},
+               {.body = R"({"data":[{"id":"b","shutdown_date":"2027-01-14"}],"has_more":false,)"
+                        R"("last_id":"b"})"}},
+              {.base_url = "http://model.test", .api_key = "secret-key"});
+  const auto models = bench.provider().models(std::chrono::seconds(5), {});
+  ASSERT_TRUE(models) << models.error().message;
+  EXPECT_EQ(*models, (std::vector<ModelInfo>{{.id = "a", .name = "A", .ends_on = ""},
+                                             {.id = "b", .name = "", .ends_on = "2027-01-14"}}));
+  EXPECT_EQ(bench.sent().at(0).method, "GET");
+  EXPECT_EQ(bench.sent().at(0).url, "http://model.test/v1/models");
+  EXPECT_EQ(http::find_header(bench.sent().at(0).headers, "x-api-key"), "secret-key");
+  EXPECT_EQ(bench.sent().at(1).url, "http://model.test/v1/models?after_id=a");
+}
+
+TEST(HttpProvider, SaysWhyModelsAreNotListed) {
+  for (const auto& [played, code] :
+       {std::pair(Played{.status = 404}, Code::unsupported),
+        std::pair(Played{.body = "<html>"}, Code::unsupported),
+        std::pair(Played{.status = 401, .body = R"({"error":"no"})"}, Code::unauthorized)}) {
+    Bench bench(make_openai_responses(), {played});
+    const auto models = bench.provider().models(std::chrono::seconds(5), {});
+    ASSERT_FALSE(models);
+    EXPECT_EQ(models.error().code, code) << models.error().message;
+  }
+}
+
+TEST(HttpProvider, NamesTheModelsNearestToOneThatIsGone) {
+  Bench bench(make_openai_responses(),
+              {{.status = 404, .body = R"({"error":{"message":"gone","code":"model_not_found"}})"},
+               {.body = R"({"data":[{"id":"whisper-large"},{"id":"m2"},{"id":"m"}]})"}});
+  const auto asked = bench.ask();
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().message,
+            "model.test refused the request (404): gone; `reprise models` lists those there are, "
+            "such as m");
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ class MaskedSink {
   void add(const UsageReport& one);
   void add(const ReplyEnded& one) { sink_(one); }
   void add(const Retrying& one) { sink_(one); }
+  void add(const ParameterLeftOut& one) { sink_(one); }
 
   const StreamSink& sink_;
   std::string key_;       // "" when nothing is masked

@@ -8,16 +8,13 @@
 #include <span>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/curl_transport.h"
 #include "base/http.h"
-#include "base/json_scan.h"
 #include "base/text.h"
-#include "provider/json_view.h"
-#include "provider/refusal.h"
+#include "provider/model_list.h"
 #include "reprise/provider.h"
 
 namespace reprise {
@@ -25,50 +22,27 @@ namespace provider {
 namespace {
 
 constexpr std::size_t kListBytesMax = 1 << 20;
-constexpr std::size_t kModelsMax = 1'000;
-
-class Collected final : public http::Receiver {
- public:
-  http::Want head(const http::ResponseHead& head) override {
-    return head.status == 200 ? http::Want::more : http::Want::nothing;
-  }
-  http::Want data(std::string_view bytes) override {
-    body += bytes;
-    return body.size() < kListBytesMax ? http::Want::more : http::Want::nothing;
-  }
-  std::string body;
-};
-
-// Anything may listen on these ports: only a list of models is one.
-std::optional<std::vector<std::string>> models_in(std::string_view body) {
-  if (!is_json_object(body) || !JsonView(body)["data"].is(json::Kind::array)) {
-    return std::nullopt;
-  }
-  std::vector<std::string> models;
-  JsonView(body)["data"].each([&](JsonView model) {
-    if (std::string id = one_line(model["id"].text(), "");
-        !id.empty() && models.size() < kModelsMax) {
-      models.push_back(std::move(id));
-    }
-  });
-  return models;
-}
 
 std::optional<LocalServer> ask_one(KnownPort known, std::chrono::milliseconds timeout,
                                    std::stop_token stop) {
   const std::string base_url = cat("http://127.0.0.1:", known.port, "/v1");
   const http::Request request{
       .url = cat(base_url, "/models"), .connect_timeout = timeout, .idle_timeout = timeout};
-  Collected answer;
+  ShortAnswer answer(kListBytesMax, std::chrono::steady_clock::now() + timeout);
   if (const auto done = http::make_curl_transport()->send(request, answer, std::move(stop));
       !done) {
     return std::nullopt;  // nothing there, which is the usual case
   }
-  auto models = models_in(answer.body);
-  if (!models) {
+  // Anything may listen on these ports: only a list of models is one.
+  const auto page = parse_model_page(answer.body());
+  if (!page || answer.response().status != 200) {
     return std::nullopt;
   }
-  return LocalServer{std::string(known.name), base_url, *std::move(models)};
+  LocalServer server{.name = std::string(known.name), .base_url = base_url, .models = {}};
+  for (const ModelInfo& model : page->models) {
+    server.models.push_back(model.id);
+  }
+  return server;
 }
 
 }  // namespace

@@ -144,8 +144,39 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
     return {Code::io, join(cat(host, " failed (", status, ")"), reason, "try again later"),
             ECONNRESET};
   }
-  return {Code::invalid_argument, join(cat(host, " refused the request (", status, ")"), reason,
-                                       status == 404 ? "check the model and the base URL" : "")};
+  std::string_view advice = status == 404 ? "check the model and the base URL" : "";
+  if (is_model_unknown(status, body)) {
+    advice = "`reprise models` lists those there are";
+  }
+  return {Code::invalid_argument,
+          join(cat(host, " refused the request (", status, ")"), reason, advice)};
+}
+
+// "model_not_found" (OpenAI), a not_found_error with "model: NAME" (Anthropic), or words ("model
+// 'x' not found, try pulling it first", "The model `x` does not exist").
+bool is_model_unknown(int status, std::string_view body) {
+  if (status != 404 && status != 400 && status != 410) {
+    return false;
+  }
+  const std::string text = ascii_lower(body);
+  if (contains(text, "model_not_found")) {
+    return true;
+  }
+  const std::string reason = ascii_lower(reason_in(body));
+  if (contains(text, "not_found_error") && reason.starts_with("model:")) {
+    return true;
+  }
+  if (!contains(reason, "model")) {
+    return false;
+  }
+  for (const std::string_view words :
+       {"does not exist", "not found", "no such model", "unknown model", "invalid model",
+        "not a valid model", "has been deprecated", "has been retired", "no longer available"}) {
+    if (contains(reason, words)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 Error error_of_object(JsonView error) {

@@ -31,6 +31,9 @@ std::string one_line(std::string_view text, std::string_view api_key);
 Error error_of_status(const Recipient& recipient, const http::ResponseHead& head,
                       std::string_view body);
 
+// Whether such an answer says that there is no such model, or no longer.
+bool is_model_unknown(int status, std::string_view body);
+
 // An error object (or text) in the middle of an answer, as it stands there; without the host. The
 // message may still hold anything: it is made presentable by mid_stream_error().
 Error error_of_object(JsonView error);

@@ -192,6 +192,12 @@ class Anthropic final : public Protocol {
     return cat(R"({"type":"error","error":{"type":")", error_type(problem.status),
                R"(","message":)", json::quoted(problem.message), "}}");
   }
+  Problem no_such_model(std::string_view model) const override {
+    return {404, cat("model: ", model), ""};
+  }
+  Problem no_such_parameter(std::string_view name) const override {
+    return {400, cat("`", name, "` is deprecated for this model."), ""};
+  }
   SseEvent error_event(const Problem& problem) const override {
     return {"error", error_body(problem)};
   }

@@ -31,13 +31,13 @@ using Size = std::size_t Behaviour::*;
 
 const std::map<std::string_view, Flag>& flags() {
   static const std::map<std::string_view, Flag> table = {
-      {"html", &Behaviour::html},          {"echo_key", &Behaviour::echo_key},
-      {"expired", &Behaviour::expired},    {"garbage", &Behaviour::garbage},
-      {"plain", &Behaviour::plain},        {"silent", &Behaviour::silent},
-      {"drop", &Behaviour::drop},          {"no_end", &Behaviour::no_end},
-      {"no_done", &Behaviour::no_done},    {"crlf", &Behaviour::crlf},
-      {"comments", &Behaviour::comments},  {"until_close", &Behaviour::until_close},
-      {"bad_input", &Behaviour::bad_input}};
+      {"html", &Behaviour::html},           {"echo_key", &Behaviour::echo_key},
+      {"expired", &Behaviour::expired},     {"garbage", &Behaviour::garbage},
+      {"plain", &Behaviour::plain},         {"silent", &Behaviour::silent},
+      {"drop", &Behaviour::drop},           {"no_end", &Behaviour::no_end},
+      {"no_done", &Behaviour::no_done},     {"crlf", &Behaviour::crlf},
+      {"comments", &Behaviour::comments},   {"until_close", &Behaviour::until_close},
+      {"bad_input", &Behaviour::bad_input}, {"gone", &Behaviour::gone}};
   return table;
 }
 
@@ -86,6 +86,10 @@ bool set_word(Behaviour& out, std::string_view word) {
   if (name == "tag") {
     out.tag = value;
     return true;
+  }
+  if (name == "refuse") {
+    out.refuse = value;
+    return !value.empty();
   }
   if (const auto found = flags().find(name); found != flags().end() && value.empty()) {
     out.*found->second = true;

@@ -21,6 +21,8 @@ struct Behaviour {
   std::optional<int> retry_after;  // seconds, with that error
   bool html = false;               // an HTML page with 502
   bool echo_key = false;           // 401 that repeats the key
+  bool gone = false;               // 404: there is no such model
+  std::string refuse;              // 400 for a body with this member, in its protocol's words
   bool expired = false;            // the previous response is no longer known
   bool garbage = false;            // bytes that are no events
   bool plain = false;              // one JSON document though a stream was asked for

@@ -18,6 +18,16 @@ std::string sign(std::string_view thinking, std::uint64_t seed) {
   return base64_encode(cat("signed ", hex_of(hash_of(cat(seed, "/", thinking)))));
 }
 
+Problem Protocol::no_such_model(std::string_view model) const {
+  return {404, cat("The model `", model, "` does not exist or you do not have access to it."),
+          "model_not_found"};
+}
+
+Problem Protocol::no_such_parameter(std::string_view name) const {
+  return {400, cat("Unsupported parameter: '", name, "' is not supported with this model."),
+          "unsupported_parameter", std::string(name)};
+}
+
 std::string_view openai_error_type(int status) {
   switch (status) {
     case 401:
@@ -34,9 +44,12 @@ std::string_view openai_error_type(int status) {
 std::string openai_error(const Problem& problem) {
   std::string inner;
   json::ObjectWriter error(inner);
-  error.field("message", problem.message)
-      .field("type", openai_error_type(problem.status))
-      .null("param");
+  error.field("message", problem.message).field("type", openai_error_type(problem.status));
+  if (problem.param.empty()) {
+    error.null("param");
+  } else {
+    error.field("param", problem.param);
+  }
   if (problem.code.empty()) {
     error.null("code");
   } else {

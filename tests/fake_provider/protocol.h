@@ -19,6 +19,7 @@ struct Problem {
   int status = 400;
   std::string message;
   std::string code;  // "" for null: "previous_response_not_found", "invalid_api_key"
+  std::string param = {};
 };
 struct SseEvent {
   std::string name;  // "" for none
@@ -43,6 +44,10 @@ class Protocol {
   virtual std::vector<SseEvent> events(const Answer& answer) const = 0;
   virtual std::string error_body(const Problem& problem) const = 0;
   virtual SseEvent error_event(const Problem& problem) const = 0;
+
+  // As OpenAI says them.
+  virtual Problem no_such_model(std::string_view model) const;
+  virtual Problem no_such_parameter(std::string_view name) const;
 
   virtual std::string_view id_prefix() const = 0;
   virtual std::string_view call_prefix() const = 0;

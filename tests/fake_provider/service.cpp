@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/json_write.h"
 #include "base/text.h"
 #include "fake_provider/answer.h"
 #include "fake_provider/behaviour.h"
@@ -26,10 +27,39 @@
 namespace reprise::fake {
 namespace {
 
-constexpr std::string_view kModels =
-    R"({"object":"list","data":[{"id":"fake-large","object":"model","created":1700000000,)"
-    R"("owned_by":"fake"},{"id":"fake-small","object":"model","created":1700000000,)"
-    R"("owned_by":"fake"}]})";
+// "fake-large" is what most requests mean.
+constexpr std::array<std::string_view, 4> kModels = {"fake-large", "fake-small", "fake-tiny",
+                                                     "fake-old"};
+
+// As OpenAI lists them: all, and the day on which one is withdrawn.
+std::string openai_models() {
+  std::string data;
+  for (const std::string_view id : kModels) {
+    data += cat(data.empty() ? "" : ",", R"({"id":")", id,
+                R"(","object":"model","created":1700000000,"owned_by":"fake","shutdown_date":)",
+                id == "fake-old" ? R"("2027-01-14")" : "null", "}");
+  }
+  return cat(R"({"object":"list","data":[)", data, "]}");
+}
+
+// As Anthropic does: in pages, here of two, `after_id` the last of the page before.
+std::string anthropic_models(std::string_view path) {
+  constexpr std::string_view kAfter = "after_id=";
+  const auto at = path.find(kAfter);
+  const std::string_view after =
+      at == std::string_view::npos ? std::string_view() : path.substr(at + kAfter.size());
+  const auto* const last = std::ranges::find(kModels, after);
+  const auto* const begin = last == kModels.end() ? kModels.begin() : last + 1;
+  const auto* const end = begin + std::min<std::ptrdiff_t>(2, kModels.end() - begin);
+  std::string data;
+  for (const auto* id = begin; id != end; ++id) {
+    data += cat(data.empty() ? "" : ",", R"({"type":"model","id":")", *id,
+                R"(","display_name":"The )", *id, R"(","created_at":"2026-01-01T00:00:00Z"})");
+  }
+  return cat(R"({"data":[)", data, R"(],"has_more":)", end == kModels.end() ? "false" : "true",
+             R"(,"first_id":null,"last_id":)",
+             begin == end ? std::string("null") : json::quoted(*(end - 1)), "}");
+}
 
 constexpr std::string_view kHtmlPage =
     "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n"
@@ -99,7 +129,8 @@ bool Service::serve(Connection& connection, const HttpRequest& request) {
   const std::int64_t number = record_.begin(request);
   HttpResponse response;
   if (path == "/v1/models" && request.method == "GET") {
-    response.body = kModels;
+    const bool anthropic = !request.header("anthropic-version").empty();
+    response.body = anthropic ? anthropic_models(request.path) : openai_models();
   } else {
     response.status = 404;
     response.body = openai_error({404, cat("Invalid URL (", request.method, " ", path, ")"), ""});
@@ -265,6 +296,13 @@ bool Service::answer_wrongly(const Exchange& exchange, bool& handled) {
   }
   if (behaviour.status != 0) {
     return send_problem(exchange, {behaviour.status, problem_text(behaviour.status), ""});
+  }
+  if (behaviour.gone) {
+    return send_problem(exchange,
+                        exchange.protocol.no_such_model(exchange.body.find("model").text));
+  }
+  if (exchange.body.has(behaviour.refuse)) {
+    return send_problem(exchange, exchange.protocol.no_such_parameter(behaviour.refuse));
   }
   if (behaviour.garbage) {
     const bool sent = deliver_garbage(exchange.connection).has_value();

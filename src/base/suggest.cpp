@@ -1,12 +1,13 @@
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-namespace reprise::cli {
+namespace reprise {
 namespace {
 
 constexpr std::size_t kWordBytesMax = 64;
@@ -52,4 +53,26 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
-}  // namespace reprise::cli
+std::vector<std::string_view> nearest_few(std::string_view word,
+                                          std::span<const std::string_view> known,
+                                          std::size_t count) {
+  std::vector<std::pair<std::size_t, std::string_view>> near;
+  for (const std::string_view candidate : known) {
+    if (word.size() > kWordBytesMax || candidate.size() > kWordBytesMax) {
+      continue;
+    }
+    if (const std::size_t distance = edits(word, candidate); distance <= word.size() / 2) {
+      near.emplace_back(distance, candidate);
+    }
+  }
+  std::ranges::stable_sort(near, {}, &std::pair<std::size_t, std::string_view>::first);
+  std::vector<std::string_view> out;
+  for (const auto& [distance, candidate] : near) {
+    if (out.size() < count) {
+      out.push_back(candidate);
+    }
+  }
+  return out;
+}
+
+}  // namespace reprise

@@ -1,0 +1,48 @@
+#pragma once
+
+// The list of a server's models: {"data":[{"id":…}]}, which all protocols have in common.
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/http.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+
+inline constexpr std::size_t kModelsMax = 10'000;
+
+// One page of it. `next`: the id to go on after, "" at the end.
+struct ModelPage {
+  std::vector<ModelInfo> models;
+  std::string next;
+};
+
+// nullopt for what is no such list.
+std::optional<ModelPage> parse_model_page(std::string_view body);
+
+// A short answer as a whole, up to a number of bytes and a moment.
+class ShortAnswer final : public http::Receiver {
+ public:
+  ShortAnswer(std::size_t bytes_max, std::chrono::steady_clock::time_point deadline)
+      : bytes_max_(bytes_max), deadline_(deadline) {}
+  http::Want head(const http::ResponseHead& head) override;
+  http::Want data(std::string_view bytes) override;
+
+  const http::ResponseHead& response() const { return head_; }
+  const std::string& body() const { return body_; }
+  bool was_late() const { return late_; }
+
+ private:
+  std::size_t bytes_max_;
+  std::chrono::steady_clock::time_point deadline_;
+  http::ResponseHead head_;
+  std::string body_;
+  bool late_ = false;
+};
+
+}  // namespace reprise::provider
