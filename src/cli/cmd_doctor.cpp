@@ -6,12 +6,14 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/http.h"
 #include "base/json_write.h"
 #include "base/late_library.h"
 #include "base/terminal_text.h"
@@ -23,6 +25,7 @@
 #include "cli/context.h"
 #include "cli/exit.h"
 #include "cli/help_text.h"
+#include "cli/provider_choice.h"
 #include "cli/settings.h"
 #include "cli/stores_around.h"
 #include "reprise/error.h"
@@ -137,7 +140,12 @@ class Doctor final : public Command {
 
   void providers(Context& context) {
     bool key = false;
-    for (const std::string_view name : {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"}) {
+    std::set<std::string_view> variables;
+    for (const ProviderKind& kind : provider_kinds()) {
+      const std::string_view name = kind.key_variable;
+      if (name.empty() || !variables.insert(name).second) {
+        continue;
+      }
       const bool set = context.environment().find(name).has_value();
       key = key || set;
       add(name, set ? "set" : "not set");
@@ -145,9 +153,7 @@ class Doctor final : public Command {
     const auto settings = context.settings();
     const bool configured = settings && ((*settings)->provider || (*settings)->any.env_key ||
                                          (*settings)->any.key_command || (*settings)->any.base_url);
-    if (settings && (*settings)->provider) {
-      add("provider", (*settings)->provider.value_or(""));
-    }
+    chosen(context);
     const std::vector<LocalServer> servers = find_local_servers(kDoctorsServerTimeout);
     for (const LocalServer& server : servers) {
       add("local_server", cat(server.name, " at ", server.base_url, ", ", server.models.size(),
@@ -157,6 +163,27 @@ class Doctor final : public Command {
       add("no_provider", "nobody would answer",
           "set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or try "
           "`--provider echo`");
+    }
+  }
+
+  void chosen(Context& context) {
+    const auto choice = expected_provider(context);
+    if (!choice) {
+      add("provider_error", choice.error().message, "set provider to one of them");
+      return;
+    }
+    if (choice->name.empty()) {
+      return;
+    }
+    const ProviderKind& kind = *find_provider_kind(choice->name);
+    const std::string& url = choice->options.base_url;
+    add("provider", cat(choice->name, url.empty() ? "" : cat(" at ", http::masked_url(url))));
+    if (choice->model.empty()) {
+      add("model", "none is set: the server is asked for one");
+    } else if (choice->model != kind.default_model || kind.as_of.empty()) {
+      add("model", choice->model);
+    } else {
+      add("model", cat(choice->model, ", the default, current on ", kind.as_of));
     }
   }
 

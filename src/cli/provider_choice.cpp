@@ -270,6 +270,28 @@ Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
   return choice;
 }
 
+Result<ProviderChoice> expected_provider(Context& context) {
+  REPRISE_ASSIGN(const Settings* settings, context.settings());
+  const RunFlags flags;
+  ProviderChoice choice;
+  choice.name = wanted_provider(context, flags, *settings, nullptr);
+  if (choice.name.empty()) {
+    return choice;
+  }
+  const ProviderKind* const known = find_provider_kind(choice.name);
+  if (known == nullptr) {
+    return fail(Code::invalid_argument, unknown_provider(choice.name));
+  }
+  const auto own = setting(*settings, choice.name, &ProviderSettings::base_url);
+  const auto url = own ? own : context.environment().find(known->url_variable);
+  choice.options.base_url = url.value_or("");
+  choice.model = named_model(*settings, flags, *known, nullptr, "");
+  if (choice.model.empty() && is_own_server(*known, choice.options.base_url)) {
+    choice.model = known->default_model;
+  }
+  return choice;
+}
+
 Result<std::string> usual_model(Context& context, const RunFlags& flags,
                                 const ProviderChoice& choice,
                                 const std::vector<ModelInfo>& offered) {

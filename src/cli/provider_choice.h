@@ -28,6 +28,11 @@ struct ProviderChoice {
 Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
                                        const Session* session, std::string_view mode_model = "");
 
+// Who would answer, with which model and where, as far as settings and environment tell: nobody is
+// asked and no key is fetched. Without a name when nothing is set, without a model when the server
+// is to be asked for one.
+Result<ProviderChoice> expected_provider(Context& context);
+
 // Which of the models that the provider offers answers when no flag and no session names one.
 Result<std::string> usual_model(Context& context, const RunFlags& flags,
                                 const ProviderChoice& choice,

@@ -1,5 +1,6 @@
 // anthropic: POST {base}/v1/messages.
 
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <span>
@@ -189,6 +190,13 @@ void append_assistant(Blocks& blocks, const Message& message) {
   }
 }
 
+// A budget for thinking has to be below the limit of the whole answer.
+std::int64_t longest_answer(const Request& request) {
+  const std::int64_t most = anthropic_max_tokens(request.model);
+  const std::int64_t budget = request.options.thinking_budget.value_or(0);
+  return budget < most ? most : budget + most;
+}
+
 class Anthropic final : public Codec {
  public:
   std::string_view name() const override { return kName; }
@@ -196,6 +204,7 @@ class Anthropic final : public Codec {
   std::string_view path(std::string_view base_url) const override {
     return base_url.ends_with("/v1") ? "/messages" : "/v1/messages";
   }
+  bool needs_max_tokens() const override { return true; }
   std::string_view models_path(std::string_view base_url) const override {
     return base_url.ends_with("/v1") ? "/models" : "/v1/models";
   }
@@ -213,7 +222,7 @@ class Anthropic final : public Codec {
     const bool cached = request.options.prompt_cache.value_or(false);
     json::ObjectWriter object(out);
     object.field("model", request.model)
-        .field("max_tokens", request.max_tokens.value_or(anthropic_max_tokens(request.model)))
+        .field("max_tokens", request.max_tokens.value_or(longest_answer(request)))
         .field("stream", request.stream);
     if (!request.system.empty() && cached) {
       object.key("system");

@@ -46,6 +46,7 @@ class Codec {
   virtual std::string_view models_path(std::string_view /*base_url*/) const { return "/models"; }
   virtual std::vector<http::Header> headers(std::string_view api_key) const = 0;
   virtual bool keeps_responses() const { return false; }
+  virtual bool needs_max_tokens() const { return false; }  // in each request
 
   // How the request's options are said, in request_options.h.
   virtual std::span<const Spelling> spellings() const = 0;

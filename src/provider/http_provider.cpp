@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -20,6 +22,7 @@
 #include "base/text.h"
 #include "base/variable.h"
 #include "provider/answer.h"
+#include "provider/body_changes.h"
 #include "provider/codec.h"
 #include "provider/json_view.h"
 #include "provider/key_mask.h"
@@ -54,7 +57,8 @@ struct Failure {
   Error error;
   bool retry = false;
   std::optional<milliseconds> pause = std::nullopt;  // asked for by the provider
-  bool is_model_unknown = false;
+  int status = 0;                                    // of a refusal, with its body
+  std::string refusal = {};
 };
 
 // The ways to send a key, but for the protocol's own.
@@ -99,15 +103,24 @@ class HttpProvider final : public Provider {
 
   Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) override {
     choose_caching(request);
+    BodyChanges changes = known_changes(request.model);
     for (int retry = 0;; ++retry) {
-      const auto failure = attempt(request, sink, stop);
+      const auto failure = attempt(request, changes, sink, stop);
       if (!failure) {
         return {};
+      }
+      if (auto lesson = lesson_of(request, changes, *failure)) {
+        changes = keep_changes(request.model, std::move(lesson->changes));
+        if (!lesson->left_out.empty()) {
+          sink(ParameterLeftOut{lesson->left_out, failure->error});
+        }
+        --retry;  // each teaches something new, so they come to an end
+        continue;
       }
       const milliseconds asked = failure->pause.value_or(milliseconds(0));
       const milliseconds pause = asked > milliseconds(0) ? asked : backoff(retry, seams_.entropy);
       if (!failure->retry || retry >= options_.retries_max || pause > kPauseMax) {
-        return std::unexpected(failure->is_model_unknown
+        return std::unexpected(is_model_unknown(failure->status, failure->refusal)
                                    ? with_near_models(failure->error, request.model, stop)
                                    : failure->error);
       }
@@ -138,7 +151,8 @@ class HttpProvider final : public Provider {
         header.value = "***";
       }
     }
-    REPRISE_ASSIGN(sent.body, render_body(*codec_, request, options_.extra));
+    REPRISE_ASSIGN(sent.body,
+                   render_body(*codec_, request, options_.extra, known_changes(request.model)));
     std::string out = cat(sent.method, " ", http::masked_url(sent.url), "\n");
     for (const http::Header& header : sent.headers) {
       out += cat(header.name, ": ", header.value, "\n");
@@ -206,6 +220,32 @@ class HttpProvider final : public Provider {
             .continued = !request.previous_response_id.empty()};
   }
 
+  BodyChanges known_changes(const std::string& model) {
+    const std::scoped_lock lock(changes_mutex_);
+    const auto found = changes_.find(model);
+    return found == changes_.end() ? BodyChanges() : found->second;
+  }
+
+  BodyChanges keep_changes(const std::string& model, BodyChanges changes) {
+    const std::scoped_lock lock(changes_mutex_);
+    changes_[model] = changes;
+    return changes;
+  }
+
+  std::optional<Lesson> lesson_of(const Request& request, const BodyChanges& changes,
+                                  const Failure& failure) const {
+    if (failure.status == 0) {
+      return std::nullopt;
+    }
+    const auto head = body_head(*codec_, request, options_.extra, changes);
+    if (!head) {
+      return std::nullopt;  // then nothing was sent
+    }
+    const bool is_limit_ours = codec_->needs_max_tokens() && !request.max_tokens &&
+                               json::find_member(options_.extra.text(), "max_tokens").empty();
+    return learn(changes, {*head, failure.status, failure.refusal, is_limit_ours});
+  }
+
   // The next page after the model `after`, "" for the first.
   Result<ModelPage> model_page(std::string_view after,
                                std::chrono::steady_clock::time_point deadline,
@@ -263,12 +303,12 @@ class HttpProvider final : public Provider {
   }
 
   // nullopt after a whole answer.
-  std::optional<Failure> attempt(Request& request, const StreamSink& sink,
-                                 const std::stop_token& stop) {
+  std::optional<Failure> attempt(Request& request, const BodyChanges& changes,
+                                 const StreamSink& sink, const std::stop_token& stop) {
     http::Request sent = http_request(request, options_.api_key);
-    StreamedBody body(*codec_, request, options_.extra);
+    StreamedBody body(*codec_, request, options_.extra, changes);
     if (request.messages.bytes_estimate() < kWholeBodyBytes) {
-      auto whole = render_body(*codec_, request, options_.extra);
+      auto whole = render_body(*codec_, request, options_.extra, changes);
       if (!whole) {
         return Failure{std::move(whole).error()};
       }
@@ -302,8 +342,7 @@ class HttpProvider final : public Provider {
     if (head.status != 0 && answer.refused() && (done || done.error().code == Code::io)) {
       return Failure{error_of_status(recipient(request), head, without_secrets(answer.body())),
                      worth_retrying(head.status, answer.body()),
-                     retry_after(head.headers, seams_.clock.now()),
-                     is_model_unknown(head.status, answer.body())};
+                     retry_after(head.headers, seams_.clock.now()), head.status, answer.body()};
     }
     if (done) {
       done = answer.finish();
@@ -325,7 +364,9 @@ class HttpProvider final : public Provider {
   std::unique_ptr<Codec> codec_;
   ProviderOptions options_;
   Seams seams_;
-  bool own_host_;  // the server is the provider's own
+  std::mutex changes_mutex_;
+  std::map<std::string, BodyChanges> changes_;  // by the model that taught them
+  bool own_host_;                               // the server is the provider's own
 };
 
 bool has_control(std::string_view text) {

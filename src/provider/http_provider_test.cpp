@@ -513,5 +513,30 @@ TEST(HttpProvider, NamesTheModelsNearestToOneThatIsGone) {
             "such as m");
 }
 
+TEST(HttpProvider, LeavesOutAParameterThatIsRefused) {
+  const std::string refusal =
+      R"({"error":{"message":"no","param":"temperature","code":"unsupported_parameter"}})";
+  Bench bench(make_openai_chat("http://model.test/v1"),
+              {{.status = 400, .body = refusal},
+               {.status = 400, .body = refusal},
+               {.status = 400, .body = R"({"error":"else"})"}},
+              {.retries_max = 0});
+  ListMessages messages({said(role::kUser, "Hi")});
+  Request request{.model = "m", .temperature = 0.5, .messages = messages};
+  const auto asked = bench.ask(request);
+  ASSERT_FALSE(asked);
+  ASSERT_EQ(bench.sent().size(), 2U) << "once, though it is refused again";
+  EXPECT_THAT(bench.sent().at(0).body, HasSubstr("temperature"));
+  EXPECT_THAT(bench.sent().at(1).body, Not(HasSubstr("temperature")));
+  EXPECT_EQ(bench.lines(), std::vector<std::string>{
+                               "without temperature: model.test refused the request (400): no"});
+  // What follows does without at once, and another model is asked as before.
+  (void)bench.ask(request);
+  EXPECT_THAT(bench.sent().at(2).body, Not(HasSubstr("temperature")));
+  request.model = "other";
+  (void)bench.ask(request);
+  EXPECT_THAT(bench.sent().at(3).body, HasSubstr("temperature"));
+}
+
 }  // namespace
 }  // namespace reprise::provider

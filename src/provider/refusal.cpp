@@ -50,15 +50,6 @@ std::string message_in(JsonView body) {
   return {};
 }
 
-// What the body says, in words; "" when it is a page or nothing.
-std::string reason_in(std::string_view body) {
-  if (is_json(body)) {
-    return message_in(JsonView(body));
-  }
-  const std::string_view text = trimmed(body);
-  return text.starts_with('<') ? std::string() : std::string(text);
-}
-
 // Servers put the code in error.code, error.type, code or only in the text.
 bool previous_response_unknown(std::string_view body) {
   const std::string text = ascii_lower(body);
@@ -85,6 +76,14 @@ std::string join(std::string_view what, std::string_view reason, std::string_vie
 }
 
 }  // namespace
+
+std::string reason_in(std::string_view body) {
+  if (is_json(body)) {
+    return message_in(JsonView(body));
+  }
+  const std::string_view text = trimmed(body);
+  return text.starts_with('<') ? std::string() : std::string(text);
+}
 
 std::string one_line(std::string_view text, std::string_view api_key) {
   std::string out = masked(utf8::sanitize(text), api_key);

@@ -27,6 +27,10 @@ inline constexpr std::size_t kReasonBytesMax = 300;
 // bytes.
 std::string one_line(std::string_view text, std::string_view api_key);
 
+// What the body of such an answer says, in words; "" when it is a page or nothing. It may hold
+// anything.
+std::string reason_in(std::string_view body);
+
 // An answer with a status other than 2xx and the beginning of its body.
 Error error_of_status(const Recipient& recipient, const http::ResponseHead& head,
                       std::string_view body);

@@ -12,6 +12,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "provider/body_changes.h"
 #include "provider/codec.h"
 #include "provider/request_options.h"
 #include "reprise/error.h"
@@ -46,7 +47,10 @@ void add_cache_key(RequestOptions& options, const Codec& codec, const Request& r
   }
 }
 
-Result<std::string> body_head(const Codec& codec, const Request& request, const RawJson& extra) {
+}  // namespace
+
+Result<std::string> body_head(const Codec& codec, const Request& request, const RawJson& extra,
+                              const BodyChanges& changes) {
   std::string head;
   codec.begin_body(head, request);
   RequestOptions options = request.options;
@@ -55,13 +59,12 @@ Result<std::string> body_head(const Codec& codec, const Request& request, const 
   REPRISE_ASSIGN(const std::string spelled,
                  spell_options(options, codec.name(), codec.spellings()));
   head = merged_json(head, spelled);
-  return extra.is_null() ? head : merged_json(head, extra.text());
+  return changed_head(extra.is_null() ? head : merged_json(head, extra.text()), changes);
 }
 
-}  // namespace
-
-Result<std::string> render_body(const Codec& codec, Request& request, const RawJson& extra) {
-  StreamedBody body(codec, request, extra);
+Result<std::string> render_body(const Codec& codec, Request& request, const RawJson& extra,
+                                const BodyChanges& changes) {
+  StreamedBody body(codec, request, extra, changes);
   REPRISE_TRY(body.rewind());
   std::string out;
   while (true) {
@@ -95,7 +98,7 @@ Result<> StreamedBody::make_more() {
 }
 
 Result<> StreamedBody::begin() {
-  REPRISE_ASSIGN(std::string head, body_head(codec_, request_, extra_));
+  REPRISE_ASSIGN(std::string head, body_head(codec_, request_, extra_, changes_));
   for (const auto& [name, value] : members_of(head)) {
     members_.insert(name);
   }

@@ -12,6 +12,7 @@
 
 #include "base/http.h"
 #include "base/json_write.h"
+#include "provider/body_changes.h"
 #include "provider/codec.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
@@ -22,14 +23,21 @@ namespace reprise::provider {
 
 inline constexpr std::int64_t kWholeBodyBytes = 1'000'000;
 
-// The whole body. Starts at the first message. `extra` is merged into it, null for nothing.
-Result<std::string> render_body(const Codec& codec, Request& request, const RawJson& extra = {});
+// All but the messages, as an object. `extra` is merged into it, null for nothing; then come the
+// changes.
+Result<std::string> body_head(const Codec& codec, const Request& request, const RawJson& extra,
+                              const BodyChanges& changes = {});
+
+// The whole body. Starts at the first message.
+Result<std::string> render_body(const Codec& codec, Request& request, const RawJson& extra = {},
+                                const BodyChanges& changes = {});
 
 // Reads the request's messages as it is read. All must outlive it.
 class StreamedBody final : public http::BodySource {
  public:
-  StreamedBody(const Codec& codec, Request& request, const RawJson& extra)
-      : codec_(codec), request_(request), extra_(extra) {}
+  StreamedBody(const Codec& codec, Request& request, const RawJson& extra,
+               const BodyChanges& changes)
+      : codec_(codec), request_(request), extra_(extra), changes_(changes) {}
   Result<std::size_t> read(std::span<char> into) override;
   Result<> rewind() override;
   // Some more of it; "" at the end.
@@ -46,6 +54,7 @@ class StreamedBody final : public http::BodySource {
   const Codec& codec_;
   Request& request_;
   const RawJson& extra_;
+  const BodyChanges& changes_;
   Next next_ = Next::begin;
   std::string made_;
   std::size_t taken_ = 0;

@@ -1,0 +1,235 @@
+#include "provider/body_changes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "provider/json_view.h"
+#include "provider/refusal.h"
+#include "provider/request_options.h"
+
+namespace reprise::provider {
+namespace {
+
+constexpr std::string_view kOldLimit = "max_tokens";
+constexpr std::string_view kNewLimit = "max_completion_tokens";
+
+// An answer without them is still an answer to what was asked. A schema, tools, a stop text or the
+// prompt are not among them: whoever asks for these wants to hear that they are refused.
+constexpr std::string_view kOptional[] = {"temperature",
+                                          "top_p",
+                                          "top_k",
+                                          "presence_penalty",
+                                          "frequency_penalty",
+                                          "seed",
+                                          "service_tier",
+                                          "reasoning_effort",
+                                          "reasoning",
+                                          "thinking",
+                                          "output_config",
+                                          "verbosity",
+                                          "prompt_cache_key",
+                                          "stream_options",
+                                          "include",
+                                          "metadata",
+                                          "user",
+                                          "logprobs",
+                                          "max_output_tokens"};
+
+bool is_optional(std::string_view name) {
+  return std::ranges::find(kOptional, name) != std::end(kOptional);
+}
+
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+
+bool is_word(char c) {
+  return is_ascii_alnum(c) || c == '_';
+}
+
+// Whether the name at `at` is meant as one, and is not only a word of the sentence.
+bool is_meant(std::string_view text, std::size_t at, std::size_t size) {
+  const std::string_view before = text.substr(0, at);
+  std::string_view after = text.substr(at + size);
+  if ((!before.empty() && (is_word(before.back()) || before.back() == '.')) ||
+      (!after.empty() && is_word(after.front()))) {
+    return false;
+  }
+  if (!before.empty() && std::string_view("'`\"").contains(before.back())) {
+    return true;
+  }
+  if (before.empty() && (after.starts_with(':') || after.starts_with('.'))) {
+    return true;
+  }
+  for (const std::string_view word : {" is ", " are ", " not ", " parameter", " field"}) {
+    if (after.starts_with(word)) {
+      return true;
+    }
+  }
+  for (const std::string_view word :
+       {"parameter ", "parameter: ", "parameters: ", "argument ",
+        "argument: ", "supplied: ", "field ", "field: ", "support ", "supports ", "property "}) {
+    if (before.ends_with(word)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool names(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos;
+       at = text.find(name, at + 1)) {
+    if (is_meant(text, at, name.size())) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A value out of range is the person's to change; a parameter that is not taken is not.
+bool is_unsupported(std::string_view code, std::string_view reason) {
+  return contains_any(code, {"unsupported", "unknown_parameter", "extra_forbidden"}) ||
+         contains_any(reason, {"deprecated", "not support", "unsupported", "n't support",
+                               "not permitted", "not allowed", "unrecognized", "unknown",
+                               "unexpected", "only the default", "may only be", "no longer",
+                               "extra fields", "extra inputs", "must be verified"});
+}
+
+// The parameter as the server names it: {"error":{"param":…}}, or the place that a server with
+// FastAPI gives ({"detail":[{"loc":["body","temperature"],…}]}).
+std::string given_parameter(JsonView answer) {
+  if (std::string param = answer["error"]["param"].text(); !param.empty()) {
+    return param;
+  }
+  std::string last;
+  answer["detail"].each(
+      [&](JsonView fault) { fault["loc"].each([&](JsonView step) { last = step.text(); }); });
+  return last;
+}
+
+// All parameters of the head, those inside of another one first: "reasoning.effort", "reasoning".
+std::vector<std::string> parameters_of(std::string_view head) {
+  std::vector<std::string> out;
+  for (const auto& [name, value] : members_of(head)) {
+    if (JsonView(value).is(json::Kind::object)) {
+      for (const auto& [inner, ignored] : members_of(value)) {
+        out.push_back(cat(name, ".", inner));
+      }
+    }
+    out.push_back(name);
+  }
+  return out;
+}
+
+std::string refused_parameter(const Refused& refused, std::string_view reason) {
+  const bool is_json = is_json_object(refused.answer);
+  const std::string given = is_json ? given_parameter(JsonView(refused.answer)) : "";
+  for (const std::string& parameter : parameters_of(refused.head)) {
+    if (given.empty() ? names(reason, parameter)
+                      : given == parameter || given.starts_with(cat(parameter, "."))) {
+      return parameter;
+    }
+  }
+  return "";
+}
+
+// "max_tokens: 64000 > 8192, which is the maximum": 8192.
+std::optional<std::int64_t> named_maximum(std::string_view reason) {
+  const auto at = reason.find("max_tokens: ");
+  const auto more = reason.find(" > ", at == std::string_view::npos ? reason.size() : at);
+  std::int64_t number = 0;
+  if (more == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view rest = reason.substr(more + 3);
+  const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  return code == std::errc() && number > 0 ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+std::string changed_head(std::string_view head, const BodyChanges& changes) {
+  if (changes == BodyChanges()) {
+    return std::string(head);
+  }
+  std::string out;
+  json::ObjectWriter object(out);
+  for (const auto& [name, value] : members_of(head)) {
+    if (changes.left_out.contains(name)) {
+      continue;
+    }
+    if (changes.is_limit_renamed && (name == kOldLimit || name == kNewLimit)) {
+      object.raw(name == kOldLimit ? kNewLimit : kOldLimit, value);
+    } else if (changes.max_tokens && name == kOldLimit) {
+      object.field(name, *changes.max_tokens);
+    } else if (JsonView(value).is(json::Kind::object)) {
+      std::string kept;
+      json::ObjectWriter inside(kept);
+      for (const auto& [inner, inner_value] : members_of(value)) {
+        if (!changes.left_out.contains(cat(name, ".", inner))) {
+          inside.raw(inner, inner_value);
+        }
+      }
+      inside.close();
+      if (kept != "{}" || value == "{}") {
+        object.raw(name, kept);
+      }
+    } else {
+      object.raw(name, value);
+    }
+  }
+  object.close();
+  return out;
+}
+
+std::optional<Lesson> learn(const BodyChanges& changes, const Refused& refused) {
+  if (refused.status != 400 && refused.status != 422) {
+    return std::nullopt;
+  }
+  const std::string reason = reason_in(refused.answer);
+  Lesson lesson{.changes = changes, .left_out = {}};
+  if (refused.is_limit_ours) {
+    const auto maximum = named_maximum(reason);
+    const std::int64_t ours = JsonView(refused.head)[kOldLimit].count();
+    if (maximum && *maximum < ours && changes.max_tokens != maximum) {
+      lesson.changes.max_tokens = maximum;
+      return lesson;
+    }
+  }
+  const std::string code =
+      is_json_object(refused.answer) ? JsonView(refused.answer)["error"]["code"].text() : "";
+  if (!is_unsupported(ascii_lower(code), ascii_lower(reason))) {
+    return std::nullopt;
+  }
+  const std::string parameter = refused_parameter(refused, reason);
+  if (parameter == kOldLimit || parameter == kNewLimit) {
+    if (refused.is_limit_ours || changes.is_limit_renamed) {
+      return std::nullopt;
+    }
+    lesson.changes.is_limit_renamed = true;
+    return lesson;
+  }
+  const std::string_view root = std::string_view(parameter).substr(0, parameter.find('.'));
+  const bool is_format = parameter == "output_config" || parameter.ends_with(".format");
+  if (!is_optional(root) || is_format || changes.left_out.contains(parameter)) {
+    return std::nullopt;
+  }
+  lesson.changes.left_out.insert(parameter);
+  lesson.left_out = parameter;
+  return lesson;
+}
+
+}  // namespace reprise::provider
