@@ -17,7 +17,9 @@
 #include "cli/context.h"
 #include "cli/exit.h"
 #include "cli/provider_choice.h"
+#include "cli/request_choice.h"
 #include "cli/run_flags.h"
+#include "cli/settings.h"
 #include "reprise/error.h"
 #include "reprise/provider.h"
 
@@ -42,7 +44,10 @@ class Models final : public Command {
 
   Result<Exit> run(Context& context) override {
     flags_.model = "";  // nobody needs to choose one
-    REPRISE_ASSIGN(const ProviderChoice asked, choose_provider(context, flags_, nullptr));
+    REPRISE_ASSIGN(ProviderChoice asked, choose_provider(context, flags_, nullptr));
+    REPRISE_ASSIGN(const Settings* const settings, context.settings());
+    REPRISE_TRY(
+        choose_request(context, flags_, *settings, asked));  // headers, and how a key is sent
     REPRISE_ASSIGN(const auto provider, make_provider(asked.name, asked.options));
     REPRISE_ASSIGN(const std::vector<ModelInfo> models,
                    provider->models(kModelsTimeout, std::stop_token()));
