@@ -33,13 +33,13 @@ std::string prompt_in(const Message& message) {
 }  // namespace
 
 std::string name_of(const SessionInfo& info) {
-  const std::string title = shortened(info.title);
+  std::string title = shortened(info.title);
   if (!title.empty()) {
     return title;
   }
   std::filesystem::path path(info.working_dir);
   path = path.has_filename() ? path : path.parent_path();
-  const std::string folder = shortened(path.filename().native());
+  std::string folder = shortened(path.filename().native());
   return folder.empty() ? "untitled" : folder;
 }
 

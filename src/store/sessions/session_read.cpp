@@ -307,7 +307,7 @@ class Reader {
       return;
     }
     const auto given = all.begin() + static_cast<std::ptrdiff_t>(count);
-    std::vector<std::string> derived(all.begin(), given);
+    const std::vector<std::string> derived(all.begin(), given);
     std::vector<std::string> others(given, all.end());
     all.swap(others);
     if (prompts_beside(file_.stored) != derived) {

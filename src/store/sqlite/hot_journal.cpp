@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>  // mkdtemp
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -79,8 +79,8 @@ class SharedFile {
   // Nobody changes the file or its journal until the destructor: both takes an exclusive lock.
   static Result<SharedFile> lock(Connection& connection, std::chrono::milliseconds timeout) {
     sqlite3_file* file = nullptr;
-    const int found =
-        sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    const int found = sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_FILE_POINTER,
+                                           static_cast<void*>(&file));
     if (found != SQLITE_OK || file == nullptr || file->pMethods == nullptr) {
       return std::unexpected(connection.error(found == SQLITE_OK ? SQLITE_CANTOPEN : found));
     }
