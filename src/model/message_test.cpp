@@ -156,6 +156,17 @@ TEST(Blocks, ATypeThatIsNotUtf8IsTheSameWhenItIsReadAgain) {
   EXPECT_EQ(*again, *blocks);
 }
 
+TEST(Usages, TellWhatWasWrittenToACacheWhereSomethingWas) {
+  Usage usage;
+  usage.input.value = 10;
+  EXPECT_EQ(usage_to_json(usage).find("cache_written"), std::string::npos);
+  usage.cache_written.value = 7;
+  const auto read = usage_from_json(usage_to_json(usage));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(*read, usage);
+  EXPECT_TRUE(read->extra.empty());
+}
+
 TEST(Blocks, APdfIsADocument) {
   const std::string ours =
       R"([{"type":"document","media_type":"application/pdf","url":"https://x/a.pdf","name":"a"}])";

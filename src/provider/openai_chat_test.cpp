@@ -41,14 +41,14 @@ std::string finished(std::string_view reason) {
 }
 const std::string kUsage = one_event(
     R"({"id":"chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT","choices":[],"usage":{"prompt_tokens":19,)"
-    R"("completion_tokens":10,"prompt_tokens_details":{"cached_tokens":8},)"
+    R"("completion_tokens":10,"prompt_tokens_details":{"cached_tokens":8,"cache_write_tokens":3},)"
     R"("completion_tokens_details":{"reasoning_tokens":4},"cost":0.00014}})");
 const std::string kDone = one_event("[DONE]");
 
 constexpr std::string_view kStarted = "started chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT: gpt-4o-mini";
 constexpr std::string_view kUsageLine =
     R"(usage {"input_tokens":19,"output_tokens":10,"reasoning_tokens":4,"cached_tokens":8,)"
-    R"("cost":0.00014,"price_source":"provider",)"
+    R"("cache_written_tokens":3,"cost":0.00014,"price_source":"provider",)"
     R"("request_id":"chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT"})";
 
 TEST(OpenaiChat, ReadsAStreamInAllChunkings) {
