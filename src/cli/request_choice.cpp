@@ -1,5 +1,6 @@
 #include "cli/request_choice.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,10 +32,11 @@ bool is_about(const Context& context, const Settings& settings, std::string_view
                                 ? std::string(kind->default_url)
                                 : choice.options.base_url;
   const auto own = settings.providers.find(section);
-  if (own != settings.providers.end() && own->second.base_url) {
+  const std::string own_url =
+      own == settings.providers.end() ? "" : own->second.base_url.value_or("");
+  if (!own_url.empty()) {
     const bool is_kind = find_provider_kind(section) != nullptr;
-    return (!is_kind || section == choice.name) &&
-           http::is_same_server(asked, *own->second.base_url);
+    return (!is_kind || section == choice.name) && http::is_same_server(asked, own_url);
   }
   if (section != choice.name || kind == nullptr || flags.base_url) {
     return false;

@@ -112,7 +112,7 @@ Result<> StreamedBody::begin() {
 }
 
 Result<> StreamedBody::add_next_message() {
-  const Message message = *std::exchange(held_, std::nullopt);
+  const Message message = std::exchange(held_, std::nullopt).value_or(Message());
   REPRISE_ASSIGN(held_, request_.messages.next());
   note_calls(message);
   if (held_) {

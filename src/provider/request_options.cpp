@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -84,7 +85,7 @@ struct TakeText {
     return take_number(text, out) ? "" : "an integer";
   }
   std::string_view operator()(std::optional<double>& out) const {
-    return take_number(text, out) && std::isfinite(*out) ? "" : "a number";
+    return take_number(text, out) && std::isfinite(out.value_or(0)) ? "" : "a number";
   }
   std::string_view operator()(std::optional<bool>& out) const {
     out = text == "true";
@@ -133,7 +134,7 @@ std::string with_value(std::string_view piece, std::string_view value) {
 }  // namespace
 
 std::span<const RequestOption> request_options() {
-  static const std::array<RequestOption, 11> kOptions = {{
+  static const std::array<RequestOption, 11> all = {{
       {"reasoning_summary", &Options::reasoning_summary, {"auto", "concise", "detailed", "none"}},
       {"effort", &Options::effort, {"none", "minimal", "low", "medium", "high", "xhigh", "max"}},
       {"thinking_budget", &Options::thinking_budget},
@@ -146,7 +147,7 @@ std::span<const RequestOption> request_options() {
       {kPromptCache, &Options::prompt_cache},
       {"prompt_cache_key", &Options::prompt_cache_key},
   }};
-  return kOptions;
+  return all;
 }
 
 const RequestOption* find_request_option(std::string_view name) {
