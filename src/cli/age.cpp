@@ -4,11 +4,15 @@
 #include <string>
 
 #include "base/text.h"
+#include "model/known_time.h"
 #include "reprise/types.h"
 
 namespace reprise::cli {
 
 std::string age_text(Time then, Time now) {
+  if (!is_known(then)) {
+    return "-";
+  }
   using std::chrono::floor;
   const auto age = now - then;
   if (age < std::chrono::minutes(1)) {

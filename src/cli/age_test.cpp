@@ -29,6 +29,7 @@ TEST(Age, SaysItAsPeopleDo) {
   EXPECT_EQ(age_text(now - hours(48), now), "2 days ago");
   EXPECT_EQ(age_text(now - days(7) + seconds(1), now), "6 days ago");
   EXPECT_EQ(age_text(now - days(7), now), "2026-03-03");
+  EXPECT_EQ(age_text(Time{}, now), "-") << "not known";
 }
 
 }  // namespace

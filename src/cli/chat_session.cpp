@@ -23,6 +23,7 @@
 #include "cli/slash.h"
 #include "cli/time_limit.h"
 #include "cli/todo_lines.h"
+#include "model/known_time.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -274,14 +275,15 @@ Result<std::string> ChatSession::describe() {
   };
   REPRISE_ASSIGN(const Settings* settings, context_.settings());
   const std::string url = talk_->store == nullptr ? "not saved" : context_.store_url(*settings);
-  return cat(line("id        ", info.id.str()), line("short id  ", short_id_text(info.id)),
-             line("title     ", info.title), line("mode      ", info.mode),
-             line("provider  ", talk_->provider->name()), line("model     ", model()),
-             line("folder    ", info.working_dir), line("store     ", url),
-             line("messages  ", std::to_string(info.head.value)),
-             line("tokens    ",
-                  cat(session.usage.input.value, " in, ", session.usage.output.value, " out")),
-             line("created   ", format_time(info.created_at)));
+  return cat(
+      line("id        ", info.id.str()), line("short id  ", short_id_text(info.id)),
+      line("title     ", info.title), line("mode      ", info.mode),
+      line("provider  ", talk_->provider->name()), line("model     ", model()),
+      line("folder    ", info.working_dir), line("store     ", url),
+      line("messages  ", std::to_string(info.head.value)),
+      line("tokens    ",
+           cat(session.usage.input.value, " in, ", session.usage.output.value, " out")),
+      line("created   ", is_known(info.created_at) ? format_time(info.created_at) : "unknown"));
 }
 
 Result<std::string> ChatSession::save(const std::string& file) {

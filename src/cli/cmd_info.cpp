@@ -20,6 +20,7 @@
 #include "cli/exit.h"
 #include "cli/session_json.h"
 #include "cli/table.h"
+#include "model/known_time.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
@@ -168,9 +169,11 @@ class Info final : public Command {
     line("model", info.model);
     line("folder", info.working_dir);
     line("messages", std::to_string(info.head.value));
-    line("begun", cat(format_time(info.created_at), " (", age_text(info.created_at, now), ")"));
-    line("last activity",
-         cat(format_time(info.updated_at), " (", age_text(info.updated_at, now), ")"));
+    const auto when = [now](Time time) {
+      return is_known(time) ? cat(format_time(time), " (", age_text(time, now), ")") : "unknown";
+    };
+    line("begun", when(info.created_at));
+    line("last activity", when(info.updated_at));
     line("closed", info.closed_at ? format_time(*info.closed_at) : "");
     line("forked from",
          info.forked_from ? cat(info.forked_from->session.str(), " at ", info.forked_from->at.value)

@@ -10,6 +10,7 @@
 #include "base/json_write.h"
 #include "cli/context.h"
 #include "cli/exit.h"
+#include "model/known_time.h"
 #include "model/media.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -67,7 +68,7 @@ struct BlockWriter {
 
 void append_time(json::ObjectWriter& object, std::string_view name,
                  const std::optional<Time>& time) {
-  if (time) {
+  if (time && is_known(*time)) {
     object.field(name, format_time(*time));
   } else {
     object.null(name);
@@ -93,9 +94,9 @@ void append_info(json::ObjectWriter& object, const SessionInfo& info) {
       .field("provider", info.provider)
       .field("model", info.model)
       .field("working_dir", info.working_dir)
-      .field("messages", info.head.value)
-      .field("created_at", format_time(info.created_at))
-      .field("updated_at", format_time(info.updated_at));
+      .field("messages", info.head.value);
+  append_time(object, "created_at", info.created_at);
+  append_time(object, "updated_at", info.updated_at);
   append_time(object, "closed_at", info.closed_at);
   if (info.forked_from) {
     object.field("forked_from", info.forked_from->session.str())
@@ -166,8 +167,8 @@ std::string message_document(const Message& message) {
   json::ObjectWriter object(out);
   object.field("seq", message.seq.value)
       .field("role", message.role)
-      .field("state", message.state == MessageState::complete ? "complete" : "incomplete")
-      .field("created_at", format_time(message.created_at));
+      .field("state", message.state == MessageState::complete ? "complete" : "incomplete");
+  append_time(object, "created_at", message.created_at);
   for (const auto& [name, value] :
        {std::pair("provider", &message.provider), std::pair("model", &message.model),
         std::pair("response_id", &message.response_id)}) {

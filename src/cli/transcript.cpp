@@ -11,6 +11,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/session_json.h"
+#include "model/known_time.h"
 #include "model/media.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
@@ -105,7 +106,7 @@ std::string transcript_head(const Session& session) {
   out += row("mode", info.mode);
   out += row("model", info.model.empty() ? info.provider : cat(info.provider, ", ", info.model));
   out += row("folder", info.working_dir);
-  out += row("begun", format_time(info.created_at));
+  out += row("begun", is_known(info.created_at) ? format_time(info.created_at) : "unknown");
   if (info.forked_from) {
     out += row("forked from",
                cat(info.forked_from->session.str(), " at ", info.forked_from->at.value));
@@ -126,7 +127,7 @@ std::string transcript_prompts(const std::vector<std::string>& newest_first) {
 
 std::string transcript_message(const Message& message, Detail detail) {
   std::string out = cat("\n## ", message.seq.value, " ", terminal_line(message.role));
-  if (message.created_at != Time()) {
+  if (is_known(message.created_at)) {
     out += cat(" · ", format_time(message.created_at));
   }
   if (!message.model.empty()) {

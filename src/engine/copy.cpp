@@ -96,6 +96,9 @@ class Copy {
     const bool is_archived = present && present->info.state == SessionState::archived;
     if (copied_.fate != CopyFate::conflict && !is_archived) {
       REPRISE_TRY(beside(reduced));
+      if (copied_.fate == CopyFate::copied) {
+        REPRISE_TRY(compare(session));
+      }
       REPRISE_TRY(archive(session.info));
     }
     copied_.losses.assign(losses_.begin(), losses_.end());
@@ -104,19 +107,20 @@ class Copy {
 
  private:
   // The messages of the source from `at` on, as many as are in memory at a time; `at` is then what
-  // follows them.
-  Result<std::vector<Message>> next_batch(Seq& at) {
+  // follows them. A gap between them costs nothing, however wide it is.
+  Result<std::vector<Message>> next_batch(Seq& at, Seq source_head) {
     std::vector<Message> messages;
     std::int64_t bytes = 0;
-    Seq end = at.next(kBatch);
+    Seq end = source_head;
     const auto take = [&](Message&& message) {
       bytes += text_bytes(message);
-      const bool is_enough = bytes >= kBatchBytes;
+      const bool is_enough = bytes >= kBatchBytes || std::ssize(messages) + 1 >= kBatch;
       end = is_enough ? message.seq.next() : end;
       messages.push_back(std::move(message));
       return is_enough ? Flow::stop : Flow::go_on;
     };
-    REPRISE_ASSIGN(const ReadReport report, source_.read(id_, {.from = at, .to = end}, take));
+    REPRISE_ASSIGN(const ReadReport report,
+                   source_.read(id_, {.from = at, .to = source_head}, take));
     for (const Damage& part : report.damage) {
       losses_.insert(cat("a damaged part: ", part.where, ": ", part.reason));
     }
@@ -128,7 +132,7 @@ class Copy {
   Result<> add_responses(Session& reduced, Seq source_head) {
     std::vector<ResponseLink>& chain = reduced.response_chain;
     for (Seq at; at < source_head;) {
-      REPRISE_ASSIGN(const std::vector<Message> batch, next_batch(at));
+      REPRISE_ASSIGN(const std::vector<Message> batch, next_batch(at, source_head));
       for (const Message& message : batch) {
         const ResponseLink link{message.provider, message.response_id};
         if (ends_a_kept_turn(message) && std::ranges::find(chain, link) == chain.end()) {
@@ -148,7 +152,7 @@ class Copy {
       if (stop_.stop_requested()) {
         return fail(Code::cancelled, cat("copying stopped at message ", at.value));
       }
-      REPRISE_ASSIGN(std::vector<Message> batch, next_batch(at));
+      REPRISE_ASSIGN(std::vector<Message> batch, next_batch(at, source_head));
       for (Message& message : batch) {
         message = reduce(std::move(message), holds_, losses_);
       }
@@ -241,6 +245,35 @@ class Copy {
       return {};
     }
     REPRISE_TRY(to->put_blob(bytes));
+    return {};
+  }
+
+  // What the target made of the session: nothing is lost without a word.
+  Result<> compare(const Session& source) {
+    REPRISE_ASSIGN(const Session there, get(target_, id_));
+    const SessionInfo& from = source.info;
+    const SessionInfo& to = there.info;
+    const auto note = [this](bool is_same, std::string_view what) {
+      if (!is_same) {
+        losses_.emplace(what);
+      }
+    };
+    note(from.title == to.title, "the title");
+    note(from.mode == to.mode, "the mode");
+    note(from.provider == to.provider, "the provider");
+    note(from.model == to.model, "the model");
+    note(from.working_dir == to.working_dir, "the folder");
+    note(from.created_at == to.created_at, "when it began");
+    note(from.updated_at == to.updated_at, "when it was last active");
+    note(from.closed_at == to.closed_at, "when it was closed");
+    note(from.forked_from == to.forked_from, "that it is a fork");
+    note(from.state != SessionState::active || to.state == from.state, "that it was active");
+    note(from.state != SessionState::closed || to.state == from.state, "that it was closed");
+    note(source.system_prompt == there.system_prompt, "the system prompt");
+    note(source.config == there.config, "the session's settings");
+    note(source.usage == there.usage, "the sums of usage");
+    note(source.prompt_history == there.prompt_history, "the prompt history");
+    note(source.extra == there.extra, "fields of other programs");
     return {};
   }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -72,6 +74,48 @@ class SmallStore final : public Store {
   StoreOffers offers_;
   std::optional<int> fail_at_;
   std::vector<Durability> durabilities_;
+};
+
+// Its messages from the second on stand behind a gap as wide as there can be.
+class GappedStore final : public Store {
+ public:
+  explicit GappedStore(Store& inside) : inside_(inside) {}
+  Result<> create(const Session& session) override { return inside_.create(session); }
+  Result<std::optional<Session>> find(const SessionId& id) override {
+    auto found = inside_.find(id);
+    if (found && *found) {
+      (*found)->info.head.value += kGap;
+    }
+    return found;
+  }
+  Result<> update(const SessionId& id, const SessionPatch& patch) override {
+    return inside_.update(id, patch);
+  }
+  Result<SessionPage> list(const SessionQuery& query) override { return inside_.list(query); }
+  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
+                          AppendOptions options) override {
+    return inside_.append(id, std::move(messages), std::move(options));
+  }
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    ++reads_;
+    const auto inner = [](Seq seq) {
+      return Seq{seq.value > 1 ? std::max<std::int64_t>(1, seq.value - kGap) : seq.value};
+    };
+    const auto outer = [&](Message&& message) {
+      message.seq.value += message.seq.value > 0 ? kGap : 0;
+      return sink(std::move(message));
+    };
+    return inside_.read(id, {.from = inner(range.from), .to = inner(range.to)}, outer);
+  }
+  StoreHolds holds() const override { return inside_.holds(); }
+  const StoreOffers& offers() const override { return offers_; }
+  int reads() const { return reads_; }
+
+ private:
+  static constexpr std::int64_t kGap = std::int64_t{1} << 62U;
+  Store& inside_;
+  StoreOffers offers_;
+  int reads_ = 0;
 };
 
 class Copying : public testing::Test {
@@ -236,6 +280,69 @@ TEST_F(Copying, TakesShortMessagesAThousandAtATime) {
   SmallStore target(std::move(target_), {});
   copy(target);
   EXPECT_THAT(target.durabilities(), ElementsAre(Durability::os, Durability::disk));
+}
+
+TEST_F(Copying, CountsNoGaps) {
+  add(*source_, id_, 0, 3, "text ");
+  GappedStore gapped(*source_);
+  for (const bool words : {true, false}) {
+    SmallStore target(open_memory_store(), {.words = words});
+    const auto copied = copy_session(gapped, target, id_);
+    ASSERT_TRUE(copied) << copied.error().message;
+    EXPECT_EQ(copied->messages, words ? 3 : 0);
+  }
+  EXPECT_LE(gapped.reads(), 4);
+}
+
+TEST_F(Copying, WhatTheTargetMadeOfASessionIsListed) {
+  // Messages of other programs say neither what they used nor when they were.
+  Message old = message("user", "old", 0);
+  old.created_at = {};
+  ASSERT_TRUE(source_->append(id_, {old}, {}));
+  ASSERT_TRUE(source_->append(id_, {message("assistant", "answer", 5)}, {}));
+  EXPECT_THAT(copy(*target_).losses, IsEmpty());
+  EXPECT_EQ(get(*target_, id_)->info.updated_at, Time(std::chrono::seconds(1'700'000'005)));
+  class Forgetful final : public Store {
+   public:
+    explicit Forgetful(Store& inside) : inside_(inside) {}
+    Result<> create(const Session& session) override {
+      Session less = session;
+      less.info.title.clear();
+      less.info.created_at = {};
+      less.info.closed_at = Time(std::chrono::seconds(1));
+      less.extra.push_back({"x", RawJson()});
+      less.prompt_history = {"y"};
+      return inside_.create(less);
+    }
+    Result<std::optional<Session>> find(const SessionId& id) override { return inside_.find(id); }
+    Result<> update(const SessionId& id, const SessionPatch& patch) override {
+      return inside_.update(id, patch);
+    }
+    Result<SessionPage> list(const SessionQuery& query) override { return inside_.list(query); }
+    Result<Appended> append(const SessionId& id, std::vector<Message> messages,
+                            AppendOptions options) override {
+      for (Message& one : messages) {
+        one.created_at = {};
+      }
+      return inside_.append(id, std::move(messages), std::move(options));
+    }
+    Result<ReadReport> read(const SessionId& id, ReadRange range,
+                            const MessageSink& sink) override {
+      return inside_.read(id, range, sink);
+    }
+    StoreHolds holds() const override { return inside_.holds(); }
+    const StoreOffers& offers() const override { return offers_; }
+
+   private:
+    Store& inside_;
+    StoreOffers offers_;
+  };
+  const auto inside = open_memory_store();
+  Forgetful target(*inside);
+  EXPECT_THAT(copy(target).losses, ElementsAre("fields of other programs", "the prompt history",
+                                               "the title", "when it began", "when it was closed"));
+  EXPECT_EQ(get(target, id_)->info.updated_at, Time(std::chrono::seconds(1'700'000'005)))
+      << "messages without a time leave it as it is";
 }
 
 TEST_F(Copying, ListsWhatTheTargetCannotHold) {

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "engine/history.h"
 #include "engine/unanswered.h"
+#include "model/known_time.h"
 #include "reprise/conversation.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
@@ -259,9 +260,7 @@ void Record::done(const Batch& batch, const Appended& appended) {
     memory_.at(batch.memory_at + i).seq = appended.first.next(static_cast<std::int64_t>(i));
   }
   session_.info.head = appended.head;
-  if (!batch.messages.empty()) {
-    session_.info.updated_at = batch.messages.back().created_at;
-  }
+  session_.info.updated_at = activity_after(session_.info.updated_at, batch.messages);
 }
 
 void Record::flush() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "model/known_time.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
@@ -113,7 +114,7 @@ Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Mes
   for (Message& message : messages) {
     message.seq = info.head;
     info.head = info.head.next();
-    info.updated_at = message.created_at;
+    info.updated_at = is_known(message.created_at) ? message.created_at : info.updated_at;
     count_usage(stored, message);
     stored.log->own.push_back(std::make_shared<const Message>(std::move(message)));
   }

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "cli/past.h"
+#include "model/known_time.h"
 #include "model/media.h"
 #include "reprise/message.h"
 #include "reprise/types.h"
@@ -127,9 +128,10 @@ void EntryMaker::add_footer(const Message& message) {
     return std::holds_alternative<ToolUseBlock>(block);
   });
   if (!calls) {
-    entries_.push_back({.kind = Entry::Kind::footer,
-                        .text = footer_text(message.model, turn_),
-                        .at = message.created_at});
+    entries_.push_back(
+        {.kind = Entry::Kind::footer,
+         .text = footer_text(message.model, turn_),
+         .at = is_known(message.created_at) ? std::optional(message.created_at) : std::nullopt});
     turn_ = Usage{};
   }
 }

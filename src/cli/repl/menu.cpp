@@ -12,6 +12,7 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/age.h"
+#include "model/known_time.h"
 #include "reprise/session.h"
 #include "reprise/types.h"
 
@@ -37,7 +38,7 @@ std::string menu_text(std::span<const SessionInfo> sessions, Time now, std::size
     const std::string mode = info.mode.empty() ? "" : cat("[", terminal_line(info.mode), "] ");
     const std::string front = cat(i + 1, ". ", mode);
     // A date that could not be read is none.
-    const std::string age = info.updated_at == Time{} ? "no date" : age_text(info.updated_at, now);
+    const std::string age = is_known(info.updated_at) ? age_text(info.updated_at, now) : "no date";
     const std::string back = cat("  (", age, ")");
     const std::size_t taken = display_width(front) + display_width(back);
     const std::size_t room =

@@ -11,6 +11,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/fields.h"
+#include "model/known_time.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/session.h"
@@ -169,16 +170,16 @@ void write_native(MemberLines& lines, const Session& session) {
     lines.text("draftPath", info.working_dir);
   }
   lines.raw("responseIds", ids_text(session.response_chain));
-  if (info.created_at != Time{}) {
+  if (is_known(info.created_at)) {
     lines.text("createdAt", format_milliseconds(info.created_at));
   }
-  if (info.updated_at != Time{}) {
+  if (is_known(info.updated_at)) {
     lines.text("updatedAt", format_milliseconds(info.updated_at));
   }
   for (const ExtraField& field : session.extra) {
     const bool taken = field.name == "id" || field.name == "responseIds" || field.name == kRest ||
-                       (field.name == "createdAt" && info.created_at != Time{}) ||
-                       (field.name == "updatedAt" && info.updated_at != Time{});
+                       (field.name == "createdAt" && is_known(info.created_at)) ||
+                       (field.name == "updatedAt" && is_known(info.updated_at));
     if (!taken) {
       lines.raw(field.name, field.value.text());
     }

@@ -8,6 +8,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "model/known_time.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
@@ -184,7 +185,9 @@ StoredSession session_at(const FactsFile& facts, const LogState& log) {
     set_state(stored, state_from_json(mark->state));
   }
   if (mark != nullptr && log.mark_is_last) {
-    session.info.updated_at = mark->created_at;
+    if (is_known(mark->created_at)) {
+      session.info.updated_at = mark->created_at;
+    }
   } else if (log.head.value > 0) {
     session.info.updated_at = log.changed;
   }

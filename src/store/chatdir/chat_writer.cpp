@@ -19,6 +19,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "model/known_time.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
@@ -226,7 +227,7 @@ Result<std::string> ChatWriter::encode(std::int64_t start, Seq from,
     REPRISE_TRY(append_line(bytes, start + static_cast<std::int64_t>(bytes.size()), message,
                             std::move(mark), names));
     info.head = info.head.next();
-    info.updated_at = message.created_at;
+    info.updated_at = is_known(message.created_at) ? message.created_at : info.updated_at;
   }
   return bytes;
 }

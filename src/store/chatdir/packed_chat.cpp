@@ -23,6 +23,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "model/known_time.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
@@ -131,8 +132,8 @@ Result<StoredSession> read_description(const SessionId& id, std::string_view jso
     info.title = text_of(json::find_member(json, "title"));
   }
   if (const auto date = parse_time(text_of(json::find_member(json, "date"))); date) {
-    info.created_at = info.created_at == Time() ? *date : info.created_at;
-    info.updated_at = info.updated_at == Time() ? *date : info.updated_at;
+    info.created_at = is_known(info.created_at) ? info.created_at : *date;
+    info.updated_at = is_known(info.updated_at) ? info.updated_at : *date;
   }
   if (stored.session.usage == Usage{}) {
     stored.session.usage = step_usage_from_json(json::find_member(json, "usage"));

@@ -11,6 +11,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "model/known_time.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
@@ -179,7 +180,7 @@ class Writer {
         meta.others = members_of(own->text());
       }
       meta.last_updated =
-          value.info.updated_at == Time{} ? std::nullopt : std::optional(value.info.updated_at);
+          !is_known(value.info.updated_at) ? std::nullopt : std::optional(value.info.updated_at);
     }
     std::string text = "{\n    \"last_updated\": ";
     text += meta.last_updated ? json::quoted(format_milliseconds(*meta.last_updated)) : "null";

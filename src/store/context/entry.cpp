@@ -9,6 +9,7 @@
 
 #include "base/json_scan.h"
 #include "model/fields.h"
+#include "model/known_time.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/types.h"
@@ -137,7 +138,7 @@ std::string usage_text(const Usage& usage, const std::string& model) {
 void write_native(MemberLines& writer, const Message& message) {
   writer.text("role", message.role);
   writer.text("content", plain_text(message));
-  if (message.created_at != Time{} && !has(message.extra, "timestamp")) {
+  if (is_known(message.created_at) && !has(message.extra, "timestamp")) {
     writer.text("timestamp", format_milliseconds(message.created_at));
   }
   if (message.usage && !has(message.extra, "usage")) {

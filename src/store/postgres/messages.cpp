@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "model/known_time.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
@@ -84,7 +85,7 @@ Query append_query(const Key& key, const Batch& batch, const Names& counted, Hel
       key,
       options.expected_head && held == Held::no ? std::optional(options.expected_head->value)
                                                 : std::nullopt,
-      batch.size(), batch.times.empty() ? std::nullopt : std::optional(batch.times.back()));
+      batch.size(), batch.times.empty() ? std::nullopt : std::optional(batch.activity));
   if (shape.has_one_name()) {
     values.add(batch.operation);
   } else {
@@ -233,6 +234,7 @@ Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptio
   Batch batch{.options = options,
               .operation = options.operation ? cat("operation:", options.operation->str())
                                              : operation_name()};
+  batch.activity = microseconds_of(activity_after(kUnknownTime, messages));
   for (const Message& message : messages) {
     add_content(batch, message);
     REPRISE_TRY(add_request(batch, message));

@@ -20,6 +20,7 @@ namespace reprise::postgres {
 struct Batch {
   const AppendOptions& options;
   std::string operation = {};  // its name in reprise_once; one of our own when the caller gave none
+  std::int64_t activity = 0;   // the last time of a message that is known, 0 for none
   // Of the messages, in their order.
   Integers places = {};
   Integers times = {};

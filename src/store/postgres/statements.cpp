@@ -152,8 +152,8 @@ AppendStatement make_append(const AppendShape& shape) {
   const std::string messages =
       shape.single ? insert_single(placeholders, names) : insert_batch(placeholders, names);
   std::string set =
-      " head = h.head + $4::int8, updated_us = coalesce($5::int8, h.updated_us),"
-      " updated_slot = " REPRISE_SLOT("coalesce($5::int8, h.updated_us)");
+      " head = h.head + $4::int8, updated_us = coalesce(nullif($5::int8, 0), h.updated_us),"
+      " updated_slot = " REPRISE_SLOT("coalesce(nullif($5::int8, 0), h.updated_us)");
   std::string where;
   if (shape.usage) {
     set += set_usage(placeholders);

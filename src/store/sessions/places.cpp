@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "model/known_time.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -149,7 +150,7 @@ Result<bool> is_sessions_folder(const fs::path& path) {
   // Other programs keep conversations as JSON, too, but say neither where nor since when.
   return std::ranges::any_of(found | std::views::take(kLookedAtMax), [](const PlacedFile& one) {
     const auto info = read_info(one.file, one.placed);
-    return info && (!info->working_dir.empty() || info->created_at != Time{});
+    return info && (!info->working_dir.empty() || is_known(info->created_at));
   });
 }
 

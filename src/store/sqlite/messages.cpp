@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "model/known_time.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
@@ -237,7 +238,8 @@ Result<Appended> write_batch(Connection& connection, const SessionId& id, Seq fi
     for (const Message& message : batch.messages) {
       REPRISE_TRY(count_usage(connection, id, message, now.usage));
     }
-    REPRISE_TRY(move_head(connection, id, appended.head, batch.messages.back().created_at, now));
+    REPRISE_TRY(move_head(connection, id, appended.head,
+                          activity_after(now.updated_at, batch.messages), now));
     REPRISE_TRY(insert_batch(connection, id, first, batch));
   }
   REPRISE_TRY(change_answer(connection, id, batch.options));

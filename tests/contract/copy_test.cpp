@@ -1,0 +1,140 @@
+// Copying from every store to every store: each fact is the same afterwards, or named as lost.
+
+#include "engine/copy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "contract/store_contract.h"
+#include "engine/copy_reduce.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+namespace {
+
+struct Pair {
+  StoreCase from;
+  StoreCase to;
+};
+
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name.
+void PrintTo(const Pair& pair, std::ostream* out) {
+  *out << pair.from.name << "_" << pair.to.name;
+}
+
+std::vector<Pair> pairs() {
+  std::vector<Pair> all;
+  for (const StoreCase& from : store_cases()) {
+    for (const StoreCase& to : store_cases()) {
+      all.push_back({from, to});
+    }
+  }
+  return all;
+}
+
+class CopyPairs : public testing::TestWithParam<Pair> {
+ protected:
+  // A session in which nothing is as it begins, and messages of which one has no time.
+  void fill() {
+    engine::Losses none;
+    must(source_->create(engine::reduce(full_session("s"), source_->holds(), none)));
+    Message timeless = user("when?");
+    timeless.created_at = {};
+    Message last = assistant("last", at(90, 654'321));
+    last.response_id = "resp_9";
+    for (Message message : {full_message(), timeless, last}) {
+      message = engine::reduce(std::move(message), source_->holds(), none);
+      if (!source_->holds().words) {
+        message.blocks.clear();
+      }
+      must(source_->append(id_, {std::move(message)}, {}));
+    }
+  }
+
+  // A loss that is named by any of these.
+  template <class Value>
+  void expect_same(const Value& there, const Value& here, std::string_view field,
+                   const std::vector<std::string>& losses,
+                   const std::vector<std::string_view>& names) {
+    const bool named = std::ranges::any_of(names, [&losses](std::string_view name) {
+      return std::ranges::find(losses, name) != losses.end();
+    });
+    EXPECT_TRUE(there == here || named) << field << " was lost without a word";
+  }
+
+  const TemporaryFolder from_;
+  const TemporaryFolder to_;
+  const SessionId id_ = session_id("s");
+  std::unique_ptr<Store> source_ = must(GetParam().from.open(from_.path(), {}));
+  std::unique_ptr<Store> target_ = must(GetParam().to.open(to_.path(), {}));
+};
+
+TEST_P(CopyPairs, LoseNothingWithoutAWord) {
+  fill();
+  const Session here = must(get(*source_, id_));
+  const std::vector<Message> said = must(read_all(*source_, id_));
+  const CopiedSession copied = must(copy_session(*source_, *target_, id_));
+  const auto& losses = copied.losses;
+  const Session there = must(get(*target_, id_));
+  const auto same = [&](const auto& a, const auto& b, std::string_view field,
+                        const std::vector<std::string_view>& names) {
+    expect_same(a, b, field, losses, names);
+  };
+  same(there.info.title, here.info.title, "title", {"the title"});
+  same(there.info.mode, here.info.mode, "mode", {"the mode"});
+  same(there.info.state, here.info.state, "state", {"that it was active", "that it was closed"});
+  same(there.info.provider, here.info.provider, "provider", {"the provider"});
+  same(there.info.model, here.info.model, "model", {"the model"});
+  same(there.info.working_dir, here.info.working_dir, "folder", {"the folder"});
+  same(there.info.head, here.info.head, "head", {"the messages' words"});
+  same(there.info.created_at, here.info.created_at, "created_at", {"when it began"});
+  same(there.info.updated_at, here.info.updated_at, "updated_at", {"when it was last active"});
+  same(there.info.closed_at, here.info.closed_at, "closed_at", {"when it was closed"});
+  same(there.info.forked_from, here.info.forked_from, "forked_from", {"that it is a fork"});
+  same(there.system_prompt, here.system_prompt, "system_prompt", {"the system prompt"});
+  same(there.config, here.config, "config", {"the session's settings"});
+  same(there.usage, here.usage, "usage", {"the sums of usage"});
+  same(there.prompt_history, here.prompt_history, "prompt_history", {"the prompt history"});
+  same(there.extra, here.extra, "extra", {"fields of other programs"});
+  same(there.response_chain, here.response_chain, "response_chain", {"the response ids"});
+  const std::vector<Message> copies = must(read_all(*target_, id_));
+  if (!target_->holds().words) {
+    same(copies.size(), said.size(), "messages", {"the messages' words"});
+    return;
+  }
+  ASSERT_EQ(copies.size(), said.size());
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    const Message& a = copies[i];
+    const Message& b = said[i];
+    same(a.role, b.role, "role", {});
+    same(a.blocks, b.blocks, "blocks", {"blocks that are not text"});
+    same(a.created_at, b.created_at, "a message's created_at", {});
+    same(a.provider, b.provider, "a message's provider", {"the messages' providers"});
+    same(a.model, b.model, "a message's model", {"the messages' models"});
+    same(a.response_id, b.response_id, "response_id", {"the messages' response ids"});
+    same(a.usage, b.usage, "a message's usage", {"the messages' usage"});
+    same(a.state, b.state, "a message's state", {"that answers were cut"});
+    same(a.extra, b.extra, "a message's extra", {});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, CopyPairs, testing::ValuesIn(pairs()), [](const auto& one) {
+  return cat(one.param.from.name, "_", one.param.to.name);
+});
+
+}  // namespace
+}  // namespace reprise::test
