@@ -244,5 +244,17 @@ TEST_P(StoreContract, UsageCountsForItsOwnSession) {
   EXPECT_EQ(found(two).usage, usage("", 5, 1));
 }
 
+TEST_P(StoreContract, MessagesWithoutATimeAreNoActivityOf1970) {
+  REPRISE_NEEDS(holds().words);
+  const SessionId id = create("s", {user("known", at(50))});
+  append(id, {assistant("unknown", Time())});
+  EXPECT_EQ(found(id).info.updated_at, at(50));
+  append(id, {user("known", at(60)), assistant("unknown", Time())});
+  EXPECT_EQ(found(id).info.updated_at, at(60)) << "the last one that is known";
+  reopen();
+  EXPECT_EQ(found(id).info.updated_at, at(60));
+  EXPECT_EQ(stored(id).back().created_at, Time());
+}
+
 }  // namespace
 }  // namespace reprise::test

@@ -120,11 +120,11 @@ TEST_P(StoreContract, ArtefactNamesThatAreNoNamesAreRefused) {
   REPRISE_NEEDS(offers().artefacts);
   Artefacts& artefacts = *offers().artefacts;
   const SessionId id = create("s");
-  const std::string longest(255, 'n');
+  const std::string longest(200, 'n');
   for (const std::string& name :
        {std::string(), std::string("."), std::string(".."), std::string("/a"), std::string("a/"),
         std::string("a//b"), std::string("../x"), std::string("a/../b"), std::string("a/."),
-        std::string("a\0", 2), longest + "n", std::string(4001, '/')}) {
+        std::string("a\0", 2), std::string(256, 'n'), std::string(4001, '/')}) {
     EXPECT_TRUE(fails(artefacts.save_artefact(id, {1}, name, "x"), Code::invalid_argument)) << name;
     EXPECT_TRUE(fails(artefacts.append_artefact(id, {1}, name, "x"), Code::invalid_argument))
         << name;

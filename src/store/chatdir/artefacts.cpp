@@ -82,8 +82,9 @@ std::string_view file_of(std::string_view name) {
 
 // The record is no artefact; what was kept aside of it can be read.
 bool is_record(std::string_view file) {
-  return std::ranges::any_of(std::array{kMessagesFile, kFactsFile, kAnswerFile, kLockFile},
-                             [file](std::string_view one) { return file == one; });
+  return std::ranges::any_of(
+      std::array{kMessagesFile, kReplacedFile, kFactsFile, kAnswerFile, kLockFile},
+      [file](std::string_view one) { return file == one; });
 }
 
 bool is_beside_record(std::string_view file) {

@@ -131,6 +131,9 @@ class FactsReader {
 void set_state(StoredSession& stored, State state) {
   stored.session.usage = std::move(state.usage);
   stored.session.info.answering.reset();
+  if (is_known(state.updated_at)) {
+    stored.session.info.updated_at = state.updated_at;
+  }
   stored.partial.reset();
   if (state.answering) {
     PartialStart& start = *state.answering;

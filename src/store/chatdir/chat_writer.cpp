@@ -47,13 +47,15 @@ namespace fs = std::filesystem;
 // So many messages lie between a tool call and its result at most.
 constexpr std::int64_t kCallSearchMax = 100;
 
-std::string state_of(const StoredSession& session) {
+// `time` is that of the line in which it stands.
+std::string state_of(const StoredSession& session, Time time) {
   State state{.usage = session.session.usage, .answering = {}};
   if (session.partial) {
     const Partial& running = *session.partial;
     state.answering = PartialStart{running.answer, running.owner, running.provider, running.model,
                                    running.started_at};
   }
+  state.updated_at = is_known(time) ? kUnknownTime : session.session.info.updated_at;
   return state_to_json(state);
 }
 
@@ -220,14 +222,14 @@ Result<std::string> ChatWriter::encode(std::int64_t start, Seq from,
       }
     }
     count_usage(now_, message);
+    info.updated_at = is_known(message.created_at) ? message.created_at : info.updated_at;
     if (mark.ends_batch()) {
       mark.operation = options.operation;
-      mark.state = state_of(now_);
+      mark.state = state_of(now_, message.created_at);
     }
     REPRISE_TRY(append_line(bytes, start + static_cast<std::int64_t>(bytes.size()), message,
                             std::move(mark), names));
     info.head = info.head.next();
-    info.updated_at = is_known(message.created_at) ? message.created_at : info.updated_at;
   }
   return bytes;
 }
@@ -305,7 +307,7 @@ Result<std::int64_t> ChatWriter::end_batch(Seq to, std::int64_t end, std::string
   REPRISE_ASSIGN(const Line read, read_line(bytes));
   Mark mark = *found->mark;
   mark.of = mark.number;
-  mark.state = state_of(now_);
+  mark.state = state_of(now_, read.message.created_at);
   REPRISE_ASSIGN(const ToolNames names, names_for(mark.seq, {read.message}));
   REPRISE_TRY(append_line(line, last.offset, read.message, std::move(mark), names));
   return last.offset;

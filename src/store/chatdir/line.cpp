@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "base/json_scan.h"
@@ -237,17 +238,18 @@ class LineReader {
 
   void keep(std::string_view name, std::string_view raw) {
     Extra& extra = line_.message.extra;
-    const auto known = std::ranges::find(extra, name, &ExtraField::name);
-    if (known == extra.end()) {
+    const auto [known, is_new] = places_.try_emplace(std::string(name), extra.size());
+    if (is_new) {
       extra.push_back({std::string(name), json::take(raw)});
     } else {
-      known->value = json::take(raw);
+      extra[known->second].value = json::take(raw);
       line_.duplicate = true;
     }
   }
 
   json::Scanner scanner_;
   Line line_;
+  std::unordered_map<std::string, std::size_t> places_;  // of the members in `extra`
   std::string_view ours_;
   bool has_role_ = false;
   bool has_content_ = false;

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
@@ -155,6 +157,20 @@ TEST(ChatLine, OddLinesAreReadAndSaidToBeOdd) {
   EXPECT_FALSE(read_line(R"({"role":"user")"));
   EXPECT_FALSE(read_line("[]"));
   EXPECT_FALSE(read_line(std::string(100'000, '[')));
+}
+
+// Each looked for among all before it, they would take minutes.
+TEST(ChatLine, ReadsAsManyMembersAsFitOnALine) {
+  constexpr std::size_t kMembers = 500'000;
+  std::string line = R"({"role":"user","content":"a")";
+  for (std::size_t i = 0; i < kMembers; ++i) {
+    line += cat(",\"m", i, "\":1");
+  }
+  const auto read = read_line(line + R"(,"m7":2})");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->message.extra.size(), kMembers);
+  EXPECT_EQ(read->message.extra[7].value, raw("2"));
+  EXPECT_TRUE(read->duplicate);
 }
 
 TEST(ChatLine, WhatOthersChangedWins) {

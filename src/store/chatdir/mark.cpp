@@ -12,6 +12,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "model/known_time.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
@@ -129,6 +130,9 @@ std::string state_to_json(const State& state) {
   if (state.answering) {
     object.raw("answering", answer_to_json(*state.answering));
   }
+  if (is_known(state.updated_at)) {
+    object.field("updated_at", format_time(state.updated_at));
+  }
   object.close();
   return out == "{}" ? "" : out;
 }
@@ -137,6 +141,10 @@ State state_from_json(std::string_view json) {
   State state;
   if (auto usage = usage_from_json(json::find_member(json, "usage")); usage) {
     state.usage = *std::move(usage);
+  }
+  json::Scanner scanner(json::find_member(json, "updated_at"));
+  if (scanner.kind() == json::Kind::string && !read_time(scanner, state.updated_at)) {
+    state.updated_at = {};
   }
   if (auto running = answer_from_json(json::find_member(json, "answering")); running) {
     state.answering = PartialStart{running->answer, running->owner, running->provider,

@@ -43,6 +43,7 @@ struct Mark {
 struct State {
   Usage usage = {};
   std::optional<PartialStart> answering = {};
+  Time updated_at = {};  // only where the line's own time is not known
 };
 std::string state_to_json(const State& state);
 State state_from_json(std::string_view json);
