@@ -70,6 +70,8 @@ struct Request {
   std::vector<ToolSpec> tools = {};
   std::string previous_response_id =
       {};  // continue from there; `messages` then has only what is new
+  // The words are nowhere but at the provider, which is to keep the answer where it can.
+  bool keep_response = false;
   bool stream = true;
   RequestOptions options = {};
   std::string conversation = {};  // an id that its requests share; "" for none
@@ -168,6 +170,9 @@ class Provider {
 
   // True when a response id of this provider can be continued from.
   virtual bool keeps_responses() const { return false; }
+  // Whether that is its usual way. Else each request has the whole history, and ids are continued
+  // from only where the words are nowhere else (Request::keep_response).
+  virtual bool continues_responses() const { return keeps_responses(); }
 
   // Thinking blocks and raw blocks are sent back only to the provider they came from.
   virtual bool accepts_thinking_from(std::string_view provider) const { return provider == name(); }
@@ -194,6 +199,10 @@ struct ProviderOptions {
   // Of one answer: text, thinking, tool inputs and raw blocks together, and whatever a server sends
   // without adding to them. An answer that is larger ends with io and EFBIG.
   std::int64_t answer_bytes_max = kAnswerBytesMax;
+  // openai-responses: whether the provider keeps the answers, so that a request has only what is
+  // new. Without a value OpenAI does, and others are asked to only where the words are nowhere
+  // else; false: never.
+  std::optional<bool> store = std::nullopt;
 };
 
 // A kind of provider, and what it uses when nobody says otherwise.

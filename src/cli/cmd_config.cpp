@@ -134,9 +134,15 @@ std::vector<Shown> shown_settings(const Settings& settings) {
   if (settings.budget) {
     out.push_back({"budget", std::to_string(*settings.budget)});
   }
+  if (settings.max_answer_bytes) {
+    out.push_back({"max_answer_bytes", std::to_string(*settings.max_answer_bytes)});
+  }
   add(out, "retention", settings.retention);
   for (const auto& [name, provider] : settings.providers) {
     add(out, cat("providers.", name, "."), provider);
+    if (provider.store) {
+      out.push_back({cat("providers.", name, ".store"), *provider.store ? "true" : "false"});
+    }
   }
   for (const auto& [name, section] : settings.requests) {
     add(out, name.empty() ? "" : cat("providers.", name, "."), section);

@@ -73,7 +73,7 @@ constexpr ProviderKey kProviderKeys[] = {
     {"key_command", Reach::trusted, &ProviderSettings::key_command},
 };
 
-constexpr std::array<std::string_view, 17> kTopKeys = {"store",       "store_key_command",
+constexpr std::array<std::string_view, 18> kTopKeys = {"store",       "store_key_command",
                                                        "provider",    "system",
                                                        "retention",   "model",
                                                        "dev_model",   "base_url",
@@ -81,10 +81,10 @@ constexpr std::array<std::string_view, 17> kTopKeys = {"store",       "store_key
                                                        "temperature", "max_tokens",
                                                        "budget",      "trust",
                                                        "mode",        "providers",
-                                                       "spill"};
+                                                       "spill",       "max_answer_bytes"};
 constexpr std::array<std::string_view, 4> kModeKeys = {"system", "model", "context", "path"};
-constexpr std::array<std::string_view, 5> kProviderKeyNames = {"model", "dev_model", "base_url",
-                                                               "env_key", "key_command"};
+constexpr std::array<std::string_view, 6> kProviderKeyNames = {"model",   "dev_model",   "base_url",
+                                                               "env_key", "key_command", "store"};
 
 std::vector<std::string_view> with_options(std::span<const std::string_view> names) {
   std::vector<std::string_view> out(names.begin(), names.end());
@@ -362,6 +362,11 @@ class Reader {
     if (key == "budget") {
       return integer(node, "budget", out_.settings.budget);
     }
+    if (key == "max_answer_bytes") {
+      return allowed(key, Reach::trusted, "max_answer_bytes")
+                 ? integer(node, "max_answer_bytes", out_.settings.max_answer_bytes)
+                 : Result<>();
+    }
     if (key == "spill") {
       return allowed(key, Reach::trusted, "spill") ? truth(node, "spill", out_.settings.spill)
                                                    : Result<>();
@@ -396,6 +401,13 @@ class Reader {
     ProviderSettings& out = out_.settings.providers[std::string(name.str())];
     const std::string prefix = cat("providers.", name.str(), ".");
     for (const auto& [key, node] : table) {
+      if (key == "store") {
+        // The answers are left at the provider: that is not for a project to decide.
+        if (allowed(key, Reach::trusted, cat(prefix, "store"))) {
+          REPRISE_TRY(truth(node, cat(prefix, "store"), out.store));
+        }
+        continue;
+      }
       REPRISE_ASSIGN(const bool taken, provider_key(key, node, prefix, out));
       if (!taken) {
         REPRISE_ASSIGN(const bool asked, request_key(key, node, std::string(name.str()), prefix));

@@ -233,6 +233,15 @@ Result<> create_in_store(Context& context, Talk& talk, Session& session) {
   return {};
 }
 
+ProviderOptions provider_options(const Settings& settings, const ProviderChoice& choice) {
+  ProviderOptions options = choice.options;
+  options.answer_bytes_max = settings.max_answer_bytes.value_or(options.answer_bytes_max);
+  if (const auto own = settings.providers.find(choice.name); own != settings.providers.end()) {
+    options.store = own->second.store;
+  }
+  return options;
+}
+
 // Leaves talk.store null when the session can only be held in memory.
 Result<> store_new(Context& context, Talk& talk, Session& session) {
   auto stored = create_in_store(context, talk, session);
@@ -305,7 +314,7 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
                 "openai-chat takes no PDF by URL: download it and attach the file");
   }
   REPRISE_ASSIGN(RequestOptions asked, choose_request(context, request.flags, *settings, choice));
-  REPRISE_ASSIGN(talk->provider, make_provider(choice.name, choice.options));
+  REPRISE_ASSIGN(talk->provider, make_provider(choice.name, provider_options(*settings, choice)));
   talk->model = choice.model;
   talk->spill = make_spill(context, *settings);
   ConversationOptions options = conversation_options(*settings, request, choice, *talk);

@@ -28,6 +28,7 @@ struct ProviderSettings {
   std::optional<std::string> dev_model;
   std::optional<std::string> env_key;      // the variable that holds the key
   std::optional<std::string> key_command;  // a shell command that prints the key
+  std::optional<bool> store;               // openai-responses: the provider keeps the answers
   std::string refusal = {};  // why the server that a project names is not asked; "" when it may be
 };
 
@@ -48,6 +49,7 @@ struct Settings {
   std::optional<double> temperature;
   std::optional<std::int64_t> max_tokens;
   std::optional<std::int64_t> budget;
+  std::optional<std::int64_t> max_answer_bytes;
   std::optional<std::string> retention;
   std::optional<bool> stream;
   std::optional<bool> spill;             // false: what a server does not take is not kept here

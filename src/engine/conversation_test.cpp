@@ -451,6 +451,33 @@ TEST_F(ResponseIdTest, AnExpiredOneIsReplayed) {
   EXPECT_EQ(provider_.seen.at(2).previous_response_id, "r9");
 }
 
+TEST_F(ResponseIdTest, ARefusalToGoOnIsTriedOnceWithAllWords) {
+  provider_.add().fails(Code::invalid_argument);
+  provider_.add().started("r9").text("b").ended();
+  auto talk = this->talk();
+  ASSERT_TRUE(talk.ask("one", listener_));
+  ASSERT_EQ(provider_.seen.size(), 2U);
+  EXPECT_EQ(provider_.seen.at(0).previous_response_id, "r1");
+  EXPECT_EQ(provider_.seen.at(1).previous_response_id, "");
+  EXPECT_EQ(spell(provider_.seen.at(1).messages), "user: q | assistant: a | user: one");
+  EXPECT_EQ(listener_.notes.size(), 1U);
+
+  provider_.scripts.clear();
+  provider_.seen.clear();
+  provider_.add().fails(Code::invalid_argument);
+  EXPECT_EQ(talk.ask("two", listener_).error().code, Code::invalid_argument);
+  EXPECT_EQ(provider_.seen.size(), 2U);  // what is refused with all words is refused
+}
+
+TEST_F(ResponseIdTest, AProviderThatKeepsNothingByItselfGetsAllWords) {
+  provider_.continues = false;
+  provider_.add().text("b").ended();
+  ASSERT_TRUE(talk().ask("one", listener_));
+  EXPECT_EQ(provider_.seen.at(0).previous_response_id, "");
+  EXPECT_FALSE(provider_.seen.at(0).keep_response);
+  EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: q | assistant: a | user: one");
+}
+
 TEST_F(ResponseIdTest, OtherErrorsNeverReplay) {
   for (const Code code : {Code::unauthorized, Code::rate_limited, Code::io, Code::timeout}) {
     provider_.scripts.clear();

@@ -47,6 +47,7 @@ struct SeenRequest {
   std::string model;
   std::string system;
   std::string previous_response_id;
+  bool keep_response = false;
   std::vector<ToolSpec> tools;
   std::vector<Message> messages;
   std::string refusal;
@@ -59,6 +60,7 @@ class FakeProvider final : public Provider {
  public:
   std::string called = "fake";
   bool keeps = false;
+  bool continues = true;       // when it keeps responses
   bool reads_twice = true;     // as a retry does; both must be the same
   std::deque<Script> scripts;  // one for each request; the last one stays
   std::vector<SeenRequest> seen;
@@ -67,6 +69,7 @@ class FakeProvider final : public Provider {
 
   std::string_view name() const override { return called; }
   bool keeps_responses() const override { return keeps; }
+  bool continues_responses() const override { return keeps && continues; }
   Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) override;
   Result<std::string> dry_run(Request& request) override;
 

@@ -225,7 +225,11 @@ class Planner {
     REPRISE_ASSIGN(const Sample sample, take_sample(plan_.view.slice));
     plan_.view.bytes_estimate = sample.bytes_estimate;
     REPRISE_TRY(choose_prompt(sample));
-    if (how_.by_response_id && how_.provider.keeps_responses()) {
+    // Where the words are nowhere else, they cannot be sent.
+    plan_.keep_response = !record_.keeps_words();
+    const bool by_id = how_.provider.continues_responses() ||
+                       (how_.provider.keeps_responses() && plan_.keep_response);
+    if (how_.by_response_id && by_id) {
       REPRISE_ASSIGN(const bool continued, continue_from_response());
       if (continued) {
         return {};
@@ -314,6 +318,7 @@ Request make_request(const ConversationOptions& options, RequestPlan& plan, Requ
           .max_tokens = options.max_tokens,
           .tools = options.tools != nullptr ? options.tools->specs() : std::vector<ToolSpec>(),
           .previous_response_id = std::move(plan.previous_response_id),
+          .keep_response = plan.keep_response,
           .stream = options.stream,
           .options = options.request,
           .conversation = std::move(plan.conversation),

@@ -22,6 +22,7 @@ namespace reprise {
 struct RequestPlan {
   std::string system = {};
   std::string previous_response_id = {};
+  bool keep_response = false;
   std::string conversation = {};
   bool grows = true;  // the next request begins with the same messages
   ViewOptions view;

@@ -121,20 +121,30 @@ Result<Outcome> Turn::run_rounds() {
   }
 }
 
-// One reply. A provider that has forgotten the conversation gets the words again.
+// One reply. A provider that has forgotten the conversation, or does not go on from what it has,
+// gets the words again.
 Result<> Turn::answer_once(Reply& reply) {
   for (;;) {
     auto instruction = go_on_instruction(start_);
-    const bool by_response_id = std::exchange(by_response_id_, true) && !instruction;
+    const bool by_response_id =
+        std::exchange(by_response_id_, true) && !refuses_ids_ && !instruction;
     RequestPlan plan = plan_request(record_, {.options = options_,
                                               .provider = provider_,
                                               .by_response_id = by_response_id,
                                               .last = std::move(instruction)});
     const bool continued = !plan.previous_response_id.empty();
     auto streamed = stream(std::move(plan), reply);
-    const bool expired =
-        !streamed && streamed.error().code == Code::expired && !reply.has_content();
-    if (!expired || !continued) {
+    if (streamed || reply.has_content() || !continued) {
+      return streamed;
+    }
+    if (streamed.error().code == Code::invalid_argument && record_.has_all_words()) {
+      refuses_ids_ = true;
+      observer_.on_note(cat(streamed.error().message,
+                            ": sending the whole conversation instead of going on from the last "
+                            "response; store = false does so at once"));
+      continue;
+    }
+    if (streamed.error().code != Code::expired) {
       return streamed;
     }
     by_response_id_ = false;

@@ -58,6 +58,7 @@ class Turn {
   std::stop_token stop_;
   TurnStart start_;
   bool by_response_id_ = true;
+  bool refuses_ids_ = false;         // a request that went on from a response was refused
   std::optional<Reply> reply_;       // of this round; empty once its message was made
   std::optional<Message> unstored_;  // the message made of it, until it is handed to the record
   std::optional<Message> answer_;    // the last one

@@ -1,5 +1,6 @@
 #include "provider/chat_reader.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -7,8 +8,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/json_scan.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "provider/codec.h"
 #include "provider/json_view.h"
@@ -54,9 +57,78 @@ Usage usage_of(JsonView json) {
   return usage;
 }
 
+// The pieces of reasoning_details: those of one index and type are one object in the end.
+class Details {
+ public:
+  void add(JsonView piece) {
+    const auto [index, type] = piece.members({"index", "type"});
+    if (!piece.is(json::Kind::object)) {
+      return;
+    }
+    const std::string key = cat(index.raw(), " ", type.raw());
+    if (all_.empty() || all_.back().key != key) {
+      all_.push_back({key, {}});
+    }
+    json::Scanner scanner(piece.raw());
+    // The text is valid, so this cannot fail.
+    (void)scanner.object([&](std::string_view name) {
+      std::string_view value;
+      const bool good = scanner.raw(value);
+      if (good) {
+        merge(all_.back(), name, value);
+      }
+      return good;
+    });
+  }
+
+  // "" when there are none.
+  std::string block(std::string_view host) const {
+    if (all_.empty()) {
+      return {};
+    }
+    std::string list;
+    json::ArrayWriter array(list);
+    for (const Detail& detail : all_) {
+      array.item();
+      json::ObjectWriter object(list);
+      for (const auto& [name, value] : detail.fields) {
+        object.raw(name, value);
+      }
+      object.close();
+    }
+    array.close();
+    std::string out;
+    json::ObjectWriter object(out);
+    object.field("type", kReasoningDetails).raw(kReasoningDetails, list).close();
+    return with_host(out, host);
+  }
+
+ private:
+  struct Detail {
+    std::string key;
+    std::vector<std::pair<std::string, std::string>> fields;  // as they stand in JSON
+  };
+
+  static void merge(Detail& detail, std::string_view name, std::string_view value) {
+    const auto known = std::ranges::find(
+        detail.fields, name, [](const auto& one) { return std::string_view(one.first); });
+    const bool is_text = name == "text" || name == "summary" || name == "data";
+    if (known == detail.fields.end()) {
+      detail.fields.emplace_back(name, value);
+    } else if (is_text && known->second.starts_with('"') && value.starts_with('"')) {
+      known->second.pop_back();
+      known->second += value.substr(1);
+    } else if (value != "null") {
+      known->second = value;
+    }
+  }
+
+  std::vector<Detail> all_;
+};
+
 class ChatReader final : public ReplyReader {
  public:
-  explicit ChatReader(ReplyOut& out) : out_(out) {}
+  ChatReader(ReplyOut& out, std::string_view host) : out_(out), host_(host) {}
 
   Result<> event(std::string_view name, std::string_view data) override {
     if (trimmed(data) == "[DONE]") {
@@ -79,6 +151,10 @@ class ChatReader final : public ReplyReader {
   bool done() const override { return done_; }
 
   void finish(std::string_view request_id) override {
+    end_thinking();
+    if (const std::string block = details_.block(host_); !block.empty()) {
+      out_.raw_block(block);
+    }
     out_.end_blocks();
     if (usage_) {
       usage_->request_id = request_id_of(out_.response_id(), request_id);
@@ -124,15 +200,31 @@ class ChatReader final : public ReplyReader {
   }
 
   void take(JsonView message) {
-    const auto [reasoning_content, reasoning, content, refusal, tool_calls] =
-        message.members({"reasoning_content", "reasoning", "content", "refusal", "tool_calls"});
-    take_text(reasoning_content ? reasoning_content : reasoning, true);
+    const auto [reasoning_content, reasoning, details, content, refusal, tool_calls] =
+        message.members(
+            {kReasoningContent, kReasoning, kReasoningDetails, "content", "refusal", "tool_calls"});
+    const JsonView thinking = reasoning_content ? reasoning_content : reasoning;
+    if (thinking.is(json::Kind::string) && thinking.raw() != R"("")") {
+      thinking_in_ = reasoning_content ? kReasoningContent : kReasoning;
+    }
+    take_text(thinking, true);
+    details.each([this](JsonView piece) { details_.add(piece); });
+    if ((content && content.raw() != R"("")") || tool_calls) {
+      end_thinking();
+    }
     take_text(content, false);
     if (refusal && refusal.raw() != R"("")") {
+      end_thinking();
       refused_ = true;
       out_.text(refusal.raw());
     }
     tool_calls.each([this](JsonView call) { take_call(call); });
+  }
+
+  void end_thinking() {
+    if (const auto field = std::exchange(thinking_in_, {}); !field.empty()) {
+      out_.signature(reasoning_mark(field, host_));
+    }
   }
 
   // A string, or a list of parts of which some are thoughts (Mistral).
@@ -183,6 +275,9 @@ class ChatReader final : public ReplyReader {
   };
 
   ReplyOut& out_;
+  std::string host_;
+  std::string_view thinking_in_;  // the field that the open thinking comes in
+  Details details_;
   std::map<std::int64_t, Call> calls_;  // by index: the last one that had it
   std::int64_t next_key_ = 0;
   std::optional<Usage> usage_;
@@ -194,8 +289,12 @@ class ChatReader final : public ReplyReader {
 
 }  // namespace
 
-std::unique_ptr<ReplyReader> make_chat_reader(ReplyOut& out) {
-  return std::make_unique<ChatReader>(out);
+std::string reasoning_mark(std::string_view field, std::string_view host) {
+  return cat(field, "@", host);
+}
+
+std::unique_ptr<ReplyReader> make_chat_reader(ReplyOut& out, std::string_view host) {
+  return std::make_unique<ChatReader>(out, host);
 }
 
 }  // namespace reprise::provider

@@ -3,13 +3,22 @@
 // Reads the answers of chat/completions.
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "provider/codec.h"
 #include "provider/reply_out.h"
 
 namespace reprise::provider {
 
+// Reasoning goes back to the server that it came from, in the field that it came in. A thinking
+// block's signature says both; what has no text of its own (reasoning_details) is a raw block.
+std::string reasoning_mark(std::string_view field, std::string_view host);
+inline constexpr std::string_view kReasoningContent = "reasoning_content";  // most servers
+inline constexpr std::string_view kReasoning = "reasoning";                 // vLLM, OpenRouter
+inline constexpr std::string_view kReasoningDetails = "reasoning_details";  // OpenRouter
+
 // `out` must outlive it.
-std::unique_ptr<ReplyReader> make_chat_reader(ReplyOut& out);
+std::unique_ptr<ReplyReader> make_chat_reader(ReplyOut& out, std::string_view host);
 
 }  // namespace reprise::provider

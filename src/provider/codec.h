@@ -4,6 +4,7 @@
 // (sending, retries, errors, server-sent events) is http_provider.h.
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -47,6 +48,10 @@ class Codec {
   virtual std::vector<http::Header> headers(std::string_view api_key) const = 0;
   virtual bool keeps_responses() const { return false; }
   virtual bool needs_max_tokens() const { return false; }  // in each request
+  virtual bool continues_responses() const { return keeps_responses(); }
+  // A refusal names something that requests can do without: true when they do so from now on.
+  // Thread-safe.
+  virtual bool do_without(int /*status*/, std::string_view /*body*/) const { return false; }
 
   // How the request's options are said, in request_options.h.
   virtual std::span<const Spelling> spellings() const = 0;
@@ -58,8 +63,8 @@ class Codec {
   // Another object, whose members are left out where the body has them. `called` names the tools
   // that the messages call, when the request offers none.
   virtual std::string end_fields(const std::set<std::string>& /*called*/) const { return "{}"; }
-  // Adds what the message is in this protocol: none, one or several items. A system prompt that is
-  // a message is written by begin_messages.
+  // Adds what the message is in this protocol: none, one or several items. Its seq is its place in
+  // the request. A system prompt that is a message is written by begin_messages.
   virtual void begin_messages(json::ArrayWriter& /*items*/, std::string& /*out*/,
                               const Request& /*request*/) const {}
   virtual void add_message(json::ArrayWriter& items, std::string& out,
@@ -74,7 +79,8 @@ class Codec {
 };
 
 std::unique_ptr<Codec> make_openai_chat(std::string_view base_url);
-std::unique_ptr<Codec> make_openai_responses();
+std::unique_ptr<Codec> make_openai_responses(std::string_view base_url = {},
+                                             std::optional<bool> store = std::nullopt);
 std::unique_ptr<Codec> make_anthropic();
 
 }  // namespace reprise::provider

@@ -56,6 +56,7 @@ class NoMessages final : public RequestMessages {
 struct Failure {
   Error error;
   bool retry = false;
+  bool at_once = false;                              // the codec does without what was refused
   std::optional<milliseconds> pause = std::nullopt;  // asked for by the provider
   int status = 0;                                    // of a refusal, with its body
   std::string refusal = {};
@@ -100,6 +101,7 @@ class HttpProvider final : public Provider {
 
   std::string_view name() const override { return codec_->name(); }
   bool keeps_responses() const override { return codec_->keeps_responses(); }
+  bool continues_responses() const override { return codec_->continues_responses(); }
 
   Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) override {
     choose_caching(request);
@@ -108,6 +110,10 @@ class HttpProvider final : public Provider {
       const auto failure = attempt(request, changes, sink, stop);
       if (!failure) {
         return {};
+      }
+      if (failure->at_once) {
+        --retry;
+        continue;
       }
       if (auto lesson = lesson_of(request, changes, *failure)) {
         changes = keep_changes(request.model, std::move(lesson->changes));
@@ -310,12 +316,12 @@ class HttpProvider final : public Provider {
     if (request.messages.bytes_estimate() < kWholeBodyBytes) {
       auto whole = render_body(*codec_, request, options_.extra, changes);
       if (!whole) {
-        return Failure{std::move(whole).error()};
+        return Failure{.error = std::move(whole).error()};
       }
       sent.body = *std::move(whole);
     } else {
       if (auto rewound = body.rewind(); !rewound) {
-        return Failure{std::move(rewound).error()};
+        return Failure{.error = std::move(rewound).error()};
       }
       sent.source = &body;
     }
@@ -340,9 +346,12 @@ class HttpProvider final : public Provider {
     auto& [out, reader, answer] = tried;
     const http::ResponseHead& head = answer.response();
     if (head.status != 0 && answer.refused() && (done || done.error().code == Code::io)) {
-      return Failure{error_of_status(recipient(request), head, without_secrets(answer.body())),
-                     worth_retrying(head.status, answer.body()),
-                     retry_after(head.headers, seams_.clock.now()), head.status, answer.body()};
+      return Failure{.error = error_of_status(recipient(request), head, without_secrets(answer.body())),
+                     .retry = worth_retrying(head.status, answer.body()),
+                     .at_once = codec_->do_without(head.status, answer.body()),
+                     .pause = retry_after(head.headers, seams_.clock.now()),
+                     .status = head.status,
+                     .refusal = answer.body()};
     }
     if (done) {
       done = answer.finish();
@@ -357,7 +366,7 @@ class HttpProvider final : public Provider {
       return std::nullopt;
     }
     out.cut_blocks();
-    return Failure{done.error(), !out.began() && worth_retrying(done.error())};
+    return Failure{.error = done.error(), .retry = !out.began() && worth_retrying(done.error())};
   }
 
   const ProviderKind& kind_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/http.h"
 #include "base/text.h"
 #include "reprise/provider.h"
 
@@ -98,6 +99,11 @@ std::int64_t anthropic_max_tokens(std::string_view model) {
   const auto* const family = std::ranges::find_if(
       kClaudeFamilies, [&](const Family& known) { return name.starts_with(known.prefix); });
   return family == std::end(kClaudeFamilies) ? kUnknownClaude : family->max_tokens;
+}
+
+bool is_openai(std::string_view base_url) {
+  const std::string host = ascii_lower(http::host_of(base_url.empty() ? kOpenaiUrl : base_url));
+  return host == "api.openai.com" || host.ends_with(".api.openai.com");
 }
 
 std::string kind_names() {

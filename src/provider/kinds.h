@@ -13,6 +13,9 @@ namespace reprise::provider {
 // protocol wants a number in each request, and a smaller one cuts the answer.
 std::int64_t anthropic_max_tokens(std::string_view model);
 
+// Whether this base URL ("" for the default) is OpenAI's own, whatever the region.
+bool is_openai(std::string_view base_url);
+
 // "echo, anthropic, …", for an error.
 std::string kind_names();
 

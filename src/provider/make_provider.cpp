@@ -28,12 +28,12 @@ std::chrono::milliseconds echo_delay() {
   return std::chrono::milliseconds(delay > 0 ? delay : 0);
 }
 
-std::unique_ptr<provider::Codec> make_codec(std::string_view name, const std::string& base_url) {
+std::unique_ptr<provider::Codec> make_codec(std::string_view name, const ProviderOptions& options) {
   if (name == "openai-responses") {
-    return provider::make_openai_responses();
+    return provider::make_openai_responses(options.base_url, options.store);
   }
   if (name == "openai-chat") {
-    return provider::make_openai_chat(base_url);
+    return provider::make_openai_chat(options.base_url);
   }
   return name == "anthropic" ? provider::make_anthropic() : nullptr;
 }
@@ -41,7 +41,7 @@ std::unique_ptr<provider::Codec> make_codec(std::string_view name, const std::st
 }  // namespace
 
 bool provider::provider_can_say(std::string_view name, std::string_view option) {
-  const auto codec = make_codec(name, "");
+  const auto codec = make_codec(name, {});
   return codec == nullptr || can_spell(codec->spellings(), option);
 }
 
@@ -49,10 +49,10 @@ Result<std::unique_ptr<Provider>> make_provider(std::string_view name, ProviderO
   if (name == "echo") {
     return make_echo_provider(echo_delay());
   }
-  if (name == "openai-chat" && options.base_url.empty()) {
+  if (name.starts_with("openai-") && options.base_url.empty()) {
     options.base_url = variable("OPENAI_BASE_URL");
   }
-  auto codec = make_codec(name, options.base_url);
+  auto codec = make_codec(name, options);
   if (codec == nullptr) {
     return fail(Code::invalid_argument,
                 cat("no provider is called ", name, "; there are ", provider::kind_names()));

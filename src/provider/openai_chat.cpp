@@ -1,6 +1,7 @@
 // openai-chat: POST {base}/chat/completions, as OpenAI documents it and as the many servers speak
 // it that call themselves compatible.
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,11 +10,14 @@
 #include <vector>
 
 #include "base/http.h"
+#include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/media.h"
 #include "provider/chat_reader.h"
 #include "provider/codec.h"
+#include "provider/json_view.h"
+#include "provider/kinds.h"
 #include "provider/reply_out.h"
 #include "provider/request_options.h"
 #include "provider/request_parts.h"
@@ -153,7 +157,42 @@ void append_tool_calls(std::string& out, const std::vector<const ToolUseBlock*>&
   array.close();
 }
 
-void add_assistant(json::ArrayWriter& items, std::string& out, const Message& message) {
+// What a server wants back with the calls that its reasoning led to.
+struct Reasoning {
+  std::string_view host;  // that it may have come from
+  bool left_out;          // the server refuses it
+  bool always;            // the server refuses calls without it, whoever made them
+};
+
+// Several servers take no calls without the reasoning before them, in the field that it came in.
+void add_reasoning(json::ObjectWriter& object, const Message& message, const Reasoning& reasoning) {
+  std::string content;
+  std::string plain;
+  std::string details;
+  for (const Block& block : message.blocks) {
+    if (const auto* thinking = std::get_if<ThinkingBlock>(&block); thinking != nullptr) {
+      if (thinking->signature == reasoning_mark(kReasoningContent, reasoning.host)) {
+        content += thinking->text;
+      } else if (thinking->signature == reasoning_mark(kReasoning, reasoning.host)) {
+        plain += thinking->text;
+      }
+    }
+    const auto* raw = std::get_if<UnknownBlock>(&block);
+    if (raw != nullptr && raw->type == kReasoningDetails && host_in(raw->json) == reasoning.host) {
+      details = sendable(json::take(JsonView(raw->json.text())[kReasoningDetails].raw()));
+    }
+  }
+  if (!details.empty()) {
+    object.raw(kReasoningDetails, details);
+  } else if (!plain.empty()) {
+    object.field(kReasoning, plain);
+  } else if (!content.empty() || reasoning.always) {
+    object.field(kReasoningContent, content);
+  }
+}
+
+void add_assistant(json::ArrayWriter& items, std::string& out, const Message& message,
+                   const Reasoning& reasoning) {
   const std::string text = plain_text(message);
   std::vector<const ToolUseBlock*> calls;
   for (const Block& block : message.blocks) {
@@ -173,6 +212,9 @@ void add_assistant(json::ArrayWriter& items, std::string& out, const Message& me
     object.field("content", text);
   }
   if (!calls.empty()) {
+    if (!reasoning.left_out) {
+      add_reasoning(object, message, reasoning);
+    }
     object.key("tool_calls");
     append_tool_calls(out, calls);
   }
@@ -184,10 +226,8 @@ class OpenaiChat final : public Codec {
   // OpenAI itself has replaced "max_tokens" and refuses it for its newer models; the others know
   // nothing else.
   explicit OpenaiChat(std::string_view base_url)
-      : max_tokens_name_(base_url.empty() ||
-                                 ascii_lower(http::host_of(base_url)) == "api.openai.com"
-                             ? "max_completion_tokens"
-                             : "max_tokens") {}
+      : host_(base_url.empty() ? "api.openai.com" : http::host_of(base_url)),
+        max_tokens_name_(is_openai(base_url) ? "max_completion_tokens" : "max_tokens") {}
 
   std::string_view name() const override { return "openai-chat"; }
   std::string_view path(std::string_view /*base_url*/) const override {
@@ -234,18 +274,32 @@ class OpenaiChat final : public Codec {
   void add_message(json::ArrayWriter& items, std::string& out,
                    const Message& message) const override {
     if (message.role == role::kAssistant) {
-      add_assistant(items, out, message);
+      add_assistant(items, out, message, {.host = host_, .left_out = left_out_, .always = always_});
     } else {
       add_user(items, out, message);
     }
   }
 
   std::unique_ptr<ReplyReader> reader(ReplyOut& out) const override {
-    return make_chat_reader(out);
+    return make_chat_reader(out, host_);
+  }
+
+  // A server that knows no such field says so; one that misses it, too.
+  bool do_without(int status, std::string_view body) const override {
+    const std::string text = ascii_lower(body);
+    if (status < 400 || status >= 500 || !text.contains("reasoning")) {
+      return false;
+    }
+    const bool missing =
+        text.contains("missing") || text.contains("must be") || text.contains("required");
+    return missing ? !always_.exchange(true) : !left_out_.exchange(true);
   }
 
  private:
+  std::string host_;
   std::string_view max_tokens_name_;
+  mutable std::atomic<bool> left_out_ = false;
+  mutable std::atomic<bool> always_ = false;
 };
 
 }  // namespace

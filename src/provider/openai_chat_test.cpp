@@ -57,9 +57,9 @@ TEST(OpenaiChat, ReadsAStreamInAllChunkings) {
       delta(R"({"reasoning_content":"Hmm, \u00e4"})") + delta(R"({"content":"Gr"})") +
       delta(R"({"content":"üße \ud83d"})") + delta(R"({"content":"\ude00 你好"})") +
       finished("stop") + kUsage + kDone;
-  EXPECT_THAT(
-      lines_in_all_chunkings(chat, body),
-      ElementsAre(kStarted, "thinking: Hmm, ä", "text: Grüße 😀 你好", kUsageLine, "ended 0"));
+  EXPECT_THAT(lines_in_all_chunkings(chat, body),
+              ElementsAre(kStarted, "thinking: Hmm, ä", "signature: reasoning_content@model.test",
+                          "text: Grüße 😀 你好", kUsageLine, "ended 0"));
 }
 
 TEST(OpenaiChat, ReadsToolCallsThatComeMixed) {
@@ -104,9 +104,9 @@ TEST(OpenaiChat, ReadsAWholeAnswerEvenIfAStreamWasAsked) {
       R"({"index":0,"message":{"role":"assistant","content":"a\ud83d\ude00","reasoning":"r",)"
       R"("tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},)"
       R"("finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1,"completion_tokens":2}})";
-  const auto expected =
-      ElementsAre(kStarted, "thinking: r", "text: a😀", "tool c1: f", R"(input: {"a":1})",
-                  StartsWith(R"(usage {"input_tokens":1,"output_tokens":2)"), "ended 1");
+  const auto expected = ElementsAre(
+      kStarted, "thinking: r", "signature: reasoning@model.test", "text: a😀", "tool c1: f",
+      R"(input: {"a":1})", StartsWith(R"(usage {"input_tokens":1,"output_tokens":2)"), "ended 1");
   EXPECT_THAT(lines_in_all_chunkings(chat, body), expected);
   Bench bench(chat(), {{.body = body}});
   ASSERT_TRUE(bench.ask(false));
@@ -178,6 +178,91 @@ TEST(OpenaiChat, OpenaiItselfWantsAnotherNameForTheLimit) {
   Request request{.model = "m", .max_tokens = 5, .messages = messages};
   EXPECT_THAT(*render_body(*make_openai_chat("https://api.openai.com/v1"), request),
               HasSubstr(R"("max_completion_tokens":5)"));
+}
+
+// The answer to `deltas` from `from`, and what a request to `to` then says of its reasoning.
+std::string sent_back(const std::string& deltas, const std::string& from, const std::string& to) {
+  Bench bench(make_openai_chat(from), {{.body = deltas + finished("tool_calls") + kDone}},
+              {.base_url = from});
+  EXPECT_TRUE(bench.ask());
+  std::vector<Block> blocks;
+  for (const std::string& line : bench.lines()) {
+    const auto rest = [&line](std::string_view kind) { return line.substr(kind.size()); };
+    if (line.starts_with("thinking: ")) {
+      blocks.emplace_back(ThinkingBlock{rest("thinking: "), "", {}});
+    } else if (line.starts_with("signature: ")) {
+      std::get<ThinkingBlock>(blocks.back()).signature = rest("signature: ");
+    } else if (line.starts_with("raw: ")) {
+      blocks.emplace_back(UnknownBlock{"reasoning_details", json_of(rest("raw: "))});
+    }
+  }
+  const auto with = [&](bool calls) {
+    std::vector<Block> all = blocks;
+    all.emplace_back(TextBlock{"t", {}});
+    if (calls) {
+      all.emplace_back(ToolUseBlock{"c", "f", json_of("{}"), {}});
+    }
+    ListMessages messages({said(role::kAssistant, std::move(all), "openai-chat")});
+    Request request{.model = "m", .messages = messages};
+    return *render_body(*make_openai_chat(to), request);
+  };
+  EXPECT_THAT(with(false), testing::Not(HasSubstr("reasoning")));
+  const std::string body = with(true);
+  const auto begin = body.find(R"("content":"t",)");
+  const auto end = body.find(R"("tool_calls")");
+  return body.substr(begin + 14, end - begin - 14);
+}
+
+TEST(OpenaiChat, SendsReasoningBackWithTheCallsInTheFieldItCameIn) {
+  const std::string here = "http://model.test/v1";
+  const std::string call =
+      delta(R"({"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{}"}}]})");
+  const std::string content =
+      delta(R"({"reasoning_content":"so "})") + delta(R"({"reasoning_content":"be it"})") + call;
+  EXPECT_EQ(sent_back(content, here, here), R"("reasoning_content":"so be it",)");
+  EXPECT_EQ(sent_back(content, here, "http://other.test/v1"), "");
+  const std::string plain = delta(R"({"reasoning":"hm"})") + call;
+  EXPECT_EQ(sent_back(plain, here, here), R"("reasoning":"hm",)");
+}
+
+TEST(OpenaiChat, SendsReasoningDetailsBackAsTheyWere) {
+  const std::string here = "http://model.test/v1";
+  const std::string body =
+      delta(R"({"reasoning":"a","reasoning_details":[{"type":"reasoning.text","text":"a\ud83d",)"
+            R"("index":0,"format":"x","signature":null}]})") +
+      delta(R"({"reasoning":"b","reasoning_details":[{"type":"reasoning.text","text":"\ude00b",)"
+            R"("index":0,"signature":"s"}]})") +
+      delta(R"({"reasoning_details":[{"type":"reasoning.encrypted","data":"gA","index":1}]})") +
+      delta(R"({"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{}"}}]})");
+  EXPECT_EQ(sent_back(body, here, here),
+            R"("reasoning_details":[{"type":"reasoning.text","text":"a\ud83d\ude00b","index":0,)"
+            R"("format":"x","signature":"s"},)"
+            R"({"type":"reasoning.encrypted","data":"gA","index":1}],)");
+  EXPECT_EQ(sent_back(body, here, "http://other.test/v1"), "");
+}
+
+TEST(OpenaiChat, FollowsWhatAServerSaysOfReasoning) {
+  const auto bodies = [](const std::string& refusal) {
+    Bench bench(chat(), {{.status = 400, .body = refusal}, {.body = finished("stop") + kDone}});
+    ListMessages messages(
+        {said(role::kUser, "q"),
+         said(role::kAssistant,
+              {ThinkingBlock{"own", "reasoning_content@model.test", {}},
+               ToolUseBlock{"c", "f", json_of("{}"), {}}},
+              "openai-chat"),
+         said(role::kAssistant, {ToolUseBlock{"d", "f", json_of("{}"), {}}}, "openai-chat")});
+    Request request{.model = "m", .messages = messages};
+    EXPECT_TRUE(bench.ask(request));
+    EXPECT_EQ(bench.sent().size(), 2U);
+    EXPECT_THAT(bench.sent()[0].body, HasSubstr(R"("reasoning_content":"own")"));
+    return bench.sent()[1].body;
+  };
+  const std::string filled = bodies(
+      R"({"error":{"message":"reasoning_content is missing in assistant tool call message"}})");
+  EXPECT_THAT(filled, HasSubstr(R"("reasoning_content":"own")"));
+  EXPECT_THAT(filled, HasSubstr(R"("reasoning_content":"")"));
+  EXPECT_THAT(bodies(R"({"error":{"message":"unknown field reasoning_content"}})"),
+              testing::Not(HasSubstr("reasoning_content")));
 }
 
 }  // namespace

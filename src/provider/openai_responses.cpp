@@ -1,8 +1,11 @@
-// openai-responses: POST {base}/responses. The provider keeps the conversation; a request that
-// continues from a response id carries only what is new.
+// openai-responses: POST {base}/responses. OpenAI keeps the conversation: a request that continues
+// from a response id carries only what is new. Other servers keep nothing, whatever they accept:
+// they get the whole history, with the reasoning that came from them.
 
+#include <atomic>
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +18,7 @@
 #include "model/media.h"
 #include "provider/codec.h"
 #include "provider/json_view.h"
+#include "provider/kinds.h"
 #include "provider/reply_out.h"
 #include "provider/request_options.h"
 #include "provider/request_parts.h"
@@ -57,26 +61,19 @@ void append_tools(std::string& out, const std::vector<ToolSpec>& tools) {
   array.close();
 }
 
-// Encrypted reasoning can be asked for only where a model reasons; others refuse the request.
-bool reasons(std::string_view model) {
-  model.remove_prefix(model.rfind('/') + 1);  // "openai/o3" at routers
-  const bool o_series = model.size() > 1 && model[0] == 'o' && is_ascii_digit(model[1]);
-  constexpr std::string_view kGpt = "gpt-";
-  int version = 0;
-  if (model.starts_with(kGpt)) {  // from 5 on; 0 for what is no number
-    std::from_chars(model.data() + kGpt.size(), model.data() + model.size(), version);
-  }
-  return o_series || version >= 5 || model.starts_with("codex");
-}
-
 // One message is several items: text and pictures that follow one another, calls, results.
 class Items {
  public:
-  Items(json::ArrayWriter& items, std::string& out, const Message& message)
+  struct Reasoning {
+    std::string_view host;  // that it may have come from
+    bool encrypted;         // also what is encrypted
+  };
+  Items(json::ArrayWriter& items, std::string& out, const Message& message, Reasoning reasoning)
       : items_(items),
         out_(out),
+        message_(message),
         assistant_(message.role == role::kAssistant),
-        own_(message.provider == kName) {}
+        reasoning_(reasoning) {}
 
   void operator()(const TextBlock& block) {
     if (block.text.empty()) {
@@ -85,6 +82,9 @@ class Items {
     part();
     json::ObjectWriter object(content_);
     object.field("type", assistant_ ? "output_text" : "input_text").field("text", block.text);
+    if (assistant_) {
+      object.raw("annotations", "[]");
+    }
     object.close();
   }
 
@@ -95,7 +95,7 @@ class Items {
     part();
     json::ObjectWriter object(content_);
     if (!model::is_pdf(block)) {
-      object.field("type", "input_image").field("image_url", block.url);
+      object.field("type", "input_image").field("image_url", block.url).field("detail", "auto");
     } else if (block.url.starts_with("data:")) {
       object.field("type", "input_file")
           .field("filename", model::file_name(block))
@@ -130,24 +130,29 @@ class Items {
     object.close();
   }
 
-  // Reasoning without its encrypted content is only a name for what the provider may have
-  // forgotten.
   void operator()(const UnknownBlock& block) {
-    if (!own_ || (block.type == "reasoning" &&
-                  JsonView(block.json.text())["encrypted_content"].text().empty())) {
+    const bool mine = message_.provider == kName && host_in(block.json) == reasoning_.host;
+    if (!mine || (block.type == "reasoning" && !can_send(JsonView(block.json.text())))) {
       return;
     }
     end_content();
     items_.item();
-    out_ += sendable(block.json);
+    out_ += without_host(block.json);
   }
 
+  // Some servers take no message without its type, others no answer without an id and a status.
   void end_content() {
     if (content_.empty()) {
       return;
     }
     items_.item();
     json::ObjectWriter object(out_);
+    object.field("type", "message");
+    if (assistant_) {
+      const bool cut = message_.state == MessageState::incomplete;
+      object.field("id", cat("msg_", message_.seq.value, "_", texts_++))
+          .field("status", cut ? "incomplete" : "completed");
+    }
     object.field("role", assistant_ ? role::kAssistant : role::kUser);
     object.raw("content", cat('[', content_, ']'));
     object.close();
@@ -155,6 +160,15 @@ class Items {
   }
 
  private:
+  bool can_send(JsonView item) const {
+    if (!item["encrypted_content"].text().empty()) {
+      return reasoning_.encrypted;
+    }
+    bool any = false;
+    item["content"].each([&any](JsonView) { any = true; });
+    return any;
+  }
+
   void part() {
     if (!content_.empty()) {
       content_ += ',';
@@ -163,16 +177,22 @@ class Items {
 
   json::ArrayWriter& items_;
   std::string& out_;
+  const Message& message_;
   bool assistant_;
-  bool own_;
+  Reasoning reasoning_;
   std::string content_;
+  int texts_ = 0;
 };
 
 class OpenaiResponses final : public Codec {
  public:
+  OpenaiResponses(std::string_view base_url, std::optional<bool> store)
+      : host_(is_openai(base_url) ? "" : http::host_of(base_url)), store_(store) {}
+
   std::string_view name() const override { return kName; }
   std::string_view path(std::string_view /*base_url*/) const override { return "/responses"; }
-  bool keeps_responses() const override { return true; }
+  bool keeps_responses() const override { return store_.value_or(true); }
+  bool continues_responses() const override { return store_.value_or(host_.empty()); }
   std::vector<http::Header> headers(std::string_view api_key) const override {
     if (api_key.empty()) {
       return {};
@@ -185,7 +205,9 @@ class OpenaiResponses final : public Codec {
 
   void begin_body(std::string& out, const Request& request) const override {
     json::ObjectWriter object(out);
-    object.field("model", request.model).field("stream", request.stream).field("store", true);
+    const bool store = keeps_responses() && (continues_responses() || request.keep_response ||
+                                             !request.previous_response_id.empty());
+    object.field("model", request.model).field("stream", request.stream).field("store", store);
     if (!request.previous_response_id.empty()) {
       object.field("previous_response_id", request.previous_response_id);
     }
@@ -198,7 +220,7 @@ class OpenaiResponses final : public Codec {
     if (request.max_tokens) {
       object.field("max_output_tokens", *request.max_tokens);
     }
-    if (reasons(request.model)) {
+    if (!store && encrypted_) {
       object.raw("include", R"(["reasoning.encrypted_content"])");
     }
     if (!request.tools.empty()) {
@@ -210,7 +232,7 @@ class OpenaiResponses final : public Codec {
 
   void add_message(json::ArrayWriter& items, std::string& out,
                    const Message& message) const override {
-    Items writer(items, out, message);
+    Items writer(items, out, message, {.host = host_, .encrypted = encrypted_});
     for (const bool results : {true, false}) {
       for (const Block& block : message.blocks) {
         if (std::holds_alternative<ToolResultBlock>(block) == results) {
@@ -222,14 +244,27 @@ class OpenaiResponses final : public Codec {
   }
 
   std::unique_ptr<ReplyReader> reader(ReplyOut& out) const override {
-    return make_responses_reader(out);
+    return make_responses_reader(out, host_);
   }
+
+  // Models that do not reason refuse to be asked for it, other servers do not know it, and what was
+  // encrypted under another key is refused, too.
+  bool do_without(int status, std::string_view body) const override {
+    const std::string text = ascii_lower(body);
+    const bool named = text.contains("encrypted") || text.contains("include");
+    return status >= 400 && status < 500 && named && encrypted_.exchange(false);
+  }
+
+ private:
+  std::string host_;  // "" for OpenAI's own
+  std::optional<bool> store_;
+  mutable std::atomic<bool> encrypted_ = true;
 };
 
 }  // namespace
 
-std::unique_ptr<Codec> make_openai_responses() {
-  return std::make_unique<OpenaiResponses>();
+std::unique_ptr<Codec> make_openai_responses(std::string_view base_url, std::optional<bool> store) {
+  return std::make_unique<OpenaiResponses>(base_url, store);
 }
 
 }  // namespace reprise::provider

@@ -213,27 +213,105 @@ TEST(OpenaiResponses, WritesARequest) {
             R"("instructions":"Be brief.","temperature":1,"max_output_tokens":50,)"
             R"("tools":[{"type":"function","name":"f","description":"does f",)"
             R"("parameters":{"type":"object"},"strict":false}],"input":[)"
-            R"({"role":"user","content":[{"type":"input_text","text":"look"},)"
-            R"({"type":"input_image","image_url":"https://x.test/a.png"}]},)"
+            R"({"type":"message","role":"user","content":[{"type":"input_text","text":"look"},)"
+            R"({"type":"input_image","image_url":"https://x.test/a.png","detail":"auto"}]},)"
             R"({"type":"reasoning","id":"rs_1","encrypted_content":"gA"},)"
-            R"({"role":"assistant","content":[{"type":"output_text","text":"let me see"}]},)"
+            R"({"type":"message","id":"msg_2_0","status":"completed","role":"assistant",)"
+            R"("content":[{"type":"output_text","text":"let me see","annotations":[]}]},)"
             R"({"type":"function_call","call_id":"c1","name":"f","arguments":"{\"a\":1.0}"},)"
             R"({"type":"function_call_output","call_id":"c1","output":"r1"},)"
-            R"({"role":"user","content":[{"type":"input_text","text":"and"}]},)"
-            R"({"role":"assistant","content":[{"type":"output_text","text":"ok"}]}]})");
+            R"({"type":"message","role":"user","content":[{"type":"input_text","text":"and"}]},)"
+            R"({"type":"message","id":"msg_4_0","status":"completed","role":"assistant",)"
+            R"("content":[{"type":"output_text","text":"ok","annotations":[]}]}]})");
 }
 
-TEST(OpenaiResponses, AsksReasoningModelsForWhatCanBeSentBack) {
-  ListMessages messages;
-  for (const char* model :
-       {"o3", "o4-mini", "gpt-5.1", "gpt-6-luna", "gpt-6.1-sol", "openai/gpt-5", "codex-mini"}) {
-    Request request{.model = model, .messages = messages};
-    EXPECT_THAT(*render_body(*responses(), request), HasSubstr("reasoning.encrypted_content"));
+std::string body_for(const Codec& codec, bool keep = false) {
+  ListMessages messages({said(role::kUser, "Hi")});
+  Request request{.model = "m", .keep_response = keep, .messages = messages};
+  return *render_body(codec, request);
+}
+
+TEST(OpenaiResponses, OnlyOpenaiIsAskedToKeepTheAnswers) {
+  for (const char* url : {"", "https://api.openai.com/v1", "https://eu.api.openai.com/v1"}) {
+    const auto codec = make_openai_responses(url);
+    EXPECT_TRUE(codec->continues_responses()) << url;
+    EXPECT_THAT(body_for(*codec), HasSubstr(R"("store":true)"));
+    EXPECT_THAT(body_for(*codec), Not(HasSubstr("include")));
   }
-  for (const char* model : {"gpt-4o", "olmo", "llama-3", ""}) {
-    Request request{.model = model, .messages = messages};
-    EXPECT_THAT(*render_body(*responses(), request), Not(HasSubstr("include")));
+  const auto other = make_openai_responses("http://127.0.0.1:8080/v1");
+  EXPECT_FALSE(other->continues_responses());
+  EXPECT_TRUE(other->keeps_responses());
+  EXPECT_THAT(body_for(*other), HasSubstr(R"("store":false)"));
+  EXPECT_THAT(body_for(*other), HasSubstr(R"("include":["reasoning.encrypted_content"])"));
+  EXPECT_THAT(body_for(*other, true), HasSubstr(R"("store":true)"));  // the words are nowhere else
+}
+
+TEST(OpenaiResponses, TheSettingDecidesForAllServers) {
+  const auto always = make_openai_responses("http://127.0.0.1:8080/v1", true);
+  EXPECT_TRUE(always->continues_responses());
+  EXPECT_THAT(body_for(*always), HasSubstr(R"("store":true)"));
+  const auto never = make_openai_responses("", false);
+  EXPECT_FALSE(never->keeps_responses());
+  EXPECT_FALSE(never->continues_responses());
+  EXPECT_THAT(body_for(*never, true), HasSubstr(R"("store":false)"));
+}
+
+TEST(OpenaiResponses, DoesWithoutEncryptedReasoningWhereItIsRefused) {
+  Bench bench(make_openai_responses("http://model.test/v1"),
+              {{.status = 400,
+                .body = R"({"error":{"message":"Encrypted content is not supported here"}})"},
+               {.body = R"({"id":"r","status":"completed","output":[]})"}});
+  const auto message =
+      said(role::kAssistant,
+           {UnknownBlock{"reasoning", json_of(R"({"type":"reasoning","encrypted_content":"gA",)"
+                                              R"("reprise_host":"model.test"})")},
+            TextBlock{"a", {}}},
+           "openai-responses");
+  ListMessages messages({said(role::kUser, "Hi"), message, said(role::kUser, "And")});
+  Request request{.model = "m", .messages = messages};
+  EXPECT_TRUE(bench.ask(request));
+  ASSERT_EQ(bench.sent().size(), 2U);
+  EXPECT_THAT(bench.sent()[0].body, HasSubstr("include"));
+  EXPECT_THAT(bench.sent()[0].body, HasSubstr(R"({"type":"reasoning","encrypted_content":"gA"})"));
+  EXPECT_THAT(bench.sent()[1].body, Not(HasSubstr("encrypted_content")));
+  EXPECT_THAT(bench.pauses, testing::IsEmpty());
+  EXPECT_TRUE(bench.ask(request));
+  EXPECT_THAT(bench.sent()[2].body, Not(HasSubstr("encrypted_content")));
+}
+
+TEST(OpenaiResponses, GivesReasoningBackToTheServerItCameFrom) {
+  const auto answer = [](const std::string& url) {
+    Bench bench(
+        make_openai_responses(url),
+        {{.body = R"({"id":"r","status":"completed","output":[{"type":"reasoning","id":"x",)"
+                  R"("summary":[],"content":[{"type":"reasoning_text","text":"t"}]}]})"}},
+        {.base_url = url});
+    EXPECT_TRUE(bench.ask(false));
+    const std::string& raw = bench.lines().at(2);
+    EXPECT_TRUE(raw.starts_with("raw: ")) << raw;
+    return said(role::kAssistant,
+                {UnknownBlock{"reasoning", json_of(raw.substr(5))}, TextBlock{"a", {}}},
+                "openai-responses");
+  };
+  const std::string urls[] = {"https://api.openai.com/v1", "http://a.test/v1", "http://b.test/v1"};
+  for (const std::string& from : urls) {
+    for (const std::string& to : urls) {
+      ListMessages messages({said(role::kUser, "Hi"), answer(from), said(role::kUser, "And")});
+      Request request{.model = "m", .messages = messages};
+      const std::string body = *render_body(*make_openai_responses(to), request);
+      EXPECT_EQ(body.contains("reasoning_text"), from == to) << from << " " << to;
+      EXPECT_THAT(body, Not(HasSubstr("reprise_host")));
+    }
   }
+}
+
+TEST(OpenaiResponses, SaysThatAnAnswerWasCut) {
+  Message cut = said(role::kAssistant, "half");
+  cut.state = MessageState::incomplete;
+  ListMessages messages({said(role::kUser, "Hi"), cut, said(role::kUser, "Go on")});
+  Request request{.model = "m", .messages = messages};
+  EXPECT_THAT(*render_body(*responses(), request),
+              HasSubstr(R"({"type":"message","id":"msg_2_0","status":"incomplete",)"));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
+#include "reprise/types.h"
 
 namespace reprise::provider {
 namespace {
@@ -112,7 +113,8 @@ Result<> StreamedBody::begin() {
 }
 
 Result<> StreamedBody::add_next_message() {
-  const Message message = std::exchange(held_, std::nullopt).value_or(Message());
+  Message message = std::exchange(held_, std::nullopt).value_or(Message());
+  message.seq = Seq(++count_);
   REPRISE_ASSIGN(held_, request_.messages.next());
   note_calls(message);
   if (held_) {
@@ -170,6 +172,7 @@ Result<> StreamedBody::rewind() {
   held_.reset();
   members_.clear();
   called_.clear();
+  count_ = 0;
   return request_.messages.rewind();
 }
 

@@ -62,6 +62,7 @@ class StreamedBody final : public http::BodySource {
   std::optional<Message> held_;    // the next message: the last one is told apart
   std::set<std::string> members_;  // of the body, before the messages
   std::set<std::string> called_;
+  std::int64_t count_ = 0;  // of the messages so far
 };
 
 }  // namespace reprise::provider

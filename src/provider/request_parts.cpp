@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_scan.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "provider/json_view.h"
 #include "reprise/environment.h"
@@ -15,6 +17,8 @@
 
 namespace reprise::provider {
 namespace {
+
+constexpr std::string_view kHostField = "reprise_host";
 
 // The value of the escape \uXXXX at the beginning of `text`; -1 when there is none.
 int unit_at(std::string_view text) {
@@ -72,6 +76,40 @@ std::string object_input(const RawJson& input) {
   }
   const std::string json = sendable(input);
   return is_json_object(json) ? json : cat(R"({"input":)", json, "}");
+}
+
+std::string with_host(std::string_view block, std::string_view host) {
+  if (host.empty() || !is_json_object(block)) {
+    return std::string(block);
+  }
+  std::string out(trimmed(block));
+  out.pop_back();
+  out += cat(trimmed(std::string_view(out).substr(1)).empty() ? "" : ",", '"', kHostField,
+             "\":", json::quoted(host), "}");
+  return out;
+}
+
+std::string without_host(const RawJson& block) {
+  json::Scanner scanner(block.text());
+  std::string out;
+  json::ObjectWriter object(out);
+  const bool good =
+      scanner.kind() == json::Kind::object && scanner.object([&](std::string_view name) {
+        std::string_view value;
+        if (!scanner.raw(value)) {
+          return false;
+        }
+        if (name != kHostField) {
+          object.raw(name, value);
+        }
+        return true;
+      });
+  object.close();
+  return sendable(good ? json::take(out) : block);
+}
+
+std::string host_in(const RawJson& block) {
+  return JsonView(block.text())[kHostField].text();
 }
 
 std::string_view result_text(const ToolResultBlock& result) {

@@ -23,6 +23,12 @@ std::string sendable(const RawJson& json);
 // object (a model's broken JSON, kept as a string) as {"input":…}.
 std::string object_input(const RawJson& input);
 
+// A block that only the server it came from understands, with that server's host in it, and without
+// it again. The block is one JSON object; an empty host marks nothing.
+std::string with_host(std::string_view block, std::string_view host);
+std::string without_host(const RawJson& block);
+std::string host_in(const RawJson& block);  // "" for none
+
 // What a tool gave back; never empty, as some servers refuse empty content.
 std::string_view result_text(const ToolResultBlock& result);
 

@@ -38,7 +38,7 @@ Usage usage_of(JsonView json) {
 // Servers leave out one or the other; what has come once is not taken again.
 class ResponsesReader final : public ReplyReader {
  public:
-  explicit ResponsesReader(ReplyOut& out) : out_(out) {}
+  ResponsesReader(ReplyOut& out, std::string_view host) : out_(out), host_(host) {}
 
   Result<> event(std::string_view name, std::string_view data) override {
     if (data == "[DONE]") {
@@ -161,12 +161,20 @@ class ResponsesReader final : public ReplyReader {
       if (!in_pieces) {
         take_summary(item);
       }
-      if (!item["encrypted_content"].text().empty()) {
-        out_.raw_block(item.raw());
+      // Without either it is only a name for what the provider may have forgotten.
+      if (!item["encrypted_content"].text().empty() || has_content(item)) {
+        out_.raw_block(with_host(item.raw(), host_));
       }
     } else if (!type.empty()) {
-      out_.raw_block(item.raw());
+      out_.raw_block(with_host(item.raw(), host_));
     }
+  }
+
+  // Open models show the reasoning itself, and want it back with the results of tools.
+  static bool has_content(JsonView item) {
+    bool any = false;
+    item["content"].each([&any](JsonView) { any = true; });
+    return any;
   }
 
   void take_content(JsonView content) {
@@ -219,6 +227,7 @@ class ResponsesReader final : public ReplyReader {
   }
 
   ReplyOut& out_;
+  std::string host_;
   std::set<std::int64_t> seen_;   // items that have come in pieces
   std::set<std::int64_t> taken_;  // items that are done
   std::optional<Usage> usage_;
@@ -229,8 +238,8 @@ class ResponsesReader final : public ReplyReader {
 
 }  // namespace
 
-std::unique_ptr<ReplyReader> make_responses_reader(ReplyOut& out) {
-  return std::make_unique<ResponsesReader>(out);
+std::unique_ptr<ReplyReader> make_responses_reader(ReplyOut& out, std::string_view host) {
+  return std::make_unique<ResponsesReader>(out, host);
 }
 
 }  // namespace reprise::provider

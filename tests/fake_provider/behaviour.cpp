@@ -31,13 +31,27 @@ using Size = std::size_t Behaviour::*;
 
 const std::map<std::string_view, Flag>& flags() {
   static const std::map<std::string_view, Flag> table = {
-      {"html", &Behaviour::html},           {"echo_key", &Behaviour::echo_key},
-      {"expired", &Behaviour::expired},     {"garbage", &Behaviour::garbage},
-      {"plain", &Behaviour::plain},         {"silent", &Behaviour::silent},
-      {"drop", &Behaviour::drop},           {"no_end", &Behaviour::no_end},
-      {"no_done", &Behaviour::no_done},     {"crlf", &Behaviour::crlf},
-      {"comments", &Behaviour::comments},   {"until_close", &Behaviour::until_close},
-      {"bad_input", &Behaviour::bad_input}, {"gone", &Behaviour::gone}};
+      {"html", &Behaviour::html},
+      {"echo_key", &Behaviour::echo_key},
+      {"expired", &Behaviour::expired},
+      {"garbage", &Behaviour::garbage},
+      {"plain", &Behaviour::plain},
+      {"silent", &Behaviour::silent},
+      {"drop", &Behaviour::drop},
+      {"no_end", &Behaviour::no_end},
+      {"no_done", &Behaviour::no_done},
+      {"crlf", &Behaviour::crlf},
+      {"comments", &Behaviour::comments},
+      {"until_close", &Behaviour::until_close},
+      {"bad_input", &Behaviour::bad_input},
+      {"no_previous", &Behaviour::no_previous},
+      {"ignore_previous", &Behaviour::ignore_previous},
+      {"no_store", &Behaviour::no_store},
+      {"typed_items", &Behaviour::typed_items},
+      {"no_include", &Behaviour::no_include},
+      {"wants_reasoning", &Behaviour::wants_reasoning},
+      {"say_key", &Behaviour::say_key},
+      {"gone", &Behaviour::gone}};
   return table;
 }
 
@@ -90,6 +104,10 @@ bool set_word(Behaviour& out, std::string_view word) {
   if (name == "refuse") {
     out.refuse = value;
     return !value.empty();
+  }
+  if (name == "endless") {
+    out.endless = value;
+    return value == "delta" || value == "comment" || value == "line";
   }
   if (const auto found = flags().find(name); found != flags().end() && value.empty()) {
     out.*found->second = true;

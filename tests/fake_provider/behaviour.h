@@ -23,11 +23,19 @@ struct Behaviour {
   bool echo_key = false;           // 401 that repeats the key
   bool gone = false;               // 404: there is no such model
   std::string refuse;              // 400 for a body with this member, in its protocol's words
+  bool say_key = false;            // the answer repeats the key, in pieces
   bool expired = false;            // the previous response is no longer known
   bool garbage = false;            // bytes that are no events
   bool plain = false;              // one JSON document though a stream was asked for
   bool silent = false;             // not one byte; the connection stays open
   bool drop = false;               // closes without one byte
+  // As other servers of the Responses protocol do.
+  bool no_previous = false;      // 400 for a previous_response_id
+  bool ignore_previous = false;  // takes it and does not look it up
+  bool no_store = false;         // 400 for store: true
+  bool typed_items = false;      // 400 for input items without a type, answers without an id
+  bool wants_reasoning = false;  // openai-chat: 400 for calls without their reasoning_content
+  bool no_include = false;       // 400 for the field include
   // While it streams; the numbers count deltas.
   int slow_ms = 0;                // before each delta
   std::optional<int> cut;         // closes in the middle of the next event
@@ -40,6 +48,7 @@ struct Behaviour {
   bool comments = false;          // comment lines and unknown fields between the events
   bool until_close = false;       // no chunked encoding: the body ends with the connection
   bool bad_input = false;         // the tools' inputs are cut short
+  std::string endless;            // what is sent without an end after the first delta
   std::size_t drip = 0;           // bytes per packet
   std::size_t huge = 0;           // bytes of the text, in one delta
   // When.

@@ -15,6 +15,8 @@
 namespace reprise::fake {
 namespace {
 
+constexpr std::size_t kFloodBytes = 64 << 10;
+
 std::string hex_size(std::size_t size) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;
@@ -72,6 +74,9 @@ class Delivery {
     if (behaviour_.slow_ms > 0 && !connection_.wait_ms(behaviour_.slow_ms)) {
       return Sent::cut;
     }
+    if (!behaviour_.endless.empty() && deltas_ > 0) {
+      REPRISE_TRY(flood(event));
+    }
     if (is_time(behaviour_.hang)) {
       (void)connection_.wait_ms(-1);  // until the client has enough
       return Sent::cut;
@@ -94,6 +99,21 @@ class Delivery {
       }
     }
     return std::optional<Sent>();
+  }
+
+  // Until the client has enough.
+  Result<> flood(const SseEvent& event) {
+    std::string piece = "xxxxxxxxxxxxxxxx";
+    if (behaviour_.endless != "line") {
+      piece = behaviour_.endless == "comment" ? ": nothing\n" : encoded(event);
+    }
+    std::string many;
+    while (many.size() < kFloodBytes) {
+      many += piece;
+    }
+    while (true) {
+      REPRISE_TRY(send_bytes(many));
+    }
   }
 
   std::string encoded(const SseEvent& event) const {

@@ -94,6 +94,38 @@ std::string problem_text(int status) {
   }
 }
 
+// What other servers of the Responses protocol refuse; not a violation of the protocol itself.
+Result<> check_as_vendor(const Behaviour& behaviour, const Value& body) {
+  const auto refusal = [](std::string_view message) {
+    return fail(Code::not_found, std::string(message));
+  };
+  if (behaviour.no_previous && body.has("previous_response_id")) {
+    return refusal("this server does not support 'previous_response_id'");
+  }
+  if (behaviour.no_store && body.find("store").is_true()) {
+    return refusal("store: only false is supported");
+  }
+  if (behaviour.no_include && body.has("include")) {
+    return refusal("unknown field: include");
+  }
+  for (const Value& message : body.find("messages").items) {
+    if (behaviour.wants_reasoning && message.has("tool_calls") &&
+        !message.has("reasoning_content")) {
+      return refusal("reasoning_content is missing in an assistant message with tool calls");
+    }
+  }
+  for (const Value& item : body.find("input").items) {
+    if (!behaviour.typed_items) {
+      break;
+    }
+    const bool answer = item.find("role").text == "assistant";
+    if (!item.has("type") || (answer && !(item.has("id") && item.has("status")))) {
+      return refusal("cannot determine the type of an item");
+    }
+  }
+  return {};
+}
+
 void shorten_inputs(Answer& answer) {
   for (Call& call : answer.calls) {
     call.input.resize(call.input.size() / 2);
@@ -196,10 +228,9 @@ Result<> Service::check(Exchange& exchange) {
   REPRISE_TRY(exchange.protocol.check_headers(request));
   REPRISE_ASSIGN(exchange.body, parse_value(request.body));
   const std::scoped_lock lock(mutex_);
-  REPRISE_ASSIGN(Turn turn, exchange.protocol.check(exchange.body));
+  REPRISE_ASSIGN(Turn turn, understand(exchange));
   turn.bytes = static_cast<std::int64_t>(request.body.size());
-  REPRISE_ASSIGN(exchange.choice, script_.choose({exchange.number, exchange.protocol.path(),
-                                                  turn.question, turn.model}));
+  REPRISE_TRY(check_as_vendor(exchange.choice.behaviour, exchange.body));
   if (exchange.choice.behaviour.expired && exchange.body.has("previous_response_id")) {
     return fail(Code::expired,
                 cat("Previous response with id '", exchange.body.find("previous_response_id").text,
@@ -209,11 +240,33 @@ Result<> Service::check(Exchange& exchange) {
   return {};
 }
 
+// A server that ignores what it does not know does so before it looks anything up.
+Result<Turn> Service::understand(Exchange& exchange) {
+  constexpr std::string_view kPrevious = "previous_response_id";
+  const auto choose = [&](const Turn& turn) -> Result<> {
+    REPRISE_ASSIGN(exchange.choice, script_.choose({exchange.number, exchange.protocol.path(),
+                                                    turn.question, turn.model}));
+    return {};
+  };
+  const bool by_name =
+      exchange.body.find("model").text.find("ignore_previous") != std::string::npos;
+  if (by_name) {
+    std::erase_if(exchange.body.members,
+                  [&](const Member& member) { return member.name == kPrevious; });
+  }
+  REPRISE_ASSIGN(Turn turn, exchange.protocol.check(exchange.body));
+  REPRISE_TRY(choose(turn));
+  return turn;
+}
+
 Answer Service::make_answer(const Exchange& exchange, const Turn& turn) {
   const Behaviour& behaviour = exchange.choice.behaviour;
   Answer out = answer_to(turn);
   if (exchange.choice.reply && out.calls.empty()) {
     out.text = *exchange.choice.reply;
+  }
+  if (behaviour.say_key) {
+    out.text = cat("the key is ", key_of(exchange.request, exchange.protocol), ", is it not?");
   }
   if (behaviour.huge > 0) {
     out.text = std::string(behaviour.huge, 'x');
@@ -246,6 +299,8 @@ bool Service::refuse(const Exchange& exchange, const Error& error) {
       return send_problem(exchange, {401, error.message, "invalid_api_key"});
     case Code::unsupported:
       return send_problem(exchange, {405, error.message, ""});
+    case Code::not_found:  // of this server only
+      return send_problem(exchange, {400, error.message, ""});
     case Code::expired:
       return send_problem(exchange, {400, error.message, "previous_response_not_found"});
     default:
