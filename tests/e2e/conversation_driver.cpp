@@ -86,8 +86,9 @@ Result<> run(const std::vector<std::string_view>& arguments) {
   say("start");
   REPRISE_ASSIGN(auto kept, open_store(arguments[0]));
   REPRISE_ASSIGN(const auto id, SessionId::parse(arguments[1]));
-  REPRISE_ASSIGN(const auto provider,
-                 make_provider(arguments[2], {.base_url = std::string(arguments[3])}));
+  REPRISE_ASSIGN(
+      const auto provider,
+      make_provider(arguments[2], {.base_url = std::string(arguments[3]), .store = true}));
   const std::int64_t turns = number(arguments[4]);
   const auto seed = static_cast<std::uint64_t>(number(arguments[5]));
   AcknowledgingStore store(std::move(kept), say);

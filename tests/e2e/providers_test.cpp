@@ -134,6 +134,7 @@ TEST_P(ProvidersE2e, HandsTheThinkingOn) {
 class ResponsesE2e : public ProvidersE2e {};
 
 TEST_P(ResponsesE2e, ContinuesFromAResponse) {
+  start({.store = true});
   const Reply first =
       talk(*provider_, {.messages = {user("call:look {} call:look {}")}, .tools = tools()});
   ASSERT_TRUE(first.result);
