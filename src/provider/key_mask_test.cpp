@@ -72,11 +72,12 @@ TEST(MaskedSink, MasksWhereverAChatAnswerMayHoldTheKey) {
   const auto lines = answered(make_openai_chat("http://model.test/v1"), body, kKey,
                               {{"x-request-id", "req-sk-secret-1234"}});
   EXPECT_THAT(lines, testing::Each(Not(HasSubstr("secret"))));
-  ASSERT_EQ(lines.size(), 7U);
-  EXPECT_THAT(std::vector(lines.begin(), lines.begin() + 5),
-              ElementsAre("started x-***: m-***", "thinking: is ***?", "text: yes: *** and sk-",
+  ASSERT_EQ(lines.size(), 8U);
+  EXPECT_THAT(std::vector(lines.begin(), lines.begin() + 6),
+              ElementsAre("started x-***: m-***", "thinking: is ***?",
+                          "signature: reasoning_content@model.test", "text: yes: *** and sk-",
                           "tool c-***: f", R"(input: {"k":"***"})"));
-  EXPECT_THAT(lines[5], HasSubstr("***"));
+  EXPECT_THAT(lines[6], HasSubstr("***"));
 }
 
 TEST(MaskedSink, MasksRawBlocksAndSignatures) {
