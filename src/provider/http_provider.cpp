@@ -346,12 +346,13 @@ class HttpProvider final : public Provider {
     auto& [out, reader, answer] = tried;
     const http::ResponseHead& head = answer.response();
     if (head.status != 0 && answer.refused() && (done || done.error().code == Code::io)) {
-      return Failure{.error = error_of_status(recipient(request), head, without_secrets(answer.body())),
-                     .retry = worth_retrying(head.status, answer.body()),
-                     .at_once = codec_->do_without(head.status, answer.body()),
-                     .pause = retry_after(head.headers, seams_.clock.now()),
-                     .status = head.status,
-                     .refusal = answer.body()};
+      return Failure{
+          .error = error_of_status(recipient(request), head, without_secrets(answer.body())),
+          .retry = worth_retrying(head.status, answer.body()),
+          .at_once = codec_->do_without(head.status, answer.body()),
+          .pause = retry_after(head.headers, seams_.clock.now()),
+          .status = head.status,
+          .refusal = answer.body()};
     }
     if (done) {
       done = answer.finish();

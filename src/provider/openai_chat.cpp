@@ -287,7 +287,8 @@ class OpenaiChat final : public Codec {
   // A server that knows no such field says so; one that misses it, too.
   bool do_without(int status, std::string_view body) const override {
     const std::string text = ascii_lower(body);
-    if (status < 400 || status >= 500 || !text.contains("reasoning")) {
+    const bool named = text.contains(kReasoningContent) || text.contains(kReasoningDetails);
+    if (status < 400 || status >= 500 || !named) {
       return false;
     }
     const bool missing =
