@@ -75,7 +75,7 @@ struct Transfer {
   Want want = Want::more;
   std::optional<Error> error = std::nullopt;  // of the body source, or ours
   SteadyClock::time_point active = SteadyClock::now();
-  std::size_t received = 0;  // of the body, since it was waited for
+  std::size_t received = 0;             // of the body, since it was waited for
   std::exception_ptr thrown = nullptr;  // by the receiver or the body source
 
   void give_head() {

@@ -17,7 +17,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/temporary_name.h"
+#include "base/temporary_file.h"
 #include "base/text.h"
 #include "reprise/error.h"
 
@@ -25,8 +25,6 @@ namespace reprise {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kLinksMax = 40;  // as the kernel has it
 
 Code code_for(int os_errno) {
   switch (os_errno) {
@@ -52,15 +50,18 @@ auto retried(Call call) {
   return outcome;
 }
 
-Result<> fill_and_sync(const fs::path& path, const std::function<Result<>(int)>& fill,
-                       mode_t mode) {
-  REPRISE_ASSIGN(Fd file, open_file(path, O_RDWR | O_CREAT | O_EXCL, 0600));
-  if (mode != 0600 && ::fchmod(file.get(), mode) != 0) {
-    return std::unexpected(os_error("set the mode of", path, errno));
-  }
-  REPRISE_TRY(fill(file.get()));
-  REPRISE_TRY(sync_file(file.get(), path));
-  return file.close(path);
+Result<Fd> open_folder(const fs::path& folder) {
+  return open_file(folder, O_RDONLY | O_DIRECTORY);
+}
+
+// The folder that a name stands in, only to name what is in it.
+Result<Fd> place_of(const fs::path& path) {
+  return open_file(folder_of(path), O_PATH | O_DIRECTORY);
+}
+
+bool holds_nothing(const fs::path& folder) {
+  std::error_code error;
+  return fs::is_empty(folder, error);
 }
 
 }  // namespace
@@ -86,23 +87,11 @@ Error os_error(std::string_view what, const fs::path& path, int os_errno) {
           os_errno};
 }
 
-Result<Fd> open_file(const fs::path& path, int flags, unsigned mode) {
-  const int fd =
-      retried([&] { return ::open(path.c_str(), flags | O_CLOEXEC, static_cast<mode_t>(mode)); });
-  if (fd < 0) {
-    return std::unexpected(os_error("open", path, errno));
-  }
-  return Fd(fd);
-}
-
 Result<std::string> read_file(const fs::path& path, std::int64_t bytes_max) {
-  REPRISE_ASSIGN(const Fd file, open_file(path, O_RDONLY | O_NONBLOCK));
+  REPRISE_ASSIGN(const Fd file, open_file(path, O_RDONLY));
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) {
     return std::unexpected(os_error("read", path, errno));
-  }
-  if (!S_ISREG(status.st_mode)) {
-    return fail(Code::invalid_argument, cat("cannot read ", path.string(), ": not a file"));
   }
   const auto too_large = [&] {
     return fail(Code::invalid_argument,
@@ -148,21 +137,8 @@ Result<> sync_file(int fd, const fs::path& path) {
 }
 
 Result<> sync_folder(const fs::path& folder) {
-  REPRISE_ASSIGN(const Fd fd, open_file(folder, O_RDONLY | O_DIRECTORY));
+  REPRISE_ASSIGN(const Fd fd, open_folder(folder));
   return sync_file(fd.get(), folder);
-}
-
-Result<fs::path> follow_links(const fs::path& path) {
-  fs::path target = path;
-  std::error_code error;
-  for (int links = 0; fs::is_symlink(target, error); ++links) {
-    const fs::path next = fs::read_symlink(target, error);
-    if (error || links == kLinksMax) {
-      return std::unexpected(os_error("follow the link", path, error ? error.value() : ELOOP));
-    }
-    target = folder_of(target) / next;
-  }
-  return target;
 }
 
 Result<PreparedFile> PreparedFile::write(const fs::path& target, std::string_view bytes) {
@@ -172,25 +148,31 @@ Result<PreparedFile> PreparedFile::write(const fs::path& target, std::string_vie
 Result<PreparedFile> PreparedFile::write(const fs::path& target,
                                          const std::function<Result<>(int fd)>& fill) {
   struct stat status{};
-  const bool exists = ::stat(target.c_str(), &status) == 0;
+  const bool exists = ::lstat(target.c_str(), &status) == 0 && S_ISREG(status.st_mode);
   const mode_t mode = exists ? status.st_mode & 0777U : 0600U;
-  PreparedFile prepared(temporary_beside(target));
-  REPRISE_TRY(fill_and_sync(prepared.name_, fill, mode));
-  return prepared;
-}
-
-PreparedFile::~PreparedFile() {
-  if (!name_.empty()) {
-    ::unlink(name_.c_str());
+  REPRISE_ASSIGN(TemporaryFile file, TemporaryFile::create(target));
+  REPRISE_TRY(fill(file.fd()));
+  if (mode != 0600 && ::fchmod(file.fd(), mode) != 0) {
+    return std::unexpected(os_error("set the mode of", file.name(), errno));
   }
+  REPRISE_TRY(sync_file(file.fd(), file.name()));
+  // What only close(2) reports. The file stays open, and thereby locked, until it has its name.
+  Fd second(::fcntl(file.fd(), F_DUPFD_CLOEXEC, 0));
+  REPRISE_TRY(second.close(file.name()));
+  return PreparedFile(std::move(file));
 }
 
 Result<> PreparedFile::replace(const fs::path& target) {
-  if (::rename(name_.c_str(), target.c_str()) != 0) {
+  REPRISE_ASSIGN(const Fd folder, open_folder(folder_of(target)));
+  const bool moves = folder_of(name()) != folder_of(target);
+  REPRISE_ASSIGN(const Fd other, moves ? place_of(name()) : Result<Fd>(Fd()));
+  REPRISE_TRY(check_target(target));
+  const int from = moves ? other.get() : folder.get();
+  if (::renameat(from, name().filename().c_str(), folder.get(), target.filename().c_str()) != 0) {
     return std::unexpected(os_error("replace", target, errno));
   }
-  name_.clear();
-  return sync_folder(folder_of(target));
+  file_.was_renamed();
+  return sync_file(folder.get(), folder_of(target));
 }
 
 Result<> replace_file(const fs::path& path, std::string_view bytes,
@@ -201,31 +183,65 @@ Result<> replace_file(const fs::path& path, std::string_view bytes,
 
 Result<> replace_file(const fs::path& path, const std::function<Result<>(int fd)>& fill,
                       const std::function<Result<>(const fs::path&)>& before_rename) {
-  REPRISE_ASSIGN(const fs::path target, follow_links(path));
-  REPRISE_ASSIGN(PreparedFile prepared, PreparedFile::write(target, fill));
+  REPRISE_TRY(check_target(path));
+  REPRISE_ASSIGN(PreparedFile prepared, PreparedFile::write(path, fill));
   if (before_rename) {
     REPRISE_TRY(before_rename(prepared.name()));
   }
-  return prepared.replace(target);
+  return prepared.replace(path);
 }
 
 Result<> move_file(const fs::path& from, const fs::path& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
+  REPRISE_ASSIGN(const Fd source, open_folder(folder_of(from)));
+  REPRISE_ASSIGN(const Fd target, open_folder(folder_of(to)));
+  const std::string name = from.filename();
+  const std::string new_name = to.filename();
+  int outcome =
+      ::renameat2(source.get(), name.c_str(), target.get(), new_name.c_str(), RENAME_NOREPLACE);
+  if (outcome != 0 && (errno == EINVAL || errno == ENOSYS)) {
+    // The file system cannot rename without replacing; a link never replaces either.
+    outcome = ::linkat(source.get(), name.c_str(), target.get(), new_name.c_str(), 0);
+    outcome = outcome == 0 ? ::unlinkat(source.get(), name.c_str(), 0) : outcome;
+  }
+  if (outcome != 0) {
     const int os_errno = errno;
     if (os_errno == EEXIST) {
       return fail(Code::conflict, cat(to.string(), " exists already"), os_errno);
     }
     return std::unexpected(os_error(cat("move ", from.string(), " to"), to, os_errno));
   }
-  REPRISE_TRY(sync_folder(folder_of(to)));
-  return sync_folder(folder_of(from));
+  REPRISE_TRY(sync_file(target.get(), folder_of(to)));
+  return sync_file(source.get(), folder_of(from));
 }
 
 Result<> remove_file(const fs::path& file) {
-  if (::unlink(file.c_str()) != 0) {
+  REPRISE_ASSIGN(const Fd folder, open_folder(folder_of(file)));
+  if (::unlinkat(folder.get(), file.filename().c_str(), 0) != 0) {
     return std::unexpected(os_error("remove", file, errno));
   }
-  return sync_folder(folder_of(file));
+  remove_temporary_files(file);
+  return sync_file(folder.get(), folder_of(file));
+}
+
+Result<> remove_if_there(const fs::path& file) {
+  const auto folder = place_of(file);
+  if (!folder) {
+    return folder.error().code == Code::not_found ? Result<>() : std::unexpected(folder.error());
+  }
+  if (::unlinkat(folder->get(), file.filename().c_str(), 0) != 0 && errno != ENOENT) {
+    return std::unexpected(os_error("remove", file, errno));
+  }
+  return {};
+}
+
+Result<> remove_tree(const fs::path& folder) {
+  const auto place = place_of(folder);
+  if (!place) {
+    return place.error().code == Code::not_found ? Result<>() : std::unexpected(place.error());
+  }
+  std::error_code error;
+  fs::remove_all(folder, error);
+  return error ? std::unexpected(os_error("remove", folder, error.value())) : Result<>();
 }
 
 fs::path folder_of(const fs::path& path) {
@@ -234,20 +250,22 @@ fs::path folder_of(const fs::path& path) {
 }
 
 Result<> make_private_folders(const fs::path& folder) {
-  std::error_code error;
   if (folder.empty()) {
     return {};
   }
-  if (fs::is_directory(folder, error)) {
+  if (const auto there = open_file(folder, O_PATH | O_DIRECTORY); there) {
     // One that is empty may have been made by somebody who could not sync it.
-    auto synced = fs::is_empty(folder, error) ? sync_folder(folder_of(folder)) : Result<>();
+    auto synced = holds_nothing(folder) ? sync_folder(folder_of(folder)) : Result<>();
     return synced || synced.error().os_errno == EACCES ? Result<>() : synced;
+  } else if (there.error().code != Code::not_found) {
+    return std::unexpected(there.error());
   }
   REPRISE_TRY(make_private_folders(folder.parent_path()));
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+  REPRISE_ASSIGN(const Fd parent, open_folder(folder_of(folder)));
+  if (::mkdirat(parent.get(), folder.filename().c_str(), 0700) != 0 && errno != EEXIST) {
     return std::unexpected(os_error("create the folder", folder, errno));
   }
-  return sync_folder(folder_of(folder));
+  return sync_file(parent.get(), folder_of(folder));
 }
 
 }  // namespace reprise

@@ -2,6 +2,11 @@
 
 // The file system, checked: every write, sync, close and rename is looked at, because a write that
 // was not checked did not happen. Errors carry the path and errno.
+//
+// No function here follows a symbolic link, neither at the end of a path nor on the way, but the
+// two that say so: what somebody puts into a folder must not decide which file is read or written.
+// The path that a person names is resolved once, where it comes in (resolve_path), and what is
+// below it is opened as it stands.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,37 +15,18 @@
 #include <string_view>
 #include <utility>
 
+#include "base/fd.h"
+#include "base/temporary_file.h"
 #include "reprise/error.h"
 
 namespace reprise {
 
-// Owns a file descriptor. The destructor closes and ignores the outcome; use close() for files
-// that were written.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  ~Fd();
-
-  int get() const { return fd_; }
-  bool is_open() const { return fd_ >= 0; }
-  Result<> close(const std::filesystem::path& path);
-
- private:
-  int fd_ = -1;
-};
-
 // "cannot WHAT PATH: REASON" with the code that fits errno (not_found, io…).
 Error os_error(std::string_view what, const std::filesystem::path& path, int os_errno);
 
-// open(2) with O_CLOEXEC, retried on EINTR.
+// open(2) with O_CLOEXEC, retried on EINTR. invalid_argument (ELOOP) for a path with a link in it
+// and, but with O_DIRECTORY or O_PATH, for what is no regular file, which is not waited for either;
+// io (EACCES) for writing to a file of another user, unless the folder is that user's, too.
 Result<Fd> open_file(const std::filesystem::path& path, int flags, unsigned mode = 0600);
 
 // At most `bytes_max`; a larger file, a folder or a device is invalid_argument.
@@ -51,8 +37,13 @@ Result<> write_all(int fd, std::string_view bytes, const std::filesystem::path& 
 Result<> sync_file(int fd, const std::filesystem::path& path);
 Result<> sync_folder(const std::filesystem::path& folder);
 
-// What a chain of symbolic links at `path` leads to, there or not; `path` when it is no link.
-Result<std::filesystem::path> follow_links(const std::filesystem::path& path);
+// A path without links to what a person names, there or not: the links in it are that person's own.
+// What has none stays as it was named, else it is absolute.
+Result<std::filesystem::path> resolve_path(const std::filesystem::path& named);
+// The same for a name that is to be new: only its folder is resolved.
+Result<std::filesystem::path> resolve_folder_of(const std::filesystem::path& named);
+// invalid_argument, naming it, for a path with a link in it. What is not there is none.
+Result<> refuse_links(const std::filesystem::path& path);
 
 // A file's new content, written and synced under a temporary name, so that giving it its name is
 // all that is left to fail. Removed when it never gets one.
@@ -63,24 +54,24 @@ class PreparedFile {
   // The same for bytes that are too many to be held: `fill` writes them to the open file.
   static Result<PreparedFile> write(const std::filesystem::path& target,
                                     const std::function<Result<>(int fd)>& fill);
-  PreparedFile(PreparedFile&& other) noexcept : name_(std::exchange(other.name_, {})) {}
-  PreparedFile& operator=(PreparedFile&&) = delete;
-  PreparedFile(const PreparedFile&) = delete;
-  PreparedFile& operator=(const PreparedFile&) = delete;
-  ~PreparedFile();
 
-  const std::filesystem::path& name() const { return name_; }
-  // Once, for a file on the same disk. The folder is synced.
+  const std::filesystem::path& name() const { return file_.name(); }
+  // Once, for a file on the same disk. The folder is synced. invalid_argument when the target is a
+  // link.
   Result<> replace(const std::filesystem::path& target);
 
  private:
-  explicit PreparedFile(std::filesystem::path name) : name_(std::move(name)) {}
-  std::filesystem::path name_;
+  explicit PreparedFile(TemporaryFile file) : file_(std::move(file)) {}
+  TemporaryFile file_;
 };
+
+// Whether the file, where there is one, may be written or replaced: invalid_argument for a link, io
+// (EACCES) for another user's.
+Result<> check_target(const std::filesystem::path& path);
 
 // The one way a file is replaced: a temporary file beside it, written, synced, closed, renamed,
 // the folder synced. A reader sees the old or the new file, a power cut leaves one of them. New
-// files are 0600, an existing file keeps its mode, a symbolic link is followed.
+// files are 0600, an existing file keeps its mode, a symbolic link is refused.
 // `before_rename` is shown the temporary file when all of it is on disk; after its error, which is
 // returned, nothing has changed.
 Result<> replace_file(
@@ -96,8 +87,13 @@ Result<> replace_file(
 // exists.
 Result<> move_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
-// The folder is synced.
+// With the temporary files that killed processes have left of it. The folder is synced.
 Result<> remove_file(const std::filesystem::path& file);
+// Nothing is synced; one that is not there is no error.
+Result<> remove_if_there(const std::filesystem::path& file);
+// A folder with all that is in it; links in it go, what they lead to stays. Nothing is synced; one
+// that is not there is no error.
+Result<> remove_tree(const std::filesystem::path& folder);
 
 // The folder that the file is in.
 std::filesystem::path folder_of(const std::filesystem::path& path);

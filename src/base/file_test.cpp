@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -7,9 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <string_view>
 
-#include "base/temporary_name.h"
 #include "base/text.h"
 #include "reprise/error.h"
 
@@ -22,7 +21,7 @@ class FileTest : public testing::Test {
  protected:
   FileTest() {
     std::string pattern = (fs::temp_directory_path() / "reprise-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
+    folder_ = fs::canonical(::mkdtemp(pattern.data()));
   }
   ~FileTest() override { fs::remove_all(folder_); }
 
@@ -45,24 +44,22 @@ TEST_F(FileTest, ReplacesWholeAndLeavesNothingBehind) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
 }
 
-TEST_F(FileTest, ReplacesWhatALinkPointsTo) {
-  ASSERT_TRUE(replace_file(folder_ / "real", "one"));
-  fs::create_symlink("real", folder_ / "link");
-  ASSERT_TRUE(replace_file(folder_ / "link", "two"));
-  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
-  EXPECT_EQ(*read_file(folder_ / "real"), "two");
-}
-
-TEST_F(FileTest, CreatesWhatADanglingLinkPointsTo) {
+TEST_F(FileTest, ResolvesWhatAPersonNames) {
   fs::create_directory(folder_ / "else");
   fs::create_symlink("else/second", folder_ / "first");
   fs::create_symlink("third", folder_ / "else" / "second");
-  ASSERT_TRUE(replace_file(folder_ / "first", "one"));
-  EXPECT_TRUE(fs::is_symlink(folder_ / "first"));
-  EXPECT_TRUE(fs::is_symlink(folder_ / "else" / "second"));
-  EXPECT_EQ(*read_file(folder_ / "else" / "third"), "one");
+  EXPECT_EQ(*resolve_path(folder_ / "first"), folder_ / "else" / "third") << "there or not";
+  EXPECT_EQ(*resolve_path(folder_ / "else" / ".." / "new"), folder_ / "else" / ".." / "new");
+  EXPECT_EQ(*resolve_folder_of(folder_ / "first"), folder_ / "first") << "a new name is no link";
   fs::create_symlink("loop", folder_ / "loop");
-  EXPECT_EQ(replace_file(folder_ / "loop", "x").error().os_errno, ELOOP);
+  EXPECT_EQ(resolve_path(folder_ / "loop").error().os_errno, ELOOP);
+}
+
+TEST_F(FileTest, WaitsForNoPipe) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  for (const int how : {O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_CREAT | O_APPEND}) {
+    EXPECT_EQ(open_file(folder_ / "pipe", how).error().code, Code::invalid_argument);
+  }
 }
 
 TEST_F(FileTest, AsksBeforeTheRename) {
@@ -107,17 +104,6 @@ TEST_F(FileTest, MovesOverNothing) {
   EXPECT_EQ(*read_file(folder_ / "c"), "one");
   EXPECT_FALSE(fs::exists(folder_ / "a"));
   EXPECT_EQ(move_file(folder_ / "a", folder_ / "d").error().code, Code::not_found);
-}
-
-TEST(TemporaryName, IsTheOneThatUnfinishedFilesHave) {
-  const fs::path first = temporary_beside("/a/notes.json");
-  EXPECT_EQ(first.parent_path(), "/a");
-  EXPECT_NE(first, temporary_beside("/a/notes.json"));
-  EXPECT_TRUE(is_temporary_name(first.filename().native()));
-  for (const std::string_view other :
-       {"notes.json", "notes.tmp", "notes.1.tmp", "notes.1.x.tmp", ".1.2.tmp", "notes..2.tmp"}) {
-    EXPECT_FALSE(is_temporary_name(other)) << other;
-  }
 }
 
 }  // namespace

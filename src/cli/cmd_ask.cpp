@@ -1,6 +1,7 @@
 // reprise ask: one turn.
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -173,7 +174,8 @@ class Ask final : public Command {
 
   Result<Exit> conclude(Context& context, const Outcome& outcome, bool stored) const {
     if (save_) {
-      REPRISE_TRY(replace_file(*save_, cat(plain_text(outcome.answer), "\n")));
+      REPRISE_ASSIGN(const std::filesystem::path file, resolve_path(*save_));
+      REPRISE_TRY(replace_file(file, cat(plain_text(outcome.answer), "\n")));
     } else if (!outcome.cut) {
       save_by_default(context, outcome.answer);
     }

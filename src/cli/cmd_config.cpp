@@ -227,9 +227,10 @@ class ConfigCommand final : public Command {
   }
 
   static Result<Exit> init(Context& context) {
-    const std::filesystem::path file = context.config_sources().user_file;
+    REPRISE_ASSIGN(const std::filesystem::path file,
+                   resolve_folder_of(context.config_sources().user_file));
     REPRISE_TRY(make_private_folders(file.parent_path()));
-    const auto made = open_file(file, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    auto made = open_file(file, O_WRONLY | O_CREAT | O_EXCL, 0600);
     if (!made && made.error().os_errno == EEXIST) {
       return fail(Code::conflict, cat(file.string(), " exists already and stays as it is"));
     }

@@ -466,7 +466,8 @@ class Reader {
 };
 
 Result<> read_config(const fs::path& file, bool trusted, LoadedSettings& out) {
-  REPRISE_ASSIGN(const std::string text, read_file(file, kConfigBytesMax));
+  REPRISE_ASSIGN(const fs::path real, resolve_path(file));
+  REPRISE_ASSIGN(const std::string text, read_file(real, kConfigBytesMax));
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     const auto& place = parsed.error().source().begin;

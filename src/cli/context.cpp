@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
@@ -104,7 +105,8 @@ std::filesystem::path Context::path_named(std::string_view name) {
 }
 
 std::filesystem::path Context::state_folder() const {
-  return base_folder(environment_, "XDG_STATE_HOME", ".local/state");
+  std::filesystem::path folder = base_folder(environment_, "XDG_STATE_HOME", ".local/state");
+  return resolve_path(folder).value_or(folder);
 }
 
 std::filesystem::path Context::data_folder() const {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/http.h"
 #include "base/text.h"
 #include "cli/config.h"
@@ -95,6 +96,11 @@ class Taker {
   std::string refusal_;
 };
 
+// Where programs keep what they run and believe: .git, .hg, .ai, .github, .envrc and their like.
+bool is_hidden(const fs::path& part) {
+  return part.native().starts_with('.');
+}
+
 // A file that came with the project's code could send what is said, and the key, to anybody.
 std::string refusal(const Settings& settings, const ContextChoice& choice,
                     const Defaults& defaults) {
@@ -134,7 +140,12 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
                             std::vector<std::string>& warnings) {
   std::error_code error;
   const fs::path file = fs::absolute(choice.file, error);
-  REPRISE_ASSIGN(Defaults defaults, store::context::read_defaults(file));
+  // What nobody has named came with the project: a link in it is not the person's.
+  if (choice.was_searched) {
+    REPRISE_TRY(refuse_links(file));
+  }
+  REPRISE_ASSIGN(const fs::path place, resolve_path(file));
+  REPRISE_ASSIGN(Defaults defaults, store::context::read_defaults(place));
   settings.context_file = file;
   Taker(settings, file, defaults, refusal(settings, choice, defaults)).take();
   if (defaults.is_damaged && !defaults.faults.empty()) {
@@ -147,18 +158,22 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
 
 Result<fs::path> answer_file(const Settings& settings) {
   const fs::path root = store::context::root_folder(settings.context_file);
-  std::error_code error;
   const fs::path wanted = fs::path(settings.save_path.value_or(""));
-  fs::path file = fs::weakly_canonical(root / wanted, error);
-  const auto [end, ignored] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
-  const bool is_inside = !error && end == root.end() && file != root;
-  const bool is_hidden = std::any_of(wanted.begin(), wanted.end(),
-                                     [](const fs::path& part) { return part == ".git"; });
-  if (!is_inside || is_hidden) {
-    return fail(Code::invalid_argument,
-                cat("the answer is not written to ", wanted.native(),
-                    ", which save_path_default of ", settings.context_file.native(),
-                    " names: it is outside of the project; --save FILE writes anywhere"));
+  fs::path file = (root / wanted).lexically_normal();
+  const fs::path inside = file.lexically_relative(root);
+  std::string why;
+  if (inside.empty() || inside == "." || *inside.begin() == "..") {
+    why = "it is outside of the project";
+  } else if (std::ranges::any_of(inside, is_hidden)) {
+    why = "no hidden file or folder is written into";
+  } else if (const auto straight = refuse_links(file); !straight) {
+    why = "there is a link in it";
+  }
+  if (!why.empty()) {
+    return fail(
+        Code::invalid_argument,
+        cat("the answer is not written to ", wanted.native(), ", which save_path_default of ",
+            settings.context_file.native(), " names: ", why, "; --save FILE writes anywhere"));
   }
   return file;
 }

@@ -108,7 +108,9 @@ Result<Exchange> first_exchange(Store& store, const SessionId& id) {
   return first;
 }
 
-Result<> write_transcript(Store& store, const Session& session, const std::filesystem::path& file) {
+Result<> write_transcript(Store& store, const Session& session,
+                          const std::filesystem::path& named) {
+  REPRISE_ASSIGN(const std::filesystem::path file, resolve_folder_of(named));
   auto opened = open_file(file, O_WRONLY | O_CREAT | O_EXCL);
   if (!opened && opened.error().os_errno == EEXIST) {
     return fail(Code::conflict, cat(file.string(), " exists already; name another file"), EEXIST);

@@ -134,7 +134,8 @@ Result<Block> attach_file(const std::string& path) {
       return attach_url(rest, type);
     }
   }
-  REPRISE_ASSIGN(const std::string bytes, read_file(path, kAttachmentBytesMax));
+  REPRISE_ASSIGN(const std::filesystem::path file, resolve_path(path));
+  REPRISE_ASSIGN(const std::string bytes, read_file(file, kAttachmentBytesMax));
   if (const std::string_view type = image_type(bytes); !type.empty()) {
     ImageBlock image;
     image.media_type = type;

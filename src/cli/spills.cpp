@@ -70,9 +70,11 @@ Result<std::vector<fs::path>> find_named_spills(Context& context, std::string_vi
   const fs::path place = url.substr(url.find(':') + 1);
   std::error_code none;
   if (!place.empty() && !fs::is_directory(place, none)) {
-    return std::vector{place};
+    REPRISE_ASSIGN(const fs::path file, resolve_path(place));
+    return std::vector{file};
   }
-  const fs::path folder = place.empty() ? spill_folder(context) : place;
+  const fs::path named = place.empty() ? spill_folder(context) : place;
+  REPRISE_ASSIGN(const fs::path folder, resolve_path(named));
   auto files =
       place.empty() ? spills_of(folder, without_password(target)) : spill::find_spills(folder);
   if (!files.empty()) {

@@ -71,7 +71,8 @@ Result<Fd> open_inside(const fs::path& root, const std::string& name, Wanted wan
   if (name.find('\0') != std::string::npos) {
     return fail(Code::invalid_argument, "a file name cannot hold a NUL byte");
   }
-  REPRISE_ASSIGN(const Fd folder, open_file(root, O_PATH | O_DIRECTORY));
+  REPRISE_ASSIGN(const fs::path real, resolve_path(root));
+  REPRISE_ASSIGN(const Fd folder, open_file(real, O_PATH | O_DIRECTORY));
   const std::string relative = relative_name(root, name);
   // Looked at before it is opened: opening a pipe waits, opening a device may do something.
   REPRISE_ASSIGN(const Fd place, open_beneath(folder.get(), relative, O_PATH));
@@ -85,8 +86,10 @@ Result<Fd> open_inside(const fs::path& root, const std::string& name, Wanted wan
                 cat("\"", name, "\" is no ", wanted == Wanted::file ? "regular file" : "folder"));
   }
   // The very thing that was looked at, whatever the name leads to by now.
-  return open_file(cat("/proc/self/fd/", place.get()),
-                   wanted == Wanted::file ? O_RDONLY | O_NOCTTY : O_RDONLY | O_DIRECTORY);
+  const int flags = wanted == Wanted::file ? O_RDONLY | O_NOCTTY : O_RDONLY | O_DIRECTORY;
+  Fd file(::open(cat("/proc/self/fd/", place.get()).c_str(), flags | O_CLOEXEC));
+  return file.is_open() ? Result<Fd>(std::move(file))
+                        : std::unexpected(os_error("open", name, errno));
 }
 
 }  // namespace reprise

@@ -92,7 +92,8 @@ class Loader {
   }
 
   Result<> add_file(const fs::path& path, std::string_view name) {
-    REPRISE_ASSIGN(const std::string text, read_file(path, room() + 1));
+    REPRISE_ASSIGN(const fs::path file, resolve_path(path));
+    REPRISE_ASSIGN(const std::string text, read_file(file, room() + 1));
     return add_part(name, text);
   }
 

@@ -30,7 +30,7 @@ constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 
 Result<std::string> first_bytes(const path& file, std::size_t count) {
   // Not blocking: the path may be a pipe that nobody writes to.
-  REPRISE_ASSIGN(const Fd fd, open_file(file, O_RDONLY | O_NONBLOCK));
+  REPRISE_ASSIGN(const Fd fd, open_file(file, O_RDONLY));
   std::string bytes(count, '\0');
   const ssize_t got = ::read(fd.get(), bytes.data(), bytes.size());
   if (got < 0) {
@@ -81,6 +81,10 @@ Result<std::unique_ptr<Store>> open_context(std::string_view file, const StoreOp
   std::error_code gone;
   const path place =
       file.empty() ? find_context_file(std::filesystem::current_path(gone)) : path(file);
+  if (file.empty()) {
+    // Nobody has named it: it came with the project.
+    REPRISE_TRY(refuse_links(place));
+  }
   return open_context_store(place, options);
 }
 
@@ -135,7 +139,8 @@ std::string known_forms() {
   return forms;
 }
 
-Result<const Kind*> kind_at(const path& place) {
+Result<const Kind*> kind_at(const path& named) {
+  REPRISE_ASSIGN(const path place, resolve_path(named));
   for (const Kind& kind : kKinds) {
     if (kind.is_at == nullptr) {
       continue;

@@ -1,5 +1,7 @@
 #include "store/paths.h"
 
+#include <fcntl.h>
+
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -11,6 +13,16 @@
 
 namespace reprise::store {
 
+Result<std::filesystem::path> whole_path(const std::filesystem::path& named) {
+  REPRISE_ASSIGN(const std::filesystem::path place, resolve_path(named));
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(place, error).lexically_normal();
+  if (error) {
+    return std::unexpected(os_error("find", named, error.value()));
+  }
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
 std::filesystem::path beside(const std::filesystem::path& file, std::string_view suffix) {
   std::filesystem::path name = file;
   name += suffix;
@@ -19,11 +31,12 @@ std::filesystem::path beside(const std::filesystem::path& file, std::string_view
 
 bool is_there(const std::filesystem::path& path) {
   std::error_code none;
-  return std::filesystem::exists(path, none);
+  return std::filesystem::exists(std::filesystem::symlink_status(path, none));
 }
 
 Result<std::vector<std::filesystem::directory_entry>> list_folder(
     const std::filesystem::path& folder) {
+  REPRISE_TRY(open_file(folder, O_PATH | O_DIRECTORY));
   std::vector<std::filesystem::directory_entry> entries;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;

@@ -10,13 +10,16 @@
 
 namespace reprise::store {
 
+// The absolute path without links to a store that a person names, and without a slash at its end.
+Result<std::filesystem::path> whole_path(const std::filesystem::path& named);
+
 // `file` with `suffix` at its end.
 std::filesystem::path beside(const std::filesystem::path& file, std::string_view suffix);
 
-// False as well for what cannot be looked at.
+// A link is there, wherever it leads. False as well for what cannot be looked at.
 bool is_there(const std::filesystem::path& path);
 
-// What is in the folder, in no order; not_found when there is none.
+// What is in the folder, in no order; not_found when there is none, invalid_argument for a link.
 Result<std::vector<std::filesystem::directory_entry>> list_folder(
     const std::filesystem::path& folder);
 // The same; nothing when there is none.

@@ -81,8 +81,9 @@ int wait_for(pid_t child, int fd, const std::function<void()>& meanwhile) {
 
 Result<std::string> edit_text(const ProcessEnvironment& environment, const std::string& text,
                               int fd, const std::function<void()>& meanwhile) {
-  const std::string folder = environment.find("TMPDIR").value_or("/tmp");
-  REPRISE_ASSIGN(const EditedFile file, EditedFile::make(folder, text));
+  const fs::path folder = environment.find("TMPDIR").value_or("/tmp");
+  REPRISE_ASSIGN(const fs::path real, resolve_path(folder));
+  REPRISE_ASSIGN(const EditedFile file, EditedFile::make(real, text));
   std::string editor = environment.find("VISUAL").value_or("");
   if (editor.empty()) {
     editor = environment.find("EDITOR").value_or("vi");

@@ -22,6 +22,7 @@
 #include "store/chatdir/packed_chat.h"
 #include "store/chatdir/unfinished.h"
 #include "store/facts.h"
+#include "store/paths.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -33,6 +34,7 @@ namespace fs = std::filesystem;
 // packed then stays beside what is packed now.
 Result<> keep_older(const MovingNames& names) {
   const fs::path older = names.archive / kZipFile;
+  REPRISE_TRY(refuse_links(older));
   if (::link(older.c_str(), (names.new_archive / cat(kZipFile, ".bak")).c_str()) != 0 &&
       errno != ENOENT) {
     return std::unexpected(os_error("keep", older, errno));
@@ -74,14 +76,14 @@ Result<> ChatArchives::archive(const SessionId& id, Time when) {
     return fail(Code::busy, cat("session ", id.str(), " is answering now"));
   }
   const MovingNames names(layout, id);
-  REPRISE_TRY(remove_folder(names.new_archive));
+  REPRISE_TRY(remove_tree(names.new_archive));
   REPRISE_TRY(make_private_folders(names.new_archive));
   auto packed = pack_chat(names.chat, session, when, names.new_archive);
   if (packed) {
     packed = keep_older(names);
   }
   if (!packed) {
-    (void)remove_folder(names.new_archive);  // half a copy, or the next archiving removes it
+    (void)remove_tree(names.new_archive);  // half a copy, or the next archiving removes it
     return packed;
   }
   REPRISE_ASSIGN(const LogPoint log, point_of_chat(names.chat));
@@ -98,17 +100,16 @@ Result<> ChatArchives::unpack(const SessionId& id) {
   if (!place) {
     return std::unexpected(no_session(id));
   }
-  std::error_code absent;
-  if (place->spot != Spot::archive && fs::exists(names.archive, absent)) {
+  if (place->spot != Spot::archive && is_there(names.archive)) {
     return fail(Code::conflict, cat("cannot restore ", names.archive.native(), ": ",
                                     place->folder.native(), " is there, too"));
   }
   if (place->spot != Spot::archive) {
     return fail(Code::invalid_argument, cat("session ", id.str(), " is not archived"));
   }
-  REPRISE_TRY(remove_folder(names.new_chat));
+  REPRISE_TRY(remove_tree(names.new_chat));
   if (auto unpacked = unpack_chat(names.archive / kZipFile, id, names.new_chat); !unpacked) {
-    (void)remove_folder(names.new_chat);  // half a copy, or the next restoring removes it
+    (void)remove_tree(names.new_chat);  // half a copy, or the next restoring removes it
     return unpacked;
   }
   const Unfinished moving{Moving::to_chats, id};

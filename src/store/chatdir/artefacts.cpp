@@ -20,7 +20,7 @@
 
 #include "base/file.h"
 #include "base/lock_file.h"
-#include "base/temporary_name.h"
+#include "base/temporary_file.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/store_offers.h"
@@ -161,33 +161,12 @@ Result<> check_own(Step step, std::string_view name) {
   return {};
 }
 
-// What is written for a chat stays in its folder.
-Result<> refuse_link(const fs::path& path) {
-  std::error_code absent;
-  if (fs::is_symlink(path, absent)) {
-    return fail(Code::invalid_argument,
-                cat("cannot write ", path.native(), ": it is a link, which may lead elsewhere"));
-  }
-  return {};
-}
-
-// One folder at a time: the chat's own is never made anew.
-Result<> make_folder(const fs::path& folder) {
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    return std::unexpected(os_error("create the folder", folder, errno));
-  }
-  return refuse_link(folder);
-}
-
 // Where the artefact is written, its folders made. Their names are synced by sync_folders_of().
 Result<fs::path> make_place(const fs::path& chat, Step step, std::string_view name) {
   const fs::path file = folder_of_step(step) / file_of(name);
-  fs::path folder = chat;
-  for (const fs::path& component : file.parent_path()) {
-    folder /= component;
-    REPRISE_TRY(make_folder(folder));
+  if (file.has_parent_path()) {
+    REPRISE_TRY(make_private_folders(chat / file.parent_path()));
   }
-  REPRISE_TRY(refuse_link(chat / file));
   return chat / file;
 }
 
@@ -212,7 +191,10 @@ Result<> add_files(const fs::path& chat, const fs::path& folder, std::vector<Cha
   std::error_code ignored;  // what cannot be looked at has nothing to show
   for (const fs::directory_entry& entry : entries) {
     const fs::path name = folder / entry.path().filename();
-    if (entry.is_directory(ignored) && !entry.is_symlink(ignored)) {
+    if (entry.is_symlink(ignored)) {
+      continue;
+    }
+    if (entry.is_directory(ignored)) {
       REPRISE_TRY(add_files(chat, name, files));
     } else if (entry.is_regular_file(ignored)) {
       files.push_back({name.string(), static_cast<std::int64_t>(entry.file_size(ignored))});
@@ -284,7 +266,7 @@ Result<> ChatArtefacts::append_artefact(const SessionId& id, Step step, std::str
   return chats_.with(id, [&](Chat& chat) -> Result<> {
     REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
     REPRISE_ASSIGN(const fs::path file, make_place(chat.place().folder, step, name));
-    REPRISE_ASSIGN(Fd out, open_file(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600));
+    REPRISE_ASSIGN(Fd out, open_file(file, O_WRONLY | O_CREAT | O_APPEND, 0600));
     REPRISE_TRY(write_all(out.get(), bytes, file));
     return out.close(file);
   });

@@ -113,9 +113,9 @@ Result<> ChatBackup::copy_all(const Layout& to) {
   return model ? replace_file(to.model_file(), *model) : Result<>();
 }
 
-Result<> ChatBackup::backup(const fs::path& target) {
-  std::error_code absent;
-  if (fs::exists(target, absent)) {
+Result<> ChatBackup::backup(const fs::path& named) {
+  REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
+  if (is_there(target)) {
     return fail(Code::conflict, cat(target.native(), " exists already"));
   }
   // Nothing is made, moved or removed meanwhile.
@@ -125,15 +125,14 @@ Result<> ChatBackup::backup(const fs::path& target) {
   }
   fs::path making = target;
   making += ".making";
-  if (fs::exists(making, absent)) {
+  if (is_there(making)) {
     return fail(Code::conflict, cat(making.native(), " exists already: remove it"));
   }
   auto done = make_private_folders(Layout(making).chats());
   done = done ? copy_all(Layout(making)) : done;
   done = done ? move_file(making, target) : done;
   if (!done) {
-    std::error_code ignored;
-    fs::remove_all(making, ignored);
+    (void)remove_tree(making);
   }
   return done;
 }

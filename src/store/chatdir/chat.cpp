@@ -36,6 +36,7 @@
 #include "store/chatdir/unfinished.h"
 #include "store/facts.h"
 #include "store/file/partial_file.h"
+#include "store/paths.h"
 #include "store/stored_session.h"
 #include "store/usage_sum.h"
 
@@ -49,7 +50,7 @@ constexpr int kTries = 10;
 
 std::pair<dev_t, ino_t> identity_of(const fs::path& folder) {
   struct stat status{};
-  if (::stat(folder.c_str(), &status) != 0) {
+  if (::lstat(folder.c_str(), &status) != 0) {
     return {};
   }
   return {status.st_dev, status.st_ino};
@@ -108,7 +109,7 @@ Chat::Stamp Chat::stamp_of(const struct stat& status) {
 
 Chat::Stamp Chat::stamp_of_facts() const {
   struct stat status{};
-  return ::stat(file(kFactsFile).c_str(), &status) == 0 ? stamp_of(status) : Stamp();
+  return ::lstat(file(kFactsFile).c_str(), &status) == 0 ? stamp_of(status) : Stamp();
 }
 
 Result<Chat::ReadFacts> Chat::facts() {
@@ -222,8 +223,7 @@ Result<std::vector<Damage>> Chat::damage() {
   if (facts.damage) {
     damage.push_back(*std::move(facts.damage));
   }
-  std::error_code absent;
-  if (!fs::exists(file(kMessagesFile), absent)) {
+  if (!is_there(file(kMessagesFile))) {
     damage.push_back({id_.str(), cat("has no ", kMessagesFile), ""});
   }
   return damage;

@@ -36,6 +36,7 @@
 #include "store/chatdir/packed_chat.h"
 #include "store/chatdir/repair.h"
 #include "store/facts.h"
+#include "store/paths.h"
 #include "store/query.h"
 #include "store/stored_session.h"
 
@@ -95,8 +96,7 @@ class ChatdirStore final : public Store {
 
 // A folder with all that a chat has, not yet where chats are.
 Result<> fill_folder(const fs::path& folder, const Session& session) {
-  std::error_code leftover;
-  fs::remove_all(folder, leftover);
+  REPRISE_TRY(remove_tree(folder));
   REPRISE_TRY(make_private_folders(folder));
   FactsFile facts(session.info.id);
   facts.now.stored.session = session;
@@ -124,8 +124,7 @@ Result<> ChatdirStore::create(const Session& session) {
   // Whole or not at all: it gets its name when everything is in it.
   const fs::path folder = layout.chats() / cat(".new-", id.str());
   if (auto filled = fill_folder(folder, session); !filled) {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
+    (void)remove_tree(folder);
     return filled;
   }
   return move_file(folder, layout.chat(id));
@@ -186,8 +185,7 @@ Result<> ChatdirStore::list_at(Spot spot, const CheckedQuery& query,
 
 void ChatdirStore::list_packed(const Layout::Listed& listed, const CheckedQuery& query,
                                std::vector<SessionInfo>& matching, std::vector<Damage>& damage) {
-  std::error_code absent;
-  if (listed.place.spot == Spot::archive && fs::exists(chats_.layout().chat(listed.id), absent)) {
+  if (listed.place.spot == Spot::archive && is_there(chats_.layout().chat(listed.id))) {
     return;  // the chat that is there hides it
   }
   PackedSession packed = look_at_packed(listed.id, listed.place);
@@ -238,10 +236,11 @@ Result<ReadReport> ChatdirStore::read(const SessionId& id, ReadRange range,
 Result<std::unique_ptr<Store>> open_chatdir_store(const std::filesystem::path& folder,
                                                   StoreOptions options, ChatdirOptions chatdir) {
   // NOLINTEND(performance-unnecessary-value-param)
-  const store::chatdir::Layout layout(folder);
+  REPRISE_ASSIGN(const std::filesystem::path root, resolve_path(folder));
+  const store::chatdir::Layout layout(root);
   if (options.access == Access::write) {
     REPRISE_TRY(make_private_folders(layout.chats()));
-  } else if (std::error_code absent; !std::filesystem::is_directory(folder, absent)) {
+  } else if (std::error_code absent; !std::filesystem::is_directory(root, absent)) {
     return fail(Code::not_found, cat("no store at ", folder.string()), ENOENT);
   }
   auto store = std::make_unique<store::chatdir::ChatdirStore>(

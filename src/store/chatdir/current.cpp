@@ -1,5 +1,7 @@
 #include "store/chatdir/current.h"
 
+#include <fcntl.h>
+#include <stdio.h>  // renameat
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,14 +38,14 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kNameBytesMax = 4096;
 constexpr std::int64_t kModelBytesMax = std::int64_t{1} << 20;
 
-// A link that says which chat by pointing to its folder, whether that is there or not.
-bool is_link_to_chat(const fs::path& file) {
+// A link says which chat by its text, that of the folder; what is there is never looked at.
+bool is_link(const fs::path& file) {
   std::error_code absent;
-  return fs::is_symlink(file, absent) && !fs::is_regular_file(file, absent);
+  return fs::is_symlink(file, absent);
 }
 
 Result<std::string> read_name(const fs::path& file) {
-  if (is_link_to_chat(file)) {
+  if (is_link(file)) {
     std::error_code error;
     const fs::path target = fs::read_symlink(file, error);
     if (error) {
@@ -56,15 +58,18 @@ Result<std::string> read_name(const fs::path& file) {
 }
 
 Result<> replace_link(const fs::path& link, const fs::path& target) {
-  const fs::path temporary = cat(link.native(), ".", ::getpid(), ".tmp");
-  ::unlink(temporary.c_str());
-  if (::symlink(target.c_str(), temporary.c_str()) != 0 ||
-      ::rename(temporary.c_str(), link.c_str()) != 0) {
+  REPRISE_ASSIGN(const Fd folder, open_file(folder_of(link), O_RDONLY | O_DIRECTORY));
+  // The lock is held: what has that name was left by somebody who died.
+  const std::string temporary = cat(link.filename().native(), ".reprise-0.tmp");
+  const auto remove = [&] { return ::unlinkat(folder.get(), temporary.c_str(), 0); };
+  (void)remove();
+  if (::symlinkat(target.c_str(), folder.get(), temporary.c_str()) != 0 ||
+      ::renameat(folder.get(), temporary.c_str(), folder.get(), link.filename().c_str()) != 0) {
     const int os_errno = errno;
-    ::unlink(temporary.c_str());
+    (void)remove();
     return std::unexpected(os_error("replace", link, os_errno));
   }
-  return sync_folder(folder_of(link));
+  return sync_file(folder.get(), folder_of(link));
 }
 
 // The other members stay.
@@ -92,10 +97,7 @@ std::string with_model(std::string_view old, const SessionInfo& info) {
 }
 
 Result<> remove_name(const Layout& layout) {
-  const fs::path file = layout.current_file();
-  if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
-    return std::unexpected(os_error("remove", file, errno));
-  }
+  REPRISE_TRY(remove_if_there(layout.current_file()));
   return sync_folder(layout.chats());
 }
 
@@ -125,7 +127,7 @@ Result<std::optional<SessionId>> CurrentChat::current() {
 
 Result<> CurrentChat::write_name(const SessionId& id) {
   const fs::path file = chats_.layout().current_file();
-  return is_link_to_chat(file) ? replace_link(file, id.str()) : replace_file(file, id.str());
+  return is_link(file) ? replace_link(file, id.str()) : replace_file(file, id.str());
 }
 
 Result<> CurrentChat::write_model(const SessionId& id) {

@@ -61,7 +61,7 @@ Time beginning_of(const fs::path& chat) {
     std::error_code none;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
       struct stat status{};
-      if (::stat(entry.path().c_str(), &status) == 0) {
+      if (::lstat(entry.path().c_str(), &status) == 0) {
         beginning = std::min(beginning, chatdir::time_of(status.st_mtim));
       }
     }

@@ -20,6 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A link to one is as well, so that whoever opens what is in it says that it is a link.
 bool is_folder(const fs::path& path) {
   std::error_code absent;
   return fs::is_directory(path, absent);
@@ -91,22 +92,15 @@ Result<std::vector<Layout::Listed>> Layout::list(Spot spot) const {
   const fs::path folder = spot == Spot::chats     ? chats()
                           : spot == Spot::archive ? archives()
                                                   : trash();
+  REPRISE_ASSIGN(const auto entries, list_if_there(folder));
   std::vector<Listed> found;
-  std::error_code error;
-  fs::directory_iterator entries(folder, error);
-  if (error == std::errc::no_such_file_or_directory) {
-    return found;
-  }
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-    auto id = id_of(entries->path().filename().native(), spot);
-    if (!id || !is_folder(entries->path())) {
+  for (const fs::directory_entry& entry : entries) {
+    auto id = id_of(entry.path().filename().native(), spot);
+    if (!id || !is_folder(entry.path())) {
       continue;
     }
-    const Spot there = folder == trash() ? trash_spot(entries->path()) : spot;
-    found.push_back({*std::move(id), {entries->path(), there}});
-  }
-  if (error) {
-    return std::unexpected(os_error("list", folder, error.value()));
+    const Spot there = folder == trash() ? trash_spot(entry.path()) : spot;
+    found.push_back({*std::move(id), {entry.path(), there}});
   }
   return found;
 }

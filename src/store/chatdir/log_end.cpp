@@ -55,10 +55,9 @@ Result<struct stat> status_of(int fd, const fs::path& file) {
 }
 
 Result<Fd> open_regular(const fs::path& file) {
-  REPRISE_ASSIGN(Fd fd, open_file(file, O_RDONLY | O_NONBLOCK));
-  REPRISE_ASSIGN(const struct stat status, status_of(fd.get(), file));
-  if (!S_ISREG(status.st_mode)) {
-    return fail(Code::corrupt, cat("cannot read ", file.native(), ": not a file"));
+  auto fd = open_file(file, O_RDONLY);
+  if (!fd && fd.error().code == Code::invalid_argument) {
+    fd.error().code = Code::corrupt;  // a folder, a link, a pipe
   }
   return fd;
 }

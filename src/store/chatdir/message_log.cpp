@@ -61,6 +61,11 @@ Result<bool> has_hole(FileWindow& window, std::int64_t from, std::int64_t to) {
 
 Result<std::shared_ptr<MessageLog>> MessageLog::open(const fs::path& file, const Visit& visit) {
   REPRISE_ASSIGN(Fd fd, open_regular(file));
+  return open(std::move(fd), file, visit);
+}
+
+Result<std::shared_ptr<MessageLog>> MessageLog::open(Fd fd, const fs::path& file,
+                                                     const Visit& visit) {
   // Nobody else knows it yet: `visit` may do what it likes.
   std::shared_ptr<MessageLog> log(new MessageLog(file, std::move(fd)));
   REPRISE_ASSIGN(const struct stat status, status_of(log->fd_.get(), file));
@@ -73,7 +78,7 @@ Result<bool> MessageLog::refresh() {
   const std::lock_guard lock(mutex_);
   REPRISE_ASSIGN(const struct stat status, status_of(fd_.get(), file_));
   struct stat named{};
-  if (::stat(file_.c_str(), &named) != 0 || named.st_ino != status.st_ino ||
+  if (::lstat(file_.c_str(), &named) != 0 || named.st_ino != status.st_ino ||
       named.st_dev != status.st_dev || status.st_size < state_.end) {
     return false;
   }

@@ -58,8 +58,10 @@ class MessageLog {
   // Called with each message that counts.
   using Visit = std::function<Flow(const Place&, Result<Line>)>;
 
-  // not_found when there is no such file. The messages are shown to `visit` on the way, which
-  // saves reading them again; null when it stops.
+  // not_found when there is no such file, corrupt for what is no file, or a link. The messages are
+  // shown to `visit` on the way, which saves reading them again; null when it stops.
+  static Result<std::shared_ptr<MessageLog>> open(Fd fd, const std::filesystem::path& file,
+                                                  const Visit& visit = {});
   static Result<std::shared_ptr<MessageLog>> open(const std::filesystem::path& file,
                                                   const Visit& visit = nullptr);
 

@@ -381,7 +381,7 @@ TEST_F(MessageLogTest, OnlyAFileIsRead) {
   fs::remove(file_);
   EXPECT_EQ(MessageLog::open(file_).error().code, Code::not_found);
   fs::create_symlink(folder_ / "nowhere", file_);
-  EXPECT_EQ(MessageLog::open(file_).error().code, Code::not_found);
+  EXPECT_EQ(MessageLog::open(file_).error().code, Code::corrupt);
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ std::string_view without_folder(std::string_view name, const SessionId& id) {
 
 Result<> unpack_entry(const ZipReader& zip, const ZipReader::Entry& entry, const fs::path& target) {
   REPRISE_TRY(make_private_folders(folder_of(target)));
-  REPRISE_ASSIGN(Fd out, open_file(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  REPRISE_ASSIGN(Fd out, open_file(target, O_WRONLY | O_CREAT | O_EXCL, 0600));
   REPRISE_TRY(
       zip.read(entry, [&](std::string_view bytes) { return write_all(out.get(), bytes, target); }));
   constexpr mode_t kOwnerMay = 0600;
@@ -168,12 +168,13 @@ Result<> unpack_entry(const ZipReader& zip, const ZipReader::Entry& entry, const
 // As the last step: whatever is made in a folder changes its time.
 Result<> set_folder(const ZipReader::Entry& entry, const fs::path& folder) {
   constexpr mode_t kOwnerMay = 0700;
-  if (entry.mode && ::chmod(folder.c_str(), *entry.mode | kOwnerMay) != 0) {
+  REPRISE_ASSIGN(const Fd open, open_file(folder, O_RDONLY | O_DIRECTORY));
+  if (entry.mode && ::fchmod(open.get(), *entry.mode | kOwnerMay) != 0) {
     return std::unexpected(os_error("set the mode of", folder, errno));
   }
   const std::array<timespec, 2> times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
                                          entry.modified.value_or(timespec{})};
-  if (entry.modified && ::utimensat(AT_FDCWD, folder.c_str(), times.data(), 0) != 0) {
+  if (entry.modified && ::futimens(open.get(), times.data()) != 0) {
     return std::unexpected(os_error("set the time of", folder, errno));
   }
   return {};
@@ -191,7 +192,7 @@ Result<> sync_folders(const fs::path& folder) {
 
 // Without a name, and gone with the descriptor: words leave no trace outside the archive.
 Result<Fd> unnamed_file() {
-  const fs::path folder = fs::temp_directory_path();
+  REPRISE_ASSIGN(const fs::path folder, resolve_path(fs::temp_directory_path()));
   auto file = open_file(folder, O_TMPFILE | O_RDWR | O_EXCL, 0600);
   if (file) {
     return file;
@@ -211,8 +212,7 @@ Result<> pack_chat(const fs::path& chat, const StoredSession& session, Time when
   REPRISE_TRY(write_zip(files, zip, Packing::deflated));
   if (!check_zip(zip)) {
     // What packs too well looks like a bomb: then it is not packed.
-    std::error_code ignored;
-    fs::remove(zip, ignored);
+    REPRISE_TRY(remove_if_there(zip));
     REPRISE_TRY(write_zip(files, zip, Packing::stored));
     REPRISE_TRY(check_zip(zip));
   }
@@ -308,10 +308,10 @@ Result<ReadReport> read_packed(const SessionId& id, const Place& place, const Re
   if (messages == entries.end()) {
     return ReadReport{};
   }
-  REPRISE_ASSIGN(const Fd unpacked, unnamed_file());
+  REPRISE_ASSIGN(Fd unpacked, unnamed_file());
   REPRISE_TRY(reader.read(
       *messages, [&](std::string_view bytes) { return write_all(unpacked.get(), bytes, zip); }));
-  REPRISE_ASSIGN(const auto log, MessageLog::open(cat("/proc/self/fd/", unpacked.get())));
+  REPRISE_ASSIGN(const auto log, MessageLog::open(std::move(unpacked), zip));
   const auto is_damage = [](const LogState&) { return true; };
   return read_messages(*log, range, is_damage, cat(id.str(), "/", kZipFile, "/", kMessagesFile),
                        sink);

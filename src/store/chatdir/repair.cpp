@@ -31,6 +31,7 @@
 #include "store/chatdir/mark.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/packed_chat.h"
+#include "store/paths.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -178,9 +179,9 @@ Result<VerifyReport> ChatRepair::verify() {
   return report;
 }
 
-Result<VerifyReport> ChatRepair::repair_into(const fs::path& target) {
-  std::error_code absent;
-  if (fs::exists(target, absent)) {
+Result<VerifyReport> ChatRepair::repair_into(const fs::path& named) {
+  REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
+  if (is_there(target)) {
     return fail(Code::conflict, cat(target.native(), " exists already"));
   }
   const Layout to(target);

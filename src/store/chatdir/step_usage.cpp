@@ -20,6 +20,7 @@
 #include "store/chatdir/line.h"
 #include "store/chatdir/mark.h"
 #include "store/chatdir/message_log.h"
+#include "store/paths.h"
 #include "store/usage_sum.h"
 
 namespace reprise::store::chatdir {
@@ -67,8 +68,11 @@ Usage step_usage_from_json(std::string_view json) {
 Usage usage_of_steps(const fs::path& chat) {
   Usage sum;
   for (const char* const steps : {"steps", "step"}) {
-    std::error_code none;
-    for (const fs::directory_entry& entry : fs::directory_iterator(chat / steps, none)) {
+    const auto entries = list_if_there(chat / steps);
+    if (!entries) {
+      continue;
+    }
+    for (const fs::directory_entry& entry : *entries) {
       add_step(sum, entry.path());
     }
   }

@@ -18,6 +18,7 @@
 #include "store/chatdir/layout.h"
 #include "store/chatdir/offers.h"
 #include "store/facts.h"
+#include "store/paths.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -51,10 +52,13 @@ Result<Place> find(const Chats& chats, const SessionId& id) {
 
 // What a purge could not finish.
 void sweep(const fs::path& trash) {
-  std::error_code ignored;  // the next purge tries again
-  for (const fs::directory_entry& entry : fs::directory_iterator(trash, ignored)) {
+  const auto entries = list_if_there(trash);
+  if (!entries) {
+    return;  // the purge says why
+  }
+  for (const fs::directory_entry& entry : *entries) {
     if (entry.path().filename().native().starts_with(kLeaving)) {
-      fs::remove_all(entry.path(), ignored);
+      (void)remove_tree(entry.path());  // the next purge tries again
     }
   }
 }
@@ -91,11 +95,7 @@ Result<> ChatTrash::purge(const SessionId& id) {
   sweep(chats_.layout().trash());
   REPRISE_TRY(move_session(chats_, id, place, leaving));
   REPRISE_TRY(clear_current(chats_.layout(), id));
-  std::error_code error;
-  fs::remove_all(leaving, error);
-  if (error) {
-    return std::unexpected(os_error("remove", leaving, error.value()));
-  }
+  REPRISE_TRY(remove_tree(leaving));
   return sync_folder(chats_.layout().trash());
 }
 

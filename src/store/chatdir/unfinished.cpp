@@ -37,10 +37,8 @@ fs::path doing_file(const Layout& layout) {
 }
 
 Result<> conclude(const MovingNames& names) {
-  REPRISE_TRY(remove_folder(names.leaving));
-  if (::unlink(names.doing.c_str()) != 0 && errno != ENOENT) {
-    return std::unexpected(os_error("remove", names.doing, errno));
-  }
+  REPRISE_TRY(remove_tree(names.leaving));
+  REPRISE_TRY(remove_if_there(names.doing));
   return sync_folder(folder_of(names.doing));
 }
 
@@ -48,7 +46,7 @@ Result<> take_away(const MovingNames& names, const fs::path& folder) {
   if (!is_there(folder)) {
     return {};
   }
-  REPRISE_TRY(remove_folder(names.leaving));
+  REPRISE_TRY(remove_tree(names.leaving));
   return move_file(folder, names.leaving);
 }
 
@@ -82,7 +80,7 @@ Result<> finish_packing(const Layout& layout, const Unfinished& packed) {
 Result<> finish_unpacking(const MovingNames& names) {
   if (is_there(names.new_chat) && is_there(names.chat)) {
     REPRISE_TRY(conclude(names));
-    return remove_folder(names.new_chat);
+    return remove_tree(names.new_chat);
   }
   if (is_there(names.new_chat)) {
     REPRISE_TRY(move_file(names.new_chat, names.chat));
@@ -100,12 +98,6 @@ MovingNames::MovingNames(const Layout& layout, const SessionId& id)
       new_chat(layout.chats() / cat(".new-", id.str())),
       new_archive(layout.archives() / cat(".new-", id.str())),
       leaving(layout.archives() / cat(".leaving-", id.str())) {}
-
-Result<> remove_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::remove_all(folder, error);
-  return error ? std::unexpected(os_error("remove", folder, error.value())) : Result<>();
-}
 
 Result<> announce(const Layout& layout, const Unfinished& unfinished) {
   std::string out;

@@ -50,7 +50,4 @@ Result<> finish(const Layout& layout, const Unfinished& unfinished);
 // aside: the chat is whole in one place at least.
 Result<> finish_interrupted(const Layout& layout);
 
-// The folder and all in it; fine when there is none.
-Result<> remove_folder(const std::filesystem::path& folder);
-
 }  // namespace reprise::store::chatdir

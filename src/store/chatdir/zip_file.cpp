@@ -112,7 +112,7 @@ std::int32_t number_of(const zip_uint8_t* bytes) {
 
 Result<struct stat> status_of_file(const fs::path& file) {
   struct stat status{};
-  if (::stat(file.c_str(), &status) != 0) {
+  if (::lstat(file.c_str(), &status) != 0) {
     return std::unexpected(os_error("read", file, errno));
   }
   return status;

@@ -103,17 +103,12 @@ Document ContextFiles::merge(const Document& written, Document found) const {
 
 Result<std::unique_ptr<Store>> open_context_store(const std::filesystem::path& file,
                                                   const StoreOptions& options) {
-  std::error_code error;
-  REPRISE_ASSIGN(std::filesystem::path target,
-                 follow_links(std::filesystem::absolute(file, error)));
-  if (const auto canonical = std::filesystem::weakly_canonical(target, error); !error) {
-    target = canonical;
-  }
+  REPRISE_ASSIGN(const std::filesystem::path target, store::whole_path(file));
   if (options.access == Access::read && !store::is_there(target)) {
     return fail(Code::not_found, cat("there is no file ", file.native()));
   }
-  return store::make_document_store(
-      std::make_unique<store::context::ContextFiles>(std::move(target)), options);
+  return store::make_document_store(std::make_unique<store::context::ContextFiles>(target),
+                                    options);
 }
 
 }  // namespace reprise

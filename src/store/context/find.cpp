@@ -26,7 +26,9 @@ bool is_there(const fs::path& path) {
 
 // The newer name is one that other programs use, too.
 fs::path file_in(const fs::path& folder) {
-  if (const auto newer = store::context::is_context_file(folder / kNewer); newer && *newer) {
+  // One behind a link is found as well: whoever opens it says that it is one.
+  const auto real = resolve_path(folder / kNewer);
+  if (const auto newer = real ? store::context::is_context_file(*real) : false; newer && *newer) {
     return folder / kNewer;
   }
   return is_there(folder / kUsual) ? folder / kUsual : fs::path();

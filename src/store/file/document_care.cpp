@@ -22,6 +22,7 @@
 #include "store/file/file_session.h"
 #include "store/file/keep_aside.h"
 #include "store/file/session_files.h"
+#include "store/paths.h"
 
 namespace reprise::store {
 namespace {
@@ -51,9 +52,9 @@ bool is_damaged(const Document& document) {
 }
 
 // `fill` writes beside the target; what it wrote takes the target's name when all of it is there.
-Result<> appear(const fs::path& target, const std::function<Result<>(const fs::path&)>& fill) {
-  std::error_code none;
-  if (fs::exists(fs::symlink_status(target, none))) {
+Result<> appear(const fs::path& named, const std::function<Result<>(const fs::path&)>& fill) {
+  REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
+  if (is_there(target)) {
     return fail(Code::conflict, cat(target.native(), " exists already"));
   }
   REPRISE_TRY(make_private_folders(folder_of(target)));
@@ -64,7 +65,7 @@ Result<> appear(const fs::path& target, const std::function<Result<>(const fs::p
     filled = move_file(temporary, target);
   }
   if (!filled) {
-    fs::remove_all(temporary, none);
+    (void)remove_tree(temporary);
   }
   return filled;
 }
@@ -163,10 +164,10 @@ Result<DocumentCare::State> DocumentCare::state() const {
   State state;
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
   for (const fs::path& file : files) {
-    // Of a folder or a link to nowhere there are no bytes to save.
+    // Of a folder or a link there are no bytes to save.
     std::error_code none;
     const auto identity = identify(file);
-    if (identity && fs::is_regular_file(file, none)) {
+    if (identity && fs::is_regular_file(fs::symlink_status(file, none))) {
       state.emplace(file, *identity);
     }
   }
@@ -198,8 +199,7 @@ Result<> DocumentCare::backup(const fs::path& target) {
       if (before == after) {
         return {};
       }
-      std::error_code none;
-      fs::remove_all(place, none);
+      REPRISE_TRY(remove_tree(place));
     }
     return fail(Code::busy, cat(files_.root().native(), " changes faster than it can be copied"));
   });

@@ -79,7 +79,7 @@ void add_message(StoredSession& stored, Message message) {
 
 Result<FileIdentity> identify(const fs::path& file) {
   struct stat status{};
-  if (::stat(file.c_str(), &status) != 0) {
+  if (::lstat(file.c_str(), &status) != 0) {
     return std::unexpected(os_error("read", file, errno));
   }
   return FileIdentity{status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/temporary_file.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
@@ -24,10 +25,8 @@ namespace fs = std::filesystem;
 namespace {
 
 Result<> prepare_move(const fs::path& from, const fs::path& to) {
-  if (fs::is_symlink(from)) {
-    return fail(Code::unsupported, cat(from.native(), " is a link, which cannot be moved to ",
-                                       to.native(), ": put the file itself there"));
-  }
+  REPRISE_TRY(check_target(from));
+  remove_temporary_files(from);  // nobody writes there afterwards
   return make_private_folders(folder_of(to));
 }
 

@@ -106,10 +106,7 @@ Result<std::vector<Block>> read_partial(const fs::path& file, const OperationId&
 }
 
 Result<> remove_partial(const fs::path& file) {
-  if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
-    return std::unexpected(os_error("remove", file, errno));
-  }
-  return {};
+  return remove_if_there(file);
 }
 
 }  // namespace reprise::store

@@ -21,6 +21,7 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "store/paths.h"
 #include "store/sessions/session_info.h"
 #include "store/sessions/session_json.h"
 
@@ -49,14 +50,11 @@ fs::path folder_in(const fs::path& root, const Kind& kind) {
 
 // The names in a folder, in order; none where there is no folder.
 Result<std::vector<std::string>> names_in(const fs::path& folder) {
+  REPRISE_ASSIGN(const auto entries, list_if_there(folder));
   std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    names.push_back(entry->path().filename().native());
-  }
-  if (error && error != std::errc::no_such_file_or_directory) {
-    return std::unexpected(os_error("read the folder", folder, error.value()));
+  names.reserve(entries.size());
+  for (const fs::directory_entry& entry : entries) {
+    names.push_back(entry.path().filename().native());
   }
   std::ranges::sort(names);
   return names;
@@ -88,8 +86,7 @@ std::vector<fs::path> Places::folders() const {
 std::optional<fs::path> Places::find(const SessionId& id) const {
   for (const Kind& kind : kKinds) {
     fs::path file = folder_in(root_, kind) / cat(id.str(), kSuffix);
-    std::error_code none;
-    if (fs::exists(fs::symlink_status(file, none))) {
+    if (is_there(file)) {
       return file;
     }
   }

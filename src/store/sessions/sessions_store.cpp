@@ -24,6 +24,7 @@
 #include "store/file/document_store.h"
 #include "store/file/file_session.h"
 #include "store/file/session_files.h"
+#include "store/paths.h"
 #include "store/sessions/places.h"
 #include "store/sessions/session_info.h"
 #include "store/sessions/session_json.h"
@@ -35,15 +36,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Absolute, and without a slash at the end, so that what stands above it can be named.
-fs::path whole_path(const fs::path& folder) {
-  const fs::path path = fs::absolute(folder).lexically_normal();
-  return path.has_filename() ? path : path.parent_path();
-}
-
 class SessionsFiles final : public SessionFiles {
  public:
-  explicit SessionsFiles(const fs::path& root) : places_(whole_path(root)) {}
+  explicit SessionsFiles(const fs::path& root) : places_(root) {}
 
   StoreHolds holds() const override { return {.new_ids = UuidVersion::v4}; }
   std::int64_t file_bytes_max() const override { return kFileBytesMax; }
@@ -190,16 +185,17 @@ Result<std::optional<std::vector<SessionInfo>>> SessionsFiles::infos(
 
 Result<std::unique_ptr<Store>> open_sessions_store(const std::filesystem::path& folder,
                                                    const StoreOptions& options) {
+  REPRISE_ASSIGN(const std::filesystem::path root, store::whole_path(folder));
   std::error_code none;
-  const auto status = std::filesystem::status(folder, none);
+  const auto status = std::filesystem::status(root, none);
   if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
     return fail(Code::invalid_argument, cat(folder.native(), " is not a folder"));
   }
   if (options.access == Access::read && !std::filesystem::exists(status)) {
     return fail(Code::not_found, cat("no sessions at ", folder.native()));
   }
-  return store::make_document_store(std::make_unique<store::sessions::SessionsFiles>(folder),
-                                    options, {.signatures = true});
+  return store::make_document_store(std::make_unique<store::sessions::SessionsFiles>(root), options,
+                                    {.signatures = true});
 }
 
 }  // namespace reprise

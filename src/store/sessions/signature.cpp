@@ -78,7 +78,9 @@ std::string host_name() {
 }
 
 Result<std::optional<std::string>> read_secret(const std::filesystem::path& file) {
-  auto secret = read_file(file, kSecretBytesMax);
+  // It lies beside the store, where its owner may have put a link.
+  REPRISE_ASSIGN(const std::filesystem::path place, resolve_path(file));
+  auto secret = read_file(place, kSecretBytesMax);
   if (!secret && secret.error().code == Code::io) {
     return std::unexpected(std::move(secret).error());
   }

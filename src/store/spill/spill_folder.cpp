@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "base/temporary_name.h"
+#include "base/temporary_file.h"
 #include "base/text.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
@@ -78,13 +78,10 @@ class SpillFile final : public Spill {
   // It is whole and locked before it gets its name.
   Result<> begin(std::string_view bytes) {
     REPRISE_TRY(make_private_folders(folder_));
-    const fs::path temporary = temporary_beside(path_);
-    auto written = write_new(temporary, bytes);
+    auto written = write_new(bytes);
     if (!written) {
       // What is left of it is in nobody's way.
-      std::error_code gone;
-      fs::remove(temporary, gone);
-      fs::remove(path_, gone);
+      (void)remove_if_there(path_);
       return std::unexpected(std::move(written).error());
     }
     file_ = *std::move(written);
@@ -92,13 +89,18 @@ class SpillFile final : public Spill {
     return {};
   }
 
-  Result<Fd> write_new(const fs::path& temporary, std::string_view bytes) const {
-    REPRISE_ASSIGN(Fd file, open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600));
-    REPRISE_TRY(try_lock(file.get(), temporary));
-    REPRISE_TRY(write_all(file.get(), bytes, temporary));
-    REPRISE_TRY(sync_file(file.get(), temporary));
-    REPRISE_TRY(move_file(temporary, path_));
-    return file;
+  // The temporary file is named alike for all, so that the next one takes away what was left.
+  Result<Fd> write_new(std::string_view bytes) const {
+    REPRISE_ASSIGN(TemporaryFile file, TemporaryFile::create(folder_ / "spill"));
+    REPRISE_TRY(try_lock(file.fd(), file.name()));
+    REPRISE_TRY(write_all(file.fd(), bytes, file.name()));
+    REPRISE_TRY(sync_file(file.fd(), file.name()));
+    REPRISE_TRY(move_file(file.name(), path_));
+    // After a cut, too, lines go to the end.
+    if (::fcntl(file.fd(), F_SETFL, O_APPEND) != 0) {
+      return std::unexpected(os_error("open", path_, errno));
+    }
+    return file.was_renamed();
   }
 
   // A line that was not kept whole must not stand before the next one.
@@ -154,7 +156,7 @@ std::vector<fs::path> find_spills(const fs::path& folder) {
 }
 
 Result<std::optional<Fd>> lock_spill(const fs::path& file) {
-  REPRISE_ASSIGN(Fd fd, open_file(file, O_RDONLY | O_NONBLOCK));
+  REPRISE_ASSIGN(Fd fd, open_file(file, O_RDONLY));
   REPRISE_ASSIGN(const bool locked, try_lock(fd.get(), file));
   return locked ? std::optional(std::move(fd)) : std::nullopt;
 }

@@ -212,7 +212,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path
                                                      std::chrono::milliseconds busy_timeout) {
   const bool writes = mode == OpenMode::write || mode == OpenMode::read_alone;
   const int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
-                    (writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+                    SQLITE_OPEN_NOFOLLOW | (writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(uri_of(file, options_of(mode)).c_str(), &handle, flags, nullptr);
   std::unique_ptr<Connection> connection(new Connection(handle, file));

@@ -1,38 +1,24 @@
 #include "store/sqlite/copy.h"
 
-#include <fcntl.h>
 #include <sqlite3.h>
-#include <stdio.h>  // renameat2
-#include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <system_error>
+#include <string>
 
 #include "base/file.h"
+#include "base/temporary_file.h"
 #include "base/text.h"
 #include "reprise/error.h"
+#include "store/paths.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {
 namespace {
 
 using std::filesystem::path;
-
-path folder_of(const path& file) {
-  return file.parent_path().empty() ? path(".") : file.parent_path();
-}
-
-path temporary_beside(const path& target) {
-  static std::atomic<unsigned> count{0};
-  path name = target;
-  name += cat(".", ::getpid(), ".", count.fetch_add(1), ".tmp");
-  return name;
-}
 
 Result<> copy_pages(Connection& source, Connection& copy) {
   sqlite3_backup* backup = sqlite3_backup_init(copy.handle(), "main", source.handle(), "main");
@@ -70,51 +56,26 @@ Result<> check_copy(const path& target) {
   return {};
 }
 
-Result<> sync_path(const path& target) {
-  REPRISE_ASSIGN(Fd fd, open_file(target, O_RDWR));
-  REPRISE_TRY(sync_file(fd.get(), target));
-  return fd.close(target);
-}
-
-// Renames without ever replacing.
-Result<> put_in_place(const path& temporary, const path& target) {
-  if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) != 0) {
-    const int os_errno = errno;
-    const bool unknown = os_errno == EINVAL || os_errno == ENOSYS;
-    if (!unknown || ::link(temporary.c_str(), target.c_str()) != 0) {
-      return std::unexpected(os_error("create", target, unknown ? errno : os_errno));
-    }
-    ::unlink(temporary.c_str());
-  }
-  return sync_folder(folder_of(target));
-}
-
-Result<> build_through(const path& temporary, const path& target, const Fill& fill) {
-  REPRISE_ASSIGN(Fd fd, open_file(temporary, O_RDWR | O_CREAT | O_EXCL, 0600));
-  REPRISE_TRY(fd.close(temporary));
-  REPRISE_TRY(fill_file(temporary, fill));
-  REPRISE_TRY(check_copy(temporary));
-  REPRISE_TRY(sync_path(temporary));
-  return put_in_place(temporary, target);
-}
-
 }  // namespace
 
-Result<> build_database(const path& target, const Fill& fill) {
-  std::error_code no_such_file;
-  if (std::filesystem::exists(std::filesystem::symlink_status(target, no_such_file))) {
+Result<> build_database(const path& named, const path& beside, const Fill& fill) {
+  REPRISE_ASSIGN(const path target, resolve_folder_of(named));
+  if (store::is_there(target)) {
     return fail(Code::conflict, cat(target.string(), " exists: choose another name"));
   }
-  const path temporary = temporary_beside(target);
-  auto built = build_through(temporary, target, fill);
-  if (!built) {
-    ::unlink(temporary.c_str());
-  }
-  return built;
+  REPRISE_ASSIGN(const path place, resolve_folder_of(beside));
+  REPRISE_ASSIGN(TemporaryFile file, TemporaryFile::create(place));
+  REPRISE_TRY(fill_file(file.name(), fill));
+  REPRISE_TRY(check_copy(file.name()));
+  REPRISE_TRY(sync_file(file.fd(), file.name()));
+  REPRISE_TRY(move_file(file.name(), target));
+  file.was_renamed();
+  return {};
 }
 
-Result<> copy_database(Connection& source, const path& target) {
-  return build_database(target, [&source](Connection& empty) { return copy_pages(source, empty); });
+Result<> copy_database(Connection& source, const path& target, const path& beside) {
+  return build_database(target, beside,
+                        [&source](Connection& empty) { return copy_pages(source, empty); });
 }
 
 }  // namespace reprise::sqlite

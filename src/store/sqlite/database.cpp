@@ -37,7 +37,7 @@ constexpr std::size_t kFormatAt = 18;  // in the header: 2 when the database has
 
 // 0600, before SQLite would make it 0644.
 Result<> create_file(const path& file) {
-  const path folder = file.parent_path().empty() ? path(".") : file.parent_path();
+  const path folder = folder_of(file);
   REPRISE_TRY(make_private_folders(folder));
   auto fd = open_file(file, O_RDWR | O_CREAT | O_EXCL, 0600);
   if (!fd) {
@@ -45,6 +45,15 @@ Result<> create_file(const path& file) {
   }
   REPRISE_TRY(fd->close(file));
   return sync_folder(folder);
+}
+
+// SQLite follows no link to these either, but cannot say so.
+Result<> check_files(const path& file, Access access) {
+  for (const char* const suffix : {"", "-wal", "-shm", "-journal"}) {
+    const path one = store::beside(file, suffix);
+    REPRISE_TRY(access == Access::write ? check_target(one) : refuse_links(one));
+  }
+  return {};
 }
 
 bool is_empty_or_missing(const path& file) {
@@ -70,7 +79,8 @@ Database::Reader::~Reader() {
   }
 }
 
-Result<std::unique_ptr<Database>> Database::open(const path& file, const StoreOptions& options) {
+Result<std::unique_ptr<Database>> Database::open(const path& named, const StoreOptions& options) {
+  REPRISE_ASSIGN(const path file, resolve_path(named));
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (std::filesystem::is_directory(status)) {
@@ -86,6 +96,7 @@ Result<std::unique_ptr<Database>> Database::open(const path& file, const StoreOp
     }
     REPRISE_TRY(create_file(file));
   }
+  REPRISE_TRY(check_files(file, options.access));
   std::unique_ptr<Database> database(new Database(file, options));
   REPRISE_TRY(database->prepare());
   return database;

@@ -35,11 +35,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds kBetweenTries{10};
 
-// SQLite keeps its other files beside what a link leads to.
-fs::path beside_real(const fs::path& file, std::string_view suffix) {
-  return store::beside(follow_links(file).value_or(file), suffix);
-}
-
 // Only its owner can look into it; it goes with all that is in it.
 class PrivateFolder {
  public:
@@ -49,6 +44,7 @@ class PrivateFolder {
     if (error) {
       parent = "/tmp";
     }
+    REPRISE_ASSIGN(parent, resolve_path(parent));
     std::string pattern = (parent / "reprise-rollback-XXXXXX").native();
     if (::mkdtemp(pattern.data()) == nullptr) {
       return std::unexpected(os_error("create a folder in", parent, errno));
@@ -167,7 +163,7 @@ Result<> copy_files(const fs::path& file, const fs::path& to, std::chrono::milli
   }
   REPRISE_TRY(shared.copy_to(to));
   for (const std::string_view suffix : {"-journal", "-wal"}) {
-    REPRISE_TRY(copy_file_if_there(beside_real(file, suffix), store::beside(to, suffix)));
+    REPRISE_TRY(copy_file_if_there(store::beside(file, suffix), store::beside(to, suffix)));
   }
   return {};
 }
@@ -187,7 +183,7 @@ Result<std::unique_ptr<Connection>> open_copy(const fs::path& file,
 }  // namespace
 
 std::optional<JournalMark> find_journal(const fs::path& file) {
-  const fs::path journal = beside_real(file, "-journal");
+  const fs::path journal = store::beside(file, "-journal");
   std::error_code error;
   const auto size = fs::file_size(journal, error);
   if (error || size == 0) {

@@ -94,7 +94,7 @@ Result<std::filesystem::path> keep_copy(Connection& connection) {
   REPRISE_ASSIGN(const std::int64_t version, connection.integer("PRAGMA user_version"));
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     std::filesystem::path copy = copy_name(file, version, attempt);
-    auto copied = copy_database(connection, copy);
+    auto copied = copy_database(connection, copy, file);
     if (copied) {
       return copy;
     }
@@ -225,9 +225,8 @@ Result<> change_after_copy(Connection& connection, Shape before) {
   auto changed = change(connection, before);
   if (!changed) {
     const auto now = shape_of(connection);
-    std::error_code ignored;  // one that cannot be removed does no harm
     if (now && *now == before) {
-      std::filesystem::remove(copy, ignored);
+      (void)remove_if_there(copy);  // one that cannot be removed does no harm
     }
   }
   return changed;

@@ -337,7 +337,7 @@ class SqliteRepair final : public Repair {
     REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
     VerifyReport report;
     const auto fill = [&](Connection& empty) { return Repairing(*reader, empty, report).run(); };
-    REPRISE_TRY(build_database(target, fill));
+    REPRISE_TRY(build_database(target, target, fill));
     return report;
   }
 

@@ -86,7 +86,7 @@ class SqliteBackup final : public Backup {
 
   Result<> backup(const std::filesystem::path& target) override {
     REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-    return sqlite::copy_database(*reader, target);
+    return sqlite::copy_database(*reader, target, target);
   }
 
  private:

@@ -1,0 +1,218 @@
+// Opening without following links. The kernel decides (openat2, RESOLVE_NO_SYMLINKS), so that no
+// link gets between the look and the opening; where it cannot, one folder is opened after another.
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+
+namespace reprise {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kLinksMax = 40;  // as the kernel has it
+
+bool is_link(const fs::path& path) {
+  std::error_code none;
+  return fs::is_symlink(path, none);
+}
+
+// The first link on the way; "" when there is none, or it has gone meanwhile.
+fs::path link_in(const fs::path& path) {
+  fs::path at;
+  for (const fs::path& part : path) {
+    at /= part;
+    if (is_link(at)) {
+      return at;
+    }
+  }
+  return {};
+}
+
+Error open_error(const fs::path& path, int os_errno) {
+  if (os_errno == ELOOP) {
+    if (const fs::path link = link_in(path); !link.empty()) {
+      const std::string which = link == path ? "it" : link.string();
+      return {Code::invalid_argument,
+              cat("cannot open ", path.string(), ": ", which,
+                  " is a link, which is not followed here: put what it leads to in its place"),
+              os_errno};
+    }
+  }
+  struct stat status{};
+  if (os_errno == ENXIO && ::lstat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) {
+    return {Code::invalid_argument, cat("cannot open ", path.string(), ": not a file"), os_errno};
+  }
+  return os_error("open", path, os_errno);
+}
+
+int open_at(int folder, const char* name, int flags, mode_t mode) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): that is how it is declared.
+  return ::openat(folder, name, flags, mode);
+}
+
+// What openat2 does, in steps. The outcome is in errno.
+Fd open_in_steps(const fs::path& path, int flags, mode_t mode) {
+  std::vector<std::string> parts;
+  for (const fs::path& part : path.relative_path()) {
+    if (!part.empty() && part != ".") {
+      parts.push_back(part.string());
+    }
+  }
+  const int begin_flags = parts.empty() ? flags : O_PATH | O_DIRECTORY | O_CLOEXEC;
+  Fd at(open_at(AT_FDCWD, path.is_absolute() ? "/" : ".", begin_flags, mode));
+  for (std::size_t i = 0; i < parts.size() && at.is_open(); ++i) {
+    const bool is_last = i + 1 == parts.size();
+    const int step = is_last ? flags : O_PATH | O_DIRECTORY | O_CLOEXEC;
+    Fd next(open_at(at.get(), parts[i].c_str(), step | O_NOFOLLOW, mode));
+    struct stat status{};
+    if (!next.is_open() && errno == ENOTDIR &&
+        ::fstatat(at.get(), parts[i].c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
+      errno = S_ISLNK(status.st_mode) ? ELOOP : ENOTDIR;
+    }
+    const int os_errno = errno;
+    at = std::move(next);
+    errno = os_errno;
+  }
+  return at;
+}
+
+Fd open_without_links(const fs::path& path, int flags, mode_t mode) {
+  open_how how{};
+  how.flags = static_cast<unsigned>(flags);
+  how.mode = (flags & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))) != 0 ? mode : 0U;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  while (true) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): there is no function for this call yet.
+    const long fd = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
+    if (fd >= 0) {
+      return Fd(static_cast<int>(fd));
+    }
+    // A kernel before 5.6 has no such call; sandboxes that do not know it say EPERM.
+    if (errno == ENOSYS || errno == EPERM) {
+      return open_in_steps(path, flags, mode);
+    }
+    if (errno != EINTR && errno != EAGAIN) {
+      return {};
+    }
+  }
+}
+
+// One's own, or of whom the folder belongs to: file systems of other machines show the files that
+// one makes as somebody else's.
+bool is_others(const struct stat& file, const fs::path& path) {
+  struct stat folder{};
+  return file.st_uid != ::geteuid() &&
+         (::stat(folder_of(path).c_str(), &folder) != 0 || folder.st_uid != file.st_uid);
+}
+
+Result<> check_opened(int fd, const fs::path& path, bool writes) {
+  struct stat status{};
+  if (::fstat(fd, &status) != 0) {
+    return std::unexpected(os_error("open", path, errno));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return fail(Code::invalid_argument, cat("cannot open ", path.string(), ": not a file"));
+  }
+  if (writes && is_others(status, path)) {
+    return fail(Code::io, cat("cannot write ", path.string(), ": it belongs to another user"),
+                EACCES);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Fd> open_file(const fs::path& path, int flags, unsigned mode) {
+  const bool is_plain = (flags & (O_DIRECTORY | O_PATH)) == 0;
+  // A pipe that stands there is not waited for.
+  const int more = is_plain ? O_NONBLOCK | O_NOCTTY : 0;
+  const int how = (flags & ~O_TRUNC) | more | O_CLOEXEC;
+  Fd file = open_without_links(path, how, static_cast<mode_t>(mode));
+  if (!file.is_open()) {
+    return std::unexpected(open_error(path, errno));
+  }
+  if (is_plain) {
+    REPRISE_TRY(check_opened(file.get(), path, (flags & O_ACCMODE) != O_RDONLY));
+  }
+  // Not before it is known whose it is.
+  if ((flags & O_TRUNC) != 0 && ::ftruncate(file.get(), 0) != 0) {
+    return std::unexpected(os_error("empty", path, errno));
+  }
+  return file;
+}
+
+Result<> check_target(const fs::path& path) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0) {
+    return {};
+  }
+  if (S_ISLNK(status.st_mode)) {
+    return std::unexpected(open_error(path, ELOOP));
+  }
+  if (is_others(status, path)) {
+    return fail(Code::io, cat("cannot write ", path.string(), ": it belongs to another user"),
+                EACCES);
+  }
+  return {};
+}
+
+Result<> refuse_links(const fs::path& path) {
+  const fs::path link = link_in(path);
+  return link.empty() ? Result<>() : std::unexpected(open_error(path, ELOOP));
+}
+
+namespace {
+
+// What a chain of links at the end of a path leads to, there or not.
+Result<fs::path> follow_links(const fs::path& path) {
+  fs::path target = path;
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(target, error); ++links) {
+    const fs::path next = fs::read_symlink(target, error);
+    if (error || links == kLinksMax) {
+      return std::unexpected(os_error("follow the link", path, error ? error.value() : ELOOP));
+    }
+    target = folder_of(target) / next;
+  }
+  return target;
+}
+
+}  // namespace
+
+Result<fs::path> resolve_path(const fs::path& named) {
+  if (named.empty() || link_in(named).empty()) {
+    return named;
+  }
+  std::error_code error;
+  const fs::path absolute = fs::absolute(named, error);
+  if (error) {
+    return std::unexpected(os_error("find", named, error.value()));
+  }
+  REPRISE_ASSIGN(fs::path target, follow_links(absolute));
+  if (fs::path real = fs::weakly_canonical(target, error); !error) {
+    target = std::move(real);
+  }
+  return target.has_filename() ? target : target.parent_path();
+}
+
+Result<fs::path> resolve_folder_of(const fs::path& named) {
+  const fs::path whole = named.has_filename() ? named : named.parent_path();
+  REPRISE_ASSIGN(const fs::path folder, resolve_path(folder_of(whole)));
+  return folder / whole.filename();
+}
+
+}  // namespace reprise

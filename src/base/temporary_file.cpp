@@ -1,0 +1,158 @@
+#include "base/temporary_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+
+namespace reprise {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kEnd = ".tmp";
+constexpr std::string_view kMark = ".reprise-";
+constexpr std::size_t kNameBytesMax = 255;
+constexpr int kNumbersMax = 1000;
+constexpr int kMissingMax = 3;
+
+fs::path numbered(const fs::path& path, int number) {
+  const std::string end = cat(kMark, number, kEnd);
+  std::string name = path.filename();
+  // Files whose long names begin alike share these names, and take different numbers.
+  name.resize(std::min(name.size(), kNameBytesMax - end.size()));
+  return path.parent_path() / (name + end);
+}
+
+// On the first byte, where SQLite has none of its locks. Ends when the file is closed, however that
+// comes about.
+bool try_lock(int fd) {
+  struct flock range{};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  range.l_start = 0;
+  range.l_len = 1;
+  return ::fcntl(fd, F_OFD_SETLK, &range) == 0;
+}
+
+// File systems without locks know no temporary file whose process is gone.
+bool lacks_locks() {
+  return errno != EAGAIN && errno != EACCES;
+}
+
+bool is_named(int fd, const fs::path& name) {
+  struct stat open{};
+  struct stat named{};
+  return ::fstat(fd, &open) == 0 && ::lstat(name.c_str(), &named) == 0 &&
+         open.st_ino == named.st_ino && open.st_dev == named.st_dev;
+}
+
+// Takes away what a process has left that is gone. Nobody else can be between creating the file and
+// locking it and not notice: who has the lock looks whether the file still has its name.
+bool remove_abandoned(const fs::path& name) {
+  const auto left = open_file(name, O_RDWR);
+  if (!left || !try_lock(left->get()) || !is_named(left->get(), name)) {
+    return false;
+  }
+  return ::unlink(name.c_str()) == 0;
+}
+
+// From that number on. Numbers may be missing where several wrote at once.
+void sweep(const fs::path& path, int number) {
+  for (int missing = 0; missing < kMissingMax && number < kNumbersMax; ++number) {
+    struct stat status{};
+    const fs::path name = numbered(path, number);
+    if (::lstat(name.c_str(), &status) != 0) {
+      ++missing;
+    } else {
+      (void)remove_abandoned(name);
+    }
+  }
+}
+
+// nullopt when another process has that name.
+Result<std::optional<Fd>> try_create(const fs::path& name) {
+  auto created = open_file(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+  if (!created && created.error().os_errno == EEXIST && remove_abandoned(name)) {
+    created = open_file(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+  }
+  if (!created && created.error().os_errno == EEXIST) {
+    return std::nullopt;
+  }
+  if (!created) {
+    return std::unexpected(std::move(created).error());
+  }
+  const bool is_ours = try_lock(created->get()) || lacks_locks();
+  return is_ours && is_named(created->get(), name) ? std::optional(*std::move(created))
+                                                   : std::nullopt;
+}
+
+// Takes ".<digits>" from the end.
+bool take_number(std::string_view& name) {
+  const std::size_t point = name.find_last_not_of("0123456789");
+  if (point == std::string_view::npos || name[point] != '.' || point + 1 == name.size()) {
+    return false;
+  }
+  name.remove_suffix(name.size() - point);
+  return true;
+}
+
+bool is_numbered(std::string_view name) {
+  const std::size_t mark = name.rfind(kMark);
+  const std::string_view number =
+      mark == std::string_view::npos ? "" : name.substr(mark + kMark.size());
+  return mark > 0 && !number.empty() &&
+         number.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<TemporaryFile> TemporaryFile::create(const fs::path& path) {
+  for (int number = 0; number < kNumbersMax; ++number) {
+    fs::path name = numbered(path, number);
+    REPRISE_ASSIGN(std::optional<Fd> fd, try_create(name));
+    if (fd) {
+      sweep(path, number + 1);
+      return TemporaryFile(std::move(name), *std::move(fd));
+    }
+  }
+  return fail(Code::conflict, cat("cannot write ", path.string(), ": there are ", kNumbersMax,
+                                  " temporary files beside it"));
+}
+
+void remove_temporary_files(const fs::path& path) {
+  sweep(path, 0);
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (!name_.empty()) {
+    ::unlink(name_.c_str());
+  }
+}
+
+Fd TemporaryFile::was_renamed() {
+  name_.clear();
+  return std::exchange(fd_, Fd());
+}
+
+bool is_temporary_name(std::string_view name) {
+  if (!name.ends_with(kEnd)) {
+    return false;
+  }
+  name.remove_suffix(kEnd.size());
+  return is_numbered(name) || (take_number(name) && take_number(name) && !name.empty());
+}
+
+}  // namespace reprise

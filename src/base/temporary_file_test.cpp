@@ -1,0 +1,135 @@
+#include "base/temporary_file.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/file.h"
+
+namespace reprise {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TemporaryFileTest : public testing::Test {
+ protected:
+  TemporaryFileTest() {
+    std::string pattern = (fs::temp_directory_path() / "reprise-XXXXXX").string();
+    folder_ = fs::canonical(::mkdtemp(pattern.data()));
+    target_ = folder_ / "notes.json";
+  }
+  ~TemporaryFileTest() override { fs::remove_all(folder_); }
+
+  auto count() const { return std::distance(fs::directory_iterator(folder_), {}); }
+
+  // A process that is writing the target, and will not end by itself.
+  pid_t start_writer() const {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe(ends.data()), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      auto file = TemporaryFile::create(target_);
+      const bool begun = file && write_all(file->fd(), "words", file->name());
+      const char said = begun ? 'y' : 'n';
+      (void)!::write(ends[1], &said, 1);
+      while (true) {
+        ::pause();
+      }
+    }
+    const Fd in(ends[0]);
+    const Fd out(ends[1]);
+    char said = 0;
+    EXPECT_EQ(::read(in.get(), &said, 1), 1);
+    EXPECT_EQ(said, 'y');
+    return child;
+  }
+
+  static void kill_writer(pid_t child) {
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+
+  fs::path folder_;
+  fs::path target_;
+};
+
+TEST_F(TemporaryFileTest, OfKilledProcessesGoWithTheNextWriter) {
+  for (int i = 0; i < 5; ++i) {
+    kill_writer(start_writer());
+    EXPECT_EQ(count(), 1) << "the last one's alone";
+  }
+  ASSERT_TRUE(replace_file(target_, "whole"));
+  EXPECT_EQ(*read_file(target_), "whole");
+  EXPECT_EQ(count(), 1) << "the file itself";
+}
+
+TEST_F(TemporaryFileTest, OfLivingProcessesStay) {
+  const pid_t first = start_writer();
+  const pid_t second = start_writer();
+  EXPECT_EQ(count(), 2);
+  ASSERT_TRUE(replace_file(target_, "whole"));
+  EXPECT_EQ(count(), 3);
+  for (const char* const name : {"notes.json.reprise-0.tmp", "notes.json.reprise-1.tmp"}) {
+    EXPECT_EQ(*read_file(folder_ / name), "words");
+  }
+  kill_writer(first);
+  ASSERT_TRUE(replace_file(target_, "whole"));
+  EXPECT_EQ(count(), 2) << "the living one's";
+  EXPECT_EQ(*read_file(folder_ / "notes.json.reprise-1.tmp"), "words");
+  kill_writer(second);
+  ASSERT_TRUE(replace_file(target_, "whole"));
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(TemporaryFileTest, OfKilledProcessesGoWithTheFile) {
+  const pid_t child = start_writer();
+  ASSERT_TRUE(replace_file(target_, "whole"));
+  kill_writer(child);
+  ASSERT_TRUE(remove_file(target_));
+  EXPECT_EQ(count(), 0);
+}
+
+TEST_F(TemporaryFileTest, LongNamesHaveTheirs) {
+  const fs::path one = folder_ / std::string(255, 'n');
+  const fs::path other = folder_ / (std::string(254, 'n') + "m");
+  auto first = TemporaryFile::create(one);
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(replace_file(other, "whole"));
+  ASSERT_TRUE(replace_file(one, "whole"));
+  EXPECT_EQ(count(), 3);
+}
+
+TEST_F(TemporaryFileTest, OthersThingsStay) {
+  fs::create_symlink("elsewhere", folder_ / "notes.json.reprise-0.tmp");
+  fs::create_directory(folder_ / "notes.json.reprise-1.tmp");
+  std::ofstream(folder_ / "notes.json.2.3.tmp") << "an older version's";
+  ASSERT_TRUE(replace_file(target_, "whole"));
+  EXPECT_EQ(count(), 4);
+  EXPECT_FALSE(fs::exists(folder_ / "elsewhere"));
+}
+
+TEST(TemporaryName, IsTheOneThatUnfinishedFilesHave) {
+  for (const std::string_view ours :
+       {"notes.json.reprise-0.tmp", "a.reprise-12.tmp", "a.1.2.tmp"}) {
+    EXPECT_TRUE(is_temporary_name(ours)) << ours;
+  }
+  for (const std::string_view other :
+       {"notes.json", "notes.tmp", "notes.1.tmp", "notes.1.x.tmp", ".1.2.tmp", "notes..2.tmp",
+        "a.reprise-.tmp", "a.reprise-x.tmp", ".reprise-1.tmp", "a.reprise-1"}) {
+    EXPECT_FALSE(is_temporary_name(other)) << other;
+  }
+}
+
+}  // namespace
+}  // namespace reprise
