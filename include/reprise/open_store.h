@@ -29,6 +29,8 @@ struct StoreOptions {
   // Asked for the password of a server when the URL has none. It is kept in memory only, and asked
   // for once more when the server refuses it. May be called from any thread that uses the store.
   std::function<Result<std::string>()> password = {};
+  // Without it a password of ours or of the URL goes to another machine only over TLS.
+  bool insecure = false;
 };
 
 // invalid_argument for a URL no store knows; it names those that are known.
@@ -36,6 +38,10 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptio
 
 // The URL as it may be shown and kept: "***" where it has a password.
 std::string without_password(std::string_view url);
+
+// Whether both are URLs of the same server, whose password may go to either. False for stores
+// without one, and for what is no URL.
+bool is_same_store_server(std::string_view a, std::string_view b);
 
 // The URL of the store that a file or folder is, told by its content ("sqlite:/home/a/x.db"); ""
 // when it is none that is known. Changes nothing.

@@ -46,6 +46,8 @@ ArgumentTable global_arguments(Globals& globals) {
                    &globals.config},
                   {"--json", "", "print JSON on standard output", &globals.json},
                   {"-y,--yes", "", "answer questions with yes", &globals.yes},
+                  {"--insecure", "", "let keys and passwords cross the network in clear text",
+                   &globals.insecure},
                   {"-q,--quiet", "", "say less on standard error", &globals.quiet},
                   {"-v,--verbose", "", "say more on standard error", &globals.verbose},
                   {"--no-color", "", "no colour", &globals.no_color},

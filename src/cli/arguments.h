@@ -50,6 +50,7 @@ struct Globals {
   std::optional<std::string> config;
   bool json = false;
   bool yes = false;
+  bool insecure = false;
   bool quiet = false;
   bool verbose = false;
   bool no_color = false;

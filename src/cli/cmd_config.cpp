@@ -115,11 +115,14 @@ std::vector<Shown> shown_settings(const Settings& settings) {
   if (settings.store_key_command) {
     out.push_back({"store_key_command", "(set)"});
   }
+  if (settings.insecure) {
+    out.push_back({"insecure", *settings.insecure ? "true" : "false"});
+  }
   if (settings.spill) {
     out.push_back({"spill", *settings.spill ? "true" : "false"});
   }
   add(out, "provider", settings.provider);
-  add(out, "", settings.any);
+  add(out, "", settings.any());
   add(out, "system", settings.system);
   if (settings.temperature) {
     out.push_back({"temperature", number_text(*settings.temperature)});

@@ -50,18 +50,16 @@ class CopyCommand final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(const Settings* const settings, context.settings());
-    const auto password = context.store_password(*settings);
     if (from_.starts_with(kSpill)) {
-      return run_spills(context, {.access = Access::write, .password = password});
+      return run_spills(context);
     }
     REPRISE_ASSIGN(const std::unique_ptr<Store> source,
-                   open_store(from_, {.access = Access::read, .password = password}));
+                   context.open_at(from_, {.access = Access::read}));
     REPRISE_ASSIGN(const FoundSessions found, chosen(context, *source));
     warn_of_damage(context, found.damage);
     damage_ = found.damage;
     REPRISE_ASSIGN(const std::unique_ptr<Store> target,
-                   open_store(to_, {.access = Access::write, .password = password}));
+                   context.open_at(to_, {.access = Access::write}));
     const Interrupts interrupts;
     json::ArrayWriter array(rows_);
     for (const SessionInfo& info : found.sessions) {
@@ -78,12 +76,13 @@ class CopyCommand final : public Command {
 
  private:
   // What conversations could not store.
-  Result<Exit> run_spills(Context& context, const StoreOptions& options) {
+  Result<Exit> run_spills(Context& context) {
     if (!sels_.empty()) {
       return context.wrong_usage("of a spill everything is brought in: name no sessions");
     }
     REPRISE_ASSIGN(const auto files, find_named_spills(context, from_, to_));
-    REPRISE_ASSIGN(const std::unique_ptr<Store> target, open_store(to_, options));
+    REPRISE_ASSIGN(const std::unique_ptr<Store> target,
+                   context.open_at(to_, {.access = Access::write}));
     json::ArrayWriter array(rows_);
     for (const std::filesystem::path& file : files) {
       REPRISE_ASSIGN(const auto lock, spill::lock_spill(file));

@@ -151,8 +151,9 @@ class Doctor final : public Command {
       add(name, set ? "set" : "not set");
     }
     const auto settings = context.settings();
-    const bool configured = settings && ((*settings)->provider || (*settings)->any.env_key ||
-                                         (*settings)->any.key_command || (*settings)->any.base_url);
+    const bool configured =
+        settings && ((*settings)->provider || (*settings)->any().env_key ||
+                     (*settings)->any().key_command || (*settings)->any().base_url);
     chosen(context);
     const std::vector<LocalServer> servers = find_local_servers(kDoctorsServerTimeout);
     for (const LocalServer& server : servers) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -73,7 +74,7 @@ constexpr ProviderKey kProviderKeys[] = {
     {"key_command", Reach::trusted, &ProviderSettings::key_command},
 };
 
-constexpr std::array<std::string_view, 18> kTopKeys = {"store",       "store_key_command",
+constexpr std::array<std::string_view, 19> kTopKeys = {"store",       "store_key_command",
                                                        "provider",    "system",
                                                        "retention",   "model",
                                                        "dev_model",   "base_url",
@@ -81,7 +82,8 @@ constexpr std::array<std::string_view, 18> kTopKeys = {"store",       "store_key
                                                        "temperature", "max_tokens",
                                                        "budget",      "trust",
                                                        "mode",        "providers",
-                                                       "spill",       "max_answer_bytes"};
+                                                       "spill",       "max_answer_bytes",
+                                                       "insecure"};
 constexpr std::array<std::string_view, 4> kModeKeys = {"system", "model", "context", "path"};
 constexpr std::array<std::string_view, 6> kProviderKeyNames = {"model",   "dev_model",   "base_url",
                                                                "env_key", "key_command", "store"};
@@ -117,13 +119,46 @@ class Reader {
       : file_(std::move(file)), trusted_(trusted), out_(out) {}
 
   Result<> read(const toml::table& table) {
+    top_.from = file_.string();
     for (const auto& [key, node] : table) {
       REPRISE_TRY(top(key, node));
     }
+    bind();
     return {};
   }
 
  private:
+  // What stands beside each other in this file belongs together, whatever another file says.
+  void bind() {
+    Settings& settings = out_.settings;
+    for (auto& [name, section] : sections_) {
+      lay_over(settings.providers[name], std::move(section));
+    }
+    top_.own.key_url = top_.own.base_url.value_or("");
+    settings.tops.push_back(std::move(top_));
+    if (settings.origin.contains("store_key_command") &&
+        settings.origin["store_key_command"] == file_.string()) {
+      settings.store_key_url = store_;
+    }
+  }
+
+  static void lay_over(ProviderSettings& below, ProviderSettings&& above) {
+    const auto lay = [](auto& slot, auto& value) {
+      if (value) {
+        slot = std::move(value);
+      }
+    };
+    if (above.env_key || above.key_command) {
+      below.env_key = std::move(above.env_key);
+      below.key_command = std::move(above.key_command);
+      below.key_url = above.base_url.value_or("");
+    }
+    lay(below.model, above.model);
+    lay(below.dev_model, above.dev_model);
+    lay(below.base_url, above.base_url);
+    lay(below.store, above.store);
+  }
+
   std::string at(const toml::source_region& place) const {
     return cat(file_.string(), " line ", place.begin.line, ", column ", place.begin.column);
   }
@@ -327,6 +362,17 @@ class Reader {
     return true;
   }
 
+  Result<> text_key(const toml::node& node, const TextKey& known) {
+    std::optional<std::string>& slot = known.slot(out_.settings);
+    REPRISE_TRY(text(node, known.name, slot));
+    if (known.name == "provider") {
+      top_.provider = slot;
+    } else if (known.name == "store") {
+      store_ = *slot;
+    }
+    return {};
+  }
+
   Result<> top(const toml::key& key, const toml::node& node) {
     if (key == "mode") {
       return tables(node, "mode", [this](const toml::key& name, const toml::table& table) {
@@ -345,11 +391,9 @@ class Reader {
     }
     if (const auto* const known = std::ranges::find(kTextKeys, key.str(), &TextKey::name);
         known != std::end(kTextKeys)) {
-      return allowed(key, known->reach, known->name)
-                 ? text(node, known->name, known->slot(out_.settings))
-                 : Result<>();
+      return allowed(key, known->reach, known->name) ? text_key(node, *known) : Result<>();
     }
-    REPRISE_ASSIGN(const bool taken, provider_key(key, node, "", out_.settings.any));
+    REPRISE_ASSIGN(const bool taken, provider_key(key, node, "", top_.own));
     if (taken) {
       return {};
     }
@@ -370,6 +414,11 @@ class Reader {
     if (key == "spill") {
       return allowed(key, Reach::trusted, "spill") ? truth(node, "spill", out_.settings.spill)
                                                    : Result<>();
+    }
+    if (key == "insecure") {
+      return allowed(key, Reach::trusted, "insecure")
+                 ? truth(node, "insecure", out_.settings.insecure)
+                 : Result<>();
     }
     if (key == "trust") {
       return allowed(key, Reach::trusted, "trust") ? texts(node, "trust", out_.settings.trust)
@@ -398,7 +447,7 @@ class Reader {
   }
 
   Result<> provider(const toml::key& name, const toml::table& table) {
-    ProviderSettings& out = out_.settings.providers[std::string(name.str())];
+    ProviderSettings& out = sections_[std::string(name.str())];
     const std::string prefix = cat("providers.", name.str(), ".");
     for (const auto& [key, node] : table) {
       if (key == "store") {
@@ -463,6 +512,9 @@ class Reader {
   fs::path file_;
   bool trusted_;
   LoadedSettings& out_;
+  TopSettings top_;
+  std::map<std::string, ProviderSettings> sections_;
+  std::string store_;
 };
 
 Result<> read_config(const fs::path& file, bool trusted, LoadedSettings& out) {
@@ -517,6 +569,23 @@ fs::path find_project_file(const fs::path& folder) {
   return {};
 }
 
+ProviderSettings Settings::any() const {
+  ProviderSettings out;
+  for (const TopSettings& top : tops) {
+    for (const ProviderKey& key : kProviderKeys) {
+      if (top.own.*key.slot) {
+        out.*key.slot = top.own.*key.slot;
+      }
+    }
+  }
+  return out;
+}
+
+bool Settings::is_untrusted(std::string_view key) const {
+  const auto from = origin.find(key);
+  return !untrusted_file.empty() && from != origin.end() && from->second == untrusted_file;
+}
+
 Result<LoadedSettings> load_settings(const ConfigSources& sources,
                                      const ProcessEnvironment& environment) {
   LoadedSettings loaded;
@@ -526,11 +595,14 @@ Result<LoadedSettings> load_settings(const ConfigSources& sources,
   }
   if (const fs::path project = find_project_file(sources.project_from); !project.empty()) {
     const bool trusted = is_trusted(project.parent_path(), loaded.settings.trust);
+    loaded.settings.untrusted_file = trusted ? "" : project.string();
     REPRISE_TRY(read_config(project, trusted, loaded));
   }
   take(environment, "REPRISE_STORE", "store", loaded.settings.store, loaded);
   take(environment, "REPRISE_PROVIDER", "provider", loaded.settings.provider, loaded);
-  take(environment, "REPRISE_MODEL", "model", loaded.settings.any.model, loaded);
+  TopSettings variables{.provider = {}, .own = {}, .from = "REPRISE_MODEL"};
+  take(environment, "REPRISE_MODEL", "model", variables.own.model, loaded);
+  loaded.settings.tops.push_back(std::move(variables));
   return loaded;
 }
 

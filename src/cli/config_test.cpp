@@ -55,7 +55,7 @@ TEST_F(Config, ProjectBeatsUserAndTheEnvironmentBeatsBoth) {
   project("model = 'project'\nprovider = 'echo'\n");
   const auto loaded = load({{"REPRISE_PROVIDER", "openai-chat"}});
   ASSERT_TRUE(loaded);
-  EXPECT_EQ(loaded->settings.any.model, "project");
+  EXPECT_EQ(loaded->settings.any().model, "project");
   EXPECT_EQ(loaded->settings.provider, "openai-chat");
   EXPECT_EQ(loaded->settings.system, "be brief");
   EXPECT_EQ(loaded->settings.origin.at("provider"), "REPRISE_PROVIDER");
@@ -137,16 +137,16 @@ TEST_F(Config, AProjectCannotRunCommandsOrSendKeysElsewhere) {
   const auto loaded = load();
   ASSERT_TRUE(loaded);
   const Settings& settings = loaded->settings;
-  EXPECT_EQ(settings.any.key_command, std::nullopt);
-  EXPECT_EQ(settings.any.base_url, std::nullopt);
-  EXPECT_EQ(settings.any.env_key, std::nullopt);
+  EXPECT_EQ(settings.any().key_command, std::nullopt);
+  EXPECT_EQ(settings.any().base_url, std::nullopt);
+  EXPECT_EQ(settings.any().env_key, std::nullopt);
   EXPECT_EQ(settings.store, std::nullopt);
   EXPECT_EQ(settings.retention, std::nullopt);
   EXPECT_THAT(settings.trust, IsEmpty());
   EXPECT_THAT(settings.modes.at("draft").context, IsEmpty());
   EXPECT_EQ(settings.providers.at("anthropic").base_url, std::nullopt);
   EXPECT_EQ(settings.providers.at("anthropic").model, "kept too");
-  EXPECT_EQ(settings.any.model, "kept");
+  EXPECT_EQ(settings.any().model, "kept");
   EXPECT_EQ(loaded->warnings.size(), 8U);
 }
 
@@ -155,14 +155,14 @@ TEST_F(Config, TheUserCanTrustAProject) {
   user("trust = ['" + folder_.string() + "']\n");
   const auto loaded = load();
   ASSERT_TRUE(loaded);
-  EXPECT_EQ(loaded->settings.any.key_command, "touch /tmp/owned");
+  EXPECT_EQ(loaded->settings.any().key_command, "touch /tmp/owned");
   EXPECT_THAT(loaded->warnings, IsEmpty());
 }
 
 TEST_F(Config, TrustIsForWholeFolderNamesAndRealPaths) {
   project(kHostile);
   user("trust = ['" + (folder_ / "proj").string() + "', 'project', '.']\n");
-  EXPECT_EQ(load()->settings.any.key_command, std::nullopt);
+  EXPECT_EQ(load()->settings.any().key_command, std::nullopt);
 }
 
 TEST_F(Config, ANamedFileMustExist) {

@@ -25,7 +25,7 @@
 #include "cli/last_list.h"
 #include "cli/output.h"
 #include "cli/process_environment.h"
-#include "cli/provider_choice.h"
+#include "cli/provider_key.h"
 #include "cli/settings.h"
 #include "cli/spills.h"
 #include "reprise/environment.h"
@@ -129,7 +129,7 @@ Result<const Settings*> Context::settings() {
     REPRISE_ASSIGN(LoadedSettings loaded, load_settings(config_sources(), environment_));
     settings_ = std::move(loaded.settings);
     for (const std::string& warning : loaded.warnings) {
-      warn_of_settings(warning);
+      warn_once(warning);
     }
     if (globals_.store) {
       settings_->store = globals_.store;
@@ -140,9 +140,14 @@ Result<const Settings*> Context::settings() {
   return &*settings_;
 }
 
-void Context::warn_of_settings(std::string_view text) {
-  if (parent_ == nullptr ||
-      std::ranges::find(parent_->warnings_, text) == parent_->warnings_.end()) {
+void Context::warn_once(std::string_view text) {
+  const auto was_said = [text](const std::vector<std::string>& said) {
+    return std::ranges::find(said, text) != said.end();
+  };
+  if (was_said(warnings_)) {
+    return;
+  }
+  if (parent_ == nullptr || !was_said(parent_->warnings_)) {
     warn(text);
   }
   warnings_.emplace_back(text);
@@ -156,7 +161,7 @@ Result<> Context::take_store_settings(Settings& settings) {
     std::vector<std::string> warnings;
     REPRISE_TRY(apply_context_file(settings, *file, warnings));
     for (const std::string& warning : warnings) {
-      warn_of_settings(warning);
+      warn_once(warning);
     }
   }
   if (url.starts_with("chain:") && !settings.provider) {
@@ -203,10 +208,10 @@ Result<Store*> Context::store(Access access) {
   std::unique_ptr<Store>& slot = access == Access::write ? writer_ : reader_;
   if (!slot) {
     REPRISE_ASSIGN(const Settings* settings, this->settings());
-    REPRISE_ASSIGN(slot, open_store(opening_url(*settings),
-                                    {.access = access,
-                                     .on_notice = [this](std::string_view text) { warn(text); },
-                                     .password = store_password(*settings)}));
+    const std::string url = opening_url(*settings);
+    REPRISE_ASSIGN(slot,
+                   open_at(url, {.access = access,
+                                 .on_notice = [this](std::string_view text) { warn(text); }}));
     if (!std::exchange(has_told_of_spills_, true)) {
       remark_on_spills(*this, store_url(*settings));
     }
@@ -214,13 +219,28 @@ Result<Store*> Context::store(Access access) {
   return slot.get();
 }
 
-std::function<Result<std::string>()> Context::store_password(const Settings& settings) {
-  if (!settings.store_key_command) {
-    return {};
+Result<std::unique_ptr<Store>> Context::open_at(std::string_view url, StoreOptions options) {
+  REPRISE_ASSIGN(const Settings* const settings, this->settings());
+  options.insecure = is_insecure(*settings);
+  if (!settings->store_key_command) {
+    return open_store(url, options);
   }
-  return [command = *settings.store_key_command] {
-    return run_key_command(command, "store_key_command");
-  };
+  const std::string& owner = settings->store_key_url;
+  const bool is_owner = is_same_store_server(owner, url);
+  if (is_owner) {
+    options.password = [command = *settings->store_key_command] {
+      return run_key_command(command, "store_key_command");
+    };
+  }
+  auto opened = open_store(url, options);
+  if (!opened && !is_owner && opened.error().code == Code::unauthorized &&
+      without_password(url) == url) {
+    opened.error().message += owner.empty()
+                                  ? "; store_key_command belongs to no store: set store beside it"
+                                  : cat("; store_key_command belongs to ", without_password(owner),
+                                        " and to no other server");
+  }
+  return opened;
 }
 
 Result<Store*> Context::existing_store() {
@@ -349,6 +369,29 @@ Result<bool> Context::confirm(std::string_view question) {
   REPRISE_TRY(err_.flush());
   const std::string answer = ascii_lower(trimmed(read_answer()));
   return answer == "y" || answer == "yes";
+}
+
+Result<> Context::allow_tools_in(const std::filesystem::path& folder) {
+  if (parent_ != nullptr) {
+    return parent_->allow_tools_in(folder);
+  }
+  if (folder.empty() || folder == project() || is_trusted(folder, {working_dir().native()}) ||
+      globals_.yes || std::ranges::find(allowed_folders_, folder) != allowed_folders_.end()) {
+    return {};
+  }
+  if (talk_sink_ || !can_ask()) {
+    return fail(Code::invalid_argument,
+                cat("tools would work in ", folder.native(),
+                    ", which the session names and which is not below this folder; start there, "
+                    "or allow it with --yes"));
+  }
+  REPRISE_ASSIGN(const bool allowed,
+                 confirm(cat("let tools work in ", folder.native(), ", which the session names?")));
+  if (!allowed) {
+    return fail(Code::invalid_argument, cat("no tools in ", folder.native()));
+  }
+  allowed_folders_.push_back(folder);
+  return {};
 }
 
 }  // namespace reprise::cli

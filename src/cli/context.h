@@ -76,8 +76,13 @@ class Context {
 
   // As it may be shown and kept: without a password.
   std::string store_url(const Settings& settings) const;
-  // What StoreOptions::password is to be; empty when nothing is set for it.
-  static std::function<Result<std::string>()> store_password(const Settings& settings);
+  // Opens any store. The password of store_key_command is added to `options` for the server that it
+  // was set for, and for no other; the error of another one says so.
+  Result<std::unique_ptr<Store>> open_at(std::string_view url, StoreOptions options);
+  // Whether secrets may cross the network in clear text.
+  bool is_insecure(const Settings& settings) const {
+    return globals_.insecure || settings.insecure.value_or(false);
+  }
   // The store of the settings, opened once for each access.
   Result<Store*> store(Access access = Access::write);
 
@@ -93,6 +98,8 @@ class Context {
   void warn(std::string_view text);
   void remark(std::string_view text);
   void note(std::string_view text);
+  // A warning that is said once, however often a conversation is built anew.
+  void warn_once(std::string_view text);
 
   // From now on talk goes there instead of to standard error, as it is: somebody else owns the
   // terminal. Warnings are told apart.
@@ -118,11 +125,13 @@ class Context {
   // y, n or always, on the terminal; can_ask() must be true.
   Choice ask_choice(std::string_view question);
   bool can_ask() const;  // standard input and standard error are a terminal
+  // Whether tools may work in a folder that is neither this one nor below it: the person is asked,
+  // once. invalid_argument where nobody can be, without --yes.
+  Result<> allow_tools_in(const std::filesystem::path& folder);
 
  private:
   void say(std::string_view text, Saying what = Saying::remark);
   Result<> take_store_settings(Settings& settings);
-  void warn_of_settings(std::string_view text);
   Result<bool> has_store_of_parent();
   std::string opening_url(const Settings& settings) const;
 
@@ -135,7 +144,8 @@ class Context {
   bool same_store_ = false;
   std::filesystem::path working_dir_;
   std::optional<Settings> settings_;
-  std::vector<std::string> warnings_;  // of the settings; those of a parent are not said twice
+  std::vector<std::string> warnings_;  // said once; those of a parent are not said twice
+  std::vector<std::filesystem::path> allowed_folders_;  // for tools
   bool warn_by_events_ = false;
   bool has_told_of_spills_ = false;
   TalkSink talk_sink_;

@@ -14,7 +14,7 @@
 #include "base/http.h"
 #include "base/text.h"
 #include "cli/config.h"
-#include "cli/provider_choice.h"
+#include "cli/provider_names.h"
 #include "cli/settings.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
@@ -41,10 +41,8 @@ class Taker {
       : settings_(settings), file_(file), defaults_(defaults), refusal_(std::move(refusal)) {}
 
   void take() {
-    if (!was_given(settings_, "model", "REPRISE_MODEL") &&
-        settings_.provider != defaults_.provider) {
-      settings_.any.model.reset();  // they are another provider's
-      settings_.any.dev_model.reset();
+    if (settings_.provider != defaults_.provider) {
+      drop_models_of_another();
     }
     if (!was_given(settings_, "provider", "REPRISE_PROVIDER")) {
       set(settings_.provider, std::optional(defaults_.provider), "provider");
@@ -55,11 +53,7 @@ class Taker {
       set(own.model, defaults_.model, cat(prefix, "model"));
     }
     own.refusal = refusal_;
-    replace(own.base_url, settings_.any.base_url, refusal_.empty() ? defaults_.base_url : "",
-            cat(prefix, "base_url"));
-    const bool usual_key = defaults_.env_key == default_key_variable(defaults_.provider);
-    replace(own.env_key, settings_.any.env_key, usual_key ? "" : defaults_.env_key,
-            cat(prefix, "env_key"));
+    take_server(own, prefix);
     set(settings_.system, defaults_.system, "system");
     set(settings_.temperature, defaults_.temperature, "temperature");
     set(settings_.max_tokens, defaults_.max_tokens, "max_tokens");
@@ -70,13 +64,33 @@ class Taker {
   }
 
  private:
-  // "" is the provider's own, whatever a config says.
-  void replace(std::optional<std::string>& slot, std::optional<std::string>& general,
-               const std::string& value, const std::string& key) {
-    slot.reset();
-    general.reset();
-    if (!value.empty()) {
-      set(slot, std::optional(value), key);
+  // A model without a provider beside it is that of the provider before.
+  void drop_models_of_another() {
+    for (TopSettings& top : settings_.tops) {
+      if (!top.provider && top.from != "REPRISE_MODEL") {
+        top.own.model.reset();
+        top.own.dev_model.reset();
+      }
+    }
+  }
+
+  // Without one it is the provider's own, whatever a config says. A key of the config still goes
+  // only to the server that it was set for.
+  void take_server(ProviderSettings& own, const std::string& prefix) {
+    own.base_url.reset();
+    for (TopSettings& top : settings_.tops) {
+      top.own.base_url.reset();
+    }
+    if (!refusal_.empty()) {
+      return;
+    }
+    if (!defaults_.base_url.empty()) {
+      set(own.base_url, std::optional(defaults_.base_url), cat(prefix, "base_url"));
+    }
+    if (!defaults_.env_key.empty()) {
+      own.key_command.reset();
+      own.key_url = defaults_.base_url;
+      set(own.env_key, std::optional(defaults_.env_key), cat(prefix, "env_key"));
     }
   }
 
@@ -101,16 +115,40 @@ bool is_hidden(const fs::path& part) {
   return part.native().starts_with('.');
 }
 
-// A file that came with the project's code could send what is said, and the key, to anybody.
-std::string refusal(const Settings& settings, const ContextChoice& choice,
-                    const Defaults& defaults) {
-  const std::string& url = defaults.base_url;
-  const fs::path root = store::context::root_folder(choice.file);
-  if (!choice.was_searched || url.empty() || http::is_local_url(url) ||
-      is_trusted(root, settings.trust)) {
+bool is_in_trusted_folder(const Settings& settings, const fs::path& file) {
+  return is_trusted(store::context::root_folder(file), settings.trust);
+}
+
+// The provider's usual variable needs no word of the file: it is used for the provider's own server
+// anyway, and for another one only where the file may bind it to that.
+void take_usual_key(const Settings& settings, const fs::path& file, const NamedProvider& provider,
+                    Defaults& defaults) {
+  if (!defaults.env_key.empty() && defaults.env_key != provider.key_variable) {
+    return;
+  }
+  const bool binds = !defaults.base_url.empty() &&
+                     !http::is_same_server(defaults.base_url, provider.own_url) &&
+                     is_in_trusted_folder(settings, file);
+  defaults.env_key = binds ? provider.key_variable : "";
+}
+
+// A file that came with the project's code could send what is said, and any variable as a key, to
+// anybody. Who names the file means its server; only who trusts its folder means its key.
+std::string refusal(const Settings& settings, const ContextChoice& choice, const Defaults& defaults,
+                    const std::optional<NamedProvider>& provider) {
+  if (is_in_trusted_folder(settings, choice.file)) {
     return "";
   }
-  return cat(choice.file.native(), " would have this conversation sent to ", url,
+  if (!defaults.env_key.empty()) {
+    return cat(choice.file.native(), " would have the variable ", defaults.env_key,
+               " sent as a key; to allow it, list its folder under trust in your config");
+  }
+  const std::string& url = defaults.base_url;
+  const bool is_own = provider && http::is_same_server(url, provider->own_url);
+  if (!choice.was_searched || url.empty() || is_own || http::is_local_url(url)) {
+    return "";
+  }
+  return cat(choice.file.native(), " would have this conversation sent to ", http::masked_url(url),
              "; to allow it, name the file (--store context:FILE) or list its folder under trust "
              "in your config");
 }
@@ -147,7 +185,12 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
   REPRISE_ASSIGN(const fs::path place, resolve_path(file));
   REPRISE_ASSIGN(Defaults defaults, store::context::read_defaults(place));
   settings.context_file = file;
-  Taker(settings, file, defaults, refusal(settings, choice, defaults)).take();
+  const auto provider = find_provider(settings, defaults.provider);
+  if (provider) {
+    defaults.provider = provider->name;
+    take_usual_key(settings, file, *provider, defaults);
+  }
+  Taker(settings, file, defaults, refusal(settings, choice, defaults, provider)).take();
   if (defaults.is_damaged && !defaults.faults.empty()) {
     defaults.faults.front() +=
         cat("; from here on the defaults hold: ", defaults.provider, " at its usual server");

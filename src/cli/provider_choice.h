@@ -19,6 +19,8 @@ struct ProviderChoice {
   std::string name;
   std::string model;
   ProviderOptions options;
+  bool is_sessions_own = false;       // the one that the session was held with
+  std::vector<std::string> warnings;  // what a person should know of the choice, a line each
 };
 
 // `session`: the one that is resumed (or null), whose provider and model go on unless a flag says
@@ -40,12 +42,5 @@ Result<std::string> usual_model(Context& context, const RunFlags& flags,
 
 // Whether HTTP is likely to be needed, as far as flags, settings and environment tell.
 bool expects_http(const Context& context, const RunFlags& flags, const Settings& settings);
-
-// The variable that holds a provider's key: "" for one that needs none.
-std::string_view default_key_variable(std::string_view provider);
-
-// What a key command prints, without the line end. Its standard error is the person's.
-Result<std::string> run_key_command(const std::string& command,
-                                    std::string_view setting = "key_command");
 
 }  // namespace reprise::cli

@@ -16,6 +16,7 @@
 #include "cli/context.h"
 #include "cli/output.h"
 #include "cli/process_environment.h"
+#include "cli/provider_key.h"
 #include "cli/run_flags.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
@@ -26,7 +27,11 @@
 namespace reprise::cli {
 namespace {
 
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 
 class ProviderChoiceTest : public testing::Test {
  protected:
@@ -47,6 +52,7 @@ class ProviderChoiceTest : public testing::Test {
   Result<ProviderChoice> choose_with_config(
       std::map<std::string, std::string, std::less<>> variables, const Session* session = nullptr,
       std::string_view mode = "") {
+    flags_.sends_nothing = true;  // no server is asked for its models
     Globals globals;
     globals.config = (folder_ / "config.toml").string();
     const ProcessEnvironment environment(std::move(variables));
@@ -75,7 +81,7 @@ TEST_F(ProviderChoiceTest, AKeyInTheEnvironmentChooses) {
   EXPECT_EQ(openai->name, "openai-responses");
   EXPECT_EQ(openai->options.api_key, "k2");
   flags_.model = "m";  // else the server is asked
-  EXPECT_EQ(choose({{"OPENAI_API_KEY", "k"}, {"OPENAI_BASE_URL", "http://h/v1"}})->name,
+  EXPECT_EQ(choose({{"OPENAI_API_KEY", "k"}, {"OPENAI_BASE_URL", "https://h/v1"}})->name,
             "openai-chat");
 }
 
@@ -108,7 +114,7 @@ TEST_F(ProviderChoiceTest, DevPicksTheCheaperModelAndAModeItsOwn) {
 }
 
 TEST_F(ProviderChoiceTest, AKeyOfOneProviderIsNotSentToAnother) {
-  config("provider = 'anthropic'\nbase_url = 'http://h/'\nenv_key = 'MINE'\nmodel = 'm'\n");
+  config("provider = 'anthropic'\nbase_url = 'https://h/'\nenv_key = 'MINE'\nmodel = 'm'\n");
   EXPECT_EQ(choose_with_config({{"MINE", "secret"}})->options.api_key, "secret");
   flags_.provider = "openai-chat";
   const auto other = choose_with_config({{"MINE", "secret"}, {"OPENAI_API_KEY", "k"}});
@@ -143,6 +149,128 @@ TEST_F(ProviderChoiceTest, SaysWhatIsMissing) {
   flags_ = {};
   EXPECT_THAT(choose({{"REPRISE_PROVIDER", "nobody"}}).error().message,
               HasSubstr("no provider is called 'nobody'"));
+}
+
+// "KEY>BASE_URL", or the error.
+std::string sent(const Result<ProviderChoice>& choice) {
+  return choice ? choice->options.api_key + ">" + choice->options.base_url : choice.error().message;
+}
+
+TEST_F(ProviderChoiceTest, AKeyAtTheTopGoesOnlyToWhatStandsBesideIt) {
+  config("provider = 'openai-responses'\nkey_command = 'echo top'\n");
+  EXPECT_EQ(sent(choose_with_config({})), "top>");
+  // Another provider, however it is chosen, gets none of it.
+  EXPECT_THAT(sent(choose_with_config({{"REPRISE_PROVIDER", "anthropic"}})),
+              AllOf(HasSubstr("no key for anthropic"), Not(HasSubstr("top"))));
+  const Session claude = session("anthropic", "m", "null");
+  EXPECT_THAT(sent(choose_with_config({}, &claude)), HasSubstr("no key for anthropic"));
+  flags_.base_url = "https://other.test/v1";
+  EXPECT_EQ(sent(choose_with_config({{"OPENAI_API_KEY", "k"}})), ">https://other.test/v1");
+  // One beside which nothing stands goes nowhere.
+  flags_ = {};
+  config("key_command = 'echo top'\n");
+  EXPECT_THAT(sent(choose_with_config({{"REPRISE_PROVIDER", "anthropic"}})),
+              HasSubstr("belongs to nobody: set the provider or base_url beside it"));
+}
+
+TEST_F(ProviderChoiceTest, AVariableGoesToItsOwnServerOnly) {
+  flags_.provider = "openai-chat";
+  EXPECT_EQ(sent(choose({{"OPENAI_API_KEY", "k"}, {"OPENAI_BASE_URL", "https://p.test/v1"}})),
+            "k>https://p.test/v1");
+  flags_.base_url = "https://api.openai.com/v1";
+  EXPECT_THAT(sent(choose({{"OPENAI_API_KEY", "k"}, {"OPENAI_BASE_URL", "https://p.test/v1"}})),
+              HasSubstr("OPENAI_API_KEY belongs to p.test"));
+  flags_.base_url = "https://api.openai.com.evil.test/v1";
+  const auto evil = choose({{"OPENAI_API_KEY", "k"}});
+  EXPECT_EQ(sent(evil), ">https://api.openai.com.evil.test/v1");
+  EXPECT_THAT(evil->options.key_advice, HasSubstr("OPENAI_API_KEY belongs to api.openai.com"));
+}
+
+TEST_F(ProviderChoiceTest, ASectionBindsAKeyToAServer) {
+  config("[providers.mine]\nbase_url = 'https://mine.test/v1'\nenv_key = 'MINE'\nmodel = 'm'\n");
+  const std::map<std::string, std::string, std::less<>> variables = {{"MINE", "my"},
+                                                                     {"OPENAI_API_KEY", "k"}};
+  flags_.provider = "mine";
+  EXPECT_EQ(sent(choose_with_config(variables)), "my>https://mine.test/v1");
+  flags_.provider.reset();
+  flags_.base_url = "https://mine.test/v1/other";
+  EXPECT_EQ(sent(choose_with_config(variables)), "my>https://mine.test/v1/other");
+  flags_.base_url = "https://mine.test:8443/v1";
+  EXPECT_EQ(sent(choose_with_config(variables)), ">https://mine.test:8443/v1");
+  // A session that was held there goes back, for the settings name the server.
+  flags_ = {};
+  const Session held =
+      session("openai-chat", "x", R"({"base_url":"https://mine.test/v1?key=***"})");
+  EXPECT_EQ(sent(choose_with_config(variables, &held)), "my>https://mine.test/v1");
+}
+
+TEST_F(ProviderChoiceTest, KeysDoNotCrossTheNetworkInClearText) {
+  flags_.provider = "openai-chat";
+  const auto at = [&](std::string url) {
+    return choose({{"OPENAI_API_KEY", "k"}, {"OPENAI_BASE_URL", std::move(url)}});
+  };
+  EXPECT_THAT(sent(at("http://localhost.evil.test/v1")), HasSubstr("in clear text"));
+  EXPECT_THAT(sent(at("http://127.0.0.1.evil.test/v1")), HasSubstr("in clear text"));
+  EXPECT_EQ(sent(at("http://127.0.0.1:9/v1")), "k>http://127.0.0.1:9/v1");
+  EXPECT_EQ(sent(at("http://me:word@127.0.0.1:9/v1")), "k>http://me:word@127.0.0.1:9/v1");
+  flags_.base_url = "http://lan.test/v1?api-key=s";
+  EXPECT_THAT(sent(choose({})), HasSubstr("in clear text"));
+  flags_.base_url.reset();
+  config("insecure = true\n");
+  EXPECT_EQ(sent(choose_with_config(
+                {{"OPENAI_API_KEY", "k"}, {"OPENAI_BASE_URL", "http://lan.test/v1"}})),
+            "k>http://lan.test/v1");
+}
+
+TEST_F(ProviderChoiceTest, GoesBackToALocalServerWithItsKey) {
+  config("[providers.local]\nbase_url = 'http://127.0.0.1:9/v1'\nkey_command = 'echo mine'\n");
+  const Session local = session("openai-chat", "m", R"({"base_url":"http://127.0.0.1:9/v1"})");
+  EXPECT_EQ(sent(choose_with_config({{"OPENAI_API_KEY", "k"}}, &local)),
+            "mine>http://127.0.0.1:9/v1");
+}
+
+TEST_F(ProviderChoiceTest, NamesThatOtherProgramsStoreAreKnown) {
+  const Session google = session("google", "gemini-2.5-flash", "null");
+  const auto choice = choose({{"GEMINI_API_KEY", "g"}, {"OPENAI_API_KEY", "k"}}, &google);
+  EXPECT_EQ(sent(choice), "g>https://generativelanguage.googleapis.com/v1beta/openai");
+  EXPECT_EQ(choice->name, "openai-chat");
+  EXPECT_EQ(choice->model, "gemini-2.5-flash");
+  EXPECT_TRUE(choice->is_sessions_own);
+  EXPECT_THAT(choice->warnings, IsEmpty());
+  const Session ollama = session("ollama", "llama3", "null");
+  EXPECT_EQ(sent(choose({{"OPENAI_API_KEY", "k"}}, &ollama)), ">http://127.0.0.1:11434/v1");
+  const Session cerebras = session("cerebras", "gpt-oss-120b", "null");
+  EXPECT_THAT(sent(choose({{"OPENAI_API_KEY", "k"}}, &cerebras)),
+              HasSubstr("no key for cerebras: set CEREBRAS_API_KEY"));
+  const Session openai = session("openai", "gpt-4o", "null");
+  EXPECT_EQ(sent(choose({{"OPENAI_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "a"}}, &openai)), "k>");
+}
+
+TEST_F(ProviderChoiceTest, SaysWhenAnotherModelMustAnswer) {
+  const Session nameless = session("", "gpt-4o", "null");
+  const auto own = choose({{"OPENAI_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "a"}}, &nameless);
+  EXPECT_EQ(own->model, "gpt-4o");
+  EXPECT_EQ(own->options.api_key, "k");
+  EXPECT_THAT(own->warnings, IsEmpty());
+  const auto other = choose({{"ANTHROPIC_API_KEY", "a"}}, &nameless);
+  EXPECT_EQ(other->name, "anthropic");
+  EXPECT_FALSE(other->is_sessions_own);
+  EXPECT_THAT(other->warnings, ElementsAre(HasSubstr("the session was held with gpt-4o; ")));
+  const Session strange = session("elsewhere", "m1", "null");
+  EXPECT_THAT(choose({{"ANTHROPIC_API_KEY", "a"}}, &strange)->warnings,
+              ElementsAre(HasSubstr("the session was held with m1 of elsewhere; ")));
+  const Session away = session("openai-chat", "m", R"({"base_url":"https://away.test/v1"})");
+  EXPECT_THAT(choose({{"OPENAI_API_KEY", "k"}}, &away)->warnings,
+              ElementsAre(HasSubstr("the session was held at away.test; api.openai.com goes on")));
+}
+
+TEST_F(ProviderChoiceTest, AnotherServerKeepsTheSessionsProviderAndModel) {
+  const Session claude = session("anthropic", "claude-x", "null");
+  flags_.base_url = "https://proxy.test";
+  const auto choice = choose({{"OPENAI_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "a"}}, &claude);
+  EXPECT_EQ(choice->name, "anthropic");
+  EXPECT_EQ(choice->model, "claude-x");
+  EXPECT_EQ(sent(choice), ">https://proxy.test");
 }
 
 TEST(KeyCommand, TakesOneLine) {

@@ -13,6 +13,7 @@
 #include "cli/context.h"
 #include "cli/process_environment.h"
 #include "cli/provider_choice.h"
+#include "cli/provider_names.h"
 #include "cli/run_flags.h"
 #include "cli/settings.h"
 #include "provider/request_options.h"
@@ -38,13 +39,17 @@ bool is_about(const Context& context, const Settings& settings, std::string_view
     const bool is_kind = find_provider_kind(section) != nullptr;
     return (!is_kind || section == choice.name) && http::is_same_server(asked, own_url);
   }
+  if (const auto named = find_provider(settings, section); named && !named->is_kind()) {
+    return named->kind == kind && http::is_same_server(asked, named->own_url);
+  }
   if (section != choice.name || kind == nullptr || flags.base_url) {
     return false;
   }
+  const auto top = settings.any().base_url;
   const auto from_variable = context.environment().find(kind->url_variable);
   return http::is_same_server(asked, kind->default_url) ||
          (from_variable && http::is_same_server(asked, *from_variable)) ||
-         (settings.any.base_url && http::is_same_server(asked, *settings.any.base_url));
+         (top && http::is_same_server(asked, *top));
 }
 
 void add_to_provider(ProviderOptions& out, const RequestSettings& section) {

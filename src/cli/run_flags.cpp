@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/arguments.h"
+#include "cli/provider_names.h"
 #include "provider/kinds.h"
 #include "provider/request_options.h"
 #include "reprise/provider.h"
@@ -14,11 +15,10 @@
 namespace reprise::cli {
 
 void add_run_flags(ArgumentTable& table, RunFlags& flags) {
-  static const std::string who = cat("who answers: ", provider::kind_names());
-  std::vector<std::string_view> kinds;
+  static const std::string who =
+      cat("who answers: ", provider::kind_names(), ", a known server or [providers.NAME]");
   std::vector<std::string_view> models;
   for (const ProviderKind& kind : provider_kinds()) {
-    kinds.push_back(kind.name);
     for (const std::string_view model : {kind.default_model, kind.dev_model}) {
       if (std::ranges::find(models, model) == models.end()) {
         models.push_back(model);
@@ -26,7 +26,7 @@ void add_run_flags(ArgumentTable& table, RunFlags& flags) {
     }
   }
   const OptionSpec options[] = {
-      {"--provider", "NAME", who, &flags.provider, kinds},
+      {"--provider", "NAME", who, &flags.provider, {}, false, provider_names()},
       {"-m,--model", "MODEL", "the model that answers", &flags.model, {}, false, models},
       {"--dev", "", "use the cheaper model of the settings", &flags.dev},
       {"--base-url", "URL", "where the provider's server is", &flags.base_url},
@@ -39,7 +39,8 @@ void add_run_flags(ArgumentTable& table, RunFlags& flags) {
       {"--set", "NAME=VALUE", "an option of the request: top_p, seed, stop, …", &flags.set},
       {"--budget", "N", "tokens of history to send at most", &flags.budget},
       {"--mode", "NAME", "a mode of the settings", &flags.mode},
-      {"--tools", "NAMES", "tools the model may call: names with commas, all or none",
+      {"--tools", "NAMES",
+       "tools the model may call: names with commas, all or none; recall:all by name only",
        &flags.tools},
       {"--force", "", "go on with a session even if its signature failed", &flags.force},
   };

@@ -1,7 +1,9 @@
 #include "cli/session_setup.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -12,6 +14,7 @@
 #include <utility>
 
 #include "base/http.h"
+#include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -23,6 +26,7 @@
 #include "cli/settings.h"
 #include "cli/spills.h"
 #include "cli/store_rules.h"
+#include "engine/builtin_tools.h"
 #include "reprise/conversation.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
@@ -80,26 +84,35 @@ Result<fs::path> session_folder(Context& context, const Mode* mode, const fs::pa
   return folder;
 }
 
+// A project's prompt is used, but not unseen.
+void note_system(Context& context, const Settings& settings) {
+  if (settings.system && settings.is_untrusted("system")) {
+    context.warn_once(cat("the system prompt comes from ", settings.untrusted_file,
+                          ", and its folder is not trusted"));
+  }
+}
+
 Result<std::string> system_prompt(Context& context, const Mode* mode, const fs::path& folder,
                                   std::stop_token stop) {
   REPRISE_ASSIGN(const Settings* settings, context.settings());
   if (mode == nullptr) {
+    note_system(context, *settings);
     return settings->system.value_or("");
   }
   return load_context(
       *mode, folder, [&](std::string_view line) { context.note(line); }, std::move(stop));
 }
 
-// Where a server that is not the provider's own was, so that the session goes back to it. A URL
-// with a password in it is a secret, and would not be gone back to.
+// Where a server that is not the provider's own was, so that the session goes back to it. Secrets
+// in the URL are not stored: the settings that had it are needed again.
 RawJson session_config(const ProviderChoice& choice) {
   const std::string& url = choice.options.base_url;
-  if (url.empty() || http::masked_url(url) != url) {
+  if (url.empty()) {
     return {};
   }
   std::string out;
   json::ObjectWriter object(out);
-  object.field("base_url", url).close();
+  object.field("base_url", http::masked_url(url)).close();
   return RawJson::parse(out).value_or(RawJson());
 }
 
@@ -140,6 +153,9 @@ Result<Session> resume(Context& context, Talk& talk, const TalkRequest& request)
   if (choice.in_project) {
     REPRISE_TRY(check_project(context, *found));
   }
+  if (!talk.tools.empty()) {
+    REPRISE_TRY(context.allow_tools_in(found->working_dir));
+  }
   if (!request.dry_run) {
     REPRISE_TRY(check_signature(store, *found, request.flags.force));
     REPRISE_ASSIGN(talk.cut, settle_interrupted(store, found->id, context.clock()));
@@ -158,14 +174,41 @@ Result<Session> resume(Context& context, Talk& talk, const TalkRequest& request)
   return session;
 }
 
+// A setting that a session brings along; some programs write numbers as text.
+template <class Number>
+std::optional<Number> number_of(const Session* session, std::string_view name) {
+  if (session == nullptr) {
+    return std::nullopt;
+  }
+  std::string_view value = json::find_member(session->config.text(), name);
+  if (value.size() > 2 && value.starts_with('"')) {
+    value = value.substr(1, value.size() - 2);
+  }
+  Number number{};
+  const char* const last = value.data() + value.size();
+  const auto [end, code] = std::from_chars(value.data(), last, number);
+  return code == std::errc{} && end == last && number >= 0 ? std::optional(number) : std::nullopt;
+}
+
+// Flags, what the session was held with, the settings.
 ConversationOptions conversation_options(const Settings& settings, const TalkRequest& request,
-                                         const ProviderChoice& choice, const Talk& talk) {
+                                         const ProviderChoice& choice, const Talk& talk,
+                                         const Session* session) {
+  const Session* const own = choice.is_sessions_own ? session : nullptr;
   const RunFlags& flags = request.flags;
   ConversationOptions options;
   options.model = choice.model;
   options.system = flags.system;
-  options.temperature = flags.temperature ? flags.temperature : settings.temperature;
-  options.max_tokens = flags.max_tokens ? flags.max_tokens : settings.max_tokens;
+  options.temperature =
+      flags.temperature.or_else([&] { return number_of<double>(own, "temperature"); }).or_else([&] {
+        return settings.temperature;
+      });
+  options.max_tokens = flags.max_tokens
+                           .or_else([&] {
+                             const auto stored = number_of<std::int64_t>(own, "max_tokens");
+                             return stored == 0 ? std::nullopt : stored;
+                           })
+                           .or_else([&] { return settings.max_tokens; });
   if (const auto budget = flags.budget ? flags.budget : settings.budget) {
     options.budget = TokenCount{*budget};
   }
@@ -187,13 +230,19 @@ Result<> choose_tools(ToolRegistry& out, std::string_view wanted) {
     const std::size_t comma = std::min(wanted.find(','), wanted.size());
     const std::string_view name = trimmed(wanted.substr(0, comma));
     wanted.remove_prefix(std::min(comma + 1, wanted.size()));
+    if (name == "recall:all") {
+      // What was said in other projects is shown by name only, never as one of all.
+      REPRISE_TRY(out.add(make_recall_all_tool()));
+      continue;
+    }
     const Tool* const tool = all.find(name);
     if (tool == nullptr) {
       std::string names;
       for (const ToolSpec& spec : all.specs()) {
         names += cat(names.empty() ? "" : ", ", spec.name);
       }
-      return fail(Code::not_found, cat("no tool is called '", name, "'; there are ", names));
+      return fail(Code::not_found,
+                  cat("no tool is called '", name, "'; there are ", names, ", recall:all"));
     }
     REPRISE_TRY(out.add(*tool));
   }
@@ -313,11 +362,15 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
     return fail(Code::unsupported,
                 "openai-chat takes no PDF by URL: download it and attach the file");
   }
+  for (const std::string& warning : choice.warnings) {
+    context.warn_once(warning);
+  }
   REPRISE_ASSIGN(RequestOptions asked, choose_request(context, request.flags, *settings, choice));
   REPRISE_ASSIGN(talk->provider, make_provider(choice.name, provider_options(*settings, choice)));
   talk->model = choice.model;
   talk->spill = make_spill(context, *settings);
-  ConversationOptions options = conversation_options(*settings, request, choice, *talk);
+  ConversationOptions options =
+      conversation_options(*settings, request, choice, *talk, session ? &*session : nullptr);
   options.request = std::move(asked);
   if (!session) {
     REPRISE_ASSIGN(session, new_session(context, request, mode, choice));

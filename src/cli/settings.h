@@ -29,6 +29,7 @@ struct ProviderSettings {
   std::optional<std::string> env_key;      // the variable that holds the key
   std::optional<std::string> key_command;  // a shell command that prints the key
   std::optional<bool> store;               // openai-responses: the provider keeps the answers
+  std::string key_url = {};  // the base_url beside the key: its server's; "" for the provider's own
   std::string refusal = {};  // why the server that a project names is not asked; "" when it may be
 };
 
@@ -40,17 +41,28 @@ struct RequestSettings {
   RawJson extra = {};                                            // merged into each body
 };
 
+// The keys at the top of one file. They belong together: to the provider named beside them, or
+// without one to whichever is used. A key without provider and base_url beside it belongs to
+// nobody.
+struct TopSettings {
+  std::optional<std::string> provider;
+  ProviderSettings own;
+  std::string from;  // the file, or the variable
+};
+
 struct Settings {
   std::optional<std::string> store;
   std::optional<std::string> store_key_command;  // a shell command that prints its password
+  std::string store_key_url;  // the store beside it, whose password it is; "" for none
   std::optional<std::string> provider;
-  ProviderSettings any;  // the keys at the top
+  std::vector<TopSettings> tops;  // of each file; the later ones go before the earlier
   std::optional<std::string> system;
   std::optional<double> temperature;
   std::optional<std::int64_t> max_tokens;
   std::optional<std::int64_t> budget;
   std::optional<std::int64_t> max_answer_bytes;
   std::optional<std::string> retention;
+  std::optional<bool> insecure;  // secrets may cross the network in clear text
   std::optional<bool> stream;
   std::optional<bool> spill;             // false: what a server does not take is not kept here
   std::optional<std::string> save_path;  // each answer is written there, too
@@ -63,6 +75,12 @@ struct Settings {
   std::vector<std::filesystem::path> files;                // those that were read
   // The store is this context file: what it sets goes before what its session was begun with.
   std::filesystem::path context_file;
+  std::string untrusted_file;  // the project's, when its folder is not trusted; "" for none
+
+  // The keys at the top of all files, as they are shown.
+  ProviderSettings any() const;
+  // Whether the value of a key comes from a project that is not trusted.
+  bool is_untrusted(std::string_view key) const;
 };
 
 }  // namespace reprise::cli

@@ -35,6 +35,7 @@ RawJson object_schema(std::string_view properties, std::string_view required);
 Tool make_read_file_tool();
 Tool make_list_dir_tool();
 Tool make_todo_write_tool();
-Tool make_recall_tool();
+Tool make_recall_tool();      // in the sessions of the session's folder
+Tool make_recall_all_tool();  // in those of all folders; not one of add_builtin_tools()
 
 }  // namespace reprise

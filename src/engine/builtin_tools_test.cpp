@@ -135,9 +135,23 @@ TEST_F(BuiltinToolsTest, WritesTodos) {
   EXPECT_TRUE(run("todo_write", R"({"todos":[]})").starts_with("unsupported: "));
 }
 
+TEST_F(BuiltinToolsTest, RecallsOnlyWhatWasSaidInTheFolder) {
+  Session other = make_session("s2");
+  other.info.working_dir = session_.info.working_dir + "x";
+  ASSERT_TRUE(store_->create(other));
+  ASSERT_TRUE(store_->append(other.info.id, {user("the word is swordfish")}, {}));
+  EXPECT_EQ(run("recall", R"({"query":"swordfish"})"),
+            "nothing found in the newest 1 sessions of this folder");
+  EXPECT_EQ(tools_.find("recall_all"), nullptr);
+  ASSERT_TRUE(tools_.add(make_recall_all_tool()));
+  EXPECT_EQ(run("recall_all", R"({"query":"swordfish"})"),
+            "session s2 \"\", message 0, user: the word is swordfish\n");
+}
+
 TEST_F(BuiltinToolsTest, RecallsTitlesAndWords) {
   Session other = make_session("s2");
   other.info.title = "About Mana\nbases";
+  other.info.working_dir = session_.info.working_dir;
   ASSERT_TRUE(store_->create(other));
   ASSERT_TRUE(
       store_->append(other.info.id, {user("how many LANDS?"), assistant("17 lands é")}, {}));
@@ -148,7 +162,8 @@ TEST_F(BuiltinToolsTest, RecallsTitlesAndWords) {
   EXPECT_EQ(run("recall", R"({"query":"lands","limit":1})"),
             "session s2 \"About Mana bases\", message 1, assistant: 17 lands é\n");
   EXPECT_EQ(run("recall", R"({"query":"mana"})"), "session s2 \"About Mana bases\": the title\n");
-  EXPECT_EQ(run("recall", R"({"query":"islands"})"), "nothing found in the newest 2 sessions");
+  EXPECT_EQ(run("recall", R"({"query":"islands"})"),
+            "nothing found in the newest 2 sessions of this folder");
   EXPECT_TRUE(run("recall", R"({"query":" "})").starts_with("invalid_argument: "));
   std::string around;
   for (int i = 0; i < 200; ++i) {

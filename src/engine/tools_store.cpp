@@ -55,12 +55,17 @@ Result<ToolOutput> todo_write(const ToolContext& context, const RawJson& input) 
 // A simple search: the newest sessions, bounded, ASCII letters in either case.
 class Recall {
  public:
-  Recall(const ToolContext& context, std::string_view query, std::int64_t limit)
-      : context_(context), query_(ascii_lower(query)), limit_(limit) {}
+  // `folder`: whose sessions; nullopt for all.
+  Recall(const ToolContext& context, std::optional<std::string> folder, std::string_view query,
+         std::int64_t limit)
+      : context_(context), folder_(std::move(folder)), query_(ascii_lower(query)), limit_(limit) {}
 
   Result<std::string> search() {
-    const SessionQuery query{
-        .title_contains = {}, .id_prefix = {}, .after = {}, .limit = kSessionsSearched};
+    const SessionQuery query{.working_dir = folder_,
+                             .title_contains = {},
+                             .id_prefix = {},
+                             .after = {},
+                             .limit = kSessionsSearched};
     REPRISE_ASSIGN(const auto page, context_.store->list(query));
     for (const SessionInfo& info : page.sessions) {
       if (is_enough()) {
@@ -72,7 +77,8 @@ class Recall {
       }
     }
     if (hits_ == 0) {
-      return cat("nothing found in the newest ", page.sessions.size(), " sessions");
+      return cat("nothing found in the newest ", page.sessions.size(), " sessions",
+                 folder_ ? " of this folder" : "");
     }
     return std::move(out_);
   }
@@ -125,6 +131,7 @@ class Recall {
   }
 
   const ToolContext& context_;
+  std::optional<std::string> folder_;
   std::string query_;
   std::int64_t limit_;
   std::int64_t hits_ = 0;
@@ -132,7 +139,8 @@ class Recall {
   std::string out_;
 };
 
-Result<ToolOutput> recall(const ToolContext& context, const RawJson& input) {
+Result<ToolOutput> recall_in(std::optional<std::string> folder, const ToolContext& context,
+                             const RawJson& input) {
   ToolArguments arguments(input);
   const std::string query = arguments.text("query").value_or("");
   const std::int64_t limit = arguments.integer("limit").value_or(kHitsDefault);
@@ -143,9 +151,21 @@ Result<ToolOutput> recall(const ToolContext& context, const RawJson& input) {
   if (context.store == nullptr) {
     return fail(Code::unsupported, "nothing is stored here");
   }
-  Recall search(context, trimmed(query), std::min(limit, kHitsMax));
+  Recall search(context, std::move(folder), trimmed(query), std::min(limit, kHitsMax));
   REPRISE_ASSIGN(std::string found, search.search());
   return ToolOutput{std::move(found)};
+}
+
+Result<ToolOutput> recall(const ToolContext& context, const RawJson& input) {
+  return recall_in(context.session.info.working_dir, context, input);
+}
+
+Result<ToolOutput> recall_all(const ToolContext& context, const RawJson& input) {
+  return recall_in(std::nullopt, context, input);
+}
+
+RawJson recall_schema() {
+  return object_schema(R"("query":{"type":"string"},"limit":{"type":"integer"})", R"("query")");
 }
 
 }  // namespace
@@ -161,9 +181,16 @@ Tool make_todo_write_tool() {
 }
 
 Tool make_recall_tool() {
-  return {{"recall", "Finds words in the titles and messages of earlier sessions.",
-           object_schema(R"("query":{"type":"string"},"limit":{"type":"integer"})", R"("query")")},
+  return {{"recall", "Finds words in the titles and messages of earlier sessions of this folder.",
+           recall_schema()},
           recall};
+}
+
+Tool make_recall_all_tool() {
+  return {
+      {"recall_all", "Finds words in the titles and messages of earlier sessions of all folders.",
+       recall_schema()},
+      recall_all};
 }
 
 }  // namespace reprise

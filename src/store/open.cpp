@@ -19,6 +19,7 @@
 #include "store/chain/files.h"
 #include "store/chatdir/layout.h"
 #include "store/context/find.h"
+#include "store/postgres/url.h"
 #include "store/sessions/places.h"
 
 namespace reprise {
@@ -187,6 +188,16 @@ std::string without_password(std::string_view url) {
     }
   }
   return shown;
+}
+
+bool is_same_store_server(std::string_view a, std::string_view b) {
+  const auto server = [](std::string_view url) {
+    return url.starts_with("postgres://") || url.starts_with("postgresql://")
+               ? postgres::servers_in(url)
+               : std::string();
+  };
+  const std::string one = server(a);
+  return !one.empty() && one == server(b);
 }
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options) {

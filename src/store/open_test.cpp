@@ -13,6 +13,7 @@
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/postgres/url.h"
 
 namespace reprise {
 namespace {
@@ -110,6 +111,53 @@ TEST(WithoutPassword, LeavesAllElse) {
   for (const char* url : {"postgres://u@h:5432/d?tenant=t", "postgres://h:5432/d", "sqlite:/a:b@c",
                           "chatdir:/x?messages=5", "memory:", ""}) {
     EXPECT_EQ(without_password(url), url);
+  }
+}
+
+TEST(SameStoreServer, ComparesWhatAPasswordReaches) {
+  constexpr std::string_view kOwn = "postgres://me@db.test/history?sslmode=verify-full";
+  for (const char* const same :
+       {"postgres://db.test/other", "postgresql://x:y@DB.test/?tenant=t"}) {
+    EXPECT_TRUE(is_same_store_server(kOwn, same)) << same;
+  }
+  for (const char* const other :
+       {"postgres://db.test.evil/history", "postgres://db.test@evil.test/history",
+        "postgres://db.test:5433/history", "postgres://db.test,evil.test/history",
+        "postgres://db.test/history?host=evil.test", "postgres://db.test/h?hostaddr=10.0.0.1",
+        "postgres://db.test/h?service=evil", "sqlite:/x", "", "postgres://[/"}) {
+    EXPECT_FALSE(is_same_store_server(kOwn, other)) << other;
+  }
+  EXPECT_FALSE(is_same_store_server("", ""));
+  EXPECT_FALSE(is_same_store_server("sqlite:/x", "sqlite:/x"));
+}
+
+// What libpq would be told for a password; "" where it is not sent.
+std::string tls_of(std::string_view url) {
+  auto place = postgres::parse_url(url);
+  if (!place || !postgres::require_tls(place->servers.at(0))) {
+    return "";
+  }
+  for (const auto& [name, value] : place->servers.at(0)) {
+    if (name == "sslmode") {
+      return value;
+    }
+  }
+  return "any";
+}
+
+TEST(RequireTls, IsAskedOfOtherMachines) {
+  EXPECT_EQ(tls_of("postgres://db.test/d"), "require");
+  EXPECT_EQ(tls_of("postgres://db.test/d?sslmode=prefer"), "require");
+  EXPECT_EQ(tls_of("postgres://db.test/d?sslmode=allow"), "require");
+  EXPECT_EQ(tls_of("postgres://db.test/d?sslmode=verify-full"), "verify-full");
+  EXPECT_EQ(tls_of("postgres://db.test/d?sslmode=disable"), "");
+  EXPECT_EQ(tls_of("postgres:///d?service=x"), "require");
+  EXPECT_EQ(tls_of("postgres://localhost.evil.test/d"), "require");
+  EXPECT_EQ(tls_of("postgres://localhost/d?hostaddr=10.0.0.1"), "require");
+  for (const char* const local :
+       {"postgres://localhost/d", "postgres://127.0.0.1:1/d", "postgres://[::1]/d",
+        "postgres:///d?host=/run/postgresql", "postgres://x/d?hostaddr=127.0.0.1"}) {
+    EXPECT_EQ(tls_of(local), "any") << local;
   }
 }
 

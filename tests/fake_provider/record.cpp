@@ -84,6 +84,12 @@ std::string Record::requests_json() const {
         .field("whole", seen.whole)
         .field("violation", seen.violation)
         .field("body", seen.body);
+    object.key("headers");
+    json::ObjectWriter headers(list);
+    for (const auto& [name, value] : seen.headers) {
+      headers.field(name, value);
+    }
+    headers.close();
     object.close();
   }
   array.close();

@@ -63,7 +63,7 @@ std::vector<std::string> named_models(const Settings& settings) {
     add(provider.model);
     add(provider.dev_model);
   };
-  add_both(settings.any);
+  add_both(settings.any());
   for (const auto& [name, provider] : settings.providers) {
     add_both(provider);
   }

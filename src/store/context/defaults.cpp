@@ -89,6 +89,11 @@ class DefaultsReader {
   Defaults& out_;
 };
 
+bool is_usual(std::string_view name, const std::string& value) {
+  const RawJson usual = json::take(default_of(name));
+  return value == text_of(&usual);
+}
+
 Defaults defaults_in(const fs::path& file, const Document& document) {
   Defaults out;
   if (document.aside && document.extra.empty()) {
@@ -98,9 +103,12 @@ Defaults defaults_in(const fs::path& file, const Document& document) {
   DefaultsReader read(file, document.extra, out);
   out.provider = provider_name(read.text("provider").value_or(""));
   out.base_url = read.text("base_url").value_or("");
-  const RawJson usual = json::take(default_of("base_url"));
-  if (out.base_url == text_of(&usual)) {
-    out.base_url.clear();
+  out.env_key = read.text("env_key").value_or("");
+  // The format's defaults are OpenAI's. Beside another provider they mean that provider's own.
+  for (auto [name, value] : {std::pair{"base_url", &out.base_url}, {"env_key", &out.env_key}}) {
+    if (is_usual(name, *value)) {
+      value->clear();
+    }
   }
   out.model = read.text("model");
   out.system = read.text("system");
@@ -108,7 +116,6 @@ Defaults defaults_in(const fs::path& file, const Document& document) {
   out.max_tokens = read.count("max_tokens");
   out.stream = read.truth("stream_default").value_or(true);
   out.save_path = read.text("save_path_default").value_or("");
-  out.env_key = read.text("env_key").value_or("");
   return out;
 }
 

@@ -78,12 +78,11 @@ bool is_default(std::string_view name) {
 }
 
 std::string provider_name(std::string_view written) {
-  for (const std::string_view known : {"anthropic", "openai-responses", "echo"}) {
-    if (written == known) {
-      return std::string(known);
-    }
-  }
-  return "openai-chat";
+  constexpr std::string_view kKnown[] = {
+      "anthropic",   "cerebras", "deepseek", "echo",   "gemini",     "google",           "groq",
+      "huggingface", "lmstudio", "mistral",  "ollama", "openrouter", "openai-responses", "xai"};
+  const bool is_known = std::ranges::find(kKnown, written) != std::end(kKnown);
+  return is_known ? std::string(written) : "openai-chat";
 }
 
 fs::path root_folder(const fs::path& file) {

@@ -235,7 +235,11 @@ Result<Database::Lease> Database::connect_to(Parameters server, Deadline deadlin
 }
 
 Result<Database::Lease> Database::connect_with_password(Parameters server, Deadline deadline) {
-  if (!options_.password || place_.has_password) {
+  const bool is_asked = options_.password && !place_.has_password;
+  if ((is_asked || place_.has_password) && !options_.insecure) {
+    REPRISE_TRY(require_tls(server));
+  }
+  if (!is_asked) {
     return Connection::open(server, deadline);
   }
   const std::size_t parameters = server.size();

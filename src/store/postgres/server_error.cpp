@@ -72,8 +72,10 @@ Error connect_error(std::string_view message) {
     return message.find(words) != std::string_view::npos;
   };
   Error error{Code::io, one_line(message)};
-  if (says("password") || says("authentication") || says("no pg_hba.conf entry") ||
-      says("role \"")) {
+  if (says("SSL was required")) {
+    error.message += "; a password goes to another machine only over TLS, or with --insecure";
+  } else if (says("password") || says("authentication") || says("no pg_hba.conf entry") ||
+             says("role \"")) {
     error.code = Code::unauthorized;
   } else if (says("database \"") && says("does not exist")) {
     error.code = Code::not_found;

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/http.h"
 #include "base/text.h"
+#include "base/variable.h"
 #include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/postgres/libpq_library.h"
@@ -108,6 +110,22 @@ Result<Parameters> parse_conninfo(const std::string& url) {
   return parameters;
 }
 
+// As libpq finds the address: hostaddr before host, and its variables where neither is given.
+bool is_on_this_machine(const Parameters& server) {
+  if (!find(server, "service").empty() || !variable("PGSERVICE").empty()) {
+    return false;  // its file may name any host
+  }
+  std::string host;
+  for (const std::string& next : {find(server, "hostaddr"), variable("PGHOSTADDR"),
+                                  find(server, "host"), variable("PGHOST")}) {
+    if (host.empty()) {
+      host = next;
+    }
+  }
+  return host.empty() || host.starts_with('/') || host.starts_with('@') || host == "::1" ||
+         http::is_local_url(cat("http://", host));
+}
+
 // One host after the other, each with its own part of the time, where libpq would wait for a silent
 // one without end. What it asks of them is then ours to give, too.
 std::vector<Parameters> servers_of(const Parameters& parameters) {
@@ -127,6 +145,38 @@ std::vector<Parameters> servers_of(const Parameters& parameters) {
 }
 
 }  // namespace
+
+std::string servers_in(std::string_view url) {
+  const auto place = parse_url(url);
+  if (!place) {
+    return "";
+  }
+  std::string out = "postgres:";
+  for (const Parameters& server : place->servers) {
+    for (const std::string_view what : {"host", "hostaddr", "port", "service"}) {
+      out += cat(what, "=", ascii_lower(find(server, what)), "\n");
+    }
+  }
+  return out;
+}
+
+Result<> require_tls(Parameters& server) {
+  if (is_on_this_machine(server)) {
+    return {};
+  }
+  const std::string mode = find(server, "sslmode");
+  if (mode == "disable" || find(server, "gssencmode") == "require") {
+    return mode == "disable"
+               ? Result<>(fail(Code::unauthorized,
+                               "a password is not sent to another machine with sslmode=disable; "
+                               "use TLS, or --insecure"))
+               : Result<>();
+  }
+  if (!mode.starts_with("verify-")) {
+    set(server, "sslmode", "require");
+  }
+  return {};
+}
 
 void append_option(Parameters& parameters, std::string_view option) {
   const std::string given = find(parameters, "options");

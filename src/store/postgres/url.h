@@ -31,6 +31,13 @@ struct Place {
 // Adds to what the server is told when a connection begins ("-c name=value").
 void append_option(Parameters& parameters, std::string_view option);
 
+// Which servers the URL reaches, to be compared; "" for what is no such URL.
+std::string servers_in(std::string_view url);
+
+// A password may be sent to this server: it is this machine's, or TLS is required of it from now
+// on. unauthorized where the URL says that it does without.
+Result<> require_tls(Parameters& server);
+
 // invalid_argument for what is no such URL.
 Result<Place> parse_url(std::string_view url);
 
