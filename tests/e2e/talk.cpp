@@ -51,6 +51,7 @@ class Gatherer {
   void operator()(const UsageReport& event) { reply_.usage = event.usage; }
   void operator()(const ReplyEnded& event) { reply_.ended = event.reason; }
   void operator()(const Retrying& event) { reply_.retries.push_back(event); }
+  void operator()(const ParameterLeftOut& /*event*/) {}  // only for a person who watches
 
   void end_call() {
     if (!std::exchange(in_call_, false)) {
