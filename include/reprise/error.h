@@ -23,6 +23,7 @@ enum class Code : std::uint8_t {
   unsupported,       // this store, provider or version cannot hold or do it
   unauthorized,      // the provider refused the key
   rate_limited,      // the provider asks to wait
+  too_long,          // the request has more than the model takes: send less
   expired,           // the provider no longer knows the response to continue from
   timeout,           // a deadline passed
   cancelled,         // the caller asked to stop

@@ -24,6 +24,8 @@ std::string_view to_string(Code code) {
       return "unauthorized";
     case Code::rate_limited:
       return "rate_limited";
+    case Code::too_long:
+      return "too_long";
     case Code::expired:
       return "expired";
     case Code::timeout:

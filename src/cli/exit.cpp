@@ -17,6 +17,7 @@ Exit exit_for(Code code) {
     case Code::unsupported:
     case Code::unauthorized:
     case Code::rate_limited:
+    case Code::too_long:
     case Code::expired:
     case Code::timeout:
     case Code::io:

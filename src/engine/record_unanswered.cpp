@@ -11,7 +11,6 @@
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {

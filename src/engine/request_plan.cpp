@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -203,6 +204,15 @@ class Planner {
     return {};
   }
 
+  Result<std::optional<TokenCount>> half() {
+    const HistorySlice& slice = plan_.view.slice;
+    const TokenCount all{std::numeric_limits<std::int64_t>::max()};
+    REPRISE_ASSIGN(const Cut sent, cut_to_budget(slice, budget().value_or(all)));
+    const TokenCount half{sent.tokens.value / 2};
+    REPRISE_ASSIGN(const Cut rest, cut_to_budget(slice, half));
+    return rest.start && rest.tokens < sent.tokens ? std::optional(half) : std::nullopt;
+  }
+
   RequestPlan plan() {
     if (const auto done = choose(); !done) {
       plan_.fault = done.error();
@@ -221,6 +231,10 @@ class Planner {
     return kept.empty() ? std::nullopt : std::optional(kept);
   }
 
+  std::optional<TokenCount> budget() const {
+    return how_.budget ? how_.budget : how_.options.budget;
+  }
+
   Result<> choose() {
     REPRISE_ASSIGN(const Sample sample, take_sample(plan_.view.slice));
     plan_.view.bytes_estimate = sample.bytes_estimate;
@@ -235,7 +249,8 @@ class Planner {
         return {};
       }
     }
-    return how_.options.budget ? keep_budget(*how_.options.budget) : Result<>();
+    const auto budget = this->budget();
+    return budget ? keep_budget(*budget) : Result<>();
   }
 
   Result<> choose_prompt(const Sample& sample) {
@@ -305,6 +320,10 @@ class Planner {
 
 RequestPlan plan_request(const Record& record, PlanOptions how) {
   return Planner(record, std::move(how)).plan();
+}
+
+std::optional<TokenCount> half_of_history(const Record& record, PlanOptions how) {
+  return Planner(record, std::move(how)).half().value_or(std::nullopt);
 }
 
 Result<> check_prompt_fits(const Record& record, PlanOptions how) {

@@ -27,6 +27,7 @@ struct RequestPlan {
   bool grows = true;  // the next request begins with the same messages
   ViewOptions view;
   std::vector<std::string> notes = {};
+
   std::optional<Error> fault = std::nullopt;  // the stored part could not be read and is left out
 };
 
@@ -36,12 +37,17 @@ struct PlanOptions {
   bool by_response_id = true;                        // when it is possible
   std::optional<Message> last = std::nullopt;        // said in this request only
   std::optional<HistorySlice> slice = std::nullopt;  // instead of the whole record
+  std::optional<TokenCount> budget = std::nullopt;   // tighter than that of the options
 };
 
 RequestPlan plan_request(const Record& record, PlanOptions how);
 
 // invalid_argument when the prompt alone is over the budget: no turn would fit.
 Result<> check_prompt_fits(const Record& record, PlanOptions how);
+
+// The half of what a request has of the record: what to try when a model takes less than all of it.
+// nullopt when older turns cannot be left out, as there are none.
+std::optional<TokenCount> half_of_history(const Record& record, PlanOptions how);
 
 // `view` must outlive the request.
 Request make_request(const ConversationOptions& options, RequestPlan& plan, RequestView& view);

@@ -30,6 +30,7 @@ namespace {
 constexpr std::size_t kCallIdBytesMax = 64;
 constexpr std::string_view kDidNotComplete = "the tool call did not complete";
 constexpr std::string_view kNoOutput = "(no output)";
+constexpr std::string_view kImageLeftOut = "(an image that this model does not take)";
 constexpr std::string_view kEarlier = "(earlier messages are left out)";
 
 bool is_blank(std::string_view text) {
@@ -98,6 +99,7 @@ Result<> RequestView::rewind() {
   held_.reset();
   open_calls_.clear();
   ids_.clear();
+  images_ = 0;
   first_ = true;
   seed_open_calls();
   return {};
@@ -256,6 +258,11 @@ std::string RequestView::acceptable_id(const std::string& id) {
 }
 
 void RequestView::add_image(Piece& piece, ImageBlock image) {
+  ++images_;
+  if (options_.leaves_out_images) {
+    add_text(piece.blocks, std::string(kImageLeftOut));
+    return;
+  }
   if (image.blob) {
     auto url = image_data_url(options_.slice.store, *image.blob, image.media_type);
     if (!url) {

@@ -29,6 +29,7 @@ struct ViewOptions {
   HistorySlice slice;
   std::vector<std::string> open_calls = {};  // asked in what the provider already has
   std::int64_t bytes_estimate = 0;
+  bool leaves_out_images = false;  // a word stands in their place
 };
 
 class RequestView final : public RequestMessages {
@@ -43,6 +44,8 @@ class RequestView final : public RequestMessages {
   // Of what has been read so far since the last rewind().
   Mending mending() const;
   const std::optional<Error>& fault() const { return reader_.fault(); }
+  // That were sent, or left out.
+  std::int64_t images() const { return images_; }
 
  private:
   struct OpenCall {
@@ -75,6 +78,7 @@ class RequestView final : public RequestMessages {
   std::optional<Piece> held_;
   std::vector<OpenCall> open_calls_;
   std::unordered_set<std::size_t> ids_;  // hashes of the call ids sent so far
+  std::int64_t images_ = 0;
   bool first_ = true;
 };
 

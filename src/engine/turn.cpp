@@ -37,6 +37,9 @@ constexpr std::chrono::seconds kLongPause{1};
 constexpr std::string_view kGoOn =
     "Your answer was cut off. Go on exactly where it stopped; repeat nothing and explain nothing.";
 
+constexpr std::string_view kSendLess =
+    "; send less with --budget, or take back what is too long with /rewind";
+
 // Sent with the request that continues an answer, and not stored.
 std::optional<Message> go_on_instruction(const TurnStart& start) {
   for (const Message& message : start.incomplete) {
@@ -126,15 +129,26 @@ Result<Outcome> Turn::run_rounds() {
 Result<> Turn::answer_once(Reply& reply) {
   for (;;) {
     auto instruction = go_on_instruction(start_);
-    const bool by_response_id =
-        std::exchange(by_response_id_, true) && !refuses_ids_ && !instruction;
-    RequestPlan plan = plan_request(record_, {.options = options_,
-                                              .provider = provider_,
-                                              .by_response_id = by_response_id,
-                                              .last = std::move(instruction)});
+    const bool by_response_id = std::exchange(by_response_id_, true) && !refuses_ids_ && !budget_ &&
+                                !leaves_out_images_ && !instruction;
+    const PlanOptions how{.options = options_,
+                          .provider = provider_,
+                          .by_response_id = by_response_id,
+                          .last = std::move(instruction),
+                          .budget = budget_};
+    RequestPlan plan = plan_request(record_, how);
     const bool continued = !plan.previous_response_id.empty();
     auto streamed = stream(std::move(plan), reply);
-    if (streamed || reply.has_content() || !continued) {
+    if (streamed || reply.has_content()) {
+      return streamed;
+    }
+    if (sends_less(streamed.error(), how)) {
+      continue;
+    }
+    if (streamed.error().code == Code::too_long) {
+      return fail(Code::too_long, cat(streamed.error().message, kSendLess));
+    }
+    if (!continued) {
       return streamed;
     }
     if (streamed.error().code == Code::invalid_argument && record_.has_all_words()) {
@@ -157,10 +171,34 @@ Result<> Turn::answer_once(Reply& reply) {
   }
 }
 
+// A model that takes less than the record has, or no images, is asked once more without them. What
+// a provider has kept is sent again, as only words can be left out.
+bool Turn::sends_less(const Error& refusal, const PlanOptions& how) {
+  const bool is_at_hand = record_.has_all_words();
+  if (refusal.code == Code::too_long && !budget_ && is_at_hand) {
+    budget_ = half_of_history(record_, how);
+    if (budget_) {
+      observer_.on_warning(cat(
+          "the model takes no request of this length: trying again without the oldest turns, with "
+          "about ",
+          budget_->value, " tokens of history at most"));
+    }
+    return budget_.has_value();
+  }
+  if (refusal.code == Code::unsupported && !leaves_out_images_ && images_ > 0 && is_at_hand) {
+    leaves_out_images_ = true;
+    observer_.on_warning(
+        cat(refusal.message, "; trying again without the images of the conversation"));
+    return true;
+  }
+  return false;
+}
+
 Result<> Turn::stream(RequestPlan plan, Reply& reply) {
   if (plan.fault) {
     record_.warn(cat("the stored history cannot be read: ", plan.fault->message));
   }
+  plan.view.leaves_out_images = leaves_out_images_;
   RequestView view(provider_, std::move(plan.view));
   Request request = make_request(options_, plan, view);
   PartialSaver saver(partials_of(record_.store()), record_.session().info.id, record_.answer());
@@ -173,6 +211,7 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
     on_event(event);
   };
   auto streamed = provider_.stream(request, sink, stop_);
+  images_ = view.images();
   if (const auto failure = saver.stop(); failure) {
     record_.warn(cat("the running answer is not kept: ", failure->message));
   }

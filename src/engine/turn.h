@@ -3,6 +3,7 @@
 // One turn: requests and tool rounds until the model has answered. The record has been opened
 // (Record::begin) before; the turn ends what it began there.
 
+#include <cstdint>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -40,6 +41,7 @@ class Turn {
   void announce(std::optional<StopReason> reason, const Message& answer);
   Result<> answer_once(Reply& reply);
   Result<> stream(RequestPlan plan, Reply& reply);
+  bool sends_less(const Error& refusal, const PlanOptions& how);
   void on_event(const StreamEvent& event);
   Message finished(Reply& reply, bool cut);
   Message joined_with_incomplete(Message answer);
@@ -58,10 +60,13 @@ class Turn {
   std::stop_token stop_;
   TurnStart start_;
   bool by_response_id_ = true;
-  bool refuses_ids_ = false;         // a request that went on from a response was refused
-  std::optional<Reply> reply_;       // of this round; empty once its message was made
-  std::optional<Message> unstored_;  // the message made of it, until it is handed to the record
-  std::optional<Message> answer_;    // the last one
+  bool refuses_ids_ = false;          // a request that went on from a response was refused
+  std::optional<TokenCount> budget_;  // since the model has refused more
+  bool leaves_out_images_ = false;    // since the model has refused one
+  std::int64_t images_ = 0;           // in the last request
+  std::optional<Reply> reply_;        // of this round; empty once its message was made
+  std::optional<Message> unstored_;   // the message made of it, until it is handed to the record
+  std::optional<Message> answer_;     // the last one
 };
 
 }  // namespace reprise

@@ -87,7 +87,8 @@ TEST(HttpProvider, MapsStatusesToErrors) {
       {404, R"({"detail":"no such model"})", Code::invalid_argument,
        "model.test refused the request (404): no such model; `reprise models` lists those there "
        "are"},
-      {413, "too big", Code::invalid_argument, "model.test refused the request (413): too big"},
+      {413, "too big", Code::too_long,
+       "model.test refused the length of the request (413): too big"},
       {422, R"([{"error":{"message":"listed"}}])", Code::invalid_argument,
        "model.test refused the request (422): listed"},
       {429, R"({"message":"slow down"})", Code::rate_limited,
@@ -108,6 +109,74 @@ TEST(HttpProvider, MapsStatusesToErrors) {
     EXPECT_EQ(asked.error().message, one.message);
     EXPECT_THAT(bench.lines(), IsEmpty());
   }
+}
+
+// As the servers answer, shortened where they go on.
+TEST(HttpProvider, TellsWhatIsRefused) {
+  struct Case {
+    int status;
+    const char* body;
+  };
+  const Case too_long[] = {
+      {400,
+       R"({"error":{"message":"This model's maximum context length is 8192 tokens. However, your )"
+       R"(messages resulted in 9001 tokens.","type":"invalid_request_error","param":"messages",)"
+       R"("code":"context_length_exceeded"}})"},
+      {400, R"({"error":{"message":"Your input exceeds the context window of this model.",)"
+            R"("type":"invalid_request_error","param":"input","code":"context_length_exceeded"}})"},
+      {429, R"({"error":{"message":"Request too large for gpt-4o on tokens per min (TPM): )"
+            R"(Limit 30000, Requested 41000.","type":"tokens","code":"rate_limit_exceeded"}})"},
+      {400, R"({"type":"error","error":{"type":"invalid_request_error",)"
+            R"("message":"prompt is too long: 207368 tokens > 200000 maximum"}})"},
+      {400, R"({"type":"error","error":{"type":"invalid_request_error","message":"input length )"
+            R"(and `max_tokens` exceed context limit: 190000 + 21333 > 200000"}})"},
+      {413, R"({"type":"error","error":{"type":"request_too_large","message":"Request exceeds )"
+            R"(the maximum size"}})"},
+      {400, R"({"error":{"code":400,"message":"request (8708 tokens) exceeds the available )"
+            R"(context size (8192 tokens), try increasing it","type":)"
+            R"("exceed_context_size_error","n_prompt_tokens":8708,"n_ctx":8192}})"},
+      {500, R"({"error":{"code":500,"message":"the request exceeds the available context size. )"
+            R"(try increasing the context size or enable context shift","type":"server_error"}})"},
+      {400, R"({"error":"prompt too long; exceeded max context length by 12 tokens"})"},
+      {400, R"({"object":"error","message":"This model's maximum context length is 2048 tokens. )"
+            R"(However, you requested 2100 tokens","type":"BadRequestError","code":400})"},
+      {400, R"({"object":"error","message":"The prompt (total length 25938) is too long to fit )"
+            R"(into the model (context length 4096).","type":"BadRequestError","code":400})"},
+      {400, R"([{"error":{"code":400,"message":"The input token count (1200000) exceeds the )"
+            R"(maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}])"},
+  };
+  const Case no_images[] = {
+      {400, R"({"error":{"message":"Invalid content type. image_url is only supported by certain )"
+            R"(models.","type":"invalid_request_error","param":"messages.[0].content.[1].type",)"
+            R"("code":null}})"},
+      {400, R"({"type":"error","error":{"type":"invalid_request_error","message":"messages.2.)"
+            R"(content.0.image.source.base64: image exceeds 5 MB maximum"}})"},
+      {400, R"({"type":"error","error":{"type":"invalid_request_error",)"
+            R"("message":"Could not process image"}})"},
+      {500, R"({"error":{"code":500,"message":"image input is not supported - hint: if this is )"
+            R"(unexpected, you may need to provide the mmproj","type":"server_error"}})"},
+      {400, R"({"error":{"message":"this model does not support image input"}})"},
+      {400, R"({"object":"error","message":"m is not a multimodal model","code":400})"},
+      {400, R"({"error":{"message":"At most 0 image(s) may be provided in one prompt.",)"
+            R"("type":"BadRequestError","code":400}})"},
+      {404, R"({"error":{"code":"404","message":"No endpoints found that support image input"}})"},
+      {422, R"({"error":{"message":"messages[0]: unknown variant `image_url`, expected `text`"}})"},
+  };
+  const auto code_of = [](const Case& one) {
+    Bench bench(chat(), {{.status = one.status, .body = one.body}});
+    const auto asked = bench.ask();
+    EXPECT_EQ(bench.sent().size(), 1U) << "another try cannot help: " << one.body;
+    return asked ? Code::io : asked.error().code;
+  };
+  for (const Case& one : too_long) {
+    EXPECT_EQ(code_of(one), Code::too_long) << one.body;
+  }
+  for (const Case& one : no_images) {
+    EXPECT_EQ(code_of(one), Code::unsupported) << one.body;
+  }
+  Bench streamed(chat(), {{.body = cat("data: ", too_long[0].body, "\n\n")}});
+  EXPECT_EQ(streamed.ask().error().code, Code::too_long);
+  EXPECT_EQ(streamed.sent().size(), 1U);
 }
 
 TEST(HttpProvider, RedirectsAreSaidAndNotFollowed) {

@@ -1,5 +1,7 @@
 #include "provider/refusal.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -64,6 +66,49 @@ bool out_of_quota(std::string_view body) {
   return contains(body, "insufficient_quota");
 }
 
+// Codes first, then words, each in lower case: OpenAI, Anthropic, llama.cpp, Ollama, vLLM, LM
+// Studio, Google and Mistral in this order, as far as they differ.
+constexpr std::array kTooLong = std::to_array<std::string_view>({
+    "context_length_exceeded",
+    "exceed_context_size",
+    "context_exceeded",
+    "request_too_large",
+    "request too large",
+    "maximum context length",
+    "context window",
+    "prompt is too long",
+    "exceed context limit",
+    "exceeds the available context size",
+    "exceeds context size",
+    "prompt is too big",
+    "prompt too long",
+    "input length exceeds",
+    "longer than the maximum model length",
+    "too long to fit into the model",
+    "context length of only",
+    "input token count",
+    "maximum context",
+});
+constexpr std::array kNoImages = std::to_array<std::string_view>({
+    "image_url",
+    "input_image",
+    "image_parse_error",
+    "invalid_image",
+    "unsupported image",
+    "invalid image",
+    "image.source",
+    "image exceeds",
+    "process image",
+    "image dimensions",
+    "image input",
+    "support image",
+    "image data",
+    "mmproj",
+    "not a multimodal model",
+    "image(s) may be provided",
+    "content must be a string",
+});
+
 std::string join(std::string_view what, std::string_view reason, std::string_view advice) {
   std::string out(what);
   if (!reason.empty()) {
@@ -110,6 +155,15 @@ std::string one_line(std::string_view text, std::string_view api_key) {
   return std::string(line);
 }
 
+RefusedPart what_is_refused(std::string_view text) {
+  const std::string words = ascii_lower(text);
+  const auto is_said = [&words](std::string_view phrase) { return contains(words, phrase); };
+  if (std::ranges::any_of(kNoImages, is_said)) {
+    return RefusedPart::images;
+  }
+  return std::ranges::any_of(kTooLong, is_said) ? RefusedPart::length : RefusedPart::something;
+}
+
 Error error_of_status(const Recipient& recipient, const http::ResponseHead& head,
                       std::string_view body) {
   const std::string host = http::host_of(recipient.base_url);
@@ -130,6 +184,14 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
   }
   if (recipient.continued && (status == 400 || status == 404) && previous_response_unknown(body)) {
     return {Code::expired, join(cat(host, " no longer knows the previous response"), reason, "")};
+  }
+  const RefusedPart refused = what_is_refused(body);
+  if (status == 413 || refused == RefusedPart::length) {
+    return {Code::too_long,
+            join(cat(host, " refused the length of the request (", status, ")"), reason, "")};
+  }
+  if (refused == RefusedPart::images && status != 429) {
+    return {Code::unsupported, join(cat(host, " refused an image (", status, ")"), reason, "")};
   }
   if (status == 429) {
     return {Code::rate_limited,
@@ -192,6 +254,13 @@ Error error_of_object(JsonView error) {
   if (is("previous_response_not_found")) {
     return {Code::expired, message};
   }
+  const RefusedPart refused = what_is_refused(cat(code, " ", type, " ", message));
+  if (status == 413 || refused == RefusedPart::length) {
+    return {Code::too_long, message};
+  }
+  if (refused == RefusedPart::images) {
+    return {Code::unsupported, message};
+  }
   if (is("rate_limit") || is("insufficient_quota") || status == 429) {
     return {Code::rate_limited, message};
   }
@@ -240,6 +309,9 @@ bool worth_retrying(const Error& error) {
 }
 
 bool worth_retrying(int status, std::string_view body) {
+  if (what_is_refused(body) != RefusedPart::something) {
+    return false;
+  }
   if (status == 429) {
     return !out_of_quota(body);
   }

@@ -31,6 +31,15 @@ std::string one_line(std::string_view text, std::string_view api_key);
 // anything.
 std::string reason_in(std::string_view body);
 
+// What of a request a provider does not take, as far as its words tell.
+enum class RefusedPart : std::uint8_t {
+  something,
+  length,  // the context window, or the size of the request
+  images,  // the model has no eyes, or not for these
+};
+// `text` is the body of an error, or its code and message.
+RefusedPart what_is_refused(std::string_view text);
+
 // An answer with a status other than 2xx and the beginning of its body.
 Error error_of_status(const Recipient& recipient, const http::ResponseHead& head,
                       std::string_view body);

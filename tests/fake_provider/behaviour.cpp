@@ -51,7 +51,8 @@ const std::map<std::string_view, Flag>& flags() {
       {"no_include", &Behaviour::no_include},
       {"wants_reasoning", &Behaviour::wants_reasoning},
       {"say_key", &Behaviour::say_key},
-      {"gone", &Behaviour::gone}};
+      {"gone", &Behaviour::gone},
+      {"no_images", &Behaviour::no_images}};
   return table;
 }
 
@@ -68,6 +69,7 @@ const std::map<std::string_view, Count>& counts() {
   static const std::map<std::string_view, Count> table = {{"cut", &Behaviour::cut},
                                                           {"cut_char", &Behaviour::cut_char},
                                                           {"hang", &Behaviour::hang},
+                                                          {"too_long", &Behaviour::too_long},
                                                           {"overloaded", &Behaviour::overloaded},
                                                           {"retry_after", &Behaviour::retry_after}};
   return table;

@@ -27,6 +27,8 @@ struct Behaviour {
   bool expired = false;            // the previous response is no longer known
   bool garbage = false;            // bytes that are no events
   bool plain = false;              // one JSON document though a stream was asked for
+  bool no_images = false;          // 400 when there is an image in the request
+  std::optional<int> too_long;     // 400 when the request has more messages
   bool silent = false;             // not one byte; the connection stays open
   bool drop = false;               // closes without one byte
   // As other servers of the Responses protocol do.

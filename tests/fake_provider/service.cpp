@@ -126,6 +126,30 @@ Result<> check_as_vendor(const Behaviour& behaviour, const Value& body) {
   return {};
 }
 
+// In the words of the servers of each protocol.
+Problem too_long(bool is_anthropic, std::size_t messages) {
+  return is_anthropic
+             ? Problem{400, cat("prompt is too long: ", messages, " messages > maximum"), ""}
+             : Problem{400,
+                       cat("This model's maximum context length is exceeded by ", messages,
+                           " messages"),
+                       "context_length_exceeded"};
+}
+
+Problem no_images(bool is_anthropic) {
+  return {400,
+          is_anthropic ? "messages.0.content.1.image.source.base64: image exceeds 5 MB maximum"
+                       : "Invalid content type. image_url is only supported by certain models.",
+          ""};
+}
+
+bool has_image(const HttpRequest& request) {
+  return std::ranges::any_of(
+      std::array<std::string_view, 3>{R"("type":"image")", R"("type":"image_url")",
+                                      R"("type":"input_image")"},
+      [&request](std::string_view mark) { return request.body.find(mark) != std::string::npos; });
+}
+
 void shorten_inputs(Answer& answer) {
   for (Call& call : answer.calls) {
     call.input.resize(call.input.size() / 2);
@@ -348,6 +372,15 @@ bool Service::answer_wrongly(const Exchange& exchange, bool& handled) {
             .has_value();
     record_.answered(exchange.number, 502, sent);
     return sent;
+  }
+  const bool is_anthropic = !exchange.protocol.key_is_bearer();
+  const std::size_t messages =
+      exchange.body.find("messages").items.size() + exchange.body.find("input").items.size();
+  if (behaviour.too_long && messages > static_cast<std::size_t>(*behaviour.too_long)) {
+    return send_problem(exchange, too_long(is_anthropic, messages));
+  }
+  if (behaviour.no_images && has_image(exchange.request)) {
+    return send_problem(exchange, no_images(is_anthropic));
   }
   if (behaviour.status != 0) {
     return send_problem(exchange, {behaviour.status, problem_text(behaviour.status), ""});

@@ -1,0 +1,130 @@
+// A model that takes less than the record has.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/fake_provider.h"
+#include "engine/test_record.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::string_view kImage = "data:image/png;base64,iVBORy4uLi4=";
+
+class SendLess : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(store_->create(session_)); }
+
+  void record(std::vector<Message> messages) {
+    ASSERT_TRUE(store_->append(session_.info.id, std::move(messages), {}));
+  }
+  Result<Outcome> ask(std::vector<Block> blocks, ConversationOptions options = {}) {
+    Conversation talk(provider_, store_.get(), *get(*store_, session_.info.id), std::move(options));
+    return talk.ask(std::move(blocks), listener_);
+  }
+  std::string sent(std::size_t request) { return spell(provider_.seen.at(request).messages); }
+
+  std::unique_ptr<Store> store_ = open_memory_store();
+  Session session_ = make_session("s1");
+  FakeProvider provider_;
+  Listener listener_;
+};
+
+TEST_F(SendLess, TheOldestTurnsAreLeftOutOnce) {
+  const std::string words(400, 'w');  // 100 tokens
+  record({user("1"), assistant(words), user("2"), assistant({call_of("t")}),
+          results({result_of("t", words)}), assistant("done"), user("3"), assistant("three")});
+  provider_.add().fails(Code::too_long, "prompt is too long");
+  provider_.add().text("four").ended();
+  ASSERT_TRUE(ask({text_of("4")}));
+  ASSERT_EQ(provider_.seen.size(), 2U);
+  EXPECT_EQ(provider_.seen.at(0).messages.size(), 9U);
+  EXPECT_EQ(sent(1), "user: 3 | assistant: three | user: 4") << "whole turns";
+  ASSERT_EQ(listener_.warnings.size(), 1U);
+  EXPECT_NE(listener_.warnings.at(0).find("without the oldest turns"), std::string::npos);
+  EXPECT_EQ(read_all(*store_, session_.info.id)->size(), 10U) << "the record is what happened";
+}
+
+TEST_F(SendLess, WhatIsStillTooLongSaysWhatToDo) {
+  record({user("1"), assistant(std::string(400, 'w'))});
+  provider_.add().fails(Code::too_long, "prompt is too long");
+  const auto refused = ask({text_of("2")});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::too_long);
+  EXPECT_EQ(refused.error().message,
+            "prompt is too long; send less with --budget, or take back what is too long with "
+            "/rewind");
+  EXPECT_EQ(provider_.seen.size(), 2U);
+  EXPECT_EQ(sent(1), "user: 2");
+}
+
+TEST_F(SendLess, OneTurnCannotBeCut) {
+  provider_.add().fails(Code::too_long, "prompt is too long");
+  EXPECT_EQ(ask({text_of("2")}).error().code, Code::too_long);
+  EXPECT_EQ(provider_.seen.size(), 1U);
+  EXPECT_TRUE(listener_.warnings.empty());
+}
+
+TEST_F(SendLess, WhatAProviderKeepsIsSentAgainInWords) {
+  provider_.keeps = true;
+  Message answer = assistant(std::string(400, 'w'));
+  answer.response_id = "r1";
+  record({user("1"), answer});
+  provider_.add().fails(Code::too_long, "prompt is too long");
+  provider_.add().text("two").ended();
+  ASSERT_TRUE(ask({text_of("2")}));
+  EXPECT_EQ(provider_.seen.at(0).previous_response_id, "r1");
+  EXPECT_EQ(provider_.seen.at(1).previous_response_id, "");
+  EXPECT_EQ(sent(1), "user: 2");
+}
+
+TEST_F(SendLess, ImagesAreLeftOutWhenTheModelRefusesThem) {
+  record({message_of(role::kUser,
+                     {text_of("look"), ImageBlock{"image/png", {}, std::string(kImage), {}}}),
+          assistant("nice")});
+  provider_.add().fails(Code::unsupported, "image input is not supported");
+  provider_.add().text("ok").ended();
+  ASSERT_TRUE(ask({text_of("and now")}));
+  ASSERT_EQ(provider_.seen.size(), 2U);
+  EXPECT_EQ(sent(0),
+            "user: look image data:image/png;base64,iVBORy4uLi4= | assistant: nice | "
+            "user: and now");
+  EXPECT_EQ(sent(1),
+            "user: look (an image that this model does not take) | assistant: nice | "
+            "user: and now");
+  ASSERT_EQ(listener_.warnings.size(), 1U);
+  EXPECT_EQ(listener_.warnings.at(0),
+            "image input is not supported; trying again without the images of the conversation");
+}
+
+TEST_F(SendLess, WithoutImagesNothingIsTriedAgain) {
+  provider_.add().fails(Code::unsupported, "image input is not supported");
+  EXPECT_EQ(ask({text_of("q")}).error().code, Code::unsupported);
+  EXPECT_EQ(provider_.seen.size(), 1U);
+}
+
+TEST_F(SendLess, ImagesAndLengthEachOnce) {
+  record({message_of(role::kUser, {ImageBlock{"image/png", {}, std::string(kImage), {}}}),
+          assistant("nice"), user("old"), assistant("older")});
+  provider_.add().fails(Code::unsupported, "no images");
+  provider_.add().fails(Code::too_long, "too long");
+  provider_.add().text("ok").ended();
+  ASSERT_TRUE(ask({text_of("now")}));
+  EXPECT_EQ(provider_.seen.size(), 3U);
+  EXPECT_EQ(sent(2), "user: old | assistant: older | user: now");
+}
+
+}  // namespace
+}  // namespace reprise
