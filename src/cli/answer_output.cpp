@@ -12,6 +12,7 @@
 #include "cli/session_json.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
+#include "reprise/types.h"
 
 namespace reprise::cli {
 namespace {
@@ -110,7 +111,11 @@ void JsonAnswer::on_tool_result(const ToolResultBlock& result) {
   print(out);
 }
 
+// Answers and results follow a question, so that a stored one is never the first.
 void JsonAnswer::on_message(const Message& stored) {
+  if (stored.seq == Seq{}) {
+    return;  // it is in memory only
+  }
   std::string out;
   json::ObjectWriter(out)
       .field("event", "message")

@@ -179,7 +179,12 @@ class Ask final : public Command {
     } else if (!outcome.cut) {
       save_by_default(context, outcome.answer);
     }
-    if (outcome.cut && outcome.cut->code == Code::cancelled) {
+    const bool is_cancelled = outcome.cut && outcome.cut->code == Code::cancelled;
+    if (is_cancelled && (!outcome.saved || !stored)) {
+      context.remark("stopped; what came of the answer is not saved");
+      return Exit::unsaved;
+    }
+    if (is_cancelled) {
       context.remark("stopped; `reprise ask --go-on` continues the answer");
       return Exit::interrupted;
     }

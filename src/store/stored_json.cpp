@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "model/fields.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
+#include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
@@ -111,6 +113,35 @@ Result<Partial> answer_from_json(std::string_view json) {
     return std::unexpected(scanner.fault());
   }
   return partial;
+}
+
+std::string messages_to_json(const std::vector<Message>& messages) {
+  std::string out;
+  json::ArrayWriter array(out);
+  for (const Message& message : messages) {
+    array.item();
+    out += message_to_json(message);
+  }
+  array.close();
+  return out;
+}
+
+std::optional<std::vector<Message>> messages_from_json(std::string_view json) {
+  std::vector<Message> messages;
+  json::Scanner scanner(json);
+  const auto element = [&] {
+    std::string_view raw;
+    if (!scanner.raw(raw)) {
+      return false;
+    }
+    auto message = message_from_json(raw);
+    if (message) {
+      messages.push_back(*std::move(message));
+    }
+    return message.has_value();
+  };
+  const bool whole = scanner.kind() == json::Kind::array && scanner.array(element);
+  return whole ? std::optional(std::move(messages)) : std::nullopt;
 }
 
 std::string chain_to_json(const std::vector<ResponseLink>& chain) {

@@ -3,12 +3,14 @@
 // Parts of a session as JSON, the same in every store that keeps them so. What is read back and is
 // no such JSON is empty, unless the function says otherwise.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "reprise/error.h"
 #include "reprise/json.h"
+#include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
@@ -19,6 +21,9 @@ std::string extra_to_json(const Extra& extra);
 Extra extra_from_json(std::string_view json);
 std::string strings_to_json(const std::vector<std::string>& strings);
 std::vector<std::string> strings_from_json(std::string_view json);
+std::string messages_to_json(const std::vector<Message>& messages);
+// nullopt when one of them cannot be read.
+std::optional<std::vector<Message>> messages_from_json(std::string_view json);
 std::string chain_to_json(const std::vector<ResponseLink>& chain);
 std::vector<ResponseLink> chain_from_json(std::string_view json);
 

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +26,7 @@
 #include "store/file/milliseconds.h"
 #include "store/file/rest.h"
 #include "store/file/session_files.h"
+#include "store/stored_json.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::context {
@@ -164,6 +168,7 @@ class Reader {
     }
     const std::string_view raw = rest.substr(0, rest.size() - scanner.rest().size());
     if (auto message = decode_entry(raw); message) {
+      add_before(raw);
       encoded.ends.push_back(encoded.text.size());
       ++encoded.count;
       add_message(session_.stored, *std::move(message));
@@ -177,7 +182,66 @@ class Reader {
     return true;
   }
 
+  // They have no text of their own.
+  void add_before(std::string_view entry) {
+    auto before = messages_before(entry);
+    if (!before) {
+      set_aside("what stands before an entry cannot be read");
+      return;
+    }
+    EncodedMessages& encoded = session_.encoded;
+    for (Message& message : *before) {
+      encoded.ends.push_back(encoded.ends.empty() ? 0 : encoded.ends.back());
+      ++encoded.count;
+      add_message(session_.stored, std::move(message));
+    }
+  }
+
+  // What no entry followed when it was written. Where another program has added entries since, they
+  // are spelled anew with the next change, so that it stands in the first of them.
+  void add_after(FileSession& session) {
+    const std::string_view after = json::find_member(rest_, "after");
+    if (after.empty()) {
+      return;
+    }
+    json::Scanner scanner(json::find_member(after, "at"));
+    std::int64_t at = 0;
+    auto messages = messages_from_json(json::find_member(after, "messages"));
+    StoredSession& stored = session.stored;
+    if (!messages || scanner.kind() != json::Kind::number || !scanner.integer(at) || at < 0) {
+      set_aside("what stands after the last entry cannot be read");
+      return;
+    }
+    std::vector<SharedMessage> later;
+    std::vector<SharedMessage>& all = stored.log->own;
+    if (at < std::ssize(all)) {
+      later.assign(all.begin() + at, all.end());
+      take_back_turns(document_.extra, std::ranges::count_if(later, [](const auto& message) {
+                        return is_answer(*message);
+                      }));
+      all.resize(static_cast<std::size_t>(at));
+      session.encoded.cut(at);
+    }
+    EncodedMessages& encoded = session.encoded;
+    for (Message& message : *messages) {
+      encoded.ends.push_back(encoded.ends.empty() ? 0 : encoded.ends.back());
+      ++encoded.count;
+      stored.session.info.head = Seq{std::ssize(all)};
+      add_message(stored, std::move(message));
+    }
+    for (const SharedMessage& message : later) {
+      Message moved = *message;
+      moved.seq = Seq{std::ssize(all)};
+      all.push_back(std::make_shared<const Message>(std::move(moved)));
+    }
+    stored.session.info.head = Seq{std::ssize(all)};
+    for (KeptEntry& entry : session.kept) {
+      entry.before += !later.empty() && entry.before > at ? std::ssize(*messages) : 0;
+    }
+  }
+
   void finish(FileSession session) {
+    add_after(session);
     StoredSession& stored = session.stored;
     Session& value = stored.session;
     add_native(file_, document_.extra, stored);

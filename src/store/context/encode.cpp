@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@
 #include "store/file/milliseconds.h"
 #include "store/file/rest.h"
 #include "store/file/session_files.h"
+#include "store/stored_json.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::context {
@@ -38,6 +40,20 @@ std::int64_t new_answers(const FileSession& session) {
   const auto& messages = session.stored.log->own;
   return std::count_if(messages.begin() + session.encoded.count, messages.end(),
                        [](const SharedMessage& message) { return is_answer(*message); });
+}
+
+// What is encoded and has no text: no entry follows that it could stand in.
+std::vector<Message> after_last_entry(const FileSession& session) {
+  const std::vector<std::size_t>& ends = session.encoded.ends;
+  std::size_t first = ends.size();
+  while (first > 0 && ends[first - 1] == (first > 1 ? ends[first - 2] : 0)) {
+    --first;
+  }
+  std::vector<Message> after;
+  for (; first < ends.size(); ++first) {
+    after.push_back(*session.stored.log->own[first]);
+  }
+  return after;
 }
 
 bool is_meta(const RawJson& value) {
@@ -138,14 +154,21 @@ class Writer {
 
   static void encode_new(FileSession& session) {
     EncodedMessages& encoded = session.encoded;
-    auto kept = std::ranges::lower_bound(session.kept, encoded.count, {}, &KeptEntry::before);
+    std::vector<Message> before = after_last_entry(session);
+    const std::int64_t entries = encoded.count - std::ssize(before);
+    auto kept = std::ranges::lower_bound(session.kept, entries, {}, &KeptEntry::before);
     const auto& messages = session.stored.log->own;
     for (; encoded.count < std::ssize(messages); ++encoded.count) {
-      for (; kept != session.kept.end() && kept->before <= encoded.count; ++kept) {
-        encoded.text.append(kBetweenEntries).append(respell_entry(kept->json.text()));
-      }
       const Message& message = *messages[static_cast<std::size_t>(encoded.count)];
-      encoded.text.append(kBetweenEntries).append(encode_entry(message));
+      if (!has_entry(message)) {
+        before.push_back(message);
+      } else {
+        for (; kept != session.kept.end() && kept->before <= encoded.count; ++kept) {
+          encoded.text.append(kBetweenEntries).append(respell_entry(kept->json.text()));
+        }
+        encoded.text.append(kBetweenEntries).append(encode_entry(message, before));
+        before.clear();
+      }
       encoded.ends.push_back(encoded.text.size());
     }
   }
@@ -160,8 +183,9 @@ class Writer {
         out_ += out_.size() > start || entries.empty() ? entries : entries.substr(1);
       };
       add(text);
+      const std::int64_t entries = session->encoded.count - std::ssize(after_last_entry(*session));
       for (const KeptEntry& entry : session->kept) {
-        if (entry.before >= session->encoded.count) {
+        if (entry.before >= entries) {
           add(cat(kBetweenEntries, respell_entry(entry.json.text())));
         }
       }
@@ -218,6 +242,10 @@ class Writer {
     std::string text = cat(R"({"id":)", json::quoted(stored.session.info.id.str()));
     if (!stored.todos.empty()) {
       text += cat(R"(,"todos":)", todos_to_json(stored.todos));
+    }
+    if (const std::vector<Message> after = after_last_entry(session); !after.empty()) {
+      text += cat(R"(,"after":{"at":)", session.encoded.count - std::ssize(after),
+                  R"(,"messages":)", messages_to_json(after), "}");
     }
     const std::string fields = session_rest(stored, native_session(stored, members));
     text += fields.empty() ? "}" : cat(",", std::string_view(fields).substr(1));

@@ -4,10 +4,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/json_scan.h"
+#include "base/text.h"
 #include "model/fields.h"
 #include "model/known_time.h"
 #include "reprise/json.h"
@@ -16,11 +19,13 @@
 #include "store/file/member_lines.h"
 #include "store/file/milliseconds.h"
 #include "store/file/rest.h"
+#include "store/stored_json.h"
 
 namespace reprise::store::context {
 namespace {
 
 constexpr int kEntryDepth = 3;
+constexpr std::string_view kBefore = "before";
 
 bool read_usage(json::Scanner& scanner, Message& message) {
   Usage usage;
@@ -173,18 +178,42 @@ std::optional<Message> decode_entry(std::string_view json) {
   return std::move(read.message);
 }
 
-std::string encode_entry(const Message& message) {
+std::string encode_entry(const Message& message, const std::vector<Message>& before) {
   MemberLines writer(kEntryDepth);
   write_native(writer, message);
   std::string text = writer.object();
   // What a reader of these members alone would see.
-  if (const auto native = decode_entry(text); native) {
-    if (const std::string rest = message_rest(message, *native); !rest.empty()) {
-      writer.raw(kRest, rest);
-      text = writer.object();
-    }
+  const auto native = decode_entry(text);
+  std::string rest = native ? message_rest(message, *native) : std::string();
+  if (!before.empty()) {
+    const std::string others = rest.empty() ? "}" : cat(",", std::string_view(rest).substr(1));
+    rest = cat("{\"", kBefore, "\":", messages_to_json(before), others);
+  }
+  if (!rest.empty()) {
+    writer.raw(kRest, rest);
+    text = writer.object();
   }
   return text;
+}
+
+std::optional<std::vector<Message>> messages_before(std::string_view entry) {
+  const std::string_view before = json::find_member(json::find_member(entry, kRest), kBefore);
+  return before.empty() ? std::vector<Message>() : messages_from_json(before);
+}
+
+bool has_entry(const Message& message) {
+  const auto has = [&message]<class Kind>(std::type_identity<Kind>) {
+    return std::ranges::any_of(
+        message.blocks, [](const Block& block) { return std::holds_alternative<Kind>(block); });
+  };
+  const bool has_words = !plain_text(message).empty();
+  if (message.role == role::kAssistant) {
+    return has_words &&
+           (message.state == MessageState::incomplete || !has(std::type_identity<ToolUseBlock>()));
+  }
+  return message.role == role::kSystem ||
+         (message.role == role::kUser &&
+          (has_words || !has(std::type_identity<ToolResultBlock>())));
 }
 
 std::string respell_entry(std::string_view json) {

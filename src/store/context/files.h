@@ -26,6 +26,7 @@ class ContextFiles final : public SessionFiles {
   StoreHolds holds() const override {
     return {.many_sessions = false, .many_folders = false, .open_questions = false};
   }
+  bool holds_whole_turns() const override { return true; }
   std::string aside_suffix() const override;
   const std::filesystem::path& root() const override { return file_; }
   std::filesystem::path lock_file() const override;

@@ -170,6 +170,17 @@ std::string grown(const std::string& total_turns, std::int64_t by) {
   return by == 0 || code != std::errc{} || end != last ? total_turns : std::to_string(number + by);
 }
 
+void take_back_turns(Extra& members, std::int64_t turns) {
+  const RawJson* const meta = find(members, kMeta);
+  if (meta == nullptr || turns == 0) {
+    return;
+  }
+  Extra inner = members_of(meta->text());
+  const Meta read = read_meta(meta);
+  put(inner, kTotalTurns, json::take(grown(read.total_turns, -turns)));
+  put(members, kMeta, json::take(object_of(inner)));
+}
+
 void add_native(const fs::path& file, const Extra& members, StoredSession& stored) {
   Session& session = stored.session;
   const Meta meta = read_meta(find(members, kMeta));

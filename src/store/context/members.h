@@ -64,6 +64,9 @@ Meta read_meta(const RawJson* meta);
 // The number of turns plus `by`; as it was when it is no number.
 std::string grown(const std::string& total_turns, std::int64_t by);
 
+// Takes back what `meta` among the file's members has counted: they will be counted again.
+void take_back_turns(Extra& members, std::int64_t turns);
+
 // Fills in what `members`, meta among them, say: all of the session but its id and its usage.
 // `stored` has its messages.
 void add_native(const std::filesystem::path& file, const Extra& members, StoredSession& stored);

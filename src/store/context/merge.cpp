@@ -182,14 +182,7 @@ class Merge {
     const auto counted =
         std::count_if(theirs.begin() + static_cast<std::ptrdiff_t>(common), theirs.end(),
                       [](const SharedMessage& message) { return is_answer(*message); });
-    const RawJson* const meta = find(found_.extra, kMeta);
-    if (meta == nullptr) {
-      return;
-    }
-    Extra members = members_of(meta->text());
-    const Meta read = read_meta(meta);
-    put(members, kTotalTurns, json::take(grown(read.total_turns, -counted)));
-    put(found_.extra, kMeta, json::take(object_of(members)));
+    context::take_back_turns(found_.extra, counted);
   }
 
   const FileSession& ours_;

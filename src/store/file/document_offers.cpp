@@ -156,67 +156,7 @@ class DocumentSignatures final : public Signatures {
   Documents& documents_;
 };
 
-// A store without words keeps none, and does not lose any in silence either.
-Result<> check_words(const StoreHolds& holds, const std::vector<Message>& messages) {
-  const auto has_words = [](const Message& message) { return !message.blocks.empty(); };
-  if (!holds.words && std::ranges::any_of(messages, has_words)) {
-    return fail(Code::unsupported, "this store keeps the ids of answers, not their words");
-  }
-  return {};
-}
-
-// What was appended to a session without words: who answered under which id.
-void keep_responses(StoredSession& stored, const AppendOptions& options) {
-  std::vector<ResponseLink>& chain = stored.session.response_chain;
-  for (const SharedMessage& message : stored.log->own) {
-    const ResponseLink link{message->provider, message->response_id};
-    if (!link.response_id.empty() && std::ranges::find(chain, link) == chain.end()) {
-      chain.push_back(link);
-    }
-  }
-  stored.log = std::make_shared<Log>();
-  stored.session.info.head = {};
-  if (options.operation) {
-    stored.operations[*options.operation] = {.first = {}, .head = {}, .repeated = true};
-  }
-}
-
 }  // namespace
-
-Result<Appended> write_document(const SessionFiles& files, Documents& documents,
-                                const SessionId& id, DocumentWrite write) {
-  Appended appended{};
-  const auto change = [&](FileSession& file) -> Result<Outcome> {
-    REPRISE_TRY(check_words(files.holds(), write.messages));
-    const Seq head = file.stored.session.info.head;
-    const Seq from = write.from.value_or(head);
-    REPRISE_ASSIGN(appended, write_messages(file.stored, from, write.messages, write.options));
-    if (appended.repeated) {
-      return Outcome::unchanged;
-    }
-    if (!files.holds().words) {
-      keep_responses(file.stored, write.options);
-      appended = {};
-    }
-    if (from < head) {
-      file.encoded.cut(from.value);
-      // What stood between messages that have gone moves to the end of those that are left.
-      for (KeptEntry& entry : file.kept) {
-        entry.before = std::min(entry.before, from.value);
-      }
-    }
-    return Outcome::changed;
-  };
-  REPRISE_TRY(documents.edit(id, change));
-  const auto& ended = write.options.end_partial;
-  const auto& begun = write.options.begin_partial;
-  // Pieces under another name are not mistaken for those of the next answer.
-  if (ended && (!begun || begun->answer == *ended) && !appended.repeated) {
-    // Nothing is lost when this fails: pieces of an answer that has ended are not read.
-    (void)remove_partial(files.partial_file(id));
-  }
-  return appended;
-}
 
 struct DocumentParts::Parts {
   Parts(const SessionFiles& files, Documents& documents, const DocumentOffers& can)

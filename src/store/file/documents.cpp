@@ -134,7 +134,7 @@ void Documents::keep(Known& among, const fs::path& file, Loaded loaded) {
   among[file] = std::move(loaded);
 }
 
-Result<std::optional<Documents::Found>> Documents::find(const SessionId& id) {
+Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId& id) {
   for (int tries = 1;; ++tries) {
     REPRISE_ASSIGN(const auto file, files_.find_file(id));
     if (!file) {
@@ -156,14 +156,6 @@ Result<std::optional<Documents::Found>> Documents::find(const SessionId& id) {
     }
     return Found{*file, *document, &*place};
   }
-}
-
-Result<Documents::Found> Documents::get(const SessionId& id) {
-  REPRISE_ASSIGN(auto found, find(id));
-  if (!found) {
-    return std::unexpected(no_session(id));
-  }
-  return *std::move(found);
 }
 
 Result<LockFile::Hold> Documents::lock() {
@@ -214,22 +206,12 @@ Result<> Documents::edit(const SessionId& id, const Edit& edit, Trust trust) {
   return retry([&] { return edit_once(id, edit, trust); });
 }
 
-// What was done before may have failed at the very end, when it could be seen and was not yet on
-// the disk: who does it again is told that it is.
-Result<> Documents::sync_places(const fs::path& file, const StoredSession& stored) const {
-  REPRISE_TRY(sync_folder(folder_of(file)));
-  Session before = stored.session;
-  if (before.info.state == SessionState::trashed) {
-    before.info.state = stored.state_before_trash;
-  }
-  const fs::path folder = folder_of(files_.place(before));
-  std::error_code ignored;
-  return folder != folder_of(file) && fs::exists(folder, ignored) ? sync_folder(folder)
-                                                                  : Result<>();
-}
-
 Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust trust) {
-  REPRISE_ASSIGN(const Found found, get(id));
+  REPRISE_ASSIGN(const auto there, find_in_file(id));
+  if (!there) {
+    return std::unexpected(no_session(id));
+  }
+  const Found& found = *there;
   const Document& before = *found.loaded.document;
   Document document = before;
   const auto index =
@@ -241,7 +223,13 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
     REPRISE_TRY(sync_places(found.file, session.stored));
     return true;
   }
+  if (outcome == Outcome::held) {
+    return true;
+  }
   const fs::path place = home_of(session.stored);
+  if (place != found.file) {
+    REPRISE_TRY(take_in_held_turn(session));
+  }
   if (outcome == Outcome::moved && is_folder() && place != found.file) {
     REPRISE_TRY(move_untouched(found.file, place));
     return true;

@@ -65,6 +65,7 @@ class Documents {
     Loaded loaded;
     const FileSession* session;
   };
+  // With the turn that is held beside the file.
   Result<std::optional<Found>> find(const SessionId& id);
   // not_found for an unknown session.
   Result<Found> get(const SessionId& id);
@@ -77,8 +78,9 @@ class Documents {
   // Under the lock for all of its life.
   Result<LockFile::Hold> lock();
 
-  // moved: nothing but the state has changed, which the place of the file may tell.
-  enum class Outcome : std::uint8_t { changed, moved, unchanged };
+  // moved: nothing but the state has changed, which the place of the file may tell. held: what has
+  // changed stands beside the file.
+  enum class Outcome : std::uint8_t { changed, moved, held, unchanged };
   using Edit = std::function<Result<Outcome>(FileSession& session)>;
   enum class Trust : std::uint8_t { signature, anyhow };
   // Changes one session and moves it where it belongs then. Durable on disk. corrupt for a file
@@ -102,6 +104,9 @@ class Documents {
     std::optional<FileIdentity> identity;
   };
 
+  Result<std::optional<Found>> find_in_file(const SessionId& id);
+  // Before a session moves: its turn goes into the file, as its place beside it is not its own.
+  Result<> take_in_held_turn(FileSession& session) const;
   std::shared_ptr<const Document> cached(const std::filesystem::path& file,
                                          const FileIdentity& identity);
   std::shared_ptr<const Document> last_written(const std::filesystem::path& file);

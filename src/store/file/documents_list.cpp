@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
   if (told) {
     return *std::move(told);
   }
+  const Result<std::optional<Found>> none;
   std::vector<SessionInfo> all;
   std::set<SessionId> seen;
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
@@ -34,8 +36,10 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
     }
     const Document& document = *loaded->document;
     for (const FileSession& session : document.sessions) {
-      if (seen.insert(session.stored.session.info.id).second) {
-        all.push_back(session.stored.session.info);
+      const SessionInfo& info = session.stored.session.info;
+      if (seen.insert(info.id).second) {
+        REPRISE_ASSIGN(const auto whole, files_.holds_whole_turns() ? find(info.id) : none);
+        all.push_back(whole ? whole->session->stored.session.info : info);
       }
       damage.insert(damage.end(), session.damage.begin(), session.damage.end());
     }

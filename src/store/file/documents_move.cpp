@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,20 @@ fs::path Documents::home_of(const StoredSession& stored) const {
   return stored.session.info.state == SessionState::trashed
              ? files_.trash_place(stored.session, stored.state_before_trash)
              : files_.place(stored.session);
+}
+
+// What was done before may have failed at the very end, when it could be seen and was not yet on
+// the disk: who does it again is told that it is.
+Result<> Documents::sync_places(const fs::path& file, const StoredSession& stored) const {
+  REPRISE_TRY(sync_folder(folder_of(file)));
+  Session before = stored.session;
+  if (before.info.state == SessionState::trashed) {
+    before.info.state = stored.state_before_trash;
+  }
+  const fs::path folder = folder_of(files_.place(before));
+  std::error_code ignored;
+  return folder != folder_of(file) && fs::exists(folder, ignored) ? sync_folder(folder)
+                                                                  : Result<>();
 }
 
 // Neither a full disk nor a signature that failed is in the way: the bytes stay what they are.

@@ -44,6 +44,8 @@ class SessionFiles {
   virtual std::string aside_suffix() const { return "bak"; }
   // The folder or the one file that the store is.
   virtual const std::filesystem::path& root() const = 0;
+  // The file holds whole turns only: one that runs is held beside it (held_turn.h).
+  virtual bool holds_whole_turns() const { return false; }
   // Where writers queue. Beside the root or in it; never a file of the format.
   virtual std::filesystem::path lock_file() const = 0;
   virtual std::filesystem::path partial_file(const SessionId& id) const = 0;

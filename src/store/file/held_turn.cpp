@@ -1,0 +1,187 @@
+#include "store/file/held_turn.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/stored_json.h"
+#include "store/stored_session.h"
+
+namespace reprise::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string batch_to_json(const HeldBatch& batch) {
+  std::string out;
+  json::ObjectWriter object(out);
+  if (batch.options.operation) {
+    object.field("operation", batch.options.operation->str());
+  }
+  object.raw("messages", messages_to_json(batch.messages));
+  if (batch.options.end_partial) {
+    object.field("end", batch.options.end_partial->str());
+  }
+  if (batch.options.begin_partial) {
+    object.raw("begin", answer_to_json(*batch.options.begin_partial));
+  }
+  object.close();
+  return out;
+}
+
+class TurnReader {
+ public:
+  explicit TurnReader(std::string_view line) : scanner_(line) {}
+
+  std::optional<HeldTurn> run() {
+    const bool whole = scanner_.kind() == json::Kind::object &&
+                       scanner_.object([this](std::string_view name) { return member(name); }) &&
+                       scanner_.end();
+    if (!whole || !session_) {
+      return std::nullopt;
+    }
+    return HeldTurn{*std::move(session_), first_, std::move(batches_)};
+  }
+
+ private:
+  template <class Id>
+  bool id(std::optional<Id>& out) {
+    std::string text;
+    if (scanner_.kind() != json::Kind::string || !scanner_.string(text)) {
+      return false;
+    }
+    auto parsed = Id::parse(text);
+    out = parsed ? std::optional(*std::move(parsed)) : std::nullopt;
+    return out.has_value();
+  }
+
+  bool member(std::string_view name) {
+    if (name == "session") {
+      return id(session_);
+    }
+    if (name == "first") {
+      return scanner_.integer(first_.value);
+    }
+    if (name == "turn") {
+      return scanner_.array([this] {
+        batches_.emplace_back();
+        return scanner_.object([this](std::string_view part) { return part_of_batch(part); });
+      });
+    }
+    return scanner_.skip();
+  }
+
+  bool part_of_batch(std::string_view name) {
+    HeldBatch& batch = batches_.back();
+    if (name == "operation") {
+      return id(batch.options.operation);
+    }
+    if (name == "end") {
+      return id(batch.options.end_partial);
+    }
+    std::string_view raw;
+    if (!scanner_.raw(raw)) {
+      return false;
+    }
+    if (name == "messages") {
+      auto messages = messages_from_json(raw);
+      batch.messages = std::move(messages).value_or(std::vector<Message>());
+      return messages.has_value();
+    }
+    if (name == "begin") {
+      auto running = answer_from_json(raw);
+      if (!running) {
+        return false;
+      }
+      batch.options.begin_partial =
+          PartialStart{running->answer, running->owner, std::move(running->provider),
+                       std::move(running->model), running->started_at};
+    }
+    return true;
+  }
+
+  json::Scanner scanner_;
+  std::optional<SessionId> session_;
+  Seq first_;
+  std::vector<HeldBatch> batches_;
+};
+
+std::string_view first_line(std::string_view text) {
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+bool HeldTurn::says_something() const {
+  return std::ranges::any_of(batches,
+                             [](const HeldBatch& batch) { return !batch.messages.empty(); });
+}
+
+Result<std::optional<HeldTurn>> read_held_turn(const fs::path& file, const SessionId& session) {
+  auto bytes = read_file(file);
+  if (!bytes && bytes.error().code == Code::not_found) {
+    return std::nullopt;
+  }
+  REPRISE_ASSIGN(const std::string text, std::move(bytes));
+  const std::string_view line = first_line(text);
+  if (json::find_member(line, "turn").empty()) {
+    return std::nullopt;  // pieces of an answer whose turn is in the file
+  }
+  auto turn = TurnReader(line).run();
+  if (!turn) {
+    return fail(Code::corrupt, cat(file.native(), ": its first line cannot be read"));
+  }
+  return turn->session == session ? std::move(turn) : std::nullopt;
+}
+
+Result<> write_held_turn(const fs::path& file, const HeldTurn& turn, const OperationId& answer,
+                         bool has_begun) {
+  const std::string start = cat(R"({"answer":)", json::quoted(answer.str()), ",");
+  std::string text = cat(start, R"("session":)", json::quoted(turn.session.str()), R"(,"first":)",
+                         turn.first.value, R"(,"turn":)");
+  json::ArrayWriter array(text);
+  for (const HeldBatch& batch : turn.batches) {
+    array.item();
+    text += batch_to_json(batch);
+  }
+  array.close();
+  text += "}\n";
+  if (const auto before = read_file(file); !has_begun && before && before->starts_with(start)) {
+    const std::string_view line = first_line(*before);  // of the turn as it was
+    text += std::string_view(*before).substr(std::min(line.size() + 1, before->size()));
+  }
+  return replace_file(file, text);
+}
+
+bool is_in_file(const StoredSession& stored, const HeldTurn& turn) {
+  return stored.partial || std::ranges::any_of(turn.batches, [&stored](const HeldBatch& batch) {
+           return batch.options.operation && stored.operations.contains(*batch.options.operation);
+         });
+}
+
+Result<> add_held_turn(StoredSession& stored, const HeldTurn& turn) {
+  if (is_in_file(stored, turn)) {
+    return {};
+  }
+  for (const HeldBatch& batch : turn.batches) {
+    const Seq head = stored.session.info.head;
+    REPRISE_TRY(write_messages(stored, head, batch.messages, batch.options));
+  }
+  return {};
+}
+
+}  // namespace reprise::store

@@ -1,0 +1,322 @@
+// A turn that runs stands beside the file, and goes into it in one piece.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "context/context_fixture.h"
+#include "context/original_loader.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/child.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Texts = std::vector<std::string>;
+
+constexpr std::string_view kEnd = "\n  ],\n  \"meta\"";
+
+PartialStart begins(std::string_view answer) {
+  return {.answer = operation_id(answer),
+          .owner = this_process(),
+          .provider = "echo",
+          .model = "m",
+          .started_at = at(1)};
+}
+
+// The original's turn: it reads the file, and replaces it when the answer is there.
+std::string with_original_turn(std::string text, std::string_view words) {
+  const auto entry = [](std::string_view role, std::string_view content) {
+    return cat(",\n    {\n      \"role\": \"", role, "\",\n      \"content\": \"", content,
+               "\",\n      \"timestamp\": \"2025-10-22T00:00:00.000Z\"\n    }");
+  };
+  const auto end = text.rfind(kEnd);
+  if (end != std::string::npos) {
+    text.insert(end, cat(entry("user", words), entry("assistant", cat("re: ", words))));
+  }
+  return text;
+}
+
+class RunningTurn : public testing::Test {
+ protected:
+  RunningTurn() { put(kOriginalContext); }
+
+  std::unique_ptr<Store> open() const { return must(open_context_store(file_)); }
+  static SessionId only(Store& store) { return must(store.list({})).sessions.at(0).id; }
+  static Texts texts_in(Store& store) { return texts(must(read_all(store, only(store)))); }
+  std::string bytes() const { return must(read_file(file_)); }
+  void put(std::string_view text) const { must(replace_file(file_, text)); }
+  bool is_beside() const { return fs::exists(beside_); }
+  static Appended ask(Store& store, std::string_view words) {
+    return must(store.append(only(store), {user(words, at(100))},
+                             {.operation = operation_id(cat("ask-", words)),
+                              .begin_partial = begins(cat("answer-", words))}));
+  }
+  static Result<Appended> answer(Store& store, std::string_view words) {
+    return store.append(only(store), {assistant(cat("re: ", words), at(101))},
+                        {.operation = operation_id(cat("end-", words)),
+                         .end_partial = operation_id(cat("answer-", words))});
+  }
+  static Result<Appended> take_back(Store& store, std::string_view words, Seq question) {
+    return store.offers().rewriting->replace_suffix(
+        only(store), question, {},
+        {.expected_head = question.next(),
+         .operation = operation_id(cat("back-", words)),
+         .end_partial = operation_id(cat("answer-", words))});
+  }
+
+  TemporaryFolder folder_;
+  fs::path file_ = folder_.path() / "openai.json";
+  fs::path beside_ = folder_.path() / "openai.json.answer";
+};
+
+TEST_F(RunningTurn, StandsBesideTheFileUntilItIsWhole) {
+  const auto store = open();
+  EXPECT_EQ(ask(*store, "q").first, Seq{4});
+  EXPECT_EQ(bytes(), kOriginalContext);
+  const auto other = open();
+  EXPECT_EQ(texts_in(*other).size(), 5U) << "what was acknowledged can be seen";
+  EXPECT_EQ(must(other->list({})).sessions.at(0).head, Seq{5});
+  EXPECT_TRUE(must(other->list({})).sessions.at(0).answering);
+  EXPECT_TRUE(
+      fails(other->append(only(*other), {user("x")}, {.begin_partial = begins("b")}), Code::busy));
+  must(store->offers().partials->add(only(*store), operation_id("answer-q"),
+                                     std::vector<Block>{TextBlock{"re", {}}}));
+  EXPECT_EQ(must(other->offers().partials->find(only(*other)))->blocks.size(), 1U);
+  EXPECT_TRUE(ask(*store, "q").repeated);
+  EXPECT_EQ(must(answer(*store, "q")).head, Seq{6});
+  EXPECT_TRUE(must(answer(*store, "q")).repeated);
+  EXPECT_FALSE(is_beside());
+  EXPECT_EQ(texts_in(*other).back(), "re: q");
+  EXPECT_EQ(load_as_original(bytes()).refusal, "");
+  EXPECT_EQ(load_as_original(bytes()).conversation.size(), 6U);
+}
+
+TEST_F(RunningTurn, ARefusedQuestionLeavesTheFileAsItWas) {
+  const auto store = open();
+  const Seq question = ask(*store, "q").first;
+  EXPECT_EQ(must(take_back(*store, "q", question)).head, Seq{4});
+  EXPECT_EQ(bytes(), kOriginalContext);
+  EXPECT_FALSE(is_beside());
+  EXPECT_EQ(texts_in(*store).size(), 4U);
+  ask(*store, "again");
+  put(with_original_turn(bytes(), "theirs"));
+  const std::string theirs = bytes();
+  must(take_back(*store, "again", Seq{4}));
+  EXPECT_EQ(bytes(), theirs) << "also when another program has written meanwhile";
+  EXPECT_EQ(texts_in(*store).size(), 6U);
+}
+
+TEST_F(RunningTurn, GoingOnThatIsRefusedChangesNothingEither) {
+  const auto store = open();
+  must(store->append(only(*store), {},
+                     {.operation = operation_id("on"), .begin_partial = begins("a")}));
+  must(store->append(only(*store), {},
+                     {.operation = operation_id("off"), .end_partial = operation_id("a")}));
+  EXPECT_EQ(bytes(), kOriginalContext);
+  EXPECT_FALSE(must(store->offers().partials->find(only(*store))));
+}
+
+TEST_F(RunningTurn, ItsAnswerStandsBesideItsQuestion) {
+  const auto store = open();
+  ask(*store, "ours");
+  put(with_original_turn(bytes(), "theirs"));
+  const auto other = open();
+  EXPECT_EQ(texts_in(*other), (Texts{"10 + 11", "10 + 11 equals 21.", "describe", "A \"fish\".\n",
+                                     "theirs", "re: theirs", "ours"}));
+  EXPECT_EQ(must(answer(*store, "ours")).head, Seq{8});
+  EXPECT_EQ(texts_in(*open()).at(6), "ours");
+  EXPECT_EQ(texts_in(*open()).at(7), "re: ours");
+  EXPECT_EQ(load_as_original(bytes()).refusal, "");
+}
+
+TEST_F(RunningTurn, AProcessThatDiesLeavesItsQuestion) {
+  const auto child = in_child([this] {
+    const auto store = open();
+    ask(*store, "lost");
+    must(store->offers().partials->add(only(*store), operation_id("answer-lost"),
+                                       std::vector<Block>{TextBlock{"half", {}}}));
+    ::_exit(0);
+    return 0;
+  });
+  EXPECT_EQ(exit_code_of(child), 0);
+  const auto store = open();
+  EXPECT_EQ(texts_in(*store).back(), "lost");
+  const auto running = must(store->offers().partials->find(only(*store)));
+  ASSERT_TRUE(running);
+  Message half = assistant("half", at(102));
+  half.state = MessageState::incomplete;
+  EXPECT_EQ(running->blocks, half.blocks);
+  must(store->append(only(*store), {half}, {.end_partial = running->answer}));
+  EXPECT_EQ(load_as_original(bytes()).conversation.back().content, "half");
+  EXPECT_FALSE(is_beside());
+}
+
+TEST_F(RunningTurn, WhatIsInTheFileAlreadyIsNotThereTwice) {
+  const auto store = open();
+  ask(*store, "q");
+  const std::string left = must(read_file(beside_));
+  must(answer(*store, "q"));
+  must(replace_file(beside_, left));  // killed before it was removed
+  const auto after = open();
+  EXPECT_EQ(texts_in(*after).size(), 6U);
+  EXPECT_FALSE(must(after->offers().partials->find(only(*after))));
+  ask(*after, "next");
+  must(answer(*after, "next"));
+  EXPECT_EQ(texts_in(*after).size(), 8U);
+}
+
+TEST_F(RunningTurn, TheTrashTakesItAlong) {
+  const auto store = open();
+  ask(*store, "q");
+  const SessionId id = only(*store);
+  must(store->offers().trash->trash(id, at(200)));
+  must(store->create(session("another")));
+  EXPECT_EQ(must(read_all(*store, id)).size(), 5U);
+  must(store->append(session_id("another"), {user("b", at(300))}, {.begin_partial = begins("b")}));
+  EXPECT_EQ(texts(must(read_all(*open(), id))).back(), "q");
+}
+
+TEST_F(RunningTurn, OneThatCannotBeReadIsKeptAside) {
+  must(replace_file(beside_, "{\"turn\":[1]}\n"));
+  const auto store = open();
+  EXPECT_EQ(texts_in(*store).size(), 4U);
+  std::vector<Damage> damage =
+      must(store->read(only(*store), {}, [](Message&&) { return Flow::go_on; })).damage;
+  EXPECT_EQ(damage.size(), 1U);
+  ask(*store, "q");
+  must(answer(*store, "q"));
+  EXPECT_EQ(must(read_file(fs::path(beside_) += ".bak")), "{\"turn\":[1]}\n");
+}
+
+Message call(std::string_view preface) {
+  Message message = assistant("", at(101));
+  message.blocks = {TextBlock{std::string(preface), {}},
+                    ToolUseBlock{"t1", "list", *RawJson::parse("{\"n\":1.0}"), {}}};
+  return message;
+}
+
+Message result() {
+  Message message = user("", at(102));
+  message.role = role::kTool;
+  message.blocks = {ToolResultBlock{"t1", "a\nb", false, {}, {}}};
+  return message;
+}
+
+TEST_F(RunningTurn, AToolTurnIsAQuestionAndAnAnswerInTheFile) {
+  const auto store = open();
+  const SessionId id = only(*store);
+  ask(*store, "q");
+  must(store->append(id, {call("Let me look.")},
+                     {.end_partial = operation_id("answer-q"), .begin_partial = begins("b")}));
+  must(store->append(id, {result()}, {}));
+  EXPECT_EQ(bytes(), kOriginalContext);
+  must(store->append(id, {assistant("done", at(103))}, {.end_partial = operation_id("b")}));
+  const OriginalFile original = load_as_original(bytes());
+  EXPECT_EQ(original.refusal, "") << bytes();
+  ASSERT_EQ(original.conversation.size(), 6U);
+  EXPECT_EQ(original.conversation.at(4).content, "q");
+  EXPECT_EQ(original.conversation.at(5).content, "done");
+  const auto again = must(read_all(*open(), id));
+  ASSERT_EQ(again.size(), 8U);
+  EXPECT_EQ(again, must(read_all(*store, id)));
+  EXPECT_EQ(again.at(5).blocks, call("Let me look.").blocks);
+  EXPECT_EQ(again.at(6).blocks, result().blocks);
+  const std::string before = bytes();
+  must(open()->update(id, {.title = "t"}));
+  EXPECT_EQ(must(read_all(*open(), id)), again);
+  EXPECT_EQ(load_as_original(bytes()).refusal, "");
+}
+
+TEST_F(RunningTurn, CallsWithoutAnAnswerWaitForTheNextEntry) {
+  const auto store = open();
+  const SessionId id = only(*store);
+  must(store->append(id, {user("q", at(100)), call(""), result()}, {}));
+  EXPECT_EQ(load_as_original(bytes()).refusal, "") << bytes();
+  EXPECT_EQ(must(read_all(*open(), id)).size(), 7U);
+  must(open()->append(id, {assistant("done", at(103))}, {}));
+  EXPECT_EQ(load_as_original(bytes()).refusal, "") << bytes();
+  EXPECT_EQ(load_as_original(bytes()).conversation.size(), 6U);
+  const auto whole = must(read_all(*open(), id));
+  ASSERT_EQ(whole.size(), 8U);
+  EXPECT_EQ(whole.at(5).blocks, call("").blocks);
+  EXPECT_EQ(whole.at(6).blocks, result().blocks);
+  EXPECT_EQ(plain_text(whole.at(7)), "done");
+}
+
+TEST_F(RunningTurn, EntriesOfAnotherProgramMayFollowCalls) {
+  const SessionId id = only(*open());
+  must(open()->append(id, {user("q", at(100)), call(""), result()}, {}));
+  put(with_original_turn(bytes(), "theirs"));
+  const auto whole = must(read_all(*open(), id));
+  ASSERT_EQ(whole.size(), 9U);
+  EXPECT_EQ(whole.at(5).blocks, call("").blocks);
+  EXPECT_EQ(plain_text(whole.at(8)), "re: theirs");
+  EXPECT_EQ(whole.at(8).seq, Seq{8});
+  must(open()->append(id, {user("next", at(200)), assistant("re: next", at(201))}, {}));
+  const auto later = must(read_all(*open(), id));
+  ASSERT_EQ(later.size(), 11U);
+  EXPECT_EQ(later.at(6).blocks, result().blocks);
+  EXPECT_NE(bytes().find("\"total_turns\": 6"), std::string::npos) << bytes();
+  EXPECT_EQ(load_as_original(bytes()).conversation.size(), 9U);
+}
+
+// The original reads the file, waits for its answer, reads again, and replaces it without any lock.
+int run_original(const fs::path& file, int turns) {
+  for (int i = 0; i < turns; ++i) {
+    ::usleep(2'000);
+    const auto text = read_file(file);
+    const fs::path temporary = cat(file.native(), ".tmp");
+    if (!text || !replace_file(temporary, with_original_turn(*text, cat("theirs ", i)))) {
+      return 1;
+    }
+    fs::rename(temporary, file);
+  }
+  return 0;
+}
+
+TEST_F(RunningTurn, TwoProcessesTearNoTurnApart) {
+  constexpr int kTurns = 60;
+  const pid_t original = in_child([this] { return run_original(file_, kTurns); });
+  const auto store = open();
+  for (int i = 0; i < kTurns; ++i) {
+    ask(*store, cat("ours-", i));
+    ::usleep(1'000);
+    must(answer(*store, cat("ours-", i)));
+  }
+  EXPECT_EQ(exit_code_of(original), 0);
+  ask(*store, "last");
+  must(answer(*store, "last"));
+  const OriginalFile file = load_as_original(bytes());
+  EXPECT_EQ(file.refusal, "");
+  std::size_t ours = 0;
+  for (std::size_t i = 4; i + 1 < file.conversation.size(); i += 2) {
+    EXPECT_EQ(file.conversation[i + 1].content, cat("re: ", file.conversation[i].content));
+    ours += file.conversation[i].content.starts_with("ours") ? 1U : 0U;
+  }
+  EXPECT_EQ(ours, static_cast<std::size_t>(kTurns)) << "each of ours once";
+}
+
+}  // namespace
+}  // namespace reprise::test
