@@ -1,6 +1,5 @@
 #include "store/file/document_offers.h"
 
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
