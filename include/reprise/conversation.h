@@ -41,7 +41,7 @@ struct ConversationOptions {
   std::optional<std::string> system = std::nullopt;  // for this run instead of the session's
   std::optional<double> temperature = std::nullopt;
   std::optional<std::int64_t> max_tokens = std::nullopt;
-  RequestOptions request = {};                       // of each request, but not for titles
+  RequestOptions request = {};                      // of each request, but not for titles
   std::optional<TokenCount> budget = std::nullopt;  // of the history; all of it when absent
   const ToolRegistry* tools = nullptr;
   Approver approver = {};

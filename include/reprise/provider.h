@@ -155,8 +155,8 @@ class Provider {
   // Blocks until the answer has ended (ReplyEnded came), failed or was stopped. Errors:
   // unauthorized, rate_limited (after the retries), expired (the previous response is unknown),
   // too_long (the model takes less), unsupported (the model takes no such images),
-  // invalid_argument (the provider refused the request for another reason), timeout, cancelled, io (connection lost,
-  // garbage). Everything that came before an error has been handed to the sink.
+  // invalid_argument (the provider refused the request for another reason), timeout, cancelled, io
+  // (connection lost, garbage). Everything that came before an error has been handed to the sink.
   virtual Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) = 0;
 
   // The exact request as text (method, URL, headers with the key masked, body); sends nothing.

@@ -34,7 +34,7 @@ bool Scanner::fail(std::string_view reason) {
 }
 
 Error Scanner::fault() const {
-  return {Code::corrupt, cat("not valid JSON at byte ", at_, ": ", reason_)};
+  return {Code::corrupt, cat("not valid JSON at byte ", at_, ": ", failed_ ? reason_ : "no value")};
 }
 
 Kind Scanner::kind() {

@@ -12,9 +12,9 @@
 #include <variant>
 #include <vector>
 
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/arguments.h"
-#include "base/suggest.h"
 #include "reprise/error.h"
 
 namespace reprise::cli {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -16,7 +17,6 @@
 #include "cli/help_text.h"
 #include "cli/output.h"
 #include "cli/process_environment.h"
-#include "base/suggest.h"
 #include "reprise/error.h"
 
 namespace reprise::cli {

@@ -12,8 +12,8 @@
 #include <system_error>
 #include <vector>
 
-#include "base/text.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 

@@ -135,10 +135,11 @@ std::optional<std::vector<Message>> messages_from_json(std::string_view json) {
       return false;
     }
     auto message = message_from_json(raw);
-    if (message) {
-      messages.push_back(*std::move(message));
+    if (!message) {
+      return false;
     }
-    return message.has_value();
+    messages.push_back(*std::move(message));
+    return true;
   };
   const bool whole = scanner.kind() == json::Kind::array && scanner.array(element);
   return whole ? std::optional(std::move(messages)) : std::nullopt;

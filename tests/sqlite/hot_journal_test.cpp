@@ -240,8 +240,8 @@ TEST_F(HotJournal, BesideAnEmptyDatabaseIsNoStoreYet) {
   }
   must(replace_file(file_, ""));
   die_in({std::string(kFirstRelease), "INSERT INTO sessions(id, model) VALUES('s', 'm')",
-           insert_messages("s", 0, 300)},
-          Death::in_transaction);
+          insert_messages("s", 0, 300)},
+         Death::in_transaction);
   const auto before = files_in(folder_.path());
   const auto none = open_sqlite_store(file_, {.access = Access::read});
   ASSERT_FALSE(none);

@@ -16,7 +16,7 @@ class ChatRepair final : public Repair {
   Result<VerifyReport> verify() override;
   // Files that are no records are copied as they are. A damaged messages.jsonl or reprise.json
   // stands beside the new one as .bak.
-  Result<VerifyReport> repair_into(const std::filesystem::path& target) override;
+  Result<VerifyReport> repair_into(const std::filesystem::path& named) override;
 
  private:
   Chats& chats_;

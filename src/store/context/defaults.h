@@ -23,7 +23,7 @@ struct Defaults {
   std::optional<std::int64_t> max_tokens;
   bool stream = true;
   std::string save_path;  // "" for none
-  std::string env_key;  // "" for the provider's usual one
+  std::string env_key;    // "" for the provider's usual one
   // What could not be read and has its default, a line each. The first one is about the whole file
   // when `is_damaged`.
   std::vector<std::string> faults;

@@ -99,7 +99,7 @@ class DocumentWriter {
     }
     if (files_.holds_whole_turns() && from == head) {
       if (stored.partial && (held_ || !was_running)) {
-        REPRISE_TRY(hold(stored, from));
+        REPRISE_TRY(hold(stored.partial->answer, from));
         return Outcome::held;
       }
       if (held_ && !held_->says_something() && write_.messages.empty()) {
@@ -147,16 +147,15 @@ class DocumentWriter {
     }
     const HeldBatch& batch = held_->batches.front();
     const Seq head = held_->first.next(std::ssize(batch.messages));
-    return batch.options.begin_partial && options.end_partial &&
-           batch.options.begin_partial->answer == *options.end_partial &&
+    const auto& begun = batch.options.begin_partial;
+    return begun && options.end_partial && begun->answer == *options.end_partial &&
            options.expected_head.value_or(head) == head;
   }
 
-  Result<> hold(const StoredSession& stored, Seq first) {
+  Result<> hold(const OperationId& answer, Seq first) {
     if (!held_) {
       held_ = HeldTurn{.session = id_, .first = first, .batches = {}};
     }
-    const OperationId& answer = stored.partial->answer;
     HeldBatch batch{.messages = write_.messages,
                     .options = {.operation = write_.options.operation,
                                 .end_partial = write_.options.end_partial,

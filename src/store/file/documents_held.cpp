@@ -34,18 +34,19 @@ Result<std::optional<Documents::Found>> Documents::find(const SessionId& id) {
   if (!files_.holds_whole_turns()) {
     return find_in_file(id);
   }
-  const auto turn = read_held_turn(files_.partial_file(id), id);
+  const auto read = read_held_turn(files_.partial_file(id), id);
+  const std::optional<HeldTurn> turn = read ? *read : std::nullopt;
   REPRISE_ASSIGN(auto found, find_in_file(id));
-  if (!found || (turn && !turn->has_value())) {
+  if (!found || (read && !turn)) {
     return found;
   }
   Document seen;
   seen.sessions.push_back(copy_for_readers(*found->session));
   FileSession& session = seen.sessions.front();
   if (turn) {
-    REPRISE_TRY(add_held_turn(session.stored, **turn));
+    REPRISE_TRY(add_held_turn(session.stored, *turn));
   } else {
-    session.damage.push_back({files_.partial_file(id).native(), turn.error().message, ""});
+    session.damage.push_back({files_.partial_file(id).native(), read.error().message, ""});
   }
   found->loaded.document = std::make_shared<const Document>(std::move(seen));
   found->session = &found->loaded.document->sessions.front();

@@ -99,8 +99,11 @@ class TurnReader {
     }
     if (name == "messages") {
       auto messages = messages_from_json(raw);
-      batch.messages = std::move(messages).value_or(std::vector<Message>());
-      return messages.has_value();
+      if (!messages) {
+        return false;
+      }
+      batch.messages = *std::move(messages);
+      return true;
     }
     if (name == "begin") {
       auto running = answer_from_json(raw);

@@ -17,7 +17,7 @@ Result<> copy_database(Connection& source, const std::filesystem::path& target,
                        const std::filesystem::path& beside);
 
 // The same for any new database: `fill` gets a connection to an empty one, without a journal.
-Result<> build_database(const std::filesystem::path& target, const std::filesystem::path& beside,
+Result<> build_database(const std::filesystem::path& named, const std::filesystem::path& beside,
                         const std::function<Result<>(Connection& empty)>& fill);
 
 }  // namespace reprise::sqlite

@@ -23,7 +23,7 @@ namespace reprise::sqlite {
 class Database {
  public:
   // As open_sqlite_store().
-  static Result<std::unique_ptr<Database>> open(const std::filesystem::path& file,
+  static Result<std::unique_ptr<Database>> open(const std::filesystem::path& named,
                                                 const StoreOptions& options);
 
   // A connection for one thread, given back by its destructor.
