@@ -368,7 +368,7 @@ class Reader {
     if (known.name == "provider") {
       top_.provider = slot;
     } else if (known.name == "store") {
-      store_ = *slot;
+      store_ = slot.value_or("");
     }
     return {};
   }

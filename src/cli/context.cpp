@@ -105,7 +105,7 @@ std::filesystem::path Context::path_named(std::string_view name) {
 }
 
 std::filesystem::path Context::state_folder() const {
-  std::filesystem::path folder = base_folder(environment_, "XDG_STATE_HOME", ".local/state");
+  const std::filesystem::path folder = base_folder(environment_, "XDG_STATE_HOME", ".local/state");
   return resolve_path(folder).value_or(folder);
 }
 

@@ -37,6 +37,6 @@ Result<Exchange> last_exchange(Store& store, const SessionId& id);
 Result<Exchange> first_exchange(Store& store, const SessionId& id);
 
 // The transcript as Markdown into a new file. conflict when it exists.
-Result<> write_transcript(Store& store, const Session& session, const std::filesystem::path& file);
+Result<> write_transcript(Store& store, const Session& session, const std::filesystem::path& named);
 
 }  // namespace reprise::cli

@@ -27,7 +27,7 @@ namespace reprise::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kLocalServerTimeout{300};
-constexpr std::chrono::milliseconds kModelsTimeout{3'000};
+constexpr std::chrono::milliseconds kServerModelsTimeout{3'000};
 
 using Slot = std::optional<std::string> ProviderSettings::*;
 
@@ -101,7 +101,10 @@ std::string default_model(const ProviderKind& known, bool dev, std::string_view 
                           const std::vector<ModelInfo>& offered) {
   std::string usual(dev ? known.dev_model : known.default_model);
   const bool there = std::ranges::find(offered, usual, &ModelInfo::id) != offered.end();
-  return there || offered.empty() || is_own_server(known, base_url) ? usual : offered.front().id;
+  if (!there && !offered.empty() && !is_own_server(known, base_url)) {
+    return offered.front().id;
+  }
+  return usual;
 }
 
 // Another server than the provider's own knows best which models it has.
@@ -117,7 +120,7 @@ Result<std::string> model_of_server(Context& context, const ProviderKind& known,
     return default_model(known, dev, url, {});
   }
   REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
-  const auto offered = provider->models(kModelsTimeout, std::stop_token());
+  const auto offered = provider->models(kServerModelsTimeout, std::stop_token());
   if (!offered || offered->empty()) {  // whoever cannot be reached says so to the request
     std::string usual = default_model(known, dev, url, {});
     context.remark(cat("no model is named, and ", http::host_of(url), " lists none: trying ", usual,
@@ -194,10 +197,14 @@ class Chooser {
     if (!provider || provider->kind->name != choice.name) {
       provider = find_provider(settings_, choice.name);
     }
+    if (!provider) {  // the choice is one of them
+      return choice.model;
+    }
     std::string named = named_model(*provider, choice);
-    return named.empty()
-               ? default_model(*provider->kind, flags_.dev, choice.options.base_url, offered)
-               : named;
+    if (named.empty()) {
+      named = default_model(*provider->kind, flags_.dev, choice.options.base_url, offered);
+    }
+    return named;
   }
 
  private:
@@ -231,7 +238,8 @@ class Chooser {
   void warn_of_project(ProviderChoice& choice) const {
     if (!flags_.base_url && settings_.is_untrusted("provider")) {
       choice.warnings.push_back(cat(settings_.untrusted_file, " chooses the provider ",
-                                    *settings_.provider, ", and its folder is not trusted"));
+                                    settings_.provider.value_or(""),
+                                    ", and its folder is not trusted"));
     }
   }
 
@@ -316,8 +324,8 @@ class Chooser {
     if (flags_.base_url) {
       return *flags_.base_url;
     }
-    const std::string usual = usual_url(provider);
-    const std::string before = choice.is_sessions_own ? base_url_of(*session_) : "";
+    std::string usual = usual_url(provider);
+    std::string before = choice.is_sessions_own ? base_url_of(*session_) : "";
     if (http::is_local_url(before) && http::masked_url(before) == before) {
       return before;
     }
@@ -388,7 +396,7 @@ class Chooser {
     if (flags_.dev) {
       return setting(settings_, provider, &ProviderSettings::dev_model).value_or("");
     }
-    const std::string own = session_ == nullptr ? "" : session_->info.model;
+    std::string own = session_ == nullptr ? "" : session_->info.model;
     // A session that names no provider, at a server that may have any model.
     const bool is_open = session_ != nullptr && session_->info.provider.empty() &&
                          !choice.options.base_url.empty() && !has_own_models(provider, choice);

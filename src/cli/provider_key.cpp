@@ -82,7 +82,7 @@ std::string description(const SetKey& set) {
 Result<std::string> read_key(const Context& context, const ProviderSettings& settings,
                              const NamedProvider& provider) {
   if (!settings.env_key) {
-    return run_key_command(*settings.key_command);
+    return run_key_command(settings.key_command.value_or(""));
   }
   if (auto key = context.environment().find(*settings.env_key)) {
     return *std::move(key);

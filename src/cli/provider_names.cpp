@@ -83,14 +83,16 @@ std::optional<NamedProvider> find_provider(const Settings& settings, std::string
       server != std::end(kServers)) {
     return of_server(*server);
   }
-  if (const auto own = settings.providers.find(name);
-      own != settings.providers.end() && own->second.base_url) {
-    return NamedProvider{.kind = find_provider_kind(kChat),
-                         .name = std::string(name),
-                         .own_url = *own->second.base_url,
-                         .key_variable = ""};
+  const auto own = settings.providers.find(name);
+  const std::optional<std::string> url =
+      own == settings.providers.end() ? std::nullopt : own->second.base_url;
+  if (!url) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  return NamedProvider{.kind = find_provider_kind(kChat),
+                       .name = std::string(name),
+                       .own_url = *url,
+                       .key_variable = ""};
 }
 
 std::optional<NamedProvider> find_provider_at(const ProviderKind& kind, std::string_view url) {

@@ -327,6 +327,27 @@ Result<> check_project(Context& context, const SessionInfo& info) {
   return {};
 }
 
+namespace {
+
+// What a person should know of who answers; unsupported for what the provider cannot take.
+Result<> announce_choice(Context& context, const TalkRequest& request, const ProviderChoice& choice,
+                         const std::optional<Session>& session) {
+  if (session && session->info.model.empty() && !request.flags.model) {
+    context.remark(
+        cat("the session names no model: ", choice.model, " answers, --model chooses another"));
+  }
+  if (request.has_pdf_by_url && choice.name == "openai-chat") {
+    return fail(Code::unsupported,
+                "openai-chat takes no PDF by URL: download it and attach the file");
+  }
+  for (const std::string& warning : choice.warnings) {
+    context.warn_once(warning);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) {
   REPRISE_ASSIGN(const Settings* settings, context.settings());
   REPRISE_ASSIGN(const Mode* mode, find_mode(context, request.flags));
@@ -354,17 +375,7 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
                  choose_provider(context, flags,
                                  session && settings->context_file.empty() ? &*session : nullptr,
                                  mode == nullptr ? "" : mode->model));
-  if (session && session->info.model.empty() && !request.flags.model) {
-    context.remark(
-        cat("the session names no model: ", choice.model, " answers, --model chooses another"));
-  }
-  if (request.has_pdf_by_url && choice.name == "openai-chat") {
-    return fail(Code::unsupported,
-                "openai-chat takes no PDF by URL: download it and attach the file");
-  }
-  for (const std::string& warning : choice.warnings) {
-    context.warn_once(warning);
-  }
+  REPRISE_TRY(announce_choice(context, request, choice, session));
   REPRISE_ASSIGN(RequestOptions asked, choose_request(context, request.flags, *settings, choice));
   REPRISE_ASSIGN(talk->provider, make_provider(choice.name, provider_options(*settings, choice)));
   talk->model = choice.model;

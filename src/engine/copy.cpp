@@ -353,8 +353,8 @@ class Copy {
       }
       return {};
     }
-    const auto saved = done ? to.save_artefact(id_, entry.step, entry.name, *bytes)
-                            : Result<>(std::unexpected(std::move(done).error()));
+    auto saved = done ? to.save_artefact(id_, entry.step, entry.name, *bytes)
+                      : Result<>(std::unexpected(std::move(done).error()));
     if (!saved && saved.error().code == Code::invalid_argument) {
       losses_.insert(cat(what, ": ", saved.error().message));
       return {};

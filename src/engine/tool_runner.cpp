@@ -110,9 +110,10 @@ class Pool {
     std::unique_lock lock(state.mutex);
     const auto is_ready = [&state] { return !state.done.empty() || state.workers == 0; };
     if (!state.ready.wait(lock, state.context_stop, is_ready)) {
-      stopped_at_ = stopped_at_.value_or(Clock::now());
+      const Clock::time_point stopped_at = stopped_at_.value_or(Clock::now());
+      stopped_at_ = stopped_at;
       while (!is_ready()) {
-        if (auto deaf = find_deaf(); deaf) {
+        if (auto deaf = find_deaf(stopped_at); deaf) {
           return deaf;
         }
         state.ready.wait_for(lock, kLookAgain, is_ready);
@@ -172,10 +173,10 @@ class Pool {
   }
 
   // With the mutex held, after the stop.
-  std::optional<Done> find_deaf() {
+  std::optional<Done> find_deaf(Clock::time_point stopped_at) {
     for (Call& call : state_->calls) {
       const auto limit = call.tool.stop_timeout;
-      if (!call.is_running || call.is_given_up || Clock::now() < *stopped_at_ + limit) {
+      if (!call.is_running || call.is_given_up || Clock::now() < stopped_at + limit) {
         continue;
       }
       call.is_given_up = true;

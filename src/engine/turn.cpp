@@ -320,7 +320,9 @@ const Message& Turn::add_answer(bool goes_on) {
   RecordEntry entry{.begin_answer = goes_on,
                     .end_answer = true,
                     .replace_from = std::exchange(start_.replace_from, std::nullopt)};
-  entry.messages.push_back(*std::exchange(unstored_, std::nullopt));
+  if (auto made = std::exchange(unstored_, std::nullopt); made) {  // as its callers see to
+    entry.messages.push_back(*std::move(made));
+  }
   return answer_.emplace(record_.add(std::move(entry)).front());
 }
 

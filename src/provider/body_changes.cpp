@@ -63,7 +63,7 @@ bool is_word(char c) {
 // Whether the name at `at` is meant as one, and is not only a word of the sentence.
 bool is_meant(std::string_view text, std::size_t at, std::size_t size) {
   const std::string_view before = text.substr(0, at);
-  std::string_view after = text.substr(at + size);
+  const std::string_view after = text.substr(at + size);
   if ((!before.empty() && (is_word(before.back()) || before.back() == '.')) ||
       (!after.empty() && is_word(after.front()))) {
     return false;
@@ -159,6 +159,20 @@ std::optional<std::int64_t> named_maximum(std::string_view reason) {
   return code == std::errc() && number > 0 ? std::optional(number) : std::nullopt;
 }
 
+// An object without the members that are left out of it; "" when it had no others.
+std::string changed_object(const std::string& name, std::string_view object,
+                           const BodyChanges& changes) {
+  std::string out;
+  json::ObjectWriter writer(out);
+  for (const auto& [inner, value] : members_of(object)) {
+    if (!changes.left_out.contains(cat(name, ".", inner))) {
+      writer.raw(inner, value);
+    }
+  }
+  writer.close();
+  return out == "{}" && object != "{}" ? "" : out;
+}
+
 }  // namespace
 
 std::string changed_head(std::string_view head, const BodyChanges& changes) {
@@ -176,16 +190,8 @@ std::string changed_head(std::string_view head, const BodyChanges& changes) {
     } else if (changes.max_tokens && name == kOldLimit) {
       object.field(name, *changes.max_tokens);
     } else if (JsonView(value).is(json::Kind::object)) {
-      std::string kept;
-      json::ObjectWriter inside(kept);
-      for (const auto& [inner, inner_value] : members_of(value)) {
-        if (!changes.left_out.contains(cat(name, ".", inner))) {
-          inside.raw(inner, inner_value);
-        }
-      }
-      inside.close();
-      if (kept != "{}" || value == "{}") {
-        object.raw(name, kept);
+      if (const std::string changed = changed_object(name, value, changes); !changed.empty()) {
+        object.raw(name, changed);
       }
     } else {
       object.raw(name, value);

@@ -54,7 +54,7 @@ struct Spelling {
 bool can_spell(std::span<const Spelling> spellings, std::string_view option);
 
 // The same for a provider by its name. True for one that has no protocol.
-bool provider_can_say(std::string_view provider, std::string_view option);
+bool provider_can_say(std::string_view name, std::string_view option);
 
 // All that is set, as one object. unsupported names the option that `protocol` has no field for.
 Result<std::string> spell_options(const RequestOptions& options, std::string_view protocol,

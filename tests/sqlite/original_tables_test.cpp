@@ -174,6 +174,17 @@ TEST_F(OriginalTables, LargeResultsAndSnapshotsAreReadAndCopied) {
             Rows{cat("a|", kSnapshot, "|12|2026-01-18 20:00:05")});
 }
 
+// The original program would resume from it and not see what was added.
+TEST_F(OriginalTables, AStaleSnapshotIsSetAside) {
+  const auto store = open_at(file_);
+  Artefacts& artefacts = *store->offers().artefacts;
+  const auto before = must(artefacts.find_artefact(a_, Step{0}, "session_snapshot.json"));
+  ASSERT_TRUE(before);
+  must(store->append(a_, messages(1), {}));
+  EXPECT_EQ(PlainDatabase(file_).rows("SELECT session_id FROM session_snapshots"), Rows{});
+  EXPECT_EQ(must(artefacts.find_artefact(a_, Step{0}, "session_snapshot.json")), before);
+}
+
 TEST_F(OriginalTables, AreInARepairedCopy) {
   const auto store = open_at(file_);
   must(store->offers().repair->repair_into(folder_.path() / "repaired.db"));

@@ -14,7 +14,7 @@ class ChatBackup final : public Backup {
  public:
   explicit ChatBackup(Chats& chats) : chats_(chats) {}
   // Each chat as it was at one moment. Links are left out.
-  Result<> backup(const std::filesystem::path& target) override;
+  Result<> backup(const std::filesystem::path& named) override;
 
  private:
   Result<> copy_all(const Layout& to);

@@ -40,7 +40,10 @@ std::string name_of(const SessionInfo& info) {
   std::filesystem::path path(info.working_dir);
   path = path.has_filename() ? path : path.parent_path();
   std::string folder = shortened(path.filename().native());
-  return folder.empty() ? "untitled" : folder;
+  if (folder.empty()) {
+    folder = "untitled";
+  }
+  return folder;
 }
 
 std::vector<std::string> prompts_beside(const StoredSession& stored) {

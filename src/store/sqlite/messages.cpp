@@ -18,6 +18,7 @@
 #include "store/facts.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/forks.h"
+#include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sessions.h"
 #include "store/stored_json.h"
@@ -235,6 +236,7 @@ Result<Appended> write_batch(Connection& connection, const SessionId& id, Seq fi
   const Appended appended{first, first.next(static_cast<std::int64_t>(batch.messages.size())),
                           false};
   if (!batch.messages.empty()) {
+    REPRISE_TRY(set_snapshot_aside(connection, id));
     for (const Message& message : batch.messages) {
       REPRISE_TRY(count_usage(connection, id, message, now.usage));
     }

@@ -1,5 +1,7 @@
 #include "store/sqlite/original.h"
 
+#include <sqlite3.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -128,6 +130,29 @@ Result<std::optional<std::string>> find_snapshot(Connection& connection, const S
   object.field("token_count", row.integer(1)).field("created_at", row.text(2));
   object.close();
   return json;
+}
+
+Result<> set_snapshot_aside(Connection& connection, const SessionId& id) {
+  // Asked of the schema in memory, which the statements of this transaction have brought up to
+  // date.
+  const int there = sqlite3_table_column_metadata(connection.handle(), "main",
+                                                  std::string(kSnapshotsTable).c_str(), nullptr,
+                                                  nullptr, nullptr, nullptr, nullptr, nullptr);
+  if (there != SQLITE_OK) {
+    return {};
+  }
+  REPRISE_ASSIGN(const auto snapshot, find_snapshot(connection, id));
+  if (!snapshot) {
+    return {};
+  }
+  REPRISE_TRY(
+      connection.run("DELETE FROM reprise_artefacts WHERE session_id = ? AND step = 0 AND name = ?",
+                     id.str(), kSnapshotName));
+  REPRISE_TRY(
+      connection.run("INSERT INTO reprise_artefacts(session_id, step, name, n, bytes)"
+                     " VALUES(?, 0, ?, 0, ?)",
+                     id.str(), kSnapshotName, Blob{*snapshot}));
+  return connection.run("DELETE FROM main.session_snapshots WHERE session_id = ?", id.str());
 }
 
 Result<bool> save_snapshot(Connection& connection, const SessionId& id, std::string_view bytes) {

@@ -48,6 +48,10 @@ inline bool is_snapshot(Step step, std::string_view name) {
 }
 // {"messages":[…],"token_count":N,"created_at":"…"}
 Result<std::optional<std::string>> find_snapshot(Connection& connection, const SessionId& id);
+// The original program prefers a snapshot to the messages when it resumes, also to newer ones.
+// Before messages are added its snapshot becomes an artefact of ours, which the original does not
+// look at.
+Result<> set_snapshot_aside(Connection& connection, const SessionId& id);
 // False when the database has no place for it, or the bytes are no snapshot.
 Result<bool> save_snapshot(Connection& connection, const SessionId& id, std::string_view bytes);
 
