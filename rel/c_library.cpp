@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstddef>
 
 #include "watched.h"
@@ -88,6 +89,9 @@ int ftruncate64(int fd, off64_t size) noexcept {
 int rename(const char* from, const char* to) noexcept {
   return reprise::rel::rename_watched(AT_FDCWD, from, AT_FDCWD, to, 0);
 }
+int renameat(int old_folder, const char* from, int new_folder, const char* to) noexcept {
+  return reprise::rel::rename_watched(old_folder, from, new_folder, to, 0);
+}
 int renameat2(int old_folder, const char* from, int new_folder, const char* to,
               unsigned flags) noexcept {
   return reprise::rel::rename_watched(old_folder, from, new_folder, to, flags);
@@ -113,10 +117,29 @@ int mkdirat(int folder, const char* path, mode_t mode) noexcept {
   return reprise::rel::make_folder_watched(folder, path, mode);
 }
 int link(const char* from, const char* to) noexcept {
-  return reprise::rel::link_watched(from, to);
+  return reprise::rel::link_watched(AT_FDCWD, from, AT_FDCWD, to);
+}
+int linkat(int old_folder, const char* from, int new_folder, const char* to,
+           int /*flags*/) noexcept {
+  return reprise::rel::link_watched(old_folder, from, new_folder, to);
 }
 int symlink(const char* target, const char* path) noexcept {
-  return reprise::rel::symlink_watched(target, path);
+  return reprise::rel::symlink_watched(target, AT_FDCWD, path);
+}
+int symlinkat(const char* target, int folder, const char* path) noexcept {
+  return reprise::rel::symlink_watched(target, folder, path);
+}
+
+// openat2 has no function of its own.
+long syscall(long number, ...) noexcept {
+  va_list rest;
+  va_start(rest, number);
+  std::array<long, 6> all{};
+  for (long& one : all) {
+    one = va_arg(rest, long);
+  }
+  va_end(rest);
+  return reprise::rel::syscall_watched(number, all);
 }
 
 }  // extern "C"

@@ -1,6 +1,8 @@
 #include "calls.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -10,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +26,14 @@ namespace reprise::rel {
 namespace {
 
 enum class Sort : std::uint8_t { reading, changing, writing };
+
+// The C library's own: under its name stands ours, which looks at openat2.
+template <class... Arguments>
+long real_syscall(long number, Arguments... arguments) {
+  using Syscall = long (*)(long, ...);
+  static const auto real = std::bit_cast<Syscall>(::dlsym(RTLD_NEXT, "syscall"));
+  return real(number, arguments...);  // NOLINT(cppcoreguidelines-pro-type-vararg)
+}
 
 // Everything here must work before main() and in a forked child, so there is nothing to construct
 // but a string and a list.
@@ -59,7 +70,7 @@ bool counts(std::string_view path) {
 std::string path_of(int fd) {
   std::array<char, 4096> buffer{};
   const std::string link = "/proc/self/fd/" + std::to_string(fd);
-  const long got = ::syscall(SYS_readlink, link.c_str(), buffer.data(), buffer.size());
+  const long got = real_syscall(SYS_readlink, link.c_str(), buffer.data(), buffer.size());
   return got > 0 ? std::string(buffer.data(), static_cast<std::size_t>(got)) : std::string();
 }
 
@@ -69,7 +80,7 @@ std::string absolute(int folder, const char* path) {
   }
   std::array<char, 4096> here{};
   const std::string base = folder != AT_FDCWD ? path_of(folder)
-                           : ::syscall(SYS_getcwd, here.data(), here.size()) > 0
+                           : real_syscall(SYS_getcwd, here.data(), here.size()) > 0
                                ? std::string(here.data())
                                : std::string();
   return base + "/" + path;
@@ -129,12 +140,16 @@ long change(Sort sort, Call call, Told told) {
 
 }  // namespace
 
-int open_watched(int folder, const char* path, int flags, unsigned mode) {
+namespace {
+
+// `raw` opens.
+template <class Raw>
+int open_as(int folder, const char* path, int flags, Raw raw) {
   const std::string place = absolute(folder, path);
   const bool creates = (flags & O_CREAT) != 0;
   const bool changes = creates || (flags & O_TRUNC) != 0;
   if (!counts(place)) {
-    return static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
+    return static_cast<int>(raw());
   }
   if (is_trapped(changes ? Sort::changing : Sort::reading)) {
     return -1;
@@ -142,8 +157,8 @@ int open_watched(int folder, const char* path, int flags, unsigned mode) {
   if ((flags & O_DIRECTORY) != 0) {
     watched().delicate.push_back(watched().all);
   }
-  const bool was_there = ::syscall(SYS_access, place.c_str(), F_OK) == 0;
-  const int fd = static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
+  const bool was_there = real_syscall(SYS_access, place.c_str(), F_OK) == 0;
+  const int fd = static_cast<int>(raw());
   if (fd >= 0 && static_cast<std::size_t>(fd) < kFdsMax) {
     fd_counts.at(static_cast<std::size_t>(fd)) = true;
     if (listener() != nullptr) {
@@ -155,6 +170,24 @@ int open_watched(int folder, const char* path, int flags, unsigned mode) {
   return fd;
 }
 
+}  // namespace
+
+int open_watched(int folder, const char* path, int flags, unsigned mode) {
+  return open_as(folder, path, flags,
+                 [&] { return real_syscall(SYS_openat, folder, path, flags, mode); });
+}
+
+long syscall_watched(long number, const std::array<long, 6>& arguments) {
+  const auto& [a, b, c, d, e, f] = arguments;
+  const auto raw = [&] { return real_syscall(number, a, b, c, d, e, f); };
+  if (number != SYS_openat2) {
+    return raw();
+  }
+  const auto* const how = std::bit_cast<const open_how*>(c);
+  return open_as(static_cast<int>(a), std::bit_cast<const char*>(b), static_cast<int>(how->flags),
+                 raw);
+}
+
 int close_watched(int fd) {
   if (counts(fd)) {
     if (listener() != nullptr) {
@@ -162,13 +195,13 @@ int close_watched(int fd) {
     }
     fd_counts.at(static_cast<std::size_t>(fd)) = false;
   }
-  return static_cast<int>(::syscall(SYS_close, fd));
+  return static_cast<int>(real_syscall(SYS_close, fd));
 }
 
 ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* place) {
   const auto raw = [&](std::size_t part) {
-    return place != nullptr ? ::syscall(SYS_pwrite64, fd, bytes, part, *place)
-                            : ::syscall(SYS_write, fd, bytes, part);
+    return place != nullptr ? real_syscall(SYS_pwrite64, fd, bytes, part, *place)
+                            : real_syscall(SYS_write, fd, bytes, part);
   };
   if (!counts(fd)) {
     return raw(size);
@@ -177,7 +210,7 @@ ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* 
       Sort::writing, [&] { return raw(granted(size)); },
       [&](long done) {
         const std::int64_t offset =
-            place != nullptr ? *place : ::syscall(SYS_lseek, fd, 0, SEEK_CUR) - done;
+            place != nullptr ? *place : real_syscall(SYS_lseek, fd, 0, SEEK_CUR) - done;
         listener()->wrote(fd, offset,
                           {static_cast<const char*>(bytes), static_cast<std::size_t>(done)});
       });
@@ -186,7 +219,7 @@ ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* 
 // As the C library may do it, too: one write takes the first part only.
 ssize_t writev_watched(int fd, const iovec* parts, int count) {
   if (!counts(fd)) {
-    return ::syscall(SYS_writev, fd, parts, count);
+    return real_syscall(SYS_writev, fd, parts, count);
   }
   const iovec* const full =
       std::find_if(parts, parts + count, [](const iovec& part) { return part.iov_len > 0; });
@@ -197,16 +230,16 @@ ssize_t read_watched(int fd, void* bytes, std::size_t size, const off_t* place) 
   if (counts(fd) && is_trapped(Sort::reading)) {
     return -1;
   }
-  return place != nullptr ? ::syscall(SYS_pread64, fd, bytes, size, *place)
-                          : ::syscall(SYS_read, fd, bytes, size);
+  return place != nullptr ? real_syscall(SYS_pread64, fd, bytes, size, *place)
+                          : real_syscall(SYS_read, fd, bytes, size);
 }
 
 int sync_watched(int fd, long call) {
   if (!counts(fd)) {
-    return static_cast<int>(::syscall(call, fd));
+    return static_cast<int>(real_syscall(call, fd));
   }
   const long done = change(
-      Sort::changing, [&] { return ::syscall(call, fd); },
+      Sort::changing, [&] { return real_syscall(call, fd); },
       [&](long /*done*/) { listener()->synced(fd); });
   watched().delicate.push_back(watched().all);
   return static_cast<int>(done);
@@ -214,17 +247,17 @@ int sync_watched(int fd, long call) {
 
 int truncate_watched(int fd, off_t size) {
   if (!counts(fd)) {
-    return static_cast<int>(::syscall(SYS_ftruncate, fd, size));
+    return static_cast<int>(real_syscall(SYS_ftruncate, fd, size));
   }
   return static_cast<int>(change(
-      Sort::changing, [&] { return ::syscall(SYS_ftruncate, fd, size); },
+      Sort::changing, [&] { return real_syscall(SYS_ftruncate, fd, size); },
       [&](long /*done*/) { listener()->resized(fd, size); }));
 }
 
 int rename_watched(int old_folder, const char* from, int new_folder, const char* to,
                    unsigned flags) {
   const auto raw = [&] {
-    return ::syscall(SYS_renameat2, old_folder, from, new_folder, to, flags);
+    return real_syscall(SYS_renameat2, old_folder, from, new_folder, to, flags);
   };
   const std::string source = absolute(old_folder, from);
   const std::string target = absolute(new_folder, to);
@@ -237,7 +270,7 @@ int rename_watched(int old_folder, const char* from, int new_folder, const char*
 
 int remove_watched(int folder, const char* path, int flags) {
   const std::string place = absolute(folder, path);
-  const auto raw = [&] { return ::syscall(SYS_unlinkat, folder, path, flags); };
+  const auto raw = [&] { return real_syscall(SYS_unlinkat, folder, path, flags); };
   if (!counts(place)) {
     return static_cast<int>(raw());
   }
@@ -247,7 +280,7 @@ int remove_watched(int folder, const char* path, int flags) {
 
 int make_folder_watched(int folder, const char* path, mode_t mode) {
   const std::string place = absolute(folder, path);
-  const auto raw = [&] { return ::syscall(SYS_mkdirat, folder, path, mode); };
+  const auto raw = [&] { return real_syscall(SYS_mkdirat, folder, path, mode); };
   if (!counts(place)) {
     return static_cast<int>(raw());
   }
@@ -255,20 +288,20 @@ int make_folder_watched(int folder, const char* path, mode_t mode) {
       change(Sort::changing, raw, [&](long /*done*/) { listener()->made_folder(place); }));
 }
 
-int link_watched(const char* from, const char* to) {
-  const std::string place = absolute(AT_FDCWD, to);
-  const auto raw = [&] { return ::syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0); };
+int link_watched(int old_folder, const char* from, int new_folder, const char* to) {
+  const std::string place = absolute(new_folder, to);
+  const auto raw = [&] { return real_syscall(SYS_linkat, old_folder, from, new_folder, to, 0); };
   if (!counts(place)) {
     return static_cast<int>(raw());
   }
   return static_cast<int>(change(Sort::changing, raw, [&](long /*done*/) {
-    listener()->linked(absolute(AT_FDCWD, from), place);
+    listener()->linked(absolute(old_folder, from), place);
   }));
 }
 
-int symlink_watched(const char* target, const char* path) {
-  const std::string place = absolute(AT_FDCWD, path);
-  const auto raw = [&] { return ::syscall(SYS_symlinkat, target, AT_FDCWD, path); };
+int symlink_watched(const char* target, int folder, const char* path) {
+  const std::string place = absolute(folder, path);
+  const auto raw = [&] { return real_syscall(SYS_symlinkat, target, folder, path); };
   if (!counts(place)) {
     return static_cast<int>(raw());
   }

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#include <array>
 #include <cstddef>
 
 namespace reprise::rel {
@@ -22,7 +23,9 @@ int rename_watched(int old_folder, const char* from, int new_folder, const char*
                    unsigned flags);
 int remove_watched(int folder, const char* path, int flags);
 int make_folder_watched(int folder, const char* path, mode_t mode);
-int link_watched(const char* from, const char* to);
-int symlink_watched(const char* target, const char* path);
+int link_watched(int old_folder, const char* from, int new_folder, const char* to);
+int symlink_watched(const char* target, int folder, const char* path);
+// The arguments are what is passed in registers, used or not.
+long syscall_watched(long number, const std::array<long, 6>& arguments);
 
 }  // namespace reprise::rel

@@ -110,6 +110,11 @@ Result<> clear_current(const Layout& layout, const SessionId& id) {
   return name && *name == id.str() ? remove_name(layout) : Result<>();
 }
 
+Result<> name_current(const Layout& layout, const SessionId& id) {
+  const fs::path file = layout.current_file();
+  return is_link(file) ? replace_link(file, id.str()) : replace_file(file, id.str());
+}
+
 Result<std::optional<SessionId>> CurrentChat::current() {
   const fs::path file = chats_.layout().current_file();
   auto name = read_name(file);
@@ -123,11 +128,6 @@ Result<std::optional<SessionId>> CurrentChat::current() {
   }
   const auto place = chats_.layout().find(*id);
   return place && place->spot == Spot::chats ? std::optional(*std::move(id)) : std::nullopt;
-}
-
-Result<> CurrentChat::write_name(const SessionId& id) {
-  const fs::path file = chats_.layout().current_file();
-  return is_link(file) ? replace_link(file, id.str()) : replace_file(file, id.str());
 }
 
 Result<> CurrentChat::write_model(const SessionId& id) {
@@ -158,7 +158,7 @@ Result<> CurrentChat::set_current(const std::optional<SessionId>& id) {
                 cat("session ", id->str(), " is not among the chats: restore it first"));
   }
   REPRISE_TRY(write_model(*id));
-  return write_name(*id);
+  return name_current(chats_.layout(), *id);
 }
 
 }  // namespace reprise::store::chatdir

@@ -16,6 +16,9 @@ namespace reprise::store::chatdir {
 // Ends that a chat is the current one, when it is. The store's lock is held.
 Result<> clear_current(const Layout& layout, const SessionId& id);
 
+// Makes a chat the current one, also one that is on its way to its place. The store's lock is held.
+Result<> name_current(const Layout& layout, const SessionId& id);
+
 class CurrentChat final : public CurrentSession {
  public:
   explicit CurrentChat(Chats& chats) : chats_(chats) {}
@@ -23,7 +26,6 @@ class CurrentChat final : public CurrentSession {
   Result<> set_current(const std::optional<SessionId>& id) override;
 
  private:
-  Result<> write_name(const SessionId& id);
   Result<> write_model(const SessionId& id);
 
   Chats& chats_;

@@ -77,12 +77,16 @@ Result<> finish_packing(const Layout& layout, const Unfinished& packed) {
   return conclude(names);
 }
 
-Result<> finish_unpacking(const MovingNames& names) {
+Result<> finish_unpacking(const Layout& layout, const SessionId& id) {
+  const MovingNames names(layout, id);
   if (is_there(names.new_chat) && is_there(names.chat)) {
     REPRISE_TRY(conclude(names));
     return remove_tree(names.new_chat);
   }
   if (is_there(names.new_chat)) {
+    // No chat is current while the one that is named is in the archive: it becomes current with the
+    // move, in one step.
+    REPRISE_TRY(name_current(layout, id));
     REPRISE_TRY(move_file(names.new_chat, names.chat));
   }
   REPRISE_TRY(take_away(names, names.archive));
@@ -144,9 +148,8 @@ Result<std::optional<Unfinished>> find_unfinished(const Layout& layout) {
 }
 
 Result<> finish(const Layout& layout, const Unfinished& unfinished) {
-  return unfinished.moving == Moving::to_archive
-             ? finish_packing(layout, unfinished)
-             : finish_unpacking(MovingNames(layout, unfinished.id));
+  return unfinished.moving == Moving::to_archive ? finish_packing(layout, unfinished)
+                                                 : finish_unpacking(layout, unfinished.id);
 }
 
 Result<> finish_interrupted(const Layout& layout) {
