@@ -183,10 +183,11 @@ bool Documents::is_folder() const {
   return fs::is_directory(files_.root(), none);
 }
 
-// The other program has its file in place after a few times, or it never rests.
+// The other program has its file in place after a few times, or it is waited for like a lock.
 Result<> Documents::retry(const std::function<Result<bool>()>& attempt) {
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
-  for (int tries = 0; tries < kTries; ++tries) {
+  const auto deadline = std::chrono::steady_clock::now() + options_.busy_timeout;
+  for (int tries = 0; tries < kTries || std::chrono::steady_clock::now() < deadline; ++tries) {
     REPRISE_ASSIGN(const bool done, attempt());
     if (done) {
       return {};
