@@ -340,6 +340,20 @@ TEST(CurlTransport, UsesAConnectionAgain) {
   EXPECT_EQ(connections, 1);
 }
 
+class ThrowingBody final : public BodySource {
+ public:
+  Result<std::size_t> read(std::span<char> /*into*/) override { throw 42; }
+  Result<> rewind() override { return {}; }
+};
+
+TEST(CurlTransport, WhatABodyThrowsReachesTheCaller) {
+  const Loopback server([](Peer& peer) { peer.wait_for_close(); });
+  ThrowingBody body;
+  Kept kept;
+  const Request request{.method = "POST", .url = server.url(), .source = &body};
+  EXPECT_THROW((void)make_curl_transport()->send(request, kept, {}), int);
+}
+
 TEST(CurlTransport, WhatAReceiverThrowsReachesTheCaller) {
   const Loopback server([](Peer& peer) {
     peer.read_request();

@@ -35,7 +35,6 @@ using engine::reduce;
 constexpr std::int64_t kBatch = 1000;
 constexpr std::int64_t kBatchBytes = 512 << 10;
 constexpr std::size_t kNameMax = 100;
-constexpr std::string_view kResponseFile = "response.json";  // what a provider answered, as it came
 constexpr std::string_view kKeepsResponses = "openai-responses";
 
 // FNV-1a: ids may be longer than an operation id has room for.
@@ -339,7 +338,7 @@ class Copy {
     if (!bytes) {
       return {};  // it has gone meanwhile
     }
-    if (entry.name.substr(entry.name.rfind('/') + 1) == kResponseFile) {
+    if (entry.name.substr(entry.name.rfind('/') + 1) == store::kResponseFile) {
       std::string redacted = store::redact_headers(*bytes);
       if (redacted != *bytes) {
         losses_.insert(cat(what, ": headers that are secret"));

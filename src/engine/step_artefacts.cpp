@@ -28,6 +28,7 @@
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/redact.h"
 #include "store/usage_sum.h"
 
 namespace reprise {
@@ -328,7 +329,7 @@ void StepArtefacts::on_answer(const Message& answer) {
       .field("timestamp", format_time(answer.created_at))
       .field("finishReason", answer.state == MessageState::complete ? "stop" : "length")
       .close();
-  results_[{step_, "response.json"}] = pretty(response);
+  results_[{step_, std::string(store::kResponseFile)}] = pretty(response);
   results_[{step_, std::string(kAnswer)}] = plain_text(answer);
   if (answer.usage) {
     store::add_usage(usage_, *answer.usage);

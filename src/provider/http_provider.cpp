@@ -96,8 +96,7 @@ class HttpProvider final : public Provider {
         codec_(std::move(codec)),
         options_(std::move(options)),
         seams_(std::move(seams)),
-        own_host_(ascii_lower(http::host_of(options_.base_url)) ==
-                  http::host_of(kind.default_url)) {}
+        own_host_(http::is_same_server(options_.base_url, kind.default_url)) {}
 
   std::string_view name() const override { return codec_->name(); }
   bool keeps_responses() const override { return codec_->keeps_responses(); }

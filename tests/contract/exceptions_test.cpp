@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "contract/store_contract.h"
@@ -52,6 +56,47 @@ TEST_P(StoreContract, WhatAnEditThrowsChangesNothing) {
   EXPECT_EQ(must(offers().todos->todos(id)).size(), 1U);
   ASSERT_TRUE(offers().todos->edit_todos(id, add));
   EXPECT_EQ(must(offers().todos->todos(id)).size(), 2U);
+}
+
+// Writers of several threads may share a transaction, which one of them leads for all.
+TEST_P(StoreContract, WhatAnEditThrowsReachesItsOwnThread) {
+  REPRISE_NEEDS(offers().todos != nullptr && holds().many_sessions);
+  constexpr int kThreads = 6;
+  constexpr int kEdits = 15;
+  std::vector<SessionId> ids;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    ids.push_back(create(std::string(1, static_cast<char>('a' + thread))));
+  }
+  std::atomic<int> thrown = 0;
+  std::atomic<int> edited = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      const bool throws = thread % 2 == 0;
+      threads.emplace_back([&, throws, id = ids.at(static_cast<std::size_t>(thread))] {
+        for (int i = 0; i < kEdits; ++i) {
+          try {
+            const auto edit = [throws](std::vector<Todo>& todos) -> Result<> {
+              todos.push_back({"one", TodoStatus::pending, "", {}});
+              if (throws) {
+                throw 42;
+              }
+              return {};
+            };
+            edited += offers().todos->edit_todos(id, edit) ? 1 : 0;
+          } catch (int) {
+            ++thrown;
+          }
+        }
+      });
+    }
+  }
+  EXPECT_EQ(thrown, kThreads / 2 * kEdits);
+  EXPECT_EQ(edited, kThreads / 2 * kEdits);
+  for (int thread = 0; thread < kThreads; ++thread) {
+    const auto todos = must(offers().todos->todos(ids.at(static_cast<std::size_t>(thread))));
+    EXPECT_EQ(std::ssize(todos), thread % 2 == 0 ? 0 : kEdits);
+  }
 }
 
 TEST_P(StoreContract, WhatABlobsSinkThrowsReachesTheReader) {

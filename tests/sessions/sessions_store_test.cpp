@@ -372,5 +372,20 @@ TEST_F(Listing, IsNotDeceived) {
   EXPECT_EQ(from_ends(closed("last")), must(get(*store_, session_id("last"))).info);
 }
 
+// Programs that know no lock are waited for like a lock, however often they write meanwhile.
+TEST_F(SessionsStore, AnEditOutlastsAnotherProgramThatKeepsWriting) {
+  const SessionId id = session("busy").info.id;
+  must(store_->create(session("busy")));
+  const fs::path file = active(id.str());
+  int tries = 0;
+  const auto edit = [&](std::vector<Todo>& todos) -> Result<> {
+    todos = {{"done at last", TodoStatus::pending, "", {}}};
+    return ++tries <= 30 ? replace_file(file, must(read_file(file))) : Result<>();
+  };
+  must(store_->offers().todos->edit_todos(id, edit));
+  EXPECT_EQ(tries, 31);
+  EXPECT_EQ(must(store_->offers().todos->todos(id)).size(), 1U);
+}
+
 }  // namespace
 }  // namespace reprise::test

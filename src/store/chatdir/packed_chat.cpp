@@ -46,7 +46,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kFactsBytesMax = std::int64_t{64} << 20;
-constexpr std::string_view kResponseFile = "response.json";
 
 // The chat's files by the names they get in the zip; those of folders end with '/'.
 Result<> list_files(const fs::path& folder, const std::string& prefix,
