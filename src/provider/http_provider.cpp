@@ -34,6 +34,7 @@
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
+#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
