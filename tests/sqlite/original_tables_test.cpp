@@ -51,8 +51,10 @@ class OriginalTables : public testing::Test {
     plain.run(std::string(kFirstRelease));
     plain.run(std::string(kLaterForm));
     plain.run(
-        "INSERT INTO sessions(id, title, model, token_count) VALUES('a', 'A', 'm', 40);"
-        "INSERT INTO messages(session_id, seq, role, content) VALUES('a', 0, 'user',"
+        "INSERT INTO sessions(id, title, model, token_count, created_at, updated_at)"
+        " VALUES('a', 'A', 'm', 40, '2026-01-18 20:00:00', '2026-01-18 20:00:05');"
+        "INSERT INTO messages(session_id, seq, role, created_at, content)"
+        " VALUES('a', 0, 'user', '2026-01-18 20:00:05',"
         " '[{\"type\":\"tool_result\",\"text\":\"[Tool result stored \xE2\x80\x94 9000 bytes from"
         " \\\"shell\\\".\\nFirst 200 chars: xxx...]\\nUse the \\\"read_result\\\" tool with"
         " ref_id=\\\"blob-1\\\" to read specific portions.\",\"tool_use_id\":\"t\"}]');"
