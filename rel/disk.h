@@ -27,7 +27,7 @@ enum class Arrival : std::uint8_t {
   minimal,
 };
 
-class DiskRecord final : public ChangeListener {
+class DiskRecord : public ChangeListener {
  public:
   // What is in the folder now is certain.
   explicit DiskRecord(const std::filesystem::path& folder);
@@ -42,6 +42,10 @@ class DiskRecord final : public ChangeListener {
 
   // The same where nothing arrives but what must.
   void write_certain(Arrival arrival, const std::filesystem::path& target) const;
+
+  // What a power cut could still undo in the minimal model: "the bytes of PATH", "the name PATH",
+  // "the removal of PATH".
+  std::vector<std::string> unsynced() const;
 
   void opened(int fd, std::string_view path, bool is_new, bool emptied) override;
   void closed(int fd) override;
@@ -93,6 +97,8 @@ class DiskRecord final : public ChangeListener {
 
   int add_node(Sort sort, std::string bytes = {});
   Name name_of(std::string_view path) const;
+  std::string path_of(const Name& name) const;
+  std::string path_of(int node) const;
   void load(const std::filesystem::path& folder, int node);
   void take_unseen_bytes(int node, const std::filesystem::path& path);
   std::vector<bool> certain(std::size_t cut, Arrival arrival) const;

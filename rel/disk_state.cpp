@@ -6,10 +6,12 @@
 #include <fstream>
 #include <ios>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "disk.h"
 
 namespace reprise::rel {
@@ -154,6 +156,45 @@ void DiskRecord::write_state(std::size_t cut, Arrival arrival, const Chance& cha
   fs::remove_all(target);
   fs::create_directories(target);
   write_tree(state, kRoot, target);
+}
+
+std::string DiskRecord::path_of(const Name& name) const {
+  return name.folder == kRoot ? name.name : cat(path_of(name.folder), "/", name.name);
+}
+
+// "" for what has no name any more.
+std::string DiskRecord::path_of(int node) const {
+  const auto found = std::ranges::find(now_, node, &Names::value_type::second);
+  return found == now_.end() ? "" : path_of(found->first);
+}
+
+std::vector<std::string> DiskRecord::unsynced() const {
+  const std::vector<bool> sure = certain(changes_.size(), Arrival::minimal);
+  Names on_disk = at_begin_;  // or surely once there
+  std::set<std::string> out;
+  for (std::size_t i = 0; i < changes_.size(); ++i) {
+    const Change& change = changes_[i];
+    const bool is_name =
+        change.what == Change::What::set_name || change.what == Change::What::move_name;
+    if (sure[i]) {
+      if (is_name) {
+        on_disk[change.name] = change.node;
+      }
+    } else if (is_name) {
+      const auto now = now_.find(change.name);
+      if (now != now_.end() && now->second == change.node) {
+        out.insert(cat("the name ", path_of(change.name)));
+      }
+    } else if (change.what == Change::What::clear_name) {
+      if (on_disk.contains(change.name) && !now_.contains(change.name) &&
+          (change.name.folder == kRoot || !path_of(change.name.folder).empty())) {
+        out.insert(cat("the removal of ", path_of(change.name)));
+      }
+    } else if (change.what != Change::What::sync && !path_of(change.node).empty()) {
+      out.insert(cat("the bytes of ", path_of(change.node)));
+    }
+  }
+  return {out.begin(), out.end()};
 }
 
 void DiskRecord::write_tree(const State& state, int folder, const fs::path& target) const {

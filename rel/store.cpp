@@ -16,6 +16,7 @@
 
 #include "clock_life.h"
 #include "crowd.h"
+#include "durable.h"
 #include "full_disk.h"
 #include "history.h"
 #include "kill_points.h"
@@ -102,6 +103,8 @@ const std::map<std::string_view, Trial>& trials() {
          return fail_at_calls(history, effort.call_stride);
        })},
       {"power", cut_power},
+      {"durable",
+       [](const Kind& kind, const Effort& /*effort*/) { return leave_nothing_unsynced(kind); }},
       {"clock", on_history([](const History& history, const Effort& /*effort*/) {
          return live_under_clocks(history);
        })},
@@ -150,7 +153,8 @@ int run(std::vector<std::string> words) {
   }
   if (words.empty() || !trials().contains(words.front())) {
     return usage(
-        "rel_store kill|errors|power|disk|full|clock|upgrade|crowd|contention|stop [--long] "
+        "rel_store kill|errors|power|durable|disk|full|clock|upgrade|crowd|contention|stop "
+        "[--long] "
         "[STORE...]");
   }
   const std::string& trial = words.front();

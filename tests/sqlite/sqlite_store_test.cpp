@@ -379,6 +379,18 @@ TEST_F(SqliteStoreTest, RepairsIntoACopy) {
 }
 
 // What is no file might block whoever reads it for ever.
+// The database that repair writes has none.
+TEST_F(SqliteStoreTest, WritesWithALogWhateverTheDatabaseHadBefore) {
+  const fs::path target = folder_.path() / "repaired.db";
+  must(open_at(path())->create(session("s")));
+  must(open_at(path())->offers().repair->repair_into(target));
+  ASSERT_EQ(bytes_of(target).at(18), '\x01');
+  const auto store = open_at(target);
+  must(store->append(kId, {user("with a log")}, {}));
+  EXPECT_EQ(bytes_of(target).at(18), '\x02');
+  EXPECT_TRUE(fs::exists(fs::path(target) += "-wal"));
+}
+
 TEST(SqlitePlace, IsNoPipeAndNoDevice) {
   const TemporaryFolder folder;
   const fs::path pipe = folder.path() / "pipe.db";

@@ -243,8 +243,11 @@ ZipWriter::~ZipWriter() = default;
 Result<ZipWriter> ZipWriter::create(const fs::path& file, Packing packing) {
   const Result<Zip>& zip = libzip();
   REPRISE_TRY(zip);
+  // libzip writes beside it, with the mode of what stands there.
+  REPRISE_ASSIGN(Fd fd, open_file(file, O_RDWR | O_CREAT | O_EXCL, 0600));
+  REPRISE_TRY(fd.close(file));
   int why = 0;
-  zip_t* const archive = zip->open(file.c_str(), ZIP_CREATE | ZIP_EXCL, &why);
+  zip_t* const archive = zip->open(file.c_str(), ZIP_TRUNCATE, &why);
   if (archive == nullptr) {
     return fail(Code::io, cat("cannot create ", file.native(), ": libzip's error ", why));
   }
@@ -281,9 +284,6 @@ Result<> ZipWriter::close() {
   }
   state_->archive = nullptr;
   REPRISE_ASSIGN(Fd fd, open_file(state_->file, O_RDWR));
-  if (::fchmod(fd.get(), 0600) != 0) {
-    return std::unexpected(os_error("set the mode of", state_->file, errno));
-  }
   REPRISE_TRY(sync_file(fd.get(), state_->file));
   REPRISE_TRY(fd.close(state_->file));
   return sync_folder(folder_of(state_->file));

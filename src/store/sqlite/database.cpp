@@ -113,6 +113,10 @@ Result<> Database::prepare() {
   }
   REPRISE_ASSIGN(const Shape shape, shape_of(*first));
   if (shape == Shape::current) {
+    if (!has_log_format(file_)) {
+      // A repaired one, say. Where it cannot be now, commits are as durable without a log.
+      (void)writer_.run_alone([](Connection& connection) { return begin_log(connection); });
+    }
     return {};
   }
   auto made = writer_.run_alone([](Connection& connection) { return make_current(connection); });

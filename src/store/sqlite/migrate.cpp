@@ -284,7 +284,10 @@ Result<> make_current(Connection& connection) {
   } else if (before != Shape::current) {
     REPRISE_TRY(change_after_copy(connection, before));
   }
-  // The log outlives this; a program of the original that is reading puts it off to next time.
+  return begin_log(connection);
+}
+
+Result<> begin_log(Connection& connection) {
   REPRISE_ASSIGN(Statement mode, connection.query("PRAGMA journal_mode=WAL"));
   return mode.run();
 }

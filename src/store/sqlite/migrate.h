@@ -24,6 +24,10 @@ Result<Shape> shape_of(Connection& connection);
 // writer's lock; does nothing when another process was faster.
 Result<> make_current(Connection& connection);
 
+// Makes it one with a log; nothing when it is one. Called as make_current(). Somebody who reads
+// puts it off to the next time that the database is opened.
+Result<> begin_log(Connection& connection);
+
 // Marks a database that has our tables as current.
 Result<> set_version(Connection& connection);
 

@@ -29,6 +29,9 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
+// As FULL where there is a log; without one the journal's name goes for certain, too, and with it
+// the way back behind what was acknowledged.
+constexpr const char* kSyncedCommits = "PRAGMA synchronous=EXTRA";
 constexpr std::size_t kGroupMax = 512;
 constexpr microseconds kGatherMax{200};
 constexpr int kLogPagesMax = 1000;   // 4 MB: then the log goes into the database
@@ -216,7 +219,7 @@ Result<Connection*> Writer::connection() {
   const bool is_new = !connection_;
   if (is_new) {
     REPRISE_ASSIGN(connection_, Connection::open(file_, OpenMode::write, busy_timeout_));
-    REPRISE_TRY(connection_->script("PRAGMA synchronous=FULL"));
+    REPRISE_TRY(connection_->script(kSyncedCommits));
     durability_ = Durability::disk;
   }
   REPRISE_TRY(settle_log());
@@ -279,7 +282,7 @@ Result<> Writer::set_durability(Durability durability) {
   if (durability == durability_) {
     return {};
   }
-  REPRISE_TRY(connection_->script(durability == Durability::disk ? "PRAGMA synchronous=FULL"
+  REPRISE_TRY(connection_->script(durability == Durability::disk ? kSyncedCommits
                                                                  : "PRAGMA synchronous=NORMAL"));
   durability_ = durability;
   return {};
