@@ -46,6 +46,15 @@ TEST_F(LockFileTest, IsPrivate) {
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
+TEST_F(LockFileTest, IsNoLinkNorAFolder) {
+  std::filesystem::create_symlink("elsewhere", path_);
+  EXPECT_FALSE(LockFile::open(path_));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  std::filesystem::remove(path_);
+  std::filesystem::create_directory(path_);
+  EXPECT_FALSE(LockFile::open(path_));
+}
+
 TEST_F(LockFileTest, TellsWhetherItIsHeld) {
   EXPECT_FALSE(LockFile::is_held(path_)) << "there is none";
   const auto file = open();

@@ -114,7 +114,8 @@ class CopyCommand final : public Command {
 
   Exit end(Context& context) {
     print(context);
-    const bool is_whole = failed_ == 0 && counts_[CopyFate::conflict] == 0 && damage_.empty();
+    const bool is_whole =
+        failed_ == 0 && !is_damaged_ && counts_[CopyFate::conflict] == 0 && damage_.empty();
     return is_whole ? Exit::done : Exit::failed;
   }
 
@@ -149,6 +150,7 @@ class CopyCommand final : public Command {
     }
     ++counts_[copied->fate];
     messages_ += copied->messages;
+    is_damaged_ = is_damaged_ || copied->is_damaged;
     object.field("result", to_string(copied->fate)).field("messages", copied->messages);
     if (!copied->detail.empty()) {
       object.field("detail", copied->detail);
@@ -188,6 +190,7 @@ class CopyCommand final : public Command {
   std::int64_t failed_ = 0;
   std::int64_t messages_ = 0;
   std::vector<Damage> damage_;  // what could not be listed
+  bool is_damaged_ = false;     // part of what was copied
   std::string rows_;
 };
 

@@ -122,6 +122,7 @@ class Copy {
                    source_.read(id_, {.from = at, .to = source_head}, take));
     for (const Damage& part : report.damage) {
       losses_.insert(cat("a damaged part: ", part.where, ": ", part.reason));
+      copied_.is_damaged = true;
     }
     at = end;
     return messages;
@@ -147,7 +148,8 @@ class Copy {
   Result<> messages(Seq source_head) {
     Seq at_target;
     std::vector<Message> last;  // waits for the next one: only the last batch waits for the disk
-    for (Seq at; at < source_head;) {
+    Seq at;
+    do {  // once for a session without messages: all of them may be damaged
       if (stop_.stop_requested()) {
         return fail(Code::cancelled, cat("copying stopped at message ", at.value));
       }
@@ -167,7 +169,7 @@ class Copy {
         REPRISE_TRY(append(std::exchange(last, std::move(batch)), Durability::os));
         at_target = at_target.next(std::ssize(last));
       }
-    }
+    } while (at < source_head);
     return append(std::move(last), Durability::disk);
   }
 

@@ -35,6 +35,7 @@ struct CopiedSession {
   std::int64_t messages = 0;        // appended now
   std::string detail;               // of a conflict: where the two differ
   std::vector<std::string> losses;  // one line each
+  bool is_damaged = false;          // some of them are parts of the source that cannot be read
 };
 
 // An Error: it stopped in between (a failing store, cancelled); copying again goes on.

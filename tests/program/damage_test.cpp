@@ -1,0 +1,191 @@
+// How every command ends when something in a store is damaged: each file of each store cut, with
+// other bytes in its middle, and replaced. The codes are in damage.txt, a line for each damage;
+// REPRISE_RECORD=1 writes it anew, to be looked through. What holds of all of them is checked
+// apart.
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "program/full_store.h"
+#include "program/program_fixture.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kId = "01990000-0000-7000-8000-000000000001";
+
+// Each on a store of its own.
+std::vector<std::vector<std::string>> every_command() {
+  return {
+      {"list", "--all"},
+      {"show", kId},
+      {"info", kId},
+      {"todo", kId},
+      {"verify"},
+      {"copy", "STORE", "sqlite:copied.db"},
+      {"backup", "backup"},
+      {"ask", "-r", kId, "hello"},
+      {"ask", "--new", "hello"},
+      {"rename", kId, "another"},
+      {"fork", kId},
+      {"close", kId},
+      {"todo", kId, "add", "more"},
+      {"archive", kId},
+      {"restore", "01990000-0000-7000-8000-000000000004"},
+      {"delete", kId},
+      {"delete", kId, "--purge"},
+      {"cleanup", "--older-than", "1d"},
+      {"clear"},
+      {"resume", "--plain"},
+      {"chat", "--plain", "-r", kId},
+      {"doctor"},
+  };
+}
+
+struct Damaging {
+  std::string name;
+  std::string (*change)(std::string bytes);
+};
+
+std::vector<Damaging> every_damage() {
+  return {
+      {"whole", [](std::string bytes) { return bytes; }},
+      {"cut", [](std::string bytes) { return bytes.substr(0, bytes.size() / 2); }},
+      {"changed",
+       [](std::string bytes) {
+         bytes.replace(bytes.size() / 2, bytes.size() / 8 + 1, bytes.size() / 8 + 1, '\xEE');
+         return bytes;
+       }},
+      {"replaced", [](std::string /*bytes*/) { return std::string("no such format"); }},
+  };
+}
+
+class DamageTest : public ProgramTest, public testing::WithParamInterface<const char*> {
+ protected:
+  std::string kind() const { return GetParam(); }
+  fs::path whole() const { return home() / "whole"; }
+
+  void make() {
+    fs::create_directory(whole());
+    must(replace_file(project() / "machine_secret", std::string(64, 'a')));
+    const auto spell = [](std::string_view name) { return std::string(name); };
+    const fs::path place = whole() / "store";
+    if (kind() == "sqlite") {
+      fill(*must(open_sqlite_store(place, {})), spell, project().native());
+      // All of it in one file.
+      must(must(open_sqlite_store(place, {}))->offers().backup->backup(whole() / "one"));
+      for (const char* const end : {"", "-wal", "-shm", "-lock"}) {
+        fs::remove(fs::path(place) += end);
+      }
+      fs::rename(whole() / "one", place);
+    } else if (kind() == "sessions") {
+      fill(*must(open_sessions_store(place, {})), spell, project().native());
+    } else if (kind() == "chatdir") {
+      fill(*must(open_chatdir_store(place, {}, {})), spell, project().native());
+    } else {
+      fill(*must(open_sqlite_store(home() / "full.db", {})), spell, project().native());
+      const std::string to = cat(kind(), ":", place.native());
+      EXPECT_EQ(run({"copy", cat("sqlite:", (home() / "full.db").native()), to, kId}).code, 0);
+    }
+  }
+
+  // Those of one session stand for those of the others.
+  std::vector<fs::path> files() const {
+    std::vector<fs::path> out;
+    for (const auto& entry : fs::recursive_directory_iterator(whole())) {
+      const std::string name = entry.path().filename();
+      const fs::path relative = entry.path().lexically_relative(whole());
+      const bool is_other =
+          relative.native().find("0000-7000-8000-00000000000") != std::string::npos &&
+          relative.native().find(kId) == std::string::npos;
+      if (entry.is_regular_file() && !name.ends_with("lock") && !is_other) {
+        out.push_back(relative);
+      }
+    }
+    std::ranges::sort(out);
+    return out;
+  }
+
+  Done run_on(const fs::path& file, const Damaging& damage, const std::vector<std::string>& line) {
+    const fs::path place = project() / "there";
+    fs::remove_all(place);
+    fs::remove_all(project() / "backup");
+    for (const char* const end : {"", "-wal", "-shm", "-lock"}) {
+      fs::remove(project() / cat("copied.db", end));
+    }
+    fs::copy(whole(), place, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+    must(replace_file(place / file, damage.change(must(read_file(place / file)))));
+    const std::string store = cat(kind(), ":", (place / "store").native());
+    std::vector<std::string> words = {"--store", store, "--yes"};
+    for (const std::string& word : line) {
+      words.push_back(word == "STORE" ? store : word);
+    }
+    return run(words);
+  }
+};
+
+std::string text_of(const std::vector<std::string>& line) {
+  std::string out;
+  for (const std::string& word : line) {
+    if (word != kId && word != "hello" && !word.starts_with("0199")) {
+      out += cat(out.empty() ? "" : " ", word);
+    }
+  }
+  return out;
+}
+
+TEST_P(DamageTest, IsInTheExitCode) {
+  make();
+  std::string table;
+  for (const fs::path& file : files()) {
+    for (const Damaging& damage : every_damage()) {
+      std::string line = cat(kind(), " ", file.native(), " ", damage.name, ":");
+      std::map<std::string, int> codes;
+      for (const auto& command : every_command()) {
+        SCOPED_TRACE(cat(line, " ", text_of(command)));
+        const Done done = run_on(file, damage, command);
+        codes[text_of(command)] = done.code;
+        EXPECT_TRUE(done.code == 0 || done.code == 1 || done.code == 2) << done.code << done.err;
+        EXPECT_TRUE(done.code == 0 || done.err.find("reprise: ") != std::string::npos);
+        // Who is told of damage is told by the code as well.
+        const bool is_told = done.err.find("damaged: ") != std::string::npos;
+        EXPECT_FALSE(done.code == 0 && is_told) << done.err;
+        if (done.code != 0) {
+          line += cat(" ", text_of(command), "=", done.code);
+        }
+      }
+      // What is copied in silence is whole.
+      if (codes["verify"] != 0) {
+        EXPECT_EQ(codes["copy STORE sqlite:copied.db"], 1) << line;
+      }
+      table += line + "\n";
+    }
+  }
+  const fs::path golden = fs::path(PROGRAM_GOLDEN) / ".." / "damage" / (kind() + ".txt");
+  if (std::getenv("REPRISE_RECORD") != nullptr) {
+    must(replace_file(golden, table));
+  }
+  EXPECT_EQ(table, read_file(golden).value_or(""));
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, DamageTest,
+                         testing::Values("sqlite", "sessions", "chatdir", "context", "chain"),
+                         [](const auto& one) { return std::string(one.param); });
+
+}  // namespace
+}  // namespace reprise::test

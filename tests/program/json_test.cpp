@@ -1,0 +1,223 @@
+// What the commands print as JSON, from a store where every field has a value of its own: each
+// document is as in json/NAME.json, so that no two fields can be taken for one another. What
+// docs/json.md names is printed somewhere, and every field has such a value somewhere.
+// REPRISE_RECORD=1 writes the files anew; what changed in them is to be looked through.
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <regex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "fake_provider/fake_provider.h"
+#include "fake_provider/json_value.h"
+#include "program/full_store.h"
+#include "program/program_fixture.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Document {
+  std::string name;  // of its file
+  std::vector<std::string> words;
+  bool is_of_the_machine = false;  // what it says is not the same everywhere
+};
+
+const std::string kFull = "01990000-0000-7000-8000-000000000001";
+const std::string kClosed = "01990000-0000-7000-8000-000000000003";
+
+// In this order, on one store. A command that prints no JSON has none.
+std::vector<Document> documents() {
+  return {
+      {"list", {"list", "--all"}},
+      {"list-page", {"list", "--all", "--limit", "1"}},
+      {"show", {"show", kFull}},
+      {"info", {"info", kFull}},
+      {"todo", {"todo", kFull}},
+      {"rename", {"rename", kFull, "renamed"}},
+      {"fork", {"fork", kFull}},
+      {"close", {"close", kFull}},
+      {"cleanup-dry-run", {"cleanup", "--older-than", "1d", "--dry-run"}},
+      {"copy", {"copy", "sqlite:s.db", "chain:conversations.json", kClosed}},
+      {"copy-conflict", {"copy", "sqlite:s.db", "sqlite:damaged.db", kClosed, kFull}},
+      {"show-damaged", {"show", "--store", "sqlite:damaged.db", kFull}},
+      {"info-signed", {"info", "--store", "sessions:signed", kFull}},
+      {"show-signed", {"show", "--store", "sessions:signed", kFull}},
+      {"verify", {"verify"}},
+      {"verify-repair", {"verify", "--repair"}},
+      {"verify-damaged", {"verify", "--store", "sqlite:damaged.db"}},
+      {"backup", {"backup", "backup.db"}},
+      {"cleanup", {"cleanup", "--older-than", "1d", "--yes"}},
+      {"delete", {"delete", kFull, "--yes"}},
+      {"restore", {"restore", kFull}},
+      {"clear", {"clear", "--yes"}},
+      {"purge", {"delete", kClosed, "--yes", "--purge"}},
+      {"models", {"models", "--provider", "openai-responses"}},
+      {"config-show", {"config", "show"}},
+      {"config-path", {"config", "path"}},
+      {"error", {"show", "nonsense"}},
+      {"ask",
+       {"ask", "--new", "--tools", "all", "--provider", "openai-responses", "--model", "fake:tag=x",
+        "think preface call:read_file {\"path\":\"notes.txt\"}"}},
+      {"ask-price", {"ask", "--new", "hello"}},
+      {"ask-dry-run", {"ask", "--new", "--dry-run", "hello"}},
+      {"ask-error", {"ask", "--new", "--provider", "nobody", "hello"}},
+      {"doctor", {"doctor"}, true},
+  };
+}
+
+// What differs from run to run. Ids and times of the store itself stay as they are.
+std::string settled(std::string text, const std::string& home, const std::string& url) {
+  const auto replace = [&text](const std::string& pattern, const std::string& with) {
+    text = std::regex_replace(text, std::regex(pattern), with);
+  };
+  const auto replace_all = [&text](std::string_view what, std::string_view with) {
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) {
+      text.replace(at, what.size(), with);
+    }
+  };
+  replace_all(home, "HOME");
+  replace_all(url, "http://SERVER");
+  replace("20(?!26-01-18)[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z", "NOW");
+  replace("20[0-9]{6}T[0-9]{6}Z", "NOW");
+  replace("\"01(?!990000)[0-9a-f]{6}-[-0-9a-f]{27}\"", "\"ID\"");
+  replace("\"ID\",\"short_id\":\"[^\"]*\"", "\"ID\",\"short_id\":\"SHORT\"");
+  replace("\"next\":\"[^\"]*\"", "\"next\":\"CURSOR\"");
+  replace("(resp|call|rs|msg|fc|chatcmpl)_[0-9a-zA-Z]+", "$1_N");
+  return text;
+}
+
+// Every key with the values it has, where no other key of the same object has that value and it
+// says something.
+void collect(const fake::Value& value, std::map<std::string, bool>& keys,
+             std::set<std::string>& words) {
+  for (const fake::Value& item : value.items) {
+    collect(item, keys, words);
+  }
+  for (const fake::Member& member : value.members) {
+    const fake::Value& own = member.value;
+    const bool holds_more = !own.members.empty() || !own.items.empty();
+    const bool says_something = holds_more || (!own.text.empty() && own.text != "0" &&
+                                               own.text != "null" && own.text != "false");
+    const auto same = std::ranges::count_if(value.members, [&](const fake::Member& other) {
+      return other.value.kind == own.kind && other.value.text == own.text;
+    });
+    keys[member.name] |= says_something && (holds_more || same == 1);
+    words.insert(own.text);
+    collect(own, keys, words);
+  }
+  words.insert(value.text);
+}
+
+class JsonTest : public ProgramTest {
+ protected:
+  JsonTest() : server_(must(fake::FakeProvider::start({.key = {}, .seed = 7}))) {
+    set("OPENAI_BASE_URL", server_->url() + "/v1");
+    set("OPENAI_API_KEY", "sk-none");
+    set("REPRISE_STORE", "sqlite:s.db");
+    make_stores();
+  }
+
+  static void change_database(const fs::path& file, const char* sql) {
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(file.c_str(), &handle), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(handle, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(handle);
+  }
+
+  std::string settled_output(const Document& document) {
+    std::vector<std::string> words = document.words;
+    words.emplace_back("--json");
+    return settled(run(words).out, home().native(), server_->url());
+  }
+
+  static fs::path golden(const Document& document) {
+    return fs::path(PROGRAM_GOLDEN) / (document.name + ".json");
+  }
+
+ private:
+  static std::string spell(std::string_view name) { return cat("the ", name); }
+
+  void make_stores() {
+    const std::string folder = "/somewhere/else";
+    fill(*must(open_sqlite_store(project() / "s.db", {})), spell, folder);
+    fill(*must(open_sqlite_store(project() / "damaged.db", {})), spell, folder);
+    change_database(project() / "damaged.db", "UPDATE messages SET content = '[{' WHERE seq = 2");
+    must(replace_file(project() / "notes.txt", "what is noted"));
+    must(replace_file(project() / ".reprise.toml", "system = \"be brief\"\nmax_tokens = 77\n"));
+    must(replace_file(project() / "machine_secret", std::string(64, 'a')));
+    fill(*must(open_sessions_store(project() / "signed", {})), spell, folder);
+  }
+
+  std::unique_ptr<fake::FakeProvider> server_;
+};
+
+TEST_F(JsonTest, EveryFieldHasAValueOfItsOwn) {
+  std::map<std::string, bool> keys;
+  std::set<std::string> words;
+  for (const Document& document : documents()) {
+    SCOPED_TRACE(document.name);
+    const std::string printed = settled_output(document);
+    if (std::getenv("REPRISE_RECORD") != nullptr && !document.is_of_the_machine) {
+      must(replace_file(golden(document), printed));
+    }
+    if (!document.is_of_the_machine) {
+      EXPECT_EQ(printed, read_file(golden(document)).value_or(""));
+    }
+    for (std::size_t from = 0; from < printed.size();) {
+      const std::size_t end = printed.find('\n', from);
+      collect(must(fake::parse_value(std::string_view(printed).substr(from, end - from))), keys,
+              words);
+      from = end + 1;
+    }
+  }
+  for (const auto& [key, has_value] : keys) {
+    EXPECT_TRUE(has_value) << key << " is never printed with a value of its own";
+  }
+  // Every word that the manual has in backticks is a key or a value, but for names of commands,
+  // codes of errors, and these, which take another store or another end.
+  std::set<std::string> others = {"archived", "continued",    "failed", "forked",
+                                  "unsigned", "unverifiable", "warning"};
+  for (const std::string& command : commands()) {
+    others.insert(command);
+  }
+  for (int code = 0; code <= static_cast<int>(Code::io); ++code) {
+    others.emplace(to_string(static_cast<Code>(code)));
+  }
+  const std::string manual = must(read_file(fs::path(PROGRAM_DOCS) / "json.md"));
+  const std::regex quoted("`([a-z_]+)`");
+  for (std::sregex_iterator at(manual.begin(), manual.end(), quoted), end; at != end; ++at) {
+    const std::string word = (*at)[1];
+    EXPECT_TRUE(keys.contains(word) || words.contains(word) || others.contains(word))
+        << word << " is in docs/json.md, and no document here has it";
+  }
+}
+
+// A command that can print JSON stands in the table.
+TEST_F(JsonTest, EveryCommandIsTried) {
+  const std::set<std::string> without = {"archive", "chat", "resume", "completions", "help", "man"};
+  for (const std::string& command : commands()) {
+    const bool is_tried = std::ranges::any_of(
+        documents(), [&](const Document& document) { return document.words[0] == command; });
+    EXPECT_NE(is_tried, without.contains(command)) << command;
+  }
+}
+
+}  // namespace
+}  // namespace reprise::test

@@ -1,0 +1,52 @@
+#pragma once
+
+// The whole program, called as a function, in a home of its own. The tests here are tables over its
+// commands: what is new is covered without anybody thinking of it, or makes a test fail that names
+// it.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+
+struct Done {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+class ProgramTest : public testing::Test {
+ protected:
+  // In the working folder project(), with the provider echo.
+  ProgramTest();
+
+  const std::filesystem::path& home() const { return home_; }
+  std::filesystem::path project() const { return home_ / "project"; }
+  void set(std::string_view variable, std::string value) {
+    environment_.insert_or_assign(std::string(variable), std::move(value));
+  }
+
+  enum class To { file, terminal };
+  Done run(const std::vector<std::string>& words, To output = To::file);
+  // Standard input is a pipe, which gives the bytes in pieces of so many.
+  Done run_piped(const std::vector<std::string>& words, std::string_view input, std::size_t piece);
+
+  // Names of the commands, the hidden ones, too.
+  static std::vector<std::string> commands();
+
+ private:
+  Done run_with_input(const std::vector<std::string>& words, To output, int input);
+
+  TemporaryFolder folder_;
+  std::filesystem::path home_;
+  std::map<std::string, std::string, std::less<>> environment_;
+};
+
+}  // namespace reprise::test
