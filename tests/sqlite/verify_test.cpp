@@ -99,5 +99,41 @@ TEST_P(SqliteVerify, NamesTheFaultAndItsPlace) {
 INSTANTIATE_TEST_SUITE_P(Faults, SqliteVerify, testing::ValuesIn(kFaults),
                          [](const auto& fault) { return std::string(fault.param.name); });
 
+// The columns of a table that another program has made may be without a NOT NULL.
+TEST(SqliteRepair, ANullCostsNoSession) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "nulls.db";
+  {
+    const auto store = open_at(file);
+    must(store->create(session("s")));
+    must(store->append(session_id("s"), {user("question"), assistant("answer")}, {}));
+  }
+  PlainDatabase plain(file);
+  plain.run("PRAGMA writable_schema = ON");
+  plain.run(
+      "UPDATE sqlite_schema SET sql = replace(sql, ' NOT NULL', '')"
+      " WHERE name IN ('sessions', 'messages')");
+  plain.run("PRAGMA writable_schema = RESET");
+  for (const char* const column :
+       {"title", "model", "working_dir", "created_at", "updated_at", "token_count", "forked_from",
+        "state", "state_before_trash", "mode", "provider", "config", "response_chain", "extra",
+        "input_tokens", "price_source", "system_prompt", "updated_slot"}) {
+    plain.run(cat("UPDATE sessions SET ", column, " = NULL"));
+  }
+  plain.run("UPDATE messages SET role = NULL, created_at = NULL WHERE seq = 0");
+  const auto mended = folder.path() / "mended.db";
+  const VerifyReport report = must(open_at(file)->offers().repair->repair_into(mended));
+  EXPECT_EQ(report.sessions, 1);
+  EXPECT_EQ(report.messages, 2);
+  const auto store = open_at(mended);
+  EXPECT_EQ(must(get(*store, session_id("s"))).info.head, Seq{2});
+  EXPECT_EQ(must(store->list({})).sessions.size(), 1U);
+  const auto messages = must(read_all(*store, session_id("s")));
+  ASSERT_EQ(messages.size(), 2U);
+  EXPECT_EQ(plain_text(messages[0]), "question");
+  EXPECT_EQ(plain_text(messages[1]), "answer");
+  EXPECT_TRUE(must(store->offers().repair->verify()).damage.empty());
+}
+
 }  // namespace
 }  // namespace reprise::test

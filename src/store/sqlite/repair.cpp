@@ -116,21 +116,32 @@ class Salvage {
   std::optional<Error> fault_;
 };
 
-std::string joined(const std::vector<std::string>& names) {
+struct Filled {
+  std::string name;
+  std::string value;  // "?", or that with what stands for a NULL
+};
+
+std::string joined(const std::vector<Filled>& columns, std::string Filled::* part) {
   std::string out;
-  for (const std::string& name : names) {
-    out += cat(out.empty() ? "" : ", ", name);
+  for (const Filled& column : columns) {
+    out += cat(out.empty() ? "" : ", ", column.*part);
   }
   return out;
 }
 
-std::string insert_sql(std::string_view table, const std::vector<std::string>& columns) {
-  std::string marks;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    marks += i == 0 ? "?" : ", ?";
-  }
-  return cat("INSERT OR IGNORE INTO ", table, "(", joined(columns), ") VALUES(", marks, ")");
+std::string insert_sql(std::string_view table, const std::vector<Filled>& columns) {
+  return cat("INSERT OR IGNORE INTO ", table, "(", joined(columns, &Filled::name), ") VALUES(",
+             joined(columns, &Filled::value), ")");
 }
+
+// A table that another program has made may hold NULLs where ours do not. For them stands what a
+// new row would have, but no time of today; keys stay what they are.
+constexpr std::string_view kFilledColumns = R"(SELECT name,
+  CASE WHEN "notnull" = 0 OR pk > 0 THEN '?'
+    WHEN type = 'DATETIME' THEN 'coalesce(?, ''1970-01-01 00:00:00'')'
+    WHEN dflt_value IS NOT NULL THEN 'coalesce(?, ' || dflt_value || ')'
+    WHEN name IN ('model', 'role') THEN 'coalesce(?, '''')'
+    ELSE '?' END FROM pragma_table_info(?))";
 
 class Repairing {
  public:
@@ -140,7 +151,7 @@ class Repairing {
   Result<> run();
 
  private:
-  Result<std::vector<std::string>> columns_of(std::string_view table);
+  Result<std::vector<Filled>> columns_of(std::string_view table);
   Result<> prepare();
   Result<> copy_sessions();
   Result<> copy_messages();
@@ -184,15 +195,15 @@ Result<> Repairing::prepare() {
       " reason TEXT NOT NULL, bytes BLOB, UNIQUE(place, reason))");
 }
 
-Result<std::vector<std::string>> Repairing::columns_of(std::string_view table) {
-  REPRISE_ASSIGN(Statement row, target_.query("SELECT name FROM pragma_table_info(?)", table));
-  std::vector<std::string> columns;
+Result<std::vector<Filled>> Repairing::columns_of(std::string_view table) {
+  REPRISE_ASSIGN(Statement row, target_.query(kFilledColumns, table));
+  std::vector<Filled> columns;
   while (true) {
     REPRISE_ASSIGN(const bool more, row.step());
     if (!more) {
       return columns;
     }
-    columns.push_back(row.text(0));
+    columns.push_back({row.text(0), row.text(1)});
   }
 }
 
@@ -225,11 +236,20 @@ Result<> Repairing::note(std::string_view table, const std::optional<Error>& fau
 Result<> Repairing::copy_sessions() {
   REPRISE_ASSIGN(const auto columns, columns_of("sessions"));
   const std::string sql = insert_sql("sessions", columns);
-  Salvage salvage(source_, cat("SELECT rowid, ", joined(columns), " FROM sessions"), "rowid");
+  const std::string names = joined(columns, &Filled::name);
+  Salvage salvage(source_, cat("SELECT rowid, id, ", names, " FROM sessions"), "rowid");
   const Row copy = [&](const Statement& row) -> Result<> {
-    REPRISE_TRY(insert(sql, row, 1, columns.size()));
-    report_.sessions += target_.changes();
-    return {};
+    REPRISE_TRY(insert(sql, row, 2, columns.size()));
+    if (target_.changes() != 0) {
+      ++report_.sessions;
+      return {};
+    }
+    REPRISE_ASSIGN(const std::int64_t again,
+                   target_.integer("SELECT 1 FROM sessions WHERE id = ?", row.bytes(1)));
+    return again != 0 ? Result<>()  // a row both walks have met
+                      : keep_damage({row_place(file_, "sessions", row.integer(0)),
+                                     "it cannot stand in the new database", ""},
+                                    row.bytes(1));
   };
   REPRISE_TRY(salvage.run(copy));
   return note("sessions", salvage.fault());
@@ -238,8 +258,8 @@ Result<> Repairing::copy_sessions() {
 Result<> Repairing::copy_messages() {
   REPRISE_ASSIGN(const auto columns, columns_of("messages"));
   const std::string sql = insert_sql("messages", columns);
-  Salvage salvage(source_, cat("SELECT ", kMessageColumns, ", ", joined(columns), " FROM messages"),
-                  "id");
+  const std::string names = joined(columns, &Filled::name);
+  Salvage salvage(source_, cat("SELECT ", kMessageColumns, ", ", names, " FROM messages"), "id");
   REPRISE_TRY(
       salvage.run([&](const Statement& row) { return copy_message(row, sql, columns.size()); }));
   return note("messages", salvage.fault());
@@ -275,10 +295,14 @@ Result<> Repairing::copy_table(std::string_view table) {
   REPRISE_ASSIGN(const auto columns, columns_of(table));
   const std::string sql = insert_sql(table, columns);
   std::optional<Error> fault;
-  auto rows = source_.prepare(cat("SELECT ", joined(columns), " FROM ", table));
+  auto rows = source_.prepare(cat("SELECT ", joined(columns, &Filled::name), " FROM ", table));
   auto more = rows ? rows->step() : Result<bool>(std::unexpected(rows.error()));
   while (more && *more) {
     REPRISE_TRY(insert(sql, *rows, 0, columns.size()));
+    if (target_.changes() == 0) {
+      REPRISE_TRY(keep_damage(
+          {cat(file_, ": ", table), "it has rows that cannot stand in the new database", ""}, ""));
+    }
     more = rows->step();
   }
   if (!more) {
