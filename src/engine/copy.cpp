@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -131,12 +132,16 @@ class Copy {
   // Where no words go, the ids under which their provider keeps them do.
   Result<> add_responses(Session& reduced, Seq source_head) {
     std::vector<ResponseLink>& chain = reduced.response_chain;
+    std::set<std::pair<std::string, std::string>> links;
+    for (const ResponseLink& link : chain) {
+      links.emplace(link.provider, link.response_id);
+    }
     for (Seq at; at < source_head;) {
       REPRISE_ASSIGN(const std::vector<Message> batch, next_batch(at, source_head));
       for (const Message& message : batch) {
-        const ResponseLink link{message.provider, message.response_id};
-        if (ends_a_kept_turn(message) && std::ranges::find(chain, link) == chain.end()) {
-          chain.push_back(link);
+        if (ends_a_kept_turn(message) &&
+            links.emplace(message.provider, message.response_id).second) {
+          chain.push_back({message.provider, message.response_id});
         }
       }
     }

@@ -1,6 +1,9 @@
 #include "store/delta.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,12 +18,19 @@ namespace reprise::store {
 namespace {
 
 void add_extra(Extra& extra, const Extra& more) {
+  if (more.empty()) {
+    return;
+  }
+  std::map<std::string, std::size_t, std::less<>> places;
+  for (std::size_t i = 0; i < extra.size(); ++i) {
+    places.try_emplace(extra[i].name, i);
+  }
   for (const ExtraField& field : more) {
-    const auto known = std::ranges::find(extra, field.name, &ExtraField::name);
-    if (known == extra.end()) {
+    const auto [place, is_new] = places.try_emplace(field.name, extra.size());
+    if (is_new) {
       extra.push_back(field);
     } else {
-      known->value = field.value;
+      extra[place->second].value = field.value;
     }
   }
 }

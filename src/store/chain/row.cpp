@@ -1,6 +1,7 @@
 #include "store/chain/row.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -130,12 +131,14 @@ void correct(Session& session, const Session& native, const RowReader& reader) {
   };
   newer(session.info.created_at, reader.created());
   newer(session.info.updated_at, reader.updated());
+  std::map<std::string_view, std::string_view> providers;
+  for (const ResponseLink& noted : session.response_chain) {
+    providers.try_emplace(noted.response_id, noted.provider);
+  }
   std::vector<ResponseLink> chain = native.response_chain;
   for (ResponseLink& link : chain) {
-    const auto noted =
-        std::ranges::find(session.response_chain, link.response_id, &ResponseLink::response_id);
-    if (noted != session.response_chain.end()) {
-      link.provider = noted->provider;
+    if (const auto noted = providers.find(link.response_id); noted != providers.end()) {
+      link.provider = noted->second;
     }
   }
   if (!std::ranges::equal(session.response_chain, chain, {}, &ResponseLink::response_id,

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +45,14 @@ const std::string* Members::find(std::string_view name) const {
   return member == members_.end() ? nullptr : &member->json;
 }
 
+std::map<std::string_view, std::string_view> Members::texts() const {
+  std::map<std::string_view, std::string_view> all;
+  for (const Member& member : members_) {
+    all.try_emplace(member.name, member.json);
+  }
+  return all;
+}
+
 const std::vector<Members::Member>& Members::sorted() {
   std::ranges::stable_sort(members_, {}, &Member::name);
   return members_;
@@ -53,29 +64,37 @@ void Members::replace(std::string_view name, std::string json) {
 
 int Members::restore(const std::vector<SpelledPart>& spelled, std::string_view place) {
   int count = 0;
+  const SpelledBefore before(spelled);
+  std::set<std::string, std::less<>> names;
   for (Member& member : members_) {
-    if (const auto* bytes = spelled_before(spelled, cat(place, "/", member.name), member.json)) {
+    names.insert(member.name);
+    if (const auto* bytes = before.find(cat(place, "/", member.name), member.json)) {
       member.json = *bytes;
       ++count;
     }
   }
   const std::string prefix = cat(place, "/");
   for (const SpelledPart& part : spelled) {
-    const std::string_view name =
-        std::string_view(part.place).substr(std::min(prefix.size(), part.place.size()));
-    if (part.written.empty() && part.place.starts_with(prefix) && find(name) == nullptr) {
-      raw(name, part.bytes);
+    if (!part.written.empty() || !part.place.starts_with(prefix)) {
+      continue;
+    }
+    if (const auto [name, is_new] = names.insert(part.place.substr(prefix.size())); is_new) {
+      raw(*name, part.bytes);
       ++count;
     }
   }
   return count;
 }
 
-const std::string* spelled_before(const std::vector<SpelledPart>& spelled, std::string_view place,
-                                  std::string_view json) {
-  const auto part = std::ranges::find_if(
-      spelled, [&](const SpelledPart& one) { return one.place == place && one.written == json; });
-  return part == spelled.end() ? nullptr : &part->bytes;
+SpelledBefore::SpelledBefore(const std::vector<SpelledPart>& spelled) {
+  for (const SpelledPart& part : spelled) {
+    parts_.try_emplace({part.place, part.written}, &part.bytes);
+  }
+}
+
+const std::string* SpelledBefore::find(std::string_view place, std::string_view json) const {
+  const auto part = parts_.find({place, json});
+  return part == parts_.end() ? nullptr : part->second;
 }
 
 std::string Members::object() {
@@ -96,9 +115,9 @@ std::string Members::object() {
 
 Extra extra_members(const Extra& fields, std::span<const std::string_view> taken) {
   Extra members;
+  std::set<std::string_view> names(taken.begin(), taken.end());
   for (const ExtraField& field : fields) {
-    if (std::ranges::find(taken, field.name) == taken.end() &&
-        std::ranges::find(members, field.name, &ExtraField::name) == members.end()) {
+    if (names.insert(field.name).second) {
       members.push_back({field.name, json::take(json::compact(field.value.text()))});
     }
   }

@@ -2,9 +2,11 @@
 
 // The members of an object on their way into a file: in byte order, each on its line.
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reprise/json.h"
@@ -25,6 +27,8 @@ class Members {
 
   const std::string* find(std::string_view name) const;   // nullptr: it is not there
   void replace(std::string_view name, std::string json);  // of one that is there
+  // All of them by name, the first of each. Until the next change.
+  std::map<std::string_view, std::string_view> texts() const;
   // Those that would be written as they were give way to what stood in the file, at "PLACE/NAME".
   // How many did.
   int restore(const std::vector<SpelledPart>& spelled, std::string_view place);
@@ -47,10 +51,17 @@ class Members {
 // taken, or that an earlier one has. As they are read back.
 Extra extra_members(const Extra& fields, std::span<const std::string_view> taken);
 
-// What stood at `place` in the file, where `json` would be written now; nullptr: it was that, or it
-// has changed.
-const std::string* spelled_before(const std::vector<SpelledPart>& spelled, std::string_view place,
-                                  std::string_view json);
+// What other programs' parts of the file, which must outlive it, were spelled like.
+class SpelledBefore {
+ public:
+  explicit SpelledBefore(const std::vector<SpelledPart>& spelled);
+  // What stood at `place`, where `json` would be written now; nullptr: it was that, or it has
+  // changed.
+  const std::string* find(std::string_view place, std::string_view json) const;
+
+ private:
+  std::map<std::pair<std::string_view, std::string_view>, const std::string*> parts_;
+};
 
 // "\n" and two blanks for each level.
 void append_line(std::string& out, int depth);

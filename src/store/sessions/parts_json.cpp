@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -179,14 +180,15 @@ std::string write_config(const Config& config, const std::vector<SpelledPart>& s
 
 void note_config(std::string_view raw, const Config& config, std::vector<SpelledPart>& spelled) {
   Members written = config_members(config);
+  const auto texts = written.texts();
   json::Scanner scanner(raw);
   scanner.object([&](std::string_view name) {
     std::string_view value;
     if (!scanner.raw(value)) {
       return false;
     }
-    if (const std::string* json = written.find(name); json != nullptr && *json != value) {
-      spelled.push_back({cat(kConfig, "/", name), *json, std::string(value)});
+    if (const auto json = texts.find(name); json != texts.end() && json->second != value) {
+      spelled.push_back({cat(kConfig, "/", name), std::string(json->second), std::string(value)});
     }
     return true;
   });
@@ -245,6 +247,7 @@ TodoList read_todos(std::string_view raw) {
 std::string write_todos(const std::vector<Todo>& todos, const std::vector<KeptEntry>& kept,
                         const std::vector<SpelledPart>& spelled) {
   ArrayText array;
+  const SpelledBefore spelled_before(spelled);
   auto next = kept.begin();
   for (std::size_t i = 0; i <= todos.size(); ++i) {
     const bool is_last = i == todos.size();
@@ -253,7 +256,7 @@ std::string write_todos(const std::vector<Todo>& todos, const std::vector<KeptEn
     }
     if (!is_last) {
       const std::string json = write_todo(todos[i]);
-      const std::string* const before = spelled_before(spelled, kTodos, json);
+      const std::string* const before = spelled_before.find(kTodos, json);
       array.add(before != nullptr ? *before : json);
     }
   }

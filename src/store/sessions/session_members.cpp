@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -212,11 +213,15 @@ Members file_members(const FileSession& file, const SigningKey* key) {
 void note_spelling(FileSession& file, const std::vector<RawMember>& members) {
   const Members written =
       own_members(file, history_of(file.stored.session, prompts_beside(file.stored)));
+  const auto texts = written.texts();
+  std::map<std::string_view, int> counts;
   for (const RawMember& member : members) {
-    const auto is_same = [&member](const RawMember& other) { return other.name == member.name; };
-    const std::string* const json = written.find(member.name);
-    const std::string_view would_be = json == nullptr ? std::string_view() : *json;
-    if (would_be == member.json || std::ranges::count_if(members, is_same) > 1) {
+    ++counts[member.name];
+  }
+  for (const RawMember& member : members) {
+    const auto json = texts.find(member.name);
+    const std::string_view would_be = json == texts.end() ? std::string_view() : json->second;
+    if (would_be == member.json || counts[member.name] > 1) {
       continue;
     }
     if (member.name == "todos" && !note_todos(member.json, file.spelled)) {
