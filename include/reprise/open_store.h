@@ -72,8 +72,9 @@ Result<std::unique_ptr<Store>> open_chain_store(const std::filesystem::path& fil
 Result<std::unique_ptr<Store>> open_context_store(const std::filesystem::path& file,
                                                   const StoreOptions& options = {});
 // The file that belongs to a folder: `.ai/openai.json` or `.ai/config.json` in it or the nearest
-// folder above; when there is none, the one to create beside `.git` or `package.json`, or here.
-std::filesystem::path find_context_file(const std::filesystem::path& folder);
+// folder above; when there is none, the one to create beside `.git` or `package.json`, or here. io
+// when that cannot be told: another file would begin another conversation.
+Result<std::filesystem::path> find_context_file(const std::filesystem::path& folder);
 
 // A folder for each chat (docs/formats/chatdir.md). `folder` holds chat/, archive/ and trash/.
 struct ChatdirOptions {

@@ -8,10 +8,12 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -59,9 +61,14 @@ Result<Fd> place_of(const fs::path& path) {
   return open_file(folder_of(path), O_PATH | O_DIRECTORY);
 }
 
-bool holds_nothing(const fs::path& folder) {
+// Of one that may not be listed nobody knows; it is not ours then.
+Result<bool> holds_nothing(const fs::path& folder) {
   std::error_code error;
-  return fs::is_empty(folder, error);
+  const bool is_empty = fs::is_empty(folder, error);
+  if (error && error.value() != EACCES) {
+    return std::unexpected(os_error("list", folder, error.value()));
+  }
+  return !error && is_empty;
 }
 
 }  // namespace
@@ -118,6 +125,25 @@ Result<std::string> read_file(const fs::path& path, std::int64_t bytes_max) {
   }
 }
 
+Result<std::size_t> read_at(int fd, std::span<char> into, std::int64_t offset,
+                            const fs::path& path) {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got = retried([&] {
+      return ::pread(fd, into.data() + done, into.size() - done,
+                     static_cast<off_t>(offset) + static_cast<off_t>(done));
+    });
+    if (got < 0) {
+      return std::unexpected(os_error("read", path, errno));
+    }
+    if (got == 0) {
+      break;
+    }
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
 Result<> write_all(int fd, std::string_view bytes, const fs::path& path) {
   while (!bytes.empty()) {
     const ssize_t count = retried([&] { return ::write(fd, bytes.data(), bytes.size()); });
@@ -148,7 +174,10 @@ Result<PreparedFile> PreparedFile::write(const fs::path& target, std::string_vie
 Result<PreparedFile> PreparedFile::write(const fs::path& target,
                                          const std::function<Result<>(int fd)>& fill) {
   struct stat status{};
-  const bool exists = ::lstat(target.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  if (::lstat(target.c_str(), &status) != 0 && errno != ENOENT) {
+    return std::unexpected(os_error("look at", target, errno));
+  }
+  const bool exists = S_ISREG(status.st_mode);
   const mode_t mode = exists ? status.st_mode & 0777U : 0600U;
   REPRISE_ASSIGN(TemporaryFile file, TemporaryFile::create(target));
   REPRISE_TRY(fill(file.fd()));
@@ -255,7 +284,8 @@ Result<> make_private_folders(const fs::path& folder) {
   }
   if (const auto there = open_file(folder, O_PATH | O_DIRECTORY); there) {
     // One that is empty may have been made by somebody who could not sync it.
-    auto synced = holds_nothing(folder) ? sync_folder(folder_of(folder)) : Result<>();
+    REPRISE_ASSIGN(const bool is_empty, holds_nothing(folder));
+    auto synced = is_empty ? sync_folder(folder_of(folder)) : Result<>();
     return synced || synced.error().os_errno == EACCES ? Result<>() : synced;
   } else if (there.error().code != Code::not_found) {
     return std::unexpected(there.error());

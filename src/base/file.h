@@ -8,9 +8,11 @@
 // The path that a person names is resolved once, where it comes in (resolve_path), and what is
 // below it is opened as it stands.
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +26,18 @@ namespace reprise {
 // "cannot WHAT PATH: REASON" with the code that fits errno (not_found, io…).
 Error os_error(std::string_view what, const std::filesystem::path& path, int os_errno);
 
+// What has a name. An error is no answer: only the system's own "no such file" means that nothing
+// has it, and whoever takes anything else for that loses what is there.
+enum class FileKind : std::uint8_t { none, file, folder, link, other };
+// Links are not followed.
+Result<FileKind> kind_of(const std::filesystem::path& path);
+// Of what a link leads to; none for one that leads nowhere.
+Result<FileKind> kind_behind(const std::filesystem::path& path);
+// A link is there, wherever it leads.
+Result<bool> is_there(const std::filesystem::path& path);
+// Or a link to one.
+Result<bool> is_folder(const std::filesystem::path& path);
+
 // open(2) with O_CLOEXEC, retried on EINTR. invalid_argument (ELOOP) for a path with a link in it
 // and, but with O_DIRECTORY or O_PATH, for what is no regular file, which is not waited for either;
 // io (EACCES) for writing to a file of another user, unless the folder is that user's, too.
@@ -32,6 +46,10 @@ Result<Fd> open_file(const std::filesystem::path& path, int flags, unsigned mode
 // At most `bytes_max`; a larger file, a folder or a device is invalid_argument.
 Result<std::string> read_file(const std::filesystem::path& path,
                               std::int64_t bytes_max = std::int64_t{1} << 30);
+
+// Fills `into` from `offset` on, as far as the file reaches: how many bytes that are.
+Result<std::size_t> read_at(int fd, std::span<char> into, std::int64_t offset,
+                            const std::filesystem::path& path);
 
 Result<> write_all(int fd, std::string_view bytes, const std::filesystem::path& path);
 Result<> sync_file(int fd, const std::filesystem::path& path);

@@ -53,7 +53,7 @@ const Deed kWithFile[] = {
      [](const fs::path& path) { return for_link(open_file(path, O_WRONLY | O_CREAT | O_APPEND)); }},
     {"replace", [](const fs::path& path) { return for_link(replace_file(path, "ours")); }},
     {"lock", [](const fs::path& path) { return for_link(LockFile::open(path)); }},
-    {"look at the lock", [](const fs::path& path) { return !LockFile::is_held(path); }},
+    {"look at the lock", [](const fs::path& path) { return for_link(LockFile::is_held(path)); }},
     {"reserve",
      [](const fs::path& path) {
        keep_reserve(path);

@@ -25,27 +25,38 @@ namespace fs = std::filesystem;
 
 constexpr int kLinksMax = 40;  // as the kernel has it
 
-bool is_link(const fs::path& path) {
-  std::error_code none;
-  return fs::is_symlink(path, none);
+// A name that is too long is nobody's.
+bool is_missing(int os_errno) {
+  return os_errno == ENOENT || os_errno == ENOTDIR || os_errno == ENAMETOOLONG;
+}
+
+FileKind kind_in(const struct stat& status) {
+  return S_ISREG(status.st_mode)   ? FileKind::file
+         : S_ISDIR(status.st_mode) ? FileKind::folder
+         : S_ISLNK(status.st_mode) ? FileKind::link
+                                   : FileKind::other;
 }
 
 // The first link on the way; "" when there is none, or it has gone meanwhile.
-fs::path link_in(const fs::path& path) {
+Result<fs::path> link_in(const fs::path& path) {
   fs::path at;
   for (const fs::path& part : path) {
     at /= part;
-    if (is_link(at)) {
+    REPRISE_ASSIGN(const FileKind kind, kind_of(at));
+    if (kind == FileKind::link) {
       return at;
     }
+    if (kind == FileKind::none) {
+      break;
+    }
   }
-  return {};
+  return fs::path();
 }
 
 Error open_error(const fs::path& path, int os_errno) {
   if (os_errno == ELOOP) {
-    if (const fs::path link = link_in(path); !link.empty()) {
-      const std::string which = link == path ? "it" : link.string();
+    if (const auto link = link_in(path); link && !link->empty()) {
+      const std::string which = *link == path ? "it" : link->string();
       return {Code::invalid_argument,
               cat("cannot open ", path.string(), ": ", which,
                   " is a link, which is not followed here: put what it leads to in its place"),
@@ -155,10 +166,39 @@ Result<Fd> open_file(const fs::path& path, int flags, unsigned mode) {
   return file;
 }
 
+Result<FileKind> kind_of(const fs::path& path) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0) {
+    return is_missing(errno) ? Result<FileKind>(FileKind::none)
+                             : std::unexpected(os_error("look at", path, errno));
+  }
+  return kind_in(status);
+}
+
+Result<FileKind> kind_behind(const fs::path& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) {
+    const bool is_none = is_missing(errno) || errno == ELOOP;
+    return is_none ? Result<FileKind>(FileKind::none)
+                   : std::unexpected(os_error("look at", path, errno));
+  }
+  return kind_in(status);
+}
+
+Result<bool> is_there(const fs::path& path) {
+  REPRISE_ASSIGN(const FileKind kind, kind_of(path));
+  return kind != FileKind::none;
+}
+
+Result<bool> is_folder(const fs::path& path) {
+  REPRISE_ASSIGN(const FileKind kind, kind_behind(path));
+  return kind == FileKind::folder;
+}
+
 Result<> check_target(const fs::path& path) {
   struct stat status{};
   if (::lstat(path.c_str(), &status) != 0) {
-    return {};
+    return is_missing(errno) ? Result<>() : std::unexpected(os_error("look at", path, errno));
   }
   if (S_ISLNK(status.st_mode)) {
     return std::unexpected(open_error(path, ELOOP));
@@ -171,7 +211,7 @@ Result<> check_target(const fs::path& path) {
 }
 
 Result<> refuse_links(const fs::path& path) {
-  const fs::path link = link_in(path);
+  REPRISE_ASSIGN(const fs::path link, link_in(path));
   return link.empty() ? Result<>() : std::unexpected(open_error(path, ELOOP));
 }
 
@@ -180,21 +220,25 @@ namespace {
 // What a chain of links at the end of a path leads to, there or not.
 Result<fs::path> follow_links(const fs::path& path) {
   fs::path target = path;
-  std::error_code error;
-  for (int links = 0; fs::is_symlink(target, error); ++links) {
+  for (int links = 0;; ++links) {
+    REPRISE_ASSIGN(const FileKind kind, kind_of(target));
+    if (kind != FileKind::link) {
+      return target;
+    }
+    std::error_code error;
     const fs::path next = fs::read_symlink(target, error);
     if (error || links == kLinksMax) {
       return std::unexpected(os_error("follow the link", path, error ? error.value() : ELOOP));
     }
     target = folder_of(target) / next;
   }
-  return target;
 }
 
 }  // namespace
 
 Result<fs::path> resolve_path(const fs::path& named) {
-  if (named.empty() || link_in(named).empty()) {
+  REPRISE_ASSIGN(const fs::path link, link_in(named));
+  if (link.empty()) {
     return named;
   }
   std::error_code error;
@@ -203,8 +247,9 @@ Result<fs::path> resolve_path(const fs::path& named) {
     return std::unexpected(os_error("find", named, error.value()));
   }
   REPRISE_ASSIGN(fs::path target, follow_links(absolute));
-  if (fs::path real = fs::weakly_canonical(target, error); !error) {
-    target = std::move(real);
+  target = fs::weakly_canonical(target, error);
+  if (error) {
+    return std::unexpected(os_error("find", named, error.value()));
   }
   return target.has_filename() ? target : target.parent_path();
 }

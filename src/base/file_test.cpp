@@ -55,6 +55,29 @@ TEST_F(FileTest, ResolvesWhatAPersonNames) {
   EXPECT_EQ(resolve_path(folder_ / "loop").error().os_errno, ELOOP);
 }
 
+TEST_F(FileTest, TellsWhatHasAName) {
+  ASSERT_TRUE(replace_file(folder_ / "file", "one"));
+  fs::create_symlink("nowhere", folder_ / "link");
+  EXPECT_EQ(*kind_of(folder_ / "file"), FileKind::file);
+  EXPECT_EQ(*kind_of(folder_), FileKind::folder);
+  EXPECT_EQ(*kind_of(folder_ / "link"), FileKind::link);
+  EXPECT_EQ(*kind_behind(folder_ / "link"), FileKind::none);
+  for (const fs::path& name :
+       {folder_ / "no" / "such", folder_ / "file" / "below", folder_ / std::string(300, 'a')}) {
+    EXPECT_EQ(*kind_of(name), FileKind::none) << name;
+    EXPECT_EQ(*kind_behind(name), FileKind::none) << name;
+  }
+}
+
+// An error is not the answer that nothing is there.
+TEST_F(FileTest, SaysWhenItCannotTell) {
+  fs::create_symlink("loop", folder_ / "loop");
+  EXPECT_EQ(*kind_of(folder_ / "loop"), FileKind::link);
+  EXPECT_EQ(kind_of(folder_ / "loop" / "below").error().os_errno, ELOOP);
+  EXPECT_EQ(is_there(folder_ / "loop" / "below").error().os_errno, ELOOP);
+  EXPECT_EQ(check_target(folder_ / "loop" / "below").error().os_errno, ELOOP);
+}
+
 TEST_F(FileTest, WaitsForNoPipe) {
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   for (const int how : {O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_CREAT | O_APPEND}) {

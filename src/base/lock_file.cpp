@@ -84,10 +84,16 @@ Result<LockFile::Hold> LockFile::acquire(Deadline deadline) {
   return Hold(this);
 }
 
-bool LockFile::is_held(const std::filesystem::path& path) {
+Result<bool> LockFile::is_held(const std::filesystem::path& path) {
   const auto fd = open_file(path, O_RDONLY);
+  if (!fd) {
+    return fd.error().code == Code::not_found ? Result<bool>(false) : std::unexpected(fd.error());
+  }
   struct flock range = range_of(kLockByte, F_WRLCK);
-  return fd && ::fcntl(fd->get(), F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+  if (::fcntl(fd->get(), F_OFD_GETLK, &range) != 0) {
+    return std::unexpected(os_error("look at the lock", path, errno));
+  }
+  return range.l_type != F_UNLCK;
 }
 
 LockFile::Hold::~Hold() {

@@ -47,7 +47,7 @@ class LockFile {
 
   // Whether somebody holds the lock of that file right now. Changes nothing; false when there is
   // no such file.
-  static bool is_held(const std::filesystem::path& path);
+  static Result<bool> is_held(const std::filesystem::path& path);
 
  private:
   LockFile(std::filesystem::path path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}

@@ -56,15 +56,15 @@ TEST_F(LockFileTest, IsNoLinkNorAFolder) {
 }
 
 TEST_F(LockFileTest, TellsWhetherItIsHeld) {
-  EXPECT_FALSE(LockFile::is_held(path_)) << "there is none";
+  EXPECT_FALSE(*LockFile::is_held(path_)) << "there is none";
   const auto file = open();
-  EXPECT_FALSE(LockFile::is_held(path_));
+  EXPECT_FALSE(*LockFile::is_held(path_));
   {
     const auto hold = file->acquire(in(0));
     ASSERT_TRUE(hold);
-    EXPECT_TRUE(LockFile::is_held(path_));
+    EXPECT_TRUE(*LockFile::is_held(path_));
   }
-  EXPECT_FALSE(LockFile::is_held(path_));
+  EXPECT_FALSE(*LockFile::is_held(path_));
 }
 
 TEST_F(LockFileTest, ShutsOutOtherObjectsAndThreadsUntilReleased) {

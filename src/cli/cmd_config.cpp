@@ -208,7 +208,7 @@ class ConfigCommand final : public Command {
 
   static Result<Exit> path(Context& context) {
     const ConfigSources sources = context.config_sources();
-    const std::filesystem::path project = find_project_file(sources.project_from);
+    REPRISE_ASSIGN(const std::filesystem::path project, find_project_file(sources.project_from));
     if (context.globals().json) {
       std::string out;
       json::ObjectWriter object(out);
@@ -246,7 +246,7 @@ class ConfigCommand final : public Command {
   }
 
   static Result<Exit> init_context(Context& context) {
-    const std::filesystem::path file = find_context_file(context.working_dir());
+    REPRISE_ASSIGN(const std::filesystem::path file, find_context_file(context.working_dir()));
     REPRISE_TRY(store::context::create_context_file(
         file, find_provider_kind("openai-chat")->default_model));
     context.remark(cat("wrote ", file.string(), "; it will hold the conversation, so keep it out ",

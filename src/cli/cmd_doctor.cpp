@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/http.h"
 #include "base/json_write.h"
 #include "base/late_library.h"
@@ -88,11 +89,11 @@ class Doctor final : public Command {
 
   void configuration(Context& context) {
     const ConfigSources sources = context.config_sources();
-    std::error_code error;
-    const bool there = std::filesystem::exists(sources.user_file, error);
-    add("config", cat(sources.user_file.string(), there ? "" : " (not there)"));
-    if (const auto project = find_project_file(sources.project_from); !project.empty()) {
-      add("project_config", project.string());
+    const auto kind = kind_behind(sources.user_file);
+    add("config", cat(sources.user_file.string(), kind == FileKind::none ? " (not there)" : ""));
+    if (const auto project = find_project_file(sources.project_from);
+        project && !project->empty()) {
+      add("project_config", project->string());
     }
     if (const auto settings = context.settings(); !settings) {
       add("config_error", settings.error().message, "mend the file");
@@ -107,9 +108,12 @@ class Doctor final : public Command {
     const std::string url = context.store_url(**settings);
     add("store", url);
     if (url.starts_with("sqlite:")) {
+      const std::filesystem::path file = url.substr(url.find(':') + 1);
       std::error_code error;
-      const auto size = std::filesystem::file_size(url.substr(url.find(':') + 1), error);
-      add("store_bytes", error ? "0" : std::to_string(size));
+      const auto size = std::filesystem::file_size(file, error);
+      const bool is_unknown = error && error != std::errc::no_such_file_or_directory;
+      add("store_bytes", error ? "0" : std::to_string(size),
+          is_unknown ? os_error("look at", file, error.value()).message : "");
     }
     const auto opened = context.store(Access::read);
     if (!opened && opened.error().code == Code::not_found) {

@@ -556,17 +556,21 @@ bool is_trusted(const fs::path& folder, const std::vector<std::string>& trust) {
   });
 }
 
-fs::path find_project_file(const fs::path& folder) {
+Result<fs::path> find_project_file(const fs::path& folder) {
   for (fs::path at = folder; !at.empty(); at = at.parent_path()) {
-    std::error_code error;
-    if (fs::path file = at / kProjectFile; fs::exists(file, error)) {
+    fs::path file = at / kProjectFile;
+    const auto kind = kind_behind(file);
+    if (!kind && kind.error().os_errno != EACCES) {
+      return std::unexpected(kind.error());
+    }
+    if (kind && *kind != FileKind::none) {
       return file;
     }
     if (at == at.parent_path()) {
       break;
     }
   }
-  return {};
+  return fs::path();
 }
 
 ProviderSettings Settings::any() const {
@@ -589,11 +593,12 @@ bool Settings::is_untrusted(std::string_view key) const {
 Result<LoadedSettings> load_settings(const ConfigSources& sources,
                                      const ProcessEnvironment& environment) {
   LoadedSettings loaded;
-  std::error_code error;
-  if (sources.user_file_required || fs::exists(sources.user_file, error)) {
+  REPRISE_ASSIGN(const FileKind user_file, kind_behind(sources.user_file));
+  if (sources.user_file_required || user_file != FileKind::none) {
     REPRISE_TRY(read_config(sources.user_file, true, loaded));
   }
-  if (const fs::path project = find_project_file(sources.project_from); !project.empty()) {
+  REPRISE_ASSIGN(const fs::path project, find_project_file(sources.project_from));
+  if (!project.empty()) {
     const bool trusted = is_trusted(project.parent_path(), loaded.settings.trust);
     loaded.settings.untrusted_file = trusted ? "" : project.string();
     REPRISE_TRY(read_config(project, trusted, loaded));

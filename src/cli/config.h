@@ -29,8 +29,9 @@ struct LoadedSettings {
 Result<LoadedSettings> load_settings(const ConfigSources& sources,
                                      const ProcessEnvironment& environment);
 
-// The nearest `.reprise.toml` at or above `folder`; empty when there is none.
-std::filesystem::path find_project_file(const std::filesystem::path& folder);
+// The nearest `.reprise.toml` at or above `folder`; empty when there is none. io when that cannot
+// be told: other settings may name another store.
+Result<std::filesystem::path> find_project_file(const std::filesystem::path& folder);
 
 // Whether the folder is one of `trust`, or below one. Links are resolved on both sides, so that one
 // cannot borrow another folder's trust.

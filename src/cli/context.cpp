@@ -157,7 +157,8 @@ void Context::warn_once(std::string_view text) {
 Result<> Context::take_store_settings(Settings& settings) {
   const std::string url = whole_store_url(opening_url(settings));
   const std::filesystem::path& folder = same_store_ ? parent_->working_dir() : working_dir();
-  if (const auto file = choose_context_file(url, folder); file) {
+  REPRISE_ASSIGN(const auto file, choose_context_file(url, folder));
+  if (file) {
     std::vector<std::string> warnings;
     REPRISE_TRY(apply_context_file(settings, *file, warnings));
     for (const std::string& warning : warnings) {
@@ -255,9 +256,9 @@ Result<Store*> Context::existing_store() {
   }
   // A file or folder, perhaps with settings behind it.
   const std::string place = url.substr(url.find(':') + 1, url.rfind('?') - url.find(':') - 1);
-  std::error_code error;
-  const bool missing = !place.empty() && !std::filesystem::exists(place, error) &&
-                       !std::filesystem::exists(url.substr(url.find(':') + 1), error);
+  REPRISE_ASSIGN(const FileKind at_place, kind_behind(place));
+  REPRISE_ASSIGN(const FileKind at_url, kind_behind(url.substr(url.find(':') + 1)));
+  const bool missing = !place.empty() && at_place == FileKind::none && at_url == FileKind::none;
   // Reading creates nothing and says in the store's own words that there is none.
   return store(missing ? Access::read : Access::write);
 }

@@ -116,7 +116,8 @@ bool is_hidden(const fs::path& part) {
 }
 
 bool is_in_trusted_folder(const Settings& settings, const fs::path& file) {
-  return is_trusted(store::context::root_folder(file), settings.trust);
+  const auto root = store::context::root_folder(file);
+  return root && is_trusted(*root, settings.trust);
 }
 
 // The provider's usual variable needs no word of the file: it is used for the provider's own server
@@ -164,9 +165,11 @@ std::string whole_store_url(std::string_view url) {
   return recognised && !recognised->empty() ? *std::move(recognised) : std::string(url);
 }
 
-std::optional<ContextChoice> choose_context_file(std::string_view url, const fs::path& folder) {
+Result<std::optional<ContextChoice>> choose_context_file(std::string_view url,
+                                                         const fs::path& folder) {
   if (url == kScheme) {
-    return ContextChoice{find_context_file(folder), true};
+    REPRISE_ASSIGN(fs::path file, find_context_file(folder));
+    return ContextChoice{std::move(file), true};
   }
   if (url.starts_with(kScheme)) {
     return ContextChoice{fs::path(url.substr(kScheme.size())), false};
@@ -200,7 +203,7 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
 }
 
 Result<fs::path> answer_file(const Settings& settings) {
-  const fs::path root = store::context::root_folder(settings.context_file);
+  REPRISE_ASSIGN(const fs::path root, store::context::root_folder(settings.context_file));
   const fs::path wanted = fs::path(settings.save_path.value_or(""));
   fs::path file = (root / wanted).lexically_normal();
   const fs::path inside = file.lexically_relative(root);

@@ -23,8 +23,8 @@ struct ContextChoice {
   bool was_searched = false;  // by `context:` alone: found in or above the folder
 };
 // nullopt for a URL of another kind of store.
-std::optional<ContextChoice> choose_context_file(std::string_view url,
-                                                 const std::filesystem::path& folder);
+Result<std::optional<ContextChoice>> choose_context_file(std::string_view url,
+                                                         const std::filesystem::path& folder);
 
 // What is wrong with the file, and what is used then, is in `warnings`.
 Result<> apply_context_file(Settings& settings, const ContextChoice& choice,

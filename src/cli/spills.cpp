@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/context.h"
 #include "cli/settings.h"
@@ -32,8 +33,8 @@ bool is_on_a_server(std::string_view store_url) {
   return store_url.find("://") != std::string_view::npos;
 }
 
-std::vector<fs::path> spills_of(const fs::path& folder, std::string_view store_url) {
-  std::vector<fs::path> files = spill::find_spills(folder);
+Result<std::vector<fs::path>> spills_of(const fs::path& folder, std::string_view store_url) {
+  REPRISE_ASSIGN(std::vector<fs::path> files, spill::find_spills(folder));
   std::erase_if(files,
                 [&](const fs::path& file) { return spill::store_of_spill(file) != store_url; });
   return files;
@@ -54,7 +55,10 @@ void remark_on_spills(Context& context, std::string_view store_url) {
     return;
   }
   const auto files = spills_of(spill_folder(context), store_url);
-  const auto count = std::ranges::count_if(files, [](const fs::path& file) {
+  if (!files) {
+    return context.warn(files.error().message);
+  }
+  const auto count = std::ranges::count_if(*files, [](const fs::path& file) {
     const auto lock = spill::lock_spill(file);
     return lock && lock->has_value();
   });
@@ -68,20 +72,21 @@ void remark_on_spills(Context& context, std::string_view store_url) {
 Result<std::vector<fs::path>> find_named_spills(Context& context, std::string_view url,
                                                 std::string_view target) {
   const fs::path place = url.substr(url.find(':') + 1);
-  std::error_code none;
-  if (!place.empty() && !fs::is_directory(place, none)) {
+  REPRISE_ASSIGN(const bool is_in_folder, place.empty() ? Result<bool>(false) : is_folder(place));
+  if (!place.empty() && !is_in_folder) {
     REPRISE_ASSIGN(const fs::path file, resolve_path(place));
     return std::vector{file};
   }
   const fs::path named = place.empty() ? spill_folder(context) : place;
   REPRISE_ASSIGN(const fs::path folder, resolve_path(named));
-  auto files =
-      place.empty() ? spills_of(folder, without_password(target)) : spill::find_spills(folder);
+  REPRISE_ASSIGN(auto files, place.empty() ? spills_of(folder, without_password(target))
+                                           : spill::find_spills(folder));
   if (!files.empty()) {
     return files;
   }
   std::string others;
-  for (const fs::path& file : spill::find_spills(folder)) {
+  REPRISE_ASSIGN(const auto all, spill::find_spills(folder));
+  for (const fs::path& file : all) {
     others += cat(others.empty() ? "; for other stores there are " : ", ", file.native());
   }
   return fail(Code::not_found, cat("nothing is kept in ", folder.native(),

@@ -134,7 +134,7 @@ Result<ToolOutput> list_dir_tool(const ToolContext& context, const RawJson& inpu
   std::vector<std::string> names;
   bool more = false;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): safe on different streams, which this one is.
-  while (const dirent* entry = ::readdir(folder.get())) {
+  for (const dirent* entry = nullptr; errno = 0, (entry = ::readdir(folder.get())) != nullptr;) {
     const std::string_view name(static_cast<const char*>(entry->d_name));
     if (name == "." || name == "..") {
       continue;
@@ -144,6 +144,9 @@ Result<ToolOutput> list_dir_tool(const ToolContext& context, const RawJson& inpu
       break;
     }
     names.emplace_back(name);
+  }
+  if (!more && errno != 0) {
+    return std::unexpected(os_error("list", path, errno));
   }
   std::ranges::sort(names);
   std::string out;

@@ -33,17 +33,14 @@ Result<std::string> first_bytes(const path& file, std::size_t count) {
   // Not blocking: the path may be a pipe that nobody writes to.
   REPRISE_ASSIGN(const Fd fd, open_file(file, O_RDONLY));
   std::string bytes(count, '\0');
-  const ssize_t got = ::read(fd.get(), bytes.data(), bytes.size());
-  if (got < 0) {
-    return std::unexpected(os_error("read", file, errno));
-  }
-  bytes.resize(static_cast<std::size_t>(got));
+  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, 0, file));
+  bytes.resize(got);
   return bytes;
 }
 
 Result<bool> is_sqlite(const path& place) {
-  std::error_code no_such_file;
-  if (!std::filesystem::is_regular_file(place, no_such_file)) {
+  REPRISE_ASSIGN(const FileKind kind, kind_behind(place));
+  if (kind != FileKind::file) {
     return false;
   }
   REPRISE_ASSIGN(const std::string bytes, first_bytes(place, kSqliteMagic.size()));
@@ -79,9 +76,7 @@ Result<std::unique_ptr<Store>> open_chain(std::string_view file, const StoreOpti
 }
 
 Result<std::unique_ptr<Store>> open_context(std::string_view file, const StoreOptions& options) {
-  std::error_code gone;
-  const path place =
-      file.empty() ? find_context_file(std::filesystem::current_path(gone)) : path(file);
+  REPRISE_ASSIGN(const path place, file.empty() ? find_context_file(".") : Result<path>(file));
   if (file.empty()) {
     // Nobody has named it: it came with the project.
     REPRISE_TRY(refuse_links(place));
@@ -209,8 +204,8 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptio
       }
     }
   }
-  std::error_code no_such_path;
-  if (std::filesystem::exists(path(url), no_such_path)) {
+  REPRISE_ASSIGN(const FileKind kind, kind_behind(url));
+  if (kind != FileKind::none) {
     return open_at(url, options);
   }
   return fail(Code::invalid_argument, cat("no store at ", without_password(url),

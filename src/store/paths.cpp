@@ -29,9 +29,18 @@ std::filesystem::path beside(const std::filesystem::path& file, std::string_view
   return name;
 }
 
-bool is_there(const std::filesystem::path& path) {
-  std::error_code none;
-  return std::filesystem::exists(std::filesystem::symlink_status(path, none));
+Result<FileKind> kind_of_entry(const std::filesystem::directory_entry& entry) {
+  std::error_code unknown;
+  switch (entry.symlink_status(unknown).type()) {
+    case std::filesystem::file_type::regular:
+      return FileKind::file;
+    case std::filesystem::file_type::directory:
+      return FileKind::folder;
+    case std::filesystem::file_type::symlink:
+      return FileKind::link;
+    default:
+      return kind_of(entry.path());
+  }
 }
 
 Result<std::vector<std::filesystem::directory_entry>> list_folder(

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file.h"
 #include "reprise/error.h"
 
 namespace reprise::store {
@@ -16,8 +17,9 @@ Result<std::filesystem::path> whole_path(const std::filesystem::path& named);
 // `file` with `suffix` at its end.
 std::filesystem::path beside(const std::filesystem::path& file, std::string_view suffix);
 
-// A link is there, wherever it leads. False as well for what cannot be looked at.
-bool is_there(const std::filesystem::path& path);
+// The kind of an entry of a listed folder; a link is one. Where the folder has said so already, the
+// disk is not asked again.
+Result<FileKind> kind_of_entry(const std::filesystem::directory_entry& entry);
 
 // What is in the folder, in no order; not_found when there is none, invalid_argument for a link.
 Result<std::vector<std::filesystem::directory_entry>> list_folder(

@@ -480,6 +480,37 @@ TEST_F(InterruptedArchive, WhileRemovingTheArchive) {
   expect_in(SessionState::closed);
 }
 
+TEST_F(InterruptedArchive, WhenTheChatHasGoneSince) {
+  put_archive();
+  announce("restore");
+  expect_in(SessionState::archived);
+}
+
+// What no list shows is not passed over in silence.
+TEST_F(InterruptedArchive, WhatIsNowhereElseIsNamed) {
+  for (const char* const folder : {"chat", "archive"}) {
+    const fs::path left = hidden(folder, ".new-");
+    std::string(folder) == "chat" ? put_chat(left) : put_archive(left);
+    const auto store = directory_.open({.access = Access::read});
+    const auto damage = must(store->offers().verifying->verify()).damage;
+    ASSERT_EQ(damage.size(), 1U) << folder;
+    EXPECT_EQ(damage[0].where, (directory_.root() / left).native());
+    const fs::path mended = directory_.root().parent_path() / cat("mended-", folder);
+    must(store->offers().repair->repair_into(mended));
+    EXPECT_EQ(files_in(mended / left), files_in(directory_.root() / left));
+    put_archive();
+    EXPECT_TRUE(must(store->offers().verifying->verify()).damage.empty()) << "it is in the archive";
+    fs::remove_all(archive_of(directory_, id_));
+    fs::remove_all(directory_.root() / left);
+  }
+}
+
+TEST_F(InterruptedArchive, WhatHoldsNoMessagesIsNotNamed) {
+  put(hidden("chat", ".new-"), {{"messages.jsonl", ""}, {"reprise.json", "{}"}});
+  const auto store = directory_.open({.access = Access::read});
+  EXPECT_TRUE(must(store->offers().verifying->verify()).damage.empty());
+}
+
 // A program that had the store open before the crash does not write into what is being packed.
 TEST_F(InterruptedArchive, NothingIsWrittenThatWouldBeLost) {
   put_chat();

@@ -35,14 +35,17 @@ using test::at;
 using test::kOriginalContext;
 using test::must;
 
-constexpr std::string_view kFile = "/somewhere/project/.ai/openai.json";
+const Origin& here() {
+  static const Origin origin = must(origin_of("/somewhere/project/.ai/openai.json"));
+  return origin;
+}
 
 Document read(std::string_view bytes) {
-  return must(decode(kFile, bytes));
+  return decode(here(), bytes);
 }
 
 std::string write(Document document) {
-  return must(encode(kFile, document));
+  return must(encode(here(), document));
 }
 
 std::vector<Message> messages_in(const FileSession& session) {
@@ -144,7 +147,7 @@ TEST(ContextCodec, KeepsWhatItDoesNotKnow) {
   EXPECT_EQ(file.stored.session.info.head, Seq{2});
   EXPECT_EQ(file.kept.size(), 5U);
   EXPECT_EQ(file.damage.size(), 5U);
-  EXPECT_EQ(file.damage[1].where, cat(kFile, ": conversation entry 3"));
+  EXPECT_EQ(file.damage[1].where, cat(here().file.native(), ": conversation entry 3"));
   const std::string written = write(document);
   for (const char* const part :
        {R"("x": {"n": 1.0, "n": 2e0})", R"("temperature": 1.50)",
@@ -257,9 +260,9 @@ TEST(ContextCodec, TurnsAreCountedAndNeverCorrected) {
   EXPECT_NE(one.find("\"incomplete\": true"), std::string::npos);
   document = read(one);
   add_message(document.sessions.front().stored, test::assistant("whole"));
-  const std::string two = must(encode(kFile, document));
+  const std::string two = must(encode(here(), document));
   EXPECT_NE(two.find("\"total_turns\": 6"), std::string::npos);
-  EXPECT_EQ(must(encode(kFile, document)), two) << "counted once";
+  EXPECT_EQ(must(encode(here(), document)), two) << "counted once";
 }
 
 TEST(ContextCodec, AnotherProgramsWorkIsSeen) {
@@ -285,9 +288,10 @@ TEST(ContextCodec, TheIdIsStable) {
   EXPECT_TRUE(short_id(id)) << "in the shape of all others: " << id.str();
   EXPECT_EQ(read(kOriginalContext).sessions.front().stored.session.info.id, id);
   const std::string written = write(read(kOriginalContext));
-  const Document moved = must(decode("/else/where.json", written));
+  const Origin elsewhere = must(origin_of("/else/where.json"));
+  const Document moved = decode(elsewhere, written);
   EXPECT_EQ(moved.sessions.front().stored.session.info.id, id);
-  EXPECT_NE(must(decode("/else/where.json", kOriginalContext)).sessions.front().stored.session.info,
+  EXPECT_NE(decode(elsewhere, kOriginalContext).sessions.front().stored.session.info,
             read(kOriginalContext).sessions.front().stored.session.info);
 }
 
@@ -331,7 +335,7 @@ TEST(ContextCodec, DepthAndLengthAreNoTrouble) {
 TEST(ContextCodec, OneConversationOnly) {
   Document document = read(kOriginalContext);
   document.sessions.push_back(document.sessions.front());
-  EXPECT_TRUE(test::fails(encode(kFile, document), Code::unsupported));
+  EXPECT_TRUE(test::fails(encode(here(), document), Code::unsupported));
 }
 
 TEST(ContextCodec, ANewFileTakesOverTheSettingsOfAnother) {

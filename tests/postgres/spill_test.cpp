@@ -80,7 +80,7 @@ class PostgresSpill : public testing::Test {
   // Everything that is kept, into the store, when its server is back.
   CopiedSession bring_in() {
     proxy_.come_back();
-    const auto files = store::spill::find_spills(folder_.path() / "spill");
+    const auto files = must(store::spill::find_spills(folder_.path() / "spill"));
     EXPECT_EQ(files.size(), 1U);
     return must(reprise::bring_in(must(store::spill::read_spill(files.at(0))), *direct_));
   }

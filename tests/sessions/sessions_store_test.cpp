@@ -327,9 +327,7 @@ TEST_F(Listing, OfOurFilesNeedsTheEndsOnly) {
       whole.info.id, {full_message()},
       {.begin_partial = PartialStart{operation_id("answer"), this_process(), "p", "m", at(7)}}));
   expect_same(whole.info.id,
-              must(store::sessions::Places(root()).find(whole.info.id)
-                       ? Result<fs::path>(*store::sessions::Places(root()).find(whole.info.id))
-                       : fail(Code::not_found, "gone")));
+              must(store::sessions::Places(root()).find(whole.info.id)).value_or("gone"));
 }
 
 TEST_F(Listing, OfALongHistoryOfPromptsReadsMore) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -39,7 +40,8 @@ auto find_row(auto& document, const SessionId& id) {
 
 // Nothing in a file that is not there, or cannot be read at all.
 Result<bool> has_row(const fs::path& file, const SessionId& id) {
-  if (!is_there(file)) {
+  REPRISE_ASSIGN(const bool has_file, is_there(file));
+  if (!has_file) {
     return false;
   }
   REPRISE_ASSIGN(const std::string bytes, read_file(file));
@@ -58,8 +60,12 @@ StoredSession together(const StoredSession& ours, const StoredSession& found) {
   const bool is_newer = ours.session.info.updated_at > found.session.info.updated_at;
   StoredSession all = is_newer ? ours : found;
   std::vector<ResponseLink> chain = found.session.response_chain;
+  std::set<std::string_view> ids;
+  for (const ResponseLink& link : found.session.response_chain) {
+    ids.insert(link.response_id);
+  }
   for (const ResponseLink& link : ours.session.response_chain) {
-    if (std::ranges::find(chain, link.response_id, &ResponseLink::response_id) == chain.end()) {
+    if (ids.insert(link.response_id).second) {
       chain.push_back(link);
     }
   }
@@ -87,8 +93,9 @@ fs::path ChainFiles::partial_file(const SessionId& /*id*/) const {
 
 // A row that is in both files was being moved when its process died: it is where it was.
 Result<std::optional<fs::path>> ChainFiles::find_file(const SessionId& id) const {
-  const bool has_trash = is_there(trash());
-  if (!is_there(file_)) {
+  REPRISE_ASSIGN(const bool has_trash, is_there(trash()));
+  REPRISE_ASSIGN(const bool has_file, is_there(file_));
+  if (!has_file) {
     return has_trash ? std::optional(trash()) : std::nullopt;
   }
   if (!has_trash) {
@@ -101,7 +108,8 @@ Result<std::optional<fs::path>> ChainFiles::find_file(const SessionId& id) const
 Result<std::vector<fs::path>> ChainFiles::files() const {
   std::vector<fs::path> all;
   for (const fs::path& file : {file_, trash()}) {
-    if (is_there(file)) {
+    REPRISE_ASSIGN(const bool has_file, is_there(file));
+    if (has_file) {
       all.push_back(file);
     }
   }
@@ -139,8 +147,8 @@ Document ChainFiles::merge(const Document& written, Document found) const {
 }
 
 Result<bool> is_chain_file(const fs::path& file) {
-  std::error_code no_such_file;
-  if (!fs::is_regular_file(file, no_such_file)) {
+  REPRISE_ASSIGN(const FileKind kind, kind_behind(file));
+  if (kind != FileKind::file) {
     return false;
   }
   REPRISE_ASSIGN(const std::string bytes, read_file(file));
@@ -159,7 +167,8 @@ Result<bool> is_chain_file(const fs::path& file) {
 Result<std::unique_ptr<Store>> open_chain_store(const std::filesystem::path& file,
                                                 const StoreOptions& options) {
   REPRISE_ASSIGN(const std::filesystem::path target, store::whole_path(file));
-  if (options.access == Access::read && !store::is_there(target)) {
+  REPRISE_ASSIGN(const bool has_file, is_there(target));
+  if (options.access == Access::read && !has_file) {
     return fail(Code::not_found, cat("there is no file ", file.native()));
   }
   return store::make_document_store(std::make_unique<store::chain::ChainFiles>(target), options,

@@ -57,7 +57,7 @@ Result<> ChatArchives::archive(const SessionId& id, Time when) {
   REPRISE_TRY(chats_.finish_unfinished());
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   const Layout& layout = chats_.layout();
-  const auto place = layout.find(id);
+  REPRISE_ASSIGN(const auto place, layout.find(id));
   if (!place) {
     return std::unexpected(no_session(id));
   }
@@ -96,11 +96,12 @@ Result<> ChatArchives::unpack(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   const Layout& layout = chats_.layout();
   const MovingNames names(layout, id);
-  const auto place = layout.find(id);
+  REPRISE_ASSIGN(const auto place, layout.find(id));
   if (!place) {
     return std::unexpected(no_session(id));
   }
-  if (place->spot != Spot::archive && is_there(names.archive)) {
+  REPRISE_ASSIGN(const bool is_archived, is_there(names.archive));
+  if (place->spot != Spot::archive && is_archived) {
     return fail(Code::conflict, cat("cannot restore ", names.archive.native(), ": ",
                                     place->folder.native(), " is there, too"));
   }

@@ -188,16 +188,18 @@ struct ChatFile {
 // The files below a folder of the chat; links to folders are not followed.
 Result<> add_files(const fs::path& chat, const fs::path& folder, std::vector<ChatFile>& files) {
   REPRISE_ASSIGN(const auto entries, list_if_there(chat / folder));
-  std::error_code ignored;  // what cannot be looked at has nothing to show
   for (const fs::directory_entry& entry : entries) {
     const fs::path name = folder / entry.path().filename();
-    if (entry.is_symlink(ignored)) {
-      continue;
-    }
-    if (entry.is_directory(ignored)) {
+    REPRISE_ASSIGN(const FileKind kind, kind_of_entry(entry));
+    if (kind == FileKind::folder) {
       REPRISE_TRY(add_files(chat, name, files));
-    } else if (entry.is_regular_file(ignored)) {
-      files.push_back({name.string(), static_cast<std::int64_t>(entry.file_size(ignored))});
+    } else if (kind == FileKind::file) {
+      std::error_code error;
+      const std::uintmax_t bytes = entry.file_size(error);
+      if (error) {
+        return std::unexpected(os_error("look at", entry.path(), error.value()));
+      }
+      files.push_back({name.string(), static_cast<std::int64_t>(bytes)});
     }
   }
   return {};
@@ -276,7 +278,8 @@ Result<std::optional<std::string>> ChatArtefacts::find_artefact(const SessionId&
                                                                 std::string_view name) {
   REPRISE_TRY(check_artefact(step, name));
   const std::vector<fs::path> paths = candidates(step, name);
-  if (const auto place = chats_.layout().find(id); place && place->is_packed()) {
+  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
+  if (place && place->is_packed()) {
     for (const fs::path& path : paths) {
       REPRISE_ASSIGN(auto bytes, read_packed_file(id, *place, path.native()));
       if (bytes) {
@@ -300,7 +303,8 @@ Result<std::optional<std::string>> ChatArtefacts::find_artefact(const SessionId&
 }
 
 Result<std::vector<Artefacts::Entry>> ChatArtefacts::list_artefacts(const SessionId& id) {
-  if (const auto place = chats_.layout().find(id); place && place->is_packed()) {
+  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
+  if (place && place->is_packed()) {
     std::vector<ChatFile> files;
     REPRISE_ASSIGN(auto packed, list_packed_files(id, *place));
     files.reserve(packed.size());

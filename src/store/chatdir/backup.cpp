@@ -47,7 +47,8 @@ Result<> copy_log(const fs::path& from, const fs::path& to) {
   }
   REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, std::move(opened));
   const LogState state = log->state();
-  const std::int64_t end = LockFile::is_held(from / kLockFile) ? state.end : state.size;
+  REPRISE_ASSIGN(const bool is_written_to, LockFile::is_held(from / kLockFile));
+  const std::int64_t end = is_written_to ? state.end : state.size;
   return replace_file(to / kMessagesFile, [&](int out) {
     FileWindow window(log->fd(), log->file());
     return copy_bytes(window, 0, end, out, to / kMessagesFile);
@@ -76,12 +77,13 @@ Result<> copy_other_files(const fs::path& from, const fs::path& to) {
   REPRISE_ASSIGN(const auto entries, list_folder(from));
   for (const fs::directory_entry& entry : entries) {
     const std::string name = entry.path().filename();
-    if (entry.is_symlink() || name == kMessagesFile || name == kFactsFile || name == kLockFile) {
+    if (name == kMessagesFile || name == kFactsFile || name == kLockFile) {
       continue;
     }
-    if (entry.is_directory()) {
+    REPRISE_ASSIGN(const FileKind kind, kind_of_entry(entry));
+    if (kind == FileKind::folder) {
       REPRISE_TRY(copy_other_files(entry.path(), to / name));
-    } else if (entry.is_regular_file()) {
+    } else if (kind == FileKind::file) {
       REPRISE_ASSIGN(const std::string bytes, read_file(entry.path()));
       REPRISE_TRY(replace_file(to / name, bytes));
     }
@@ -115,7 +117,8 @@ Result<> ChatBackup::copy_all(const Layout& to) {
 
 Result<> ChatBackup::backup(const fs::path& named) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
-  if (is_there(target)) {
+  REPRISE_ASSIGN(const bool is_taken, is_there(target));
+  if (is_taken) {
     return fail(Code::conflict, cat(target.native(), " exists already"));
   }
   // Nothing is made, moved or removed meanwhile.
@@ -125,7 +128,8 @@ Result<> ChatBackup::backup(const fs::path& named) {
   }
   fs::path making = target;
   making += ".making";
-  if (is_there(making)) {
+  REPRISE_ASSIGN(const bool is_being_made, is_there(making));
+  if (is_being_made) {
     return fail(Code::conflict, cat(making.native(), " exists already: remove it"));
   }
   auto done = make_private_folders(Layout(making).chats());

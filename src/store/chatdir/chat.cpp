@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -48,32 +49,50 @@ namespace fs = std::filesystem;
 // A chat whose facts change all the time is taken as it was seen last.
 constexpr int kTries = 10;
 
-std::pair<dev_t, ino_t> identity_of(const fs::path& folder) {
+// nullopt for what is not there.
+Result<std::optional<struct stat>> look_at(const fs::path& path) {
   struct stat status{};
-  if (::lstat(folder.c_str(), &status) != 0) {
-    return {};
+  if (::lstat(path.c_str(), &status) == 0) {
+    return status;
   }
-  return {status.st_dev, status.st_ino};
+  if (errno == ENOENT || errno == ENOTDIR) {
+    return std::nullopt;
+  }
+  return std::unexpected(os_error("look at", path, errno));
 }
 
 }  // namespace
 
-Chat::Chat(Layout layout, SessionId id, Place place, ChatSettings settings)
+Result<std::shared_ptr<Chat>> Chat::open(Layout layout, SessionId id, Place place,
+                                         ChatSettings settings) {
+  REPRISE_ASSIGN(const Identity identity, identity_of(place.folder));
+  return std::shared_ptr<Chat>(
+      new Chat(std::move(layout), std::move(id), std::move(place), settings, identity));
+}
+
+Chat::Chat(Layout layout, SessionId id, Place place, ChatSettings settings, Identity identity)
     : layout_(std::move(layout)),
       id_(std::move(id)),
       place_(std::move(place)),
       settings_(settings),
-      identity_(identity_of(place_.folder)) {}
+      identity_(identity) {}
 
-bool Chat::is_in_place() const {
-  return identity_.second != 0 && identity_of(place_.folder) == identity_;
+Result<Chat::Identity> Chat::identity_of(const fs::path& folder) {
+  REPRISE_ASSIGN(const auto status, look_at(folder));
+  return status ? Identity({status->st_dev, status->st_ino}) : Identity();
 }
 
-bool Chat::is_unfinished() const {
+Result<bool> Chat::is_in_place() const {
+  REPRISE_ASSIGN(const Identity now, identity_of(place_.folder));
+  return identity_ && now == identity_;
+}
+
+Result<bool> Chat::is_unfinished() const {
   const auto unfinished = find_unfinished(layout_);
-  if (!unfinished) {
+  if (!unfinished && unfinished.error().code == Code::corrupt) {
     return true;
   }
+  REPRISE_TRY(unfinished);
   const std::optional<Unfinished>& moving = *unfinished;
   return moving && moving->id == id_;
 }
@@ -92,10 +111,12 @@ Result<LockFile::Hold> Chat::lock() {
   }
   REPRISE_ASSIGN(LockFile::Hold hold,
                  file->acquire(std::chrono::steady_clock::now() + settings_.busy_timeout));
-  if (!is_in_place()) {
+  REPRISE_ASSIGN(const bool is_here, is_in_place());
+  if (!is_here) {
     return std::unexpected(no_session(id_));
   }
-  if (is_unfinished()) {
+  REPRISE_ASSIGN(const bool is_moving, is_unfinished());
+  if (is_moving) {
     return fail(Code::busy, cat("session ", id_.str(), " is being archived or restored"));
   }
   return hold;
@@ -107,24 +128,29 @@ Chat::Stamp Chat::stamp_of(const struct stat& status) {
       (static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000) + status.st_mtim.tv_nsec};
 }
 
-Chat::Stamp Chat::stamp_of_facts() const {
-  struct stat status{};
-  return ::lstat(file(kFactsFile).c_str(), &status) == 0 ? stamp_of(status) : Stamp();
+Result<Chat::Stamp> Chat::stamp_of_facts() const {
+  REPRISE_ASSIGN(const auto status, look_at(file(kFactsFile)));
+  return status ? stamp_of(*status) : Stamp();
 }
 
 Result<Chat::ReadFacts> Chat::facts() {
+  REPRISE_ASSIGN(const Stamp before, stamp_of_facts());
   {
     const std::lock_guard lock(mutex_);
-    if (facts_ && facts_->stamp == stamp_of_facts()) {
+    if (facts_ && facts_->stamp == before) {
       return *facts_;
     }
   }
   ReadFacts read{.facts = nullptr, .stamp = {}, .damage = {}};
   struct stat status{};
-  if (auto opened = open_file(file(kFactsFile), O_RDONLY | O_NONBLOCK);
-      opened && ::fstat(opened->get(), &status) == 0) {
+  if (auto opened = open_file(file(kFactsFile), O_RDONLY); opened) {
+    if (::fstat(opened->get(), &status) != 0) {
+      return std::unexpected(os_error("look at", file(kFactsFile), errno));
+    }
     read.open = std::make_shared<const Fd>(*std::move(opened));
     read.stamp = stamp_of(status);
+  } else if (opened.error().code != Code::not_found) {
+    return std::unexpected(std::move(opened).error());
   }
   auto bytes = read_file(file(kFactsFile));
   if (!bytes && bytes.error().code != Code::not_found) {
@@ -132,14 +158,19 @@ Result<Chat::ReadFacts> Chat::facts() {
   }
   auto facts = bytes ? facts_from_json(id_, *bytes)
                      : derive_facts(layout_, place_.folder, id_, settings_.derive);
+  if (!facts && !bytes) {
+    return std::unexpected(std::move(facts).error());
+  }
   if (!facts) {
     read.damage = Damage{cat(id_.str(), "/", kFactsFile), facts.error().message,
                          bytes->substr(0, kExcerptBytesMax)};
     facts = derive_facts(layout_, place_.folder, id_, settings_.derive);
+    REPRISE_TRY(facts);
   }
   read.facts = std::make_shared<const FactsFile>(*std::move(facts));
-  const std::lock_guard lock(mutex_);
-  if (stamp_of_facts() == read.stamp) {
+  REPRISE_ASSIGN(const Stamp after, stamp_of_facts());
+  if (after == read.stamp) {
+    const std::lock_guard lock(mutex_);
     facts_ = read;
   }
   return read;
@@ -206,7 +237,8 @@ Result<StoredSession> Chat::look() {
     REPRISE_ASSIGN(const ReadFacts facts, this->facts());
     REPRISE_ASSIGN(const LogState state, this->state());
     // What a step changes stands in both files: they must be of one moment.
-    if (stamp_of_facts() != facts.stamp && tries < kTries) {
+    REPRISE_ASSIGN(const Stamp now, stamp_of_facts());
+    if (now != facts.stamp && tries < kTries) {
       continue;
     }
     REPRISE_ASSIGN(StoredSession stored, session(*facts.facts, state));
@@ -223,19 +255,25 @@ Result<std::vector<Damage>> Chat::damage() {
   if (facts.damage) {
     damage.push_back(*std::move(facts.damage));
   }
-  if (!is_there(file(kMessagesFile))) {
+  REPRISE_ASSIGN(const bool has_messages, is_there(file(kMessagesFile)));
+  if (!has_messages) {
     damage.push_back({id_.str(), cat("has no ", kMessagesFile), ""});
   }
   return damage;
 }
 
 // What is being written now is none, nor what was finished while we looked.
-bool Chat::is_damage(const LogState& state) const {
-  if (LockFile::is_held(file(kLockFile))) {
+Result<bool> Chat::is_damage(const LogState& state) const {
+  REPRISE_ASSIGN(const bool is_written_to, LockFile::is_held(file(kLockFile)));
+  if (is_written_to) {
     return false;
   }
   const auto now = point_at_end(file(kMessagesFile));
-  return now && now->end == state.size;
+  if (!now && now.error().code == Code::not_found) {
+    return false;
+  }
+  REPRISE_TRY(now);
+  return now->end == state.size;
 }
 
 Result<ReadReport> Chat::read(const ReadRange& range, const MessageSink& sink) {
@@ -247,16 +285,22 @@ Result<ReadReport> Chat::read(const ReadRange& range, const MessageSink& sink) {
     if (first && first->log != nullptr) {
       remember(std::move(first->log));
     }
-    if (!first && first.error().code == Code::not_found && is_in_place()) {
-      return ReadReport{};
+    if (!first && first.error().code == Code::not_found) {
+      REPRISE_ASSIGN(const bool is_here, is_in_place());
+      if (is_here) {
+        return ReadReport{};
+      }
     }
     REPRISE_TRY(first);
     return std::move(first->report);
   }
   if (log == nullptr) {
     const auto opened = this->log();
-    if (!opened && opened.error().code == Code::not_found && is_in_place()) {
-      return ReadReport{};
+    if (!opened && opened.error().code == Code::not_found) {
+      REPRISE_ASSIGN(const bool is_here, is_in_place());
+      if (is_here) {
+        return ReadReport{};
+      }
     }
     REPRISE_TRY(opened);
     log = *opened;

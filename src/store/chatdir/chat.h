@@ -43,13 +43,14 @@ struct ChatSettings {
 // Thread-safe. It stays usable when its folder has been moved away, but says not_found then.
 class Chat {
  public:
-  Chat(Layout layout, SessionId id, Place place, ChatSettings settings);
+  static Result<std::shared_ptr<Chat>> open(Layout layout, SessionId id, Place place,
+                                            ChatSettings settings);
 
   // Whether the folder is still where it was.
-  bool is_in_place() const;
+  Result<bool> is_in_place() const;
   // Whether a crash has left it half archived or restored: lock() refuses it until that is
   // finished.
-  bool is_unfinished() const;
+  Result<bool> is_unfinished() const;
   const Place& place() const { return place_; }
   const SessionId& id() const { return id_; }
 
@@ -71,6 +72,8 @@ class Chat {
   Result<LockFile::Hold> lock();
 
  private:
+  // Tells the folder from another one of its name; nullopt: there is none.
+  using Identity = std::optional<std::pair<dev_t, ino_t>>;
   struct Stamp {
     ino_t inode = 0;
     std::int64_t size = -1;
@@ -85,9 +88,12 @@ class Chat {
     std::shared_ptr<const Fd> open = {};
   };
 
+  Chat(Layout layout, SessionId id, Place place, ChatSettings settings, Identity identity);
+
   std::filesystem::path file(std::string_view name) const { return place_.folder / name; }
+  static Result<Identity> identity_of(const std::filesystem::path& folder);
   static Stamp stamp_of(const struct stat& status);
-  Stamp stamp_of_facts() const;
+  Result<Stamp> stamp_of_facts() const;
   Result<ReadFacts> facts();
   // The log when it is open already and good; null when it is not.
   Result<std::shared_ptr<MessageLog>> open_log();
@@ -96,14 +102,14 @@ class Chat {
   Result<LogState> state();
   Result<StoredSession> session(const FactsFile& facts, const LogState& state);
   void remember(std::shared_ptr<MessageLog> log);
-  bool is_damage(const LogState& state) const;
+  Result<bool> is_damage(const LogState& state) const;
 
   const Layout layout_;
   const SessionId id_;
   const Place place_;
   const ChatSettings settings_;
-  const std::pair<dev_t, ino_t> identity_;  // of the folder
-  std::mutex mutex_;                        // guards what follows
+  const Identity identity_;
+  std::mutex mutex_;  // guards what follows
   std::unique_ptr<LockFile> lock_;
   std::optional<ReadFacts> facts_;
   std::shared_ptr<MessageLog> log_;

@@ -49,9 +49,10 @@ Result<FactsFile> facts_from_json(const SessionId& id, std::string_view json);
 // How much is wanted of a chat that has no reprise.json: looking into each step costs.
 enum class Derive : std::uint8_t { all, all_but_usage };
 
-// For a chat that has no reprise.json.
-FactsFile derive_facts(const Layout& layout, const std::filesystem::path& folder,
-                       const SessionId& id, Derive what);
+// For a chat that has no reprise.json. io when something in it cannot be looked at: the next change
+// would write down what is told here.
+Result<FactsFile> derive_facts(const Layout& layout, const std::filesystem::path& folder,
+                               const SessionId& id, Derive what);
 
 // The session as it is with this record. `changed` is when the file was last written to.
 StoredSession session_at(const FactsFile& facts, const LogState& log);

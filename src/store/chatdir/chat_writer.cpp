@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -60,11 +61,11 @@ std::string state_of(const StoredSession& session, Time time) {
 }
 
 Result<bool> ends_line(int fd, std::int64_t end, const fs::path& file) {
-  char last = '\n';
-  if (end > 0 && ::pread(fd, &last, 1, end - 1) < 0) {
-    return std::unexpected(os_error("read", file, errno));
+  std::array<char, 1> last = {'\n'};
+  if (end > 0) {
+    REPRISE_TRY(read_at(fd, last, end - 1, file));
   }
-  return last == '\n';
+  return last[0] == '\n';
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ class ChatdirStore final : public Store {
   Result<> list_at(Spot spot, const CheckedQuery& query, std::vector<SessionInfo>& matching,
                    std::vector<Damage>& damage);
 
-  void list_packed(const Layout::Listed& listed, const CheckedQuery& query,
-                   std::vector<SessionInfo>& matching, std::vector<Damage>& damage);
+  Result<> list_packed(const Layout::Listed& listed, const CheckedQuery& query,
+                       std::vector<SessionInfo>& matching, std::vector<Damage>& damage);
 
   Chats chats_;
   ChatRewriting rewriting_{chats_};
@@ -118,7 +118,8 @@ Result<> ChatdirStore::create(const Session& session) {
   }
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   const Layout& layout = chats_.layout();
-  if (layout.find(id)) {
+  REPRISE_ASSIGN(const auto there, layout.find(id));
+  if (there) {
     return std::unexpected(session_exists(id));
   }
   // Whole or not at all: it gets its name when everything is in it.
@@ -131,7 +132,7 @@ Result<> ChatdirStore::create(const Session& session) {
 }
 
 Result<std::optional<Session>> ChatdirStore::find(const SessionId& id) {
-  const auto place = chats_.layout().find(id);
+  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
   if (!place) {
     return std::nullopt;
   }
@@ -139,8 +140,11 @@ Result<std::optional<Session>> ChatdirStore::find(const SessionId& id) {
     return look_at_packed(id, *place).stored.session;
   }
   auto found = chats_.with(id, [](Chat& chat) { return chat.look(); });
-  if (!found && found.error().code == Code::not_found && !chats_.layout().find(id)) {
-    return std::nullopt;
+  if (!found && found.error().code == Code::not_found) {
+    REPRISE_ASSIGN(const auto now, chats_.layout().find(id));
+    if (!now) {
+      return std::nullopt;
+    }
   }
   REPRISE_ASSIGN(StoredSession stored, std::move(found));
   return std::move(stored.session);
@@ -162,12 +166,17 @@ Result<> ChatdirStore::list_at(Spot spot, const CheckedQuery& query,
       continue;
     }
     if (listed.place.is_packed()) {
-      list_packed(listed, query, matching, damage);
+      REPRISE_TRY(list_packed(listed, query, matching, damage));
       continue;
     }
-    const std::shared_ptr<Chat> chat = chats_.at(listed, Derive::all_but_usage);
+    const auto opened = chats_.at(listed, Derive::all_but_usage);
+    if (!opened) {
+      damage.push_back({listed.id.str(), opened.error().message, ""});
+      continue;
+    }
+    const std::shared_ptr<Chat>& chat = *opened;
     const auto stored = chat->look();
-    if (!stored && !chat->is_in_place()) {
+    if (const auto is_here = chat->is_in_place(); !stored && is_here && !*is_here) {
       continue;  // it has left meanwhile
     }
     if (!stored) {
@@ -183,16 +192,21 @@ Result<> ChatdirStore::list_at(Spot spot, const CheckedQuery& query,
   return {};
 }
 
-void ChatdirStore::list_packed(const Layout::Listed& listed, const CheckedQuery& query,
-                               std::vector<SessionInfo>& matching, std::vector<Damage>& damage) {
-  if (listed.place.spot == Spot::archive && is_there(chats_.layout().chat(listed.id))) {
-    return;  // the chat that is there hides it
+Result<> ChatdirStore::list_packed(const Layout::Listed& listed, const CheckedQuery& query,
+                                   std::vector<SessionInfo>& matching,
+                                   std::vector<Damage>& damage) {
+  REPRISE_ASSIGN(const bool has_chat, listed.place.spot == Spot::archive
+                                          ? is_there(chats_.layout().chat(listed.id))
+                                          : Result<bool>(false));
+  if (has_chat) {
+    return {};  // it hides the archive
   }
   PackedSession packed = look_at_packed(listed.id, listed.place);
   std::ranges::move(packed.damage, std::back_inserter(damage));
   if (matches(packed.stored.session.info, query)) {
     matching.push_back(std::move(packed.stored.session.info));
   }
+  return {};
 }
 
 Result<SessionPage> ChatdirStore::list(const SessionQuery& query) {
@@ -223,7 +237,8 @@ Result<Appended> ChatdirStore::append(const SessionId& id, std::vector<Message> 
 
 Result<ReadReport> ChatdirStore::read(const SessionId& id, ReadRange range,
                                       const MessageSink& sink) {
-  if (const auto place = chats_.layout().find(id); place && place->is_packed()) {
+  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
+  if (place && place->is_packed()) {
     return read_packed(id, *place, range, sink);
   }
   return chats_.with(id, [&](Chat& chat) { return chat.read(range, sink); });
@@ -240,8 +255,11 @@ Result<std::unique_ptr<Store>> open_chatdir_store(const std::filesystem::path& f
   const store::chatdir::Layout layout(root);
   if (options.access == Access::write) {
     REPRISE_TRY(make_private_folders(layout.chats()));
-  } else if (std::error_code absent; !std::filesystem::is_directory(root, absent)) {
-    return fail(Code::not_found, cat("no store at ", folder.string()), ENOENT);
+  } else {
+    REPRISE_ASSIGN(const bool has_root, is_folder(root));
+    if (!has_root) {
+      return fail(Code::not_found, cat("no store at ", folder.string()), ENOENT);
+    }
   }
   auto store = std::make_unique<store::chatdir::ChatdirStore>(
       layout, store::chatdir::ChatSettings{.access = options.access,

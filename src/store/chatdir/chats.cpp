@@ -32,7 +32,7 @@ Chats::Chats(Layout layout, ChatSettings settings)
 
 Result<std::shared_ptr<Chat>> Chats::get(const SessionId& id) {
   REPRISE_TRY(check_id(id));
-  std::optional<Place> place = layout_.find(id);
+  REPRISE_ASSIGN(std::optional<Place> place, layout_.find(id));
   if (!place) {
     return std::unexpected(no_session(id));
   }
@@ -44,22 +44,25 @@ Result<std::shared_ptr<Chat>> Chats::get(const SessionId& id) {
   const auto known = std::ranges::find_if(open_, [&](const auto& chat) {
     return chat->id() == id && chat->place().folder == place->folder;
   });
-  if (known != open_.end() && (*known)->is_in_place()) {
+  REPRISE_ASSIGN(const bool is_in_place,
+                 known != open_.end() ? (*known)->is_in_place() : Result<bool>(false));
+  if (is_in_place) {
     open_.splice(open_.begin(), open_, known);
     return open_.front();
   }
-  open_.remove_if([&id](const auto& chat) { return chat->id() == id; });
-  open_.push_front(std::make_shared<Chat>(layout_, id, *std::move(place), settings_));
+  REPRISE_ASSIGN(auto chat, Chat::open(layout_, id, *std::move(place), settings_));
+  open_.remove_if([&id](const auto& other) { return other->id() == id; });
+  open_.push_front(std::move(chat));
   if (open_.size() > kOpenMax) {
     open_.pop_back();
   }
   return open_.front();
 }
 
-std::shared_ptr<Chat> Chats::at(const Layout::Listed& listed, Derive derive) const {
+Result<std::shared_ptr<Chat>> Chats::at(const Layout::Listed& listed, Derive derive) const {
   ChatSettings settings = settings_;
   settings.derive = derive;
-  return std::make_shared<Chat>(layout_, listed.id, listed.place, settings);
+  return Chat::open(layout_, listed.id, listed.place, settings);
 }
 
 Result<> Chats::finish_unfinished() {

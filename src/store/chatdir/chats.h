@@ -32,7 +32,7 @@ class Chats {
   Result<std::shared_ptr<Chat>> get(const SessionId& id);
 
   // The same for a place that is known already. It is not kept open.
-  std::shared_ptr<Chat> at(const Layout::Listed& listed, Derive derive = Derive::all) const;
+  Result<std::shared_ptr<Chat>> at(const Layout::Listed& listed, Derive derive = Derive::all) const;
 
   // Runs `work` on the chat; again when it was moved to another place in between.
   template <class Work>
@@ -64,8 +64,10 @@ auto Chats::with(const SessionId& id, const Work& work) -> decltype(work(std::de
     if (result || tries == kTries) {
       return result;
     }
-    if (chat->is_in_place()) {
-      if (!chat->is_unfinished()) {
+    REPRISE_ASSIGN(const bool is_in_place, chat->is_in_place());
+    if (is_in_place) {
+      REPRISE_ASSIGN(const bool is_unfinished, chat->is_unfinished());
+      if (!is_unfinished) {
         return result;
       }
       REPRISE_TRY(finish_unfinished());

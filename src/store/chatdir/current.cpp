@@ -39,13 +39,14 @@ constexpr std::int64_t kNameBytesMax = 4096;
 constexpr std::int64_t kModelBytesMax = std::int64_t{1} << 20;
 
 // A link says which chat by its text, that of the folder; what is there is never looked at.
-bool is_link(const fs::path& file) {
-  std::error_code absent;
-  return fs::is_symlink(file, absent);
+Result<bool> is_link(const fs::path& file) {
+  REPRISE_ASSIGN(const FileKind kind, kind_of(file));
+  return kind == FileKind::link;
 }
 
 Result<std::string> read_name(const fs::path& file) {
-  if (is_link(file)) {
+  REPRISE_ASSIGN(const bool is_named_by_link, is_link(file));
+  if (is_named_by_link) {
     std::error_code error;
     const fs::path target = fs::read_symlink(file, error);
     if (error) {
@@ -112,7 +113,8 @@ Result<> clear_current(const Layout& layout, const SessionId& id) {
 
 Result<> name_current(const Layout& layout, const SessionId& id) {
   const fs::path file = layout.current_file();
-  return is_link(file) ? replace_link(file, id.str()) : replace_file(file, id.str());
+  REPRISE_ASSIGN(const bool is_named_by_link, is_link(file));
+  return is_named_by_link ? replace_link(file, id.str()) : replace_file(file, id.str());
 }
 
 Result<std::optional<SessionId>> CurrentChat::current() {
@@ -126,7 +128,7 @@ Result<std::optional<SessionId>> CurrentChat::current() {
   if (!id || !check_id(*id)) {
     return fail(Code::corrupt, cat(file.native(), " does not name a chat: remove it"));
   }
-  const auto place = chats_.layout().find(*id);
+  REPRISE_ASSIGN(const auto place, chats_.layout().find(*id));
   return place && place->spot == Spot::chats ? std::optional(*std::move(id)) : std::nullopt;
 }
 
@@ -149,7 +151,7 @@ Result<> CurrentChat::set_current(const std::optional<SessionId>& id) {
     return remove_name(chats_.layout());
   }
   REPRISE_TRY(check_id(*id));
-  const auto place = chats_.layout().find(*id);
+  REPRISE_ASSIGN(const auto place, chats_.layout().find(*id));
   if (!place) {
     return std::unexpected(no_session(*id));
   }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,7 @@
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/log_reader.h"
 #include "store/chatdir/step_usage.h"
+#include "store/paths.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -43,10 +45,10 @@ Time time_of(const struct statx_timestamp& time) {
 }
 
 // When the file or folder began to be; where the disk does not say, when it was changed.
-Time birth_of(const fs::path& path) {
+Result<Time> birth_of(const fs::path& path) {
   struct statx status{};
   if (::statx(AT_FDCWD, path.c_str(), 0, STATX_BTIME | STATX_MTIME, &status) != 0) {
-    return {};
+    return std::unexpected(os_error("look at", path, errno));
   }
   const Time changed = time_of(status.stx_mtime);
   const bool has_birth = (status.stx_mask & STATX_BTIME) != 0;
@@ -55,26 +57,29 @@ Time birth_of(const fs::path& path) {
 // NOLINTEND(misc-include-cleaner)
 
 // When the chat began: no file in it is older, also when the folder was moved or unpacked since.
-Time beginning_of(const fs::path& chat) {
-  Time beginning = birth_of(chat);
+Result<Time> beginning_of(const fs::path& chat) {
+  REPRISE_ASSIGN(Time beginning, birth_of(chat));
   for (const fs::path& folder : {chat, chat / "steps"}) {
-    std::error_code none;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
+    REPRISE_ASSIGN(const auto entries, list_if_there(folder));
+    for (const fs::directory_entry& entry : entries) {
       struct stat status{};
       if (::lstat(entry.path().c_str(), &status) == 0) {
         beginning = std::min(beginning, chatdir::time_of(status.st_mtim));
+      } else if (errno != ENOENT) {
+        return std::unexpected(os_error("look at", entry.path(), errno));
       }
     }
   }
   return beginning;
 }
 
-// A string member of a small JSON file; "" when there is none.
-std::string text_in(const fs::path& file, std::string_view name) {
+// A string member of a small JSON file; "" when there is none, or no such file.
+Result<std::string> text_in(const fs::path& file, std::string_view name) {
   const auto bytes = read_file(file, kSmallFileMax);
   std::string text;
   if (!bytes) {
-    return text;
+    return bytes.error().code == Code::io ? Result<std::string>(std::unexpected(bytes.error()))
+                                          : text;
   }
   const std::string_view raw = json::find_member(*bytes, name);
   json::Scanner scanner(raw);
@@ -85,7 +90,7 @@ std::string text_in(const fs::path& file, std::string_view name) {
 }
 
 // The first line with words of what was asked first.
-std::string title_of(const fs::path& messages) {
+Result<std::string> title_of(const fs::path& messages) {
   std::string title;
   const auto look = [&title](Message&& message) {
     if (message.role != role::kUser) {
@@ -97,31 +102,38 @@ std::string title_of(const fs::path& messages) {
     title = trimmed(grapheme_prefix(rest, kTitleCharactersMax));
     return title.empty() ? Flow::go_on : Flow::stop;
   };
-  // What cannot be read has no title; reading the messages says why.
-  (void)read_first(messages, kTitleSearchEnd, [](const LogState&) { return false; }, "", look);
+  const auto no_tail = [](const LogState&) { return false; };
+  const auto read = read_first(messages, kTitleSearchEnd, no_tail, "", look);
+  // What is damaged has no title; reading the messages says why.
+  if (!read && read.error().code == Code::io) {
+    return std::unexpected(read.error());
+  }
   return title;
 }
 
 }  // namespace
 
-FactsFile derive_facts(const Layout& layout, const fs::path& folder, const SessionId& id,
-                       Derive what) {
+Result<FactsFile> derive_facts(const Layout& layout, const fs::path& folder, const SessionId& id,
+                               Derive what) {
   FactsFile facts(id);
   facts.is_derived = true;
   SessionInfo& info = facts.now.stored.session.info;
-  info.title = title_of(folder / kMessagesFile);
-  info.model = text_in(folder / "model.json", "id");
-  info.provider = text_in(folder / "model.json", "provider");
+  REPRISE_ASSIGN(info.title, title_of(folder / kMessagesFile));
+  REPRISE_ASSIGN(info.model, text_in(folder / "model.json", "id"));
+  REPRISE_ASSIGN(info.provider, text_in(folder / "model.json", "provider"));
   if (info.model.empty()) {
-    info.model = text_in(layout.model_file(), "model");
-    info.provider = text_in(layout.model_file(), "provider");
+    REPRISE_ASSIGN(info.model, text_in(layout.model_file(), "model"));
+    REPRISE_ASSIGN(info.provider, text_in(layout.model_file(), "provider"));
   }
-  std::error_code unknown;
-  info.working_dir = fs::weakly_canonical(layout.root(), unknown).string();
-  info.created_at = beginning_of(folder);
+  std::error_code error;
+  info.working_dir = fs::weakly_canonical(layout.root(), error).string();
+  if (error) {
+    return std::unexpected(os_error("find", layout.root(), error.value()));
+  }
+  REPRISE_ASSIGN(info.created_at, beginning_of(folder));
   info.updated_at = info.created_at;
   if (what == Derive::all) {
-    facts.now.stored.session.usage = usage_of_steps(folder);
+    REPRISE_ASSIGN(facts.now.stored.session.usage, usage_of_steps(folder));
   }
   return facts;
 }

@@ -37,24 +37,9 @@ Result<> FileWindow::load(std::int64_t offset, std::size_t bytes) {
     buffer_.resize(wanted);
   }
   begin_ = from;
-  std::size_t got = 0;
-  while (got < wanted) {
-    const ssize_t count =
-        ::pread(fd_, buffer_.data() + got, wanted - got, from + static_cast<std::int64_t>(got));
-    if (count < 0 && errno == EINTR) {
-      continue;
-    }
-    if (count < 0) {
-      const int os_errno = errno;
-      buffer_.clear();
-      return std::unexpected(os_error("read", file_, os_errno));
-    }
-    if (count == 0) {
-      break;
-    }
-    got += static_cast<std::size_t>(count);
-  }
-  buffer_.resize(got);
+  const auto got = read_at(fd_, buffer_, from, file_);
+  buffer_.resize(got ? *got : 0);
+  REPRISE_TRY(got);
   return {};
 }
 

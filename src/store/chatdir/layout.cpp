@@ -1,10 +1,10 @@
 #include "store/chatdir/layout.h"
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -20,14 +20,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A link to one is as well, so that whoever opens what is in it says that it is a link.
-bool is_folder(const fs::path& path) {
-  std::error_code absent;
-  return fs::is_directory(path, absent);
+// A link to a folder is taken for one, so that whoever opens what is in it says that it is a link.
+bool may_hold_chat(const fs::path& folder, FileKind kind) {
+  if (kind != FileKind::link) {
+    return kind == FileKind::folder;
+  }
+  const auto behind = kind_behind(folder);
+  return !behind || *behind == FileKind::folder;
 }
 
-Spot trash_spot(const fs::path& folder) {
-  return is_there(folder / kZipFile) ? Spot::trashed_archive : Spot::trash;
+Result<Spot> trash_spot(const fs::path& folder) {
+  REPRISE_ASSIGN(const bool is_packed, is_there(folder / kZipFile));
+  return is_packed ? Spot::trashed_archive : Spot::trash;
 }
 
 // The session that a folder's name says; nullopt for other names.
@@ -56,7 +60,8 @@ std::string step_folder_name(Step step) {
 
 Result<bool> is_chat_directory(const fs::path& folder) {
   const Layout layout(folder);
-  if (is_there(layout.current_file())) {
+  REPRISE_ASSIGN(const bool has_current, is_there(layout.current_file()));
+  if (has_current) {
     return true;
   }
   for (const Spot spot : {Spot::chats, Spot::archive}) {
@@ -72,18 +77,21 @@ fs::path Layout::archive(const SessionId& id) const {
   return archives() / short_id(id).value_or("");
 }
 
-std::optional<Place> Layout::find(const SessionId& id) const {
+Result<std::optional<Place>> Layout::find(const SessionId& id) const {
   if (!short_id(id)) {
     return std::nullopt;
   }
-  if (is_folder(chat(id))) {
-    return Place{chat(id), Spot::chats};
-  }
-  if (is_folder(trashed(id))) {
-    return Place{trashed(id), trash_spot(trashed(id))};
-  }
-  if (is_folder(archive(id))) {
-    return Place{archive(id), Spot::archive};
+  const std::array<Place, 3> places = {Place{chat(id), Spot::chats},
+                                       Place{trashed(id), Spot::trash},
+                                       Place{archive(id), Spot::archive}};
+  for (const Place& place : places) {
+    REPRISE_ASSIGN(const FileKind kind, kind_of(place.folder));
+    if (!may_hold_chat(place.folder, kind)) {
+      continue;
+    }
+    REPRISE_ASSIGN(const Spot spot,
+                   place.spot == Spot::trash ? trash_spot(place.folder) : Result<Spot>(place.spot));
+    return Place{place.folder, spot};
   }
   return std::nullopt;
 }
@@ -96,10 +104,15 @@ Result<std::vector<Layout::Listed>> Layout::list(Spot spot) const {
   std::vector<Listed> found;
   for (const fs::directory_entry& entry : entries) {
     auto id = id_of(entry.path().filename().native(), spot);
-    if (!id || !is_folder(entry.path())) {
+    if (!id) {
       continue;
     }
-    const Spot there = folder == trash() ? trash_spot(entry.path()) : spot;
+    REPRISE_ASSIGN(const FileKind kind, kind_of_entry(entry));
+    if (!may_hold_chat(entry.path(), kind)) {
+      continue;
+    }
+    REPRISE_ASSIGN(const Spot there,
+                   folder == trash() ? trash_spot(entry.path()) : Result<Spot>(spot));
     found.push_back({*std::move(id), {entry.path(), there}});
   }
   return found;

@@ -65,7 +65,7 @@ class Layout {
   std::filesystem::path lock_file() const { return chats() / kLockFile; }
 
   // nullopt when there is no such session. A chat that is there hides an archive of the same id.
-  std::optional<Place> find(const SessionId& id) const;
+  Result<std::optional<Place>> find(const SessionId& id) const;
 
   // The sessions at a spot, in no order. Nothing when the folder is missing.
   struct Listed {

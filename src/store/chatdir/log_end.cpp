@@ -15,6 +15,7 @@
 #include <ctime>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -65,11 +66,9 @@ Result<Fd> open_regular(const fs::path& file) {
 Result<Tail> tail_before(int fd, const fs::path& file, std::int64_t end) {
   std::array<char, kTailBytes> bytes{};
   const std::int64_t from = std::max<std::int64_t>(0, end - kTailBytes);
-  const ssize_t got = ::pread(fd, bytes.data(), static_cast<std::size_t>(end - from), from);
-  if (got < 0) {
-    return std::unexpected(os_error("read", file, errno));
-  }
-  const std::string_view text(bytes.data(), static_cast<std::size_t>(got));
+  const std::span<char> wanted(bytes.data(), static_cast<std::size_t>(end - from));
+  REPRISE_ASSIGN(const std::size_t got, read_at(fd, wanted, from, file));
+  const std::string_view text(bytes.data(), got);
   return Tail{hash_of(text), text.empty() || text.ends_with('\n')};
 }
 

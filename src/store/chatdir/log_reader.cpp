@@ -146,7 +146,9 @@ Result<ReadReport> report_of(const MessageLog& log, Span span, const TornCheck& 
   REPRISE_TRY(reporter.injuries({span.from}, {span.to}));
   REPRISE_TRY(reporter.flaws(delivery.flaws()));
   const LogState state = log.state();
-  if (state.is_torn() && span.to == state.head.value && torn(state)) {
+  const bool may_be_torn = state.is_torn() && span.to == state.head.value;
+  REPRISE_ASSIGN(const bool is_damage, may_be_torn ? torn(state) : Result<bool>(false));
+  if (is_damage) {
     REPRISE_TRY(reporter.at(state.end, state.size - state.end, "the end was cut off in writing"));
   }
   return reporter.take();

@@ -18,7 +18,7 @@ namespace reprise::store::chatdir {
 // writing it.
 inline constexpr std::int64_t kExcerptBytesMax = 10'000;
 
-using TornCheck = std::function<bool(const LogState&)>;
+using TornCheck = std::function<Result<bool>(const LogState&)>;
 
 // Delivers the messages of the range that are there now. Damage names `name`, the file as people
 // know it.

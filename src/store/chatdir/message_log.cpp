@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -78,8 +79,12 @@ Result<bool> MessageLog::refresh() {
   const std::lock_guard lock(mutex_);
   REPRISE_ASSIGN(const struct stat status, status_of(fd_.get(), file_));
   struct stat named{};
-  if (::lstat(file_.c_str(), &named) != 0 || named.st_ino != status.st_ino ||
-      named.st_dev != status.st_dev || status.st_size < state_.end) {
+  if (::lstat(file_.c_str(), &named) != 0) {
+    return errno == ENOENT ? Result<bool>(false)
+                           : std::unexpected(os_error("look at", file_, errno));
+  }
+  if (named.st_ino != status.st_ino || named.st_dev != status.st_dev ||
+      status.st_size < state_.end) {
     return false;
   }
   if (status.st_size == state_.size && same_time(status.st_mtim, changed_)) {

@@ -31,14 +31,16 @@ Result<> ChatPartials::add(const SessionId& id, const OperationId& answer,
 }
 
 Result<std::optional<Partial>> ChatPartials::find(const SessionId& id) {
-  if (const auto place = chats_.layout().find(id); place && place->is_packed()) {
+  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
+  if (place && place->is_packed()) {
     return std::nullopt;  // nothing runs in an archive
   }
   return chats_.with(id, [](Chat& chat) { return chat.find_partial(); });
 }
 
 Result<std::vector<Todo>> ChatTodos::todos(const SessionId& id) {
-  if (const auto place = chats_.layout().find(id); place && place->is_packed()) {
+  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
+  if (place && place->is_packed()) {
     return look_at_packed(id, *place).stored.todos;
   }
   REPRISE_ASSIGN(StoredSession session, chats_.with(id, [](Chat& chat) { return chat.look(); }));

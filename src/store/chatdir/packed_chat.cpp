@@ -57,10 +57,11 @@ Result<> list_files(const fs::path& folder, const std::string& prefix,
     if (name == kLockFile) {
       continue;
     }
-    if (!entry.is_symlink() && entry.is_directory()) {
+    REPRISE_ASSIGN(const FileKind kind, kind_of_entry(entry));
+    if (kind == FileKind::folder) {
       files.emplace_back(name + "/", entry.path());
       REPRISE_TRY(list_files(entry.path(), name + "/", files));
-    } else if (!entry.is_symlink() && entry.is_regular_file()) {
+    } else if (kind == FileKind::file) {
       files.emplace_back(name, entry.path());
     } else {
       return fail(Code::unsupported, cat("cannot archive ", entry.path().native(),
@@ -183,7 +184,8 @@ Result<> set_folder(const ZipReader::Entry& entry, const fs::path& folder) {
 Result<> sync_folders(const fs::path& folder) {
   REPRISE_ASSIGN(const auto entries, list_folder(folder));
   for (const fs::directory_entry& entry : entries) {
-    if (entry.is_directory()) {
+    REPRISE_ASSIGN(const FileKind kind, kind_of_entry(entry));
+    if (kind == FileKind::folder) {
       REPRISE_TRY(sync_folders(entry.path()));
     }
   }
@@ -192,7 +194,9 @@ Result<> sync_folders(const fs::path& folder) {
 
 // Without a name, and gone with the descriptor: words leave no trace outside the archive.
 Result<Fd> unnamed_file() {
-  REPRISE_ASSIGN(const fs::path folder, resolve_path(fs::temp_directory_path()));
+  std::error_code none;
+  const fs::path temporary = fs::temp_directory_path(none);
+  REPRISE_ASSIGN(const fs::path folder, resolve_path(none ? fs::path("/tmp") : temporary));
   auto file = open_file(folder, O_TMPFILE | O_RDWR | O_EXCL, 0600);
   if (file) {
     return file;
@@ -258,8 +262,12 @@ PackedSession look_at_packed(const SessionId& id, const Place& place) {
   SessionInfo& info = packed.stored.session.info;
   info.answering.reset();
   if (info.working_dir.empty()) {
-    std::error_code unknown;  // then it is of no folder
-    info.working_dir = fs::weakly_canonical(place.folder / "../..", unknown).string();
+    std::error_code error;
+    info.working_dir = fs::weakly_canonical(place.folder / "../..", error).string();
+    if (error) {
+      packed.damage.push_back(
+          {id.str(), os_error("find", place.folder, error.value()).message, ""});
+    }
   }
   packed.stored.state_before_trash = SessionState::archived;
   info.state = place.is_trashed() ? SessionState::trashed : SessionState::archived;

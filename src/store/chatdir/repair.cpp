@@ -31,6 +31,7 @@
 #include "store/chatdir/mark.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/packed_chat.h"
+#include "store/chatdir/unfinished.h"
 #include "store/paths.h"
 #include "store/stored_session.h"
 
@@ -38,6 +39,9 @@ namespace reprise::store::chatdir {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kLeft =
+    "a session that no list shows, left half-way into its place: rename the folder to its id";
 
 void take(std::vector<Damage> damage, VerifyReport& report) {
   std::ranges::move(damage, std::back_inserter(report.damage));
@@ -154,6 +158,25 @@ void look_at_packed_session(const Layout::Listed& listed, VerifyReport& report) 
   }
 }
 
+Result<> copy_left(const fs::path& from, const fs::path& to) {
+  REPRISE_TRY(copy_other_files(from, to));
+  for (const std::string_view name : {kMessagesFile, kFactsFile}) {
+    const auto bytes = read_file(from / name);
+    if (!bytes && bytes.error().code == Code::not_found) {
+      continue;
+    }
+    REPRISE_TRY(bytes);
+    REPRISE_TRY(replace_file(to / name, *bytes));
+  }
+  return {};
+}
+
+// Whether it was moved or removed meanwhile.
+bool has_left(const Chat& chat) {
+  const auto is_here = chat.is_in_place();
+  return is_here && !*is_here;
+}
+
 Damage whole_damage(const SessionId& id, const Error& error) {
   return {id.str(), error.message, ""};
 }
@@ -171,17 +194,23 @@ Result<VerifyReport> ChatRepair::verify() {
         continue;
       }
       const auto chat = chats_.at(listed);
-      if (const auto read = look_at(*chat, report); !read && chat->is_in_place()) {
+      const auto read = chat ? look_at(**chat, report) : std::unexpected(chat.error());
+      if (!read && !(chat && has_left(**chat))) {
         report.damage.push_back(whole_damage(listed.id, read.error()));
       }
     }
+  }
+  REPRISE_ASSIGN(const std::vector<fs::path> left, find_left(chats_.layout()));
+  for (const fs::path& folder : left) {
+    report.damage.push_back({folder.native(), std::string(kLeft), ""});
   }
   return report;
 }
 
 Result<VerifyReport> ChatRepair::repair_into(const fs::path& named) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
-  if (is_there(target)) {
+  REPRISE_ASSIGN(const bool is_taken, is_there(target));
+  if (is_taken) {
     return fail(Code::conflict, cat(target.native(), " exists already"));
   }
   const Layout to(target);
@@ -198,10 +227,17 @@ Result<VerifyReport> ChatRepair::repair_into(const fs::path& named) {
         continue;
       }
       const auto folder = spot == Spot::trash ? to.trashed(listed.id) : to.chat(listed.id);
-      if (const auto done = repair_chat(*chats_.at(listed), folder, report); !done) {
+      const auto chat = chats_.at(listed);
+      const auto done = chat ? repair_chat(**chat, folder, report) : std::unexpected(chat.error());
+      if (!done) {
         report.damage.push_back(whole_damage(listed.id, done.error()));
       }
     }
+  }
+  REPRISE_ASSIGN(const std::vector<fs::path> left, find_left(chats_.layout()));
+  for (const fs::path& folder : left) {
+    report.damage.push_back({folder.native(), std::string(kLeft), ""});
+    REPRISE_TRY(copy_left(folder, target / folder.lexically_relative(chats_.layout().root())));
   }
   for (const fs::path& file : {chats_.layout().current_file(), chats_.layout().model_file()}) {
     if (const auto bytes = read_file(file); bytes) {

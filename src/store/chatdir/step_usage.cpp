@@ -1,5 +1,6 @@
 #include "store/chatdir/step_usage.h"
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -36,11 +37,15 @@ std::int64_t count_in(std::string_view json, std::string_view name) {
   return scanner.kind() == json::Kind::number && scanner.integer(count) && count > 0 ? count : 0;
 }
 
-// What cannot be read counts nothing.
-void add_step(Usage& sum, const fs::path& step) {
-  if (const auto json = read_file(step / "usage.json", kUsageBytesMax); json) {
+// What is no such file counts nothing.
+Result<> add_step(Usage& sum, const fs::path& step) {
+  const auto json = read_file(step / "usage.json", kUsageBytesMax);
+  if (json) {
     add_usage(sum, step_usage_from_json(*json));
+  } else if (json.error().code == Code::io && json.error().os_errno != ENOTDIR) {
+    return std::unexpected(json.error());
   }
+  return {};
 }
 
 }  // namespace
@@ -65,15 +70,18 @@ Usage step_usage_from_json(std::string_view json) {
   return usage;
 }
 
-Usage usage_of_steps(const fs::path& chat) {
+Result<Usage> usage_of_steps(const fs::path& chat) {
   Usage sum;
   for (const char* const steps : {"steps", "step"}) {
     const auto entries = list_if_there(chat / steps);
+    if (!entries && entries.error().code == Code::io && entries.error().os_errno != ENOTDIR) {
+      return std::unexpected(entries.error());
+    }
     if (!entries) {
-      continue;
+      continue;  // it is no folder
     }
     for (const fs::directory_entry& entry : *entries) {
-      add_step(sum, entry.path());
+      REPRISE_TRY(add_step(sum, entry.path()));
     }
   }
   return sum;
@@ -103,7 +111,7 @@ Result<Usage> usage_added_by_others(const MessageLog& log, std::int64_t from,
   Usage sum;
   for (const Step step : added) {
     for (const char* const steps : {"steps", "step"}) {
-      add_step(sum, chat / steps / step_folder_name(step));
+      REPRISE_TRY(add_step(sum, chat / steps / step_folder_name(step)));
     }
   }
   return sum;

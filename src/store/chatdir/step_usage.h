@@ -19,8 +19,8 @@ std::string step_usage_to_json(const Usage& usage);
 // What cannot be read counts nothing.
 Usage step_usage_from_json(std::string_view json);
 
-// Of all steps in a chat's folder.
-Usage usage_of_steps(const std::filesystem::path& chat);
+// Of all steps in a chat's folder. io when one cannot be looked at.
+Result<Usage> usage_of_steps(const std::filesystem::path& chat);
 
 // Of the answers that another program added behind `from`, a place in the log, and behind the
 // newest line of ours. A step has the number of its answer.

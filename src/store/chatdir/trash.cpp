@@ -43,7 +43,7 @@ Result<> move_session(Chats& chats, const SessionId& id, const Place& from, cons
 
 Result<Place> find(const Chats& chats, const SessionId& id) {
   REPRISE_TRY(check_id(id));
-  auto place = chats.layout().find(id);
+  REPRISE_ASSIGN(auto place, chats.layout().find(id));
   if (!place) {
     return std::unexpected(no_session(id));
   }

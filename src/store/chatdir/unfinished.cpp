@@ -10,10 +10,12 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/lock_file.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/types.h"
@@ -28,6 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kNew = ".new-";
 constexpr std::string_view kToArchive = "archive";
 constexpr std::string_view kToChats = "restore";
 constexpr std::int64_t kDoingBytesMax = 65536;
@@ -43,7 +46,8 @@ Result<> conclude(const MovingNames& names) {
 }
 
 Result<> take_away(const MovingNames& names, const fs::path& folder) {
-  if (!is_there(folder)) {
+  REPRISE_ASSIGN(const bool has_folder, is_there(folder));
+  if (!has_folder) {
     return {};
   }
   REPRISE_TRY(remove_tree(names.leaving));
@@ -60,18 +64,17 @@ Result<bool> is_changed(const MovingNames& names, const LogPoint& packed) {
 
 Result<> finish_packing(const Layout& layout, const Unfinished& packed) {
   const MovingNames names(layout, packed.id);
-  if (is_there(names.new_archive)) {
+  REPRISE_ASSIGN(const bool has_new, is_there(names.new_archive));
+  if (has_new) {
     // An older archive of the same chat is in the new one already.
     REPRISE_TRY(take_away(names, names.archive));
     REPRISE_TRY(move_file(names.new_archive, names.archive));
   }
-  if (is_there(names.chat)) {
-    REPRISE_ASSIGN(const bool was_changed, is_changed(names, packed.log));
-    if (!was_changed) {
-      REPRISE_TRY(take_away(names, names.chat));
-    }
-  }
-  if (!is_there(names.chat)) {
+  REPRISE_ASSIGN(const bool has_chat, is_there(names.chat));
+  REPRISE_ASSIGN(const bool was_changed,
+                 has_chat ? is_changed(names, packed.log) : Result<bool>(false));
+  if (!was_changed) {
+    REPRISE_TRY(take_away(names, names.chat));
     REPRISE_TRY(clear_current(layout, packed.id));
   }
   return conclude(names);
@@ -79,17 +82,21 @@ Result<> finish_packing(const Layout& layout, const Unfinished& packed) {
 
 Result<> finish_unpacking(const Layout& layout, const SessionId& id) {
   const MovingNames names(layout, id);
-  if (is_there(names.new_chat) && is_there(names.chat)) {
+  REPRISE_ASSIGN(const bool has_new, is_there(names.new_chat));
+  REPRISE_ASSIGN(const bool has_chat, is_there(names.chat));
+  if (has_new && has_chat) {
     REPRISE_TRY(conclude(names));
     return remove_tree(names.new_chat);
   }
-  if (is_there(names.new_chat)) {
+  if (has_new) {
     // No chat is current while the one that is named is in the archive: it becomes current with the
     // move, in one step.
     REPRISE_TRY(name_current(layout, id));
     REPRISE_TRY(move_file(names.new_chat, names.chat));
   }
-  REPRISE_TRY(take_away(names, names.archive));
+  if (has_new || has_chat) {
+    REPRISE_TRY(take_away(names, names.archive));
+  }
   return conclude(names);
 }
 
@@ -99,8 +106,8 @@ MovingNames::MovingNames(const Layout& layout, const SessionId& id)
     : doing(doing_file(layout)),
       chat(layout.chat(id)),
       archive(layout.archive(id)),
-      new_chat(layout.chats() / cat(".new-", id.str())),
-      new_archive(layout.archives() / cat(".new-", id.str())),
+      new_chat(layout.chats() / cat(kNew, id.str())),
+      new_archive(layout.archives() / cat(kNew, id.str())),
       leaving(layout.archives() / cat(".leaving-", id.str())) {}
 
 Result<> announce(const Layout& layout, const Unfinished& unfinished) {
@@ -145,6 +152,51 @@ Result<std::optional<Unfinished>> find_unfinished(const Layout& layout) {
   log.tail = *hash;
   return Unfinished{what == kToArchive ? Moving::to_archive : Moving::to_chats, *std::move(id),
                     log};
+}
+
+namespace {
+
+Result<bool> holds_messages(const fs::path& folder) {
+  for (const std::string_view name : {kMessagesFile, kZipFile}) {
+    const auto bytes = read_file(folder / name, 0);
+    const bool is_none = bytes || bytes.error().code == Code::not_found;
+    if (!is_none && bytes.error().code == Code::io) {
+      return std::unexpected(bytes.error());
+    }
+    if (!is_none) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::vector<fs::path>> find_left(const Layout& layout) {
+  std::vector<fs::path> left;
+  auto unfinished = find_unfinished(layout);
+  if (!unfinished && unfinished.error().code != Code::corrupt) {
+    return std::unexpected(std::move(unfinished).error());
+  }
+  const std::optional<Unfinished> moving = unfinished ? *std::move(unfinished) : std::nullopt;
+  for (const fs::path& folder : {layout.chats(), layout.archives()}) {
+    REPRISE_ASSIGN(const auto entries, list_if_there(folder));
+    for (const fs::directory_entry& entry : entries) {
+      const std::string name = entry.path().filename();
+      const auto id = name.starts_with(kNew) ? SessionId::parse(name.substr(kNew.size()))
+                                             : fail(Code::not_found, "");
+      if (!id || !check_id(*id) || (moving && moving->id == *id)) {
+        continue;
+      }
+      REPRISE_ASSIGN(const auto elsewhere, layout.find(*id));
+      REPRISE_ASSIGN(const bool has_messages, holds_messages(entry.path()));
+      if (!elsewhere && has_messages) {
+        left.push_back(entry.path());
+      }
+    }
+  }
+  REPRISE_ASSIGN(const bool is_at_work, LockFile::is_held(layout.lock_file()));
+  return is_at_work ? std::vector<fs::path>() : left;
 }
 
 Result<> finish(const Layout& layout, const Unfinished& unfinished) {

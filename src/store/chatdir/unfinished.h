@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "reprise/error.h"
 #include "reprise/types.h"
@@ -40,6 +41,10 @@ Result<> announce(const Layout& layout, const Unfinished& unfinished);
 
 // nullopt when nothing is going on. The store's lock need not be held.
 Result<std::optional<Unfinished>> find_unfinished(const Layout& layout);
+
+// Folders in the making that nobody will finish, with messages of sessions that are nowhere else.
+// Empty while somebody is at it.
+Result<std::vector<std::filesystem::path>> find_left(const Layout& layout);
 
 // Puts in place what was made, removes what it replaces. The store's lock is held. A chat that was
 // changed after it was packed stays, beside the archive; so does one that another program made

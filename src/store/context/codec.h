@@ -19,14 +19,20 @@
 
 namespace reprise::store::context {
 
-// The id of the conversation in a file that does not say one.
-Result<SessionId> id_of_path(const std::filesystem::path& file);
+// What a file's path says of the conversation in it. It stays the same as long as the store is
+// open, whatever the disk says of the folders above then.
+struct Origin {
+  std::filesystem::path file;
+  SessionId unnamed;              // the conversation's id where the bytes say none
+  std::filesystem::path project;  // the folder that the file belongs to
+};
+// io when the folders above cannot be looked at.
+Result<Origin> origin_of(const std::filesystem::path& file);
 
-// Bytes that are no such file become an empty document with `aside`. `file` gives the session what
-// the bytes do not say: an id that stays the same, and its folder.
-Result<Document> decode(const std::filesystem::path& file, std::string_view bytes);
+// Bytes that are no such file become an empty document with `aside`.
+Document decode(const Origin& origin, std::string_view bytes);
 
 // unsupported when there is more than one session. Brings `encoded` up to date.
-Result<std::string> encode(const std::filesystem::path& file, Document& document);
+Result<std::string> encode(const Origin& origin, Document& document);
 
 }  // namespace reprise::store::context

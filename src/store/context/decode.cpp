@@ -1,15 +1,19 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -37,10 +41,8 @@ namespace fs = std::filesystem;
 }  // namespace
 
 // Two 64-bit FNV-1a hashes in the shape of a UUID: the path is the only name that such a file has.
-Result<SessionId> id_of_path(const fs::path& file) {
-  std::error_code error;
-  const fs::path absolute = fs::weakly_canonical(file, error);
-  const std::string& text = error ? file.native() : absolute.native();
+Result<SessionId> id_of_path(const fs::path& absolute) {
+  const std::string& text = absolute.native();
   std::string hex;
   for (std::uint64_t hash : {0xcbf29ce484222325U, 0x84222325cbf29ce4U}) {
     for (const char c : text) {
@@ -73,13 +75,12 @@ std::optional<SessionId> id_in(std::string_view rest) {
 // The file's members, and whether they can be written back as they are.
 class Reader {
  public:
-  // `unnamed` is the session's id where the file names none.
-  Reader(const fs::path& file, std::string_view bytes, SessionId unnamed)
-      : file_(file),
+  Reader(const Origin& origin, std::string_view bytes)
+      : origin_(origin),
         bytes_(bytes),
-        session_{.stored = {.session = {.info = {.id = std::move(unnamed)}}}} {}
+        session_{.stored = {.session = {.info = {.id = origin.unnamed}}}} {}
 
-  Result<Document> run() {
+  Document run() {
     json::Scanner scanner(bytes_);
     const bool whole = scanner.kind() == json::Kind::object &&
                        scanner.object([&](std::string_view name) { return member(scanner, name); });
@@ -104,7 +105,7 @@ class Reader {
 
  private:
   Damage damage(std::string_view reason) const {
-    return {file_.native(), std::string(reason), std::string(bytes_.substr(0, kExcerptMax))};
+    return {origin_.file.native(), std::string(reason), std::string(bytes_.substr(0, kExcerptMax))};
   }
 
   void set_aside(std::string_view reason) {
@@ -129,10 +130,13 @@ class Reader {
     } else if (name == kMeta && kind != json::Kind::object) {
       set_aside("meta is no object");
     } else {
-      if (find(document_.extra, name) != nullptr) {
+      const auto [place, is_new] = places_.try_emplace(std::string(name), document_.extra.size());
+      if (is_new) {
+        document_.extra.push_back({std::string(name), json::take(raw)});
+      } else {
         set_aside(cat("it has two members ", name));
+        document_.extra[place->second].value = json::take(raw);
       }
-      put(document_.extra, name, json::take(raw));
     }
     return true;
   }
@@ -176,7 +180,7 @@ class Reader {
     }
     const auto number = static_cast<std::int64_t>(session_.kept.size()) + encoded.count + 1;
     session_.kept.push_back({encoded.count, json::take(raw)});
-    session_.damage.push_back({cat(file_.native(), ": conversation entry ", number),
+    session_.damage.push_back({cat(origin_.file.native(), ": conversation entry ", number),
                                "it is no message: kept, and not sent",
                                std::string(raw.substr(0, kExcerptMax))});
     return true;
@@ -244,7 +248,7 @@ class Reader {
     add_after(session);
     StoredSession& stored = session.stored;
     Session& value = stored.session;
-    add_native(file_, document_.extra, stored);
+    add_native(origin_.project, document_.extra, stored);
     const Time written = value.info.updated_at;
     if (!rest_.empty() && !add_session_rest(stored, rest_)) {
       set_aside("what stands in reprise cannot be read");
@@ -258,16 +262,17 @@ class Reader {
       value.info.updated_at = written;
     }
     // What the session holds is its own; all else stays the file's.
-    std::erase_if(document_.extra, [&value](const ExtraField& member) {
-      return !is_default(member.name) && member.name != kMeta &&
-             find(value.extra, member.name) != nullptr;
+    const std::set<std::string_view> own = names_of(value.extra);
+    std::erase_if(document_.extra, [&own](const ExtraField& member) {
+      return !is_default(member.name) && member.name != kMeta && own.contains(member.name);
     });
     document_.sessions.push_back(std::move(session));
   }
 
-  const fs::path& file_;
+  const Origin& origin_;
   std::string_view bytes_;
   Document document_;
+  std::map<std::string, std::size_t> places_;  // of the members in its `extra`
   FileSession session_;
   bool has_conversation_ = false;
   std::string_view rest_;
@@ -275,9 +280,19 @@ class Reader {
 
 }  // namespace
 
-Result<Document> decode(const fs::path& file, std::string_view bytes) {
-  REPRISE_ASSIGN(SessionId unnamed, id_of_path(file));
-  return Reader(file, bytes, std::move(unnamed)).run();
+Result<Origin> origin_of(const fs::path& file) {
+  std::error_code error;
+  const fs::path absolute = fs::weakly_canonical(file, error);
+  if (error) {
+    return std::unexpected(os_error("find", file, error.value()));
+  }
+  REPRISE_ASSIGN(SessionId unnamed, id_of_path(absolute));
+  REPRISE_ASSIGN(fs::path project, root_folder(file));
+  return Origin{file, std::move(unnamed), std::move(project)};
+}
+
+Document decode(const Origin& origin, std::string_view bytes) {
+  return Reader(origin, bytes).run();
 }
 
 }  // namespace reprise::store::context

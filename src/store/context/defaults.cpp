@@ -129,8 +129,8 @@ Result<Defaults> read_defaults(const fs::path& file) {
   if (!bytes) {
     return std::unexpected(bytes.error());
   }
-  REPRISE_ASSIGN(const Document document, decode(file, *bytes));
-  return defaults_in(file, document);
+  REPRISE_ASSIGN(const Origin origin, origin_of(file));
+  return defaults_in(file, decode(origin, *bytes));
 }
 
 Result<> create_context_file(const fs::path& file, std::string_view model) {
@@ -145,7 +145,8 @@ Result<> create_context_file(const fs::path& file, std::string_view model) {
   Document document;
   put(document.extra, "model", RawJson::string(model));
   put(document.extra, "system", json::take(kUsualPrompt));
-  REPRISE_ASSIGN(const std::string bytes, encode(file, document));
+  REPRISE_ASSIGN(const Origin origin, origin_of(file));
+  REPRISE_ASSIGN(const std::string bytes, encode(origin, document));
   REPRISE_TRY(write_all(made->get(), bytes, file));
   REPRISE_TRY(sync_file(made->get(), file));
   REPRISE_TRY(made->close(file));

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,10 +66,12 @@ bool is_meta(const RawJson& value) {
 // Those of a session's extra fields that can stand as members of the file.
 Extra members_in(const Extra& extra) {
   Extra members;
+  std::set<std::string_view> names;
   for (const ExtraField& field : extra) {
     const bool taken = is_default(field.name) || field.name == kConversation ||
-                       field.name == kRest || find(members, field.name) != nullptr;
+                       field.name == kRest || names.contains(field.name);
     if (!taken && (field.name != kMeta || is_meta(field.value))) {
+      names.insert(field.name);
       members.push_back(field);
     }
   }
@@ -92,7 +95,7 @@ void fill_in_defaults(Document& document) {
 
 class Writer {
  public:
-  Writer(const fs::path& file, Document& document) : file_(file), document_(document) {}
+  Writer(const Origin& origin, Document& document) : origin_(origin), document_(document) {}
 
   std::string run() {
     FileSession* const session = document_.sessions.empty() ? nullptr : &document_.sessions.front();
@@ -133,7 +136,7 @@ class Writer {
 
   Session native_session(const StoredSession& stored, const Extra& members) const {
     StoredSession native{.session = {.info = {.id = stored.session.info.id}}, .log = stored.log};
-    add_native(file_, members, native);
+    add_native(origin_.project, members, native);
     for (const SharedMessage& message : stored.log->own) {
       count_usage(native, *message);
     }
@@ -222,8 +225,9 @@ class Writer {
     Extra own = session == nullptr ? Extra{} : members_in(session->stored.session.extra);
     std::erase_if(own, [](const ExtraField& field) { return field.name == kMeta; });
     Extra all;
+    const std::set<std::string_view> names = names_of(own);
     for (const ExtraField& field : document_.extra) {
-      if (!is_default(field.name) && field.name != kMeta && find(own, field.name) == nullptr) {
+      if (!is_default(field.name) && field.name != kMeta && !names.contains(field.name)) {
         all.push_back(field);
       }
     }
@@ -252,21 +256,21 @@ class Writer {
     member(kRest, text);
   }
 
-  const fs::path& file_;
+  const Origin& origin_;
   Document& document_;
   std::string out_ = "{";
 };
 
 }  // namespace
 
-Result<std::string> encode(const fs::path& file, Document& document) {
+Result<std::string> encode(const Origin& origin, Document& document) {
   if (document.sessions.size() > 1) {
     return fail(Code::unsupported,
-                cat(file.native(),
+                cat(origin.file.native(),
                     " holds one conversation, and has one: clear it first, or take "
                     "another file"));
   }
-  return Writer(file, document).run();
+  return Writer(origin, document).run();
 }
 
 }  // namespace reprise::store::context

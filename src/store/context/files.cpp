@@ -54,15 +54,16 @@ fs::path ContextFiles::trash_of(const SessionId& id) const {
 // A session that is in both places was being moved when its process died: it is where it was.
 Result<std::optional<fs::path>> ContextFiles::find_file(const SessionId& id) const {
   const fs::path trash = trash_of(id);
-  const bool in_trash = is_there(trash);
-  if (!is_there(file_)) {
+  REPRISE_ASSIGN(const bool in_trash, is_there(trash));
+  REPRISE_ASSIGN(const bool has_file, is_there(file_));
+  if (!has_file) {
     return in_trash ? std::optional(trash) : std::nullopt;
   }
   if (!in_trash) {
     return file_;
   }
   REPRISE_ASSIGN(const std::string bytes, read_file(file_));
-  REPRISE_ASSIGN(const Document document, context::decode(file_, bytes));
+  const Document document = context::decode(origin_, bytes);
   const bool is_here =
       !document.sessions.empty() && document.sessions.front().stored.session.info.id == id;
   return is_here ? file_ : trash;
@@ -77,7 +78,8 @@ Result<std::vector<fs::path>> ContextFiles::files() const {
     }
   }
   std::ranges::sort(all);
-  if (is_there(file_)) {
+  REPRISE_ASSIGN(const bool has_file, is_there(file_));
+  if (has_file) {
     all.insert(all.begin(), file_);
   }
   return all;
@@ -88,15 +90,15 @@ fs::path ContextFiles::place(const Session& session) const {
 }
 
 Result<Document> ContextFiles::decode(const fs::path& /*file*/, std::string_view bytes) const {
-  return context::decode(file_, bytes);
+  return context::decode(origin_, bytes);
 }
 
 Result<std::string> ContextFiles::encode(Document& document) const {
-  return context::encode(file_, document);
+  return context::encode(origin_, document);
 }
 
 Document ContextFiles::merge(const Document& written, Document found) const {
-  return context::merge(file_, written, std::move(found));
+  return context::merge(origin_, written, std::move(found));
 }
 
 }  // namespace store::context
@@ -104,11 +106,13 @@ Document ContextFiles::merge(const Document& written, Document found) const {
 Result<std::unique_ptr<Store>> open_context_store(const std::filesystem::path& file,
                                                   const StoreOptions& options) {
   REPRISE_ASSIGN(const std::filesystem::path target, store::whole_path(file));
-  if (options.access == Access::read && !store::is_there(target)) {
+  REPRISE_ASSIGN(const bool has_file, is_there(target));
+  if (options.access == Access::read && !has_file) {
     return fail(Code::not_found, cat("there is no file ", file.native()));
   }
-  return store::make_document_store(std::make_unique<store::context::ContextFiles>(target),
-                                    options);
+  REPRISE_ASSIGN(store::context::Origin origin, store::context::origin_of(target));
+  return store::make_document_store(
+      std::make_unique<store::context::ContextFiles>(std::move(origin)), options);
 }
 
 }  // namespace reprise

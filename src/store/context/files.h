@@ -8,20 +8,22 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "store/context/codec.h"
 #include "store/file/session_files.h"
 
 namespace reprise::store::context {
 
 class ContextFiles final : public SessionFiles {
  public:
-  // `file` is absolute and no link.
-  explicit ContextFiles(std::filesystem::path file) : file_(std::move(file)) {}
+  // The file is absolute and no link.
+  explicit ContextFiles(Origin origin) : origin_(std::move(origin)), file_(origin_.file) {}
 
   StoreHolds holds() const override {
     return {.many_sessions = false, .many_folders = false, .open_questions = false};
@@ -41,7 +43,8 @@ class ContextFiles final : public SessionFiles {
  private:
   std::filesystem::path trash_of(const SessionId& id) const;
 
-  std::filesystem::path file_;
+  const Origin origin_;
+  const std::filesystem::path& file_;
 };
 
 }  // namespace reprise::store::context

@@ -1,5 +1,6 @@
 #include "store/context/find.h"
 
+#include <cerrno>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -19,39 +20,57 @@ namespace fs = std::filesystem;
 constexpr std::string_view kUsual = ".ai/openai.json";
 constexpr std::string_view kNewer = ".ai/config.json";
 
-bool is_there(const fs::path& path) {
-  std::error_code none;
-  return fs::exists(fs::symlink_status(path, none));
+// Above the folder there may be some that nobody else may look into: what is there is not ours.
+Result<bool> is_there_for_us(const fs::path& path) {
+  const auto there = is_there(path);
+  const bool is_closed = !there && there.error().os_errno == EACCES;
+  return is_closed ? Result<bool>(false) : there;
 }
 
 // The newer name is one that other programs use, too.
-fs::path file_in(const fs::path& folder) {
+Result<fs::path> file_in(const fs::path& folder) {
   // One behind a link is found as well: whoever opens it says that it is one.
   const auto real = resolve_path(folder / kNewer);
-  if (const auto newer = real ? store::context::is_context_file(*real) : false; newer && *newer) {
+  const auto newer = real ? store::context::is_context_file(*real) : std::unexpected(real.error());
+  if (!newer && newer.error().code == Code::io && newer.error().os_errno != EACCES) {
+    return std::unexpected(newer.error());
+  }
+  if (newer && *newer) {
     return folder / kNewer;
   }
-  return is_there(folder / kUsual) ? folder / kUsual : fs::path();
+  REPRISE_ASSIGN(const bool has_usual, is_there_for_us(folder / kUsual));
+  return has_usual ? folder / kUsual : fs::path();
+}
+
+Result<fs::path> project_in(const fs::path& folder) {
+  for (const char* const mark : {".git", "package.json"}) {
+    REPRISE_ASSIGN(const bool has_mark, is_there_for_us(folder / mark));
+    if (has_mark) {
+      return folder;
+    }
+  }
+  return fs::path();
 }
 
 template <class Look>
-fs::path nearest(const fs::path& from, const Look& look) {
+Result<fs::path> nearest(const fs::path& from, const Look& look) {
   for (fs::path at = from; !at.empty(); at = at.parent_path()) {
-    if (const fs::path found = look(at); !found.empty()) {
+    REPRISE_ASSIGN(fs::path found, look(at));
+    if (!found.empty()) {
       return found;
     }
     if (at == at.parent_path()) {
       break;
     }
   }
-  return {};
+  return fs::path();
 }
 
 }  // namespace
 
 Result<bool> store::context::is_context_file(const fs::path& file) {
-  std::error_code no_such_file;
-  if (!fs::is_regular_file(file, no_such_file)) {
+  REPRISE_ASSIGN(const FileKind kind, kind_behind(file));
+  if (kind != FileKind::file) {
     return false;
   }
   REPRISE_ASSIGN(const std::string bytes, read_file(file));
@@ -69,18 +88,17 @@ Result<bool> store::context::is_context_file(const fs::path& file) {
   return whole && scanner.end() && (has_conversation || settings > 2);
 }
 
-fs::path find_context_file(const fs::path& folder) {
+Result<fs::path> find_context_file(const fs::path& folder) {
   std::error_code error;
-  fs::path from = fs::absolute(folder, error);
-  if (const auto canonical = fs::weakly_canonical(from, error); !error) {
-    from = canonical;
+  const fs::path from = fs::weakly_canonical(folder, error);
+  if (error) {
+    return std::unexpected(os_error("find", folder, error.value()));
   }
-  if (fs::path file = nearest(from, file_in); !file.empty()) {
+  REPRISE_ASSIGN(fs::path file, nearest(from, file_in));
+  if (!file.empty()) {
     return file;
   }
-  const fs::path root = nearest(from, [](const fs::path& at) {
-    return is_there(at / ".git") || is_there(at / "package.json") ? at : fs::path();
-  });
+  REPRISE_ASSIGN(const fs::path root, nearest(from, project_in));
   return (root.empty() ? from : root) / kUsual;
 }
 

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "reprise/json.h"
@@ -85,11 +86,11 @@ std::string provider_name(std::string_view written) {
   return is_known ? std::string(written) : "openai-chat";
 }
 
-fs::path root_folder(const fs::path& file) {
+Result<fs::path> root_folder(const fs::path& file) {
   std::error_code error;
-  fs::path absolute = fs::weakly_canonical(file, error);
+  const fs::path absolute = fs::weakly_canonical(file, error);
   if (error) {
-    absolute = file;
+    return std::unexpected(os_error("find", file, error.value()));
   }
   const fs::path folder = absolute.parent_path();
   return folder.filename() == ".ai" ? folder.parent_path() : folder;
@@ -98,6 +99,14 @@ fs::path root_folder(const fs::path& file) {
 const RawJson* find(const Extra& members, std::string_view name) {
   const auto found = std::ranges::find(members, name, &ExtraField::name);
   return found == members.end() ? nullptr : &found->value;
+}
+
+std::set<std::string_view> names_of(const Extra& members) {
+  std::set<std::string_view> names;
+  for (const ExtraField& member : members) {
+    names.insert(member.name);
+  }
+  return names;
 }
 
 void put(Extra& members, std::string_view name, RawJson value) {
@@ -181,12 +190,12 @@ void take_back_turns(Extra& members, std::int64_t turns) {
   put(members, kMeta, json::take(object_of(inner)));
 }
 
-void add_native(const fs::path& file, const Extra& members, StoredSession& stored) {
+void add_native(const fs::path& project, const Extra& members, StoredSession& stored) {
   Session& session = stored.session;
   const Meta meta = read_meta(find(members, kMeta));
   session.info.provider = provider_name(text_or_default(members, "provider"));
   session.info.model = text_or_default(members, "model");
-  session.info.working_dir = root_folder(file).native();
+  session.info.working_dir = project.native();
   session.config = json::take(object_of(connection(members)));
   session.extra = unknown(members, meta);
   session.system_prompt = text_or_default(members, "system");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,11 +44,13 @@ std::string_view default_of(std::string_view name);
 // The provider's name as Reprise knows it: what is reached like "openai" is "openai-chat".
 std::string provider_name(std::string_view written);
 
-// The folder that the file belongs to: the one around `.ai`.
-std::filesystem::path root_folder(const std::filesystem::path& file);
+// The folder that the file belongs to: the one around `.ai`. io when that cannot be told.
+Result<std::filesystem::path> root_folder(const std::filesystem::path& file);
 
 const RawJson* find(const Extra& members, std::string_view name);
 void put(Extra& members, std::string_view name, RawJson value);
+// Of many that are to be looked up. The members must outlive it.
+std::set<std::string_view> names_of(const Extra& members);
 // nullopt for a value that is no string.
 std::optional<std::string> text_of(const RawJson* value);
 // The members of an object, in their order; nothing when it is none.
@@ -69,6 +72,6 @@ void take_back_turns(Extra& members, std::int64_t turns);
 
 // Fills in what `members`, meta among them, say: all of the session but its id and its usage.
 // `stored` has its messages.
-void add_native(const std::filesystem::path& file, const Extra& members, StoredSession& stored);
+void add_native(const std::filesystem::path& project, const Extra& members, StoredSession& stored);
 
 }  // namespace reprise::store::context

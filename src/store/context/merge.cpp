@@ -50,10 +50,8 @@ bool follows_from(const StoredSession& found, const StoredSession& written) {
 }
 
 // Our copy of the session, unless it is another one that was begun meanwhile.
-bool is_same_session(const std::filesystem::path& file, const Session& found,
-                     const Session& written) {
-  const auto unnamed = id_of_path(file);
-  return found.info.id == written.info.id || (unnamed && found.info.id == *unnamed);
+bool is_same_session(const Origin& origin, const Session& found, const Session& written) {
+  return found.info.id == written.info.id || found.info.id == origin.unnamed;
 }
 
 // Turns of one side, in their order. What stands before the first question ends a turn that both
@@ -192,13 +190,13 @@ class Merge {
 
 }  // namespace
 
-Document merge(const std::filesystem::path& file, const Document& written, Document found) {
+Document merge(const Origin& origin, const Document& written, Document found) {
   if (written.sessions.empty() || found.sessions.empty()) {
     return found;
   }
   const FileSession& ours = written.sessions.front();
   const StoredSession& theirs = found.sessions.front().stored;
-  if (!is_same_session(file, theirs.session, ours.stored.session) ||
+  if (!is_same_session(origin, theirs.session, ours.stored.session) ||
       follows_from(theirs, ours.stored)) {
     return found;
   }

@@ -3,8 +3,7 @@
 // Two versions of one conversation: what we wrote, and what a program that does not know our lock
 // has put in its place.
 
-#include <filesystem>
-
+#include "store/context/codec.h"
 #include "store/file/session_files.h"
 
 namespace reprise::store::context {
@@ -13,6 +12,6 @@ namespace reprise::store::context {
 // turn in one piece; a last turn that both have, once. Nothing that is in `found` is left out, and
 // all of `written` that was not taken back on purpose is there. `found` as it is when it follows
 // from what was written, or holds another conversation.
-Document merge(const std::filesystem::path& file, const Document& written, Document found);
+Document merge(const Origin& origin, const Document& written, Document found);
 
 }  // namespace reprise::store::context

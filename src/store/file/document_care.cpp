@@ -54,7 +54,8 @@ bool is_damaged(const Document& document) {
 // `fill` writes beside the target; what it wrote takes the target's name when all of it is there.
 Result<> appear(const fs::path& named, const std::function<Result<>(const fs::path&)>& fill) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
-  if (is_there(target)) {
+  REPRISE_ASSIGN(const bool is_taken, is_there(target));
+  if (is_taken) {
     return fail(Code::conflict, cat(target.native(), " exists already"));
   }
   REPRISE_TRY(make_private_folders(folder_of(target)));
@@ -81,13 +82,16 @@ Result<> DocumentCare::look_at(const fs::path& file, VerifyReport& report) {
   const auto document = documents_.load(file);
   if (document) {
     count(*document->document, report);
-    if (const auto signature = files_.signature(file); signature == Signature::failed) {
+    const auto signature = files_.signature(file);
+    if (signature == Signature::failed) {
       report.damage.push_back({file.native(), std::string(kSignatureFailed), ""});
+    } else if (!signature && signature.error().code != Code::not_found) {
+      report.damage.push_back({file.native(), signature.error().message, ""});
     }
     return {};
   }
-  std::error_code none;
-  if (document.error().code == Code::not_found && !fs::is_symlink(file, none)) {
+  REPRISE_ASSIGN(const FileKind kind, kind_of(file));
+  if (document.error().code == Code::not_found && kind != FileKind::link) {
     return {};  // moved or removed meanwhile
   }
   const auto bytes = read_file(file, static_cast<std::int64_t>(kExcerptMax) * 1'000);
@@ -110,8 +114,7 @@ fs::path DocumentCare::inside(const fs::path& target, const fs::path& file) cons
   if (file == files_.root()) {
     return target;
   }
-  std::error_code none;
-  if (fs::is_directory(files_.root(), none)) {
+  if (files_.is_folder()) {
     return target / file.lexically_relative(files_.root());
   }
   // A file beside the root: named after it.
@@ -165,11 +168,12 @@ Result<DocumentCare::State> DocumentCare::state() const {
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
   for (const fs::path& file : files) {
     // Of a folder or a link there are no bytes to save.
-    std::error_code none;
-    const auto identity = identify(file);
-    if (identity && fs::is_regular_file(fs::symlink_status(file, none))) {
-      state.emplace(file, *identity);
+    REPRISE_ASSIGN(const FileKind kind, kind_of(file));
+    if (kind != FileKind::file) {
+      continue;
     }
+    REPRISE_ASSIGN(const FileIdentity identity, identify(file));
+    state.emplace(file, identity);
   }
   return state;
 }

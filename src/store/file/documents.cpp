@@ -178,11 +178,6 @@ Result<LockFile::Hold> Documents::lock() {
   return file->acquire(std::chrono::steady_clock::now() + options_.busy_timeout);
 }
 
-bool Documents::is_folder() const {
-  std::error_code none;
-  return fs::is_directory(files_.root(), none);
-}
-
 // The other program has its file in place after a few times, or it is waited for like a lock.
 Result<> Documents::retry(const std::function<Result<bool>()>& attempt) {
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
@@ -231,7 +226,7 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
   if (place != found.file) {
     REPRISE_TRY(take_in_held_turn(session));
   }
-  if (outcome == Outcome::moved && is_folder() && place != found.file) {
+  if (outcome == Outcome::moved && files_.is_folder() && place != found.file) {
     REPRISE_TRY(move_untouched(found.file, place));
     return true;
   }
@@ -242,8 +237,8 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
   if (place == found.file) {
     return write(target, std::move(document));
   }
-  return is_folder() ? move_file_of(found, place, std::move(document))
-                     : move(target, place, std::move(document), index);
+  return files_.is_folder() ? move_file_of(found, place, std::move(document))
+                            : move(target, place, std::move(document), index);
 }
 
 Result<> Documents::add(FileSession session) {
@@ -273,7 +268,7 @@ Result<> Documents::remove(const SessionId& id) {
   return retry([&]() -> Result<bool> {
     REPRISE_ASSIGN(const Found found, get(id));
     REPRISE_TRY(remove_partial(files_.partial_file(id)));
-    if (is_folder()) {
+    if (files_.is_folder()) {
       REPRISE_TRY(remove_file(found.file));
       return true;
     }

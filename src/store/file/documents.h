@@ -127,7 +127,6 @@ class Documents {
   static Result<> move_untouched(const std::filesystem::path& from,
                                  const std::filesystem::path& to);
   Result<bool> move_file_of(const Found& from, const std::filesystem::path& to, Document document);
-  bool is_folder() const;
   bool is_spent(const std::filesystem::path& file, const Document& document) const;
 
   const SessionFiles& files_;

@@ -48,9 +48,8 @@ Result<> Documents::sync_places(const fs::path& file, const StoredSession& store
     before.info.state = stored.state_before_trash;
   }
   const fs::path folder = folder_of(files_.place(before));
-  std::error_code ignored;
-  return folder != folder_of(file) && fs::exists(folder, ignored) ? sync_folder(folder)
-                                                                  : Result<>();
+  REPRISE_ASSIGN(const bool has_folder, is_there(folder));
+  return has_folder && folder != folder_of(file) ? sync_folder(folder) : Result<>();
 }
 
 // Neither a full disk nor a signature that failed is in the way: the bytes stay what they are.
@@ -72,7 +71,11 @@ Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Docu
   REPRISE_ASSIGN(const std::string bytes, encoded(to, document));
   REPRISE_ASSIGN(PreparedFile content, PreparedFile::write(from.file, bytes));
   REPRISE_ASSIGN(const FileIdentity written, identify(content.name()));
-  if (const auto now = identify(from.file); !now || *now != from.loaded.identity) {
+  const auto now = identify(from.file);
+  if (!now && now.error().code != Code::not_found) {
+    return std::unexpected(now.error());
+  }
+  if (!now || *now != from.loaded.identity) {
     return false;
   }
   if (!comes_back) {

@@ -59,7 +59,7 @@ Result<> Documents::check_signature(const Found& found) {
 
 // A file beside the root in which nothing is left.
 bool Documents::is_spent(const fs::path& file, const Document& document) const {
-  return !is_folder() && file != files_.root() && document.sessions.empty() &&
+  return !files_.is_folder() && file != files_.root() && document.sessions.empty() &&
          document.kept.empty() && !document.aside;
 }
 
@@ -73,8 +73,10 @@ Result<bool> Documents::write(const Target& target, Document document) {
   FileIdentity written;
   const auto look = [&](const fs::path& temporary) -> Result<> {
     const auto now = identify(file);
-    is_target = target.identity ? now && *now == *target.identity
-                                : !now && now.error().code == Code::not_found;
+    if (!now && now.error().code != Code::not_found) {
+      return std::unexpected(now.error());
+    }
+    is_target = target.identity ? now && *now == *target.identity : !now;
     if (!is_target) {
       return fail(Code::conflict, cat(file.native(), " was replaced by another program"));
     }

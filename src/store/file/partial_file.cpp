@@ -52,13 +52,13 @@ Result<Look> look_at(int fd, const fs::path& file, std::string_view start) {
   }
   Look look{.size = status.st_size};
   std::array<char, 256> first{};  // an id has at most 200 bytes
-  const ssize_t got = ::pread(fd, first.data(), first.size(), 0);
-  char last = '\n';
-  if (got < 0 || (look.size > 0 && ::pread(fd, &last, 1, look.size - 1) < 0)) {
-    return std::unexpected(os_error("read", file, errno));
+  REPRISE_ASSIGN(const std::size_t got, read_at(fd, first, 0, file));
+  std::array<char, 1> last = {'\n'};
+  if (look.size > 0) {
+    REPRISE_TRY(read_at(fd, last, look.size - 1, file));
   }
-  look.is_ours = std::string_view(first.data(), static_cast<std::size_t>(got)).starts_with(start);
-  look.ends_a_line = last == '\n';
+  look.is_ours = std::string_view(first.data(), got).starts_with(start);
+  look.ends_a_line = last[0] == '\n';
   return look;
 }
 

@@ -44,6 +44,8 @@ class SessionFiles {
   virtual std::string aside_suffix() const { return "bak"; }
   // The folder or the one file that the store is.
   virtual const std::filesystem::path& root() const = 0;
+  // Of the format, and so for as long as the store is open: what the disk says is not asked.
+  virtual bool is_folder() const { return false; }
   // The file holds whole turns only: one that runs is held beside it (held_turn.h).
   virtual bool holds_whole_turns() const { return false; }
   // Where writers queue. Beside the root or in it; never a file of the format.

@@ -83,10 +83,11 @@ std::vector<fs::path> Places::folders() const {
   return folders;
 }
 
-std::optional<fs::path> Places::find(const SessionId& id) const {
+Result<std::optional<fs::path>> Places::find(const SessionId& id) const {
   for (const Kind& kind : kKinds) {
     fs::path file = folder_in(root_, kind) / cat(id.str(), kSuffix);
-    if (is_there(file)) {
+    REPRISE_ASSIGN(const bool is_here, is_there(file));
+    if (is_here) {
       return file;
     }
   }
@@ -138,8 +139,8 @@ Result<std::vector<PlacedFile>> Places::sessions(std::vector<Damage>& damage) co
 
 Result<bool> is_sessions_folder(const fs::path& path) {
   constexpr std::size_t kLookedAtMax = 10;
-  std::error_code none;
-  if (!fs::is_directory(path, none)) {
+  REPRISE_ASSIGN(const bool has_folder, is_folder(path));
+  if (!has_folder) {
     return false;
   }
   std::vector<Damage> ignored;

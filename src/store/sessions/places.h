@@ -31,7 +31,7 @@ class Places {
   std::filesystem::path place(const Placed& placed) const;
   std::vector<std::filesystem::path> folders() const;
   // The first place that has it, should a copy by hand have put it into several.
-  std::optional<std::filesystem::path> find(const SessionId& id) const;
+  Result<std::optional<std::filesystem::path>> find(const SessionId& id) const;
   // What the path of a session file says; invalid_argument for a name that is no id.
   Result<Placed> placed(const std::filesystem::path& file) const;
 

@@ -36,22 +36,8 @@ constexpr std::string_view kTailLine = "\n  \"created_at\": ";
 
 Result<std::string> read_at(int fd, std::size_t bytes, off_t offset, const fs::path& file) {
   std::string out(bytes, '\0');
-  std::size_t done = 0;
-  while (done < bytes) {
-    const ssize_t got =
-        ::pread(fd, out.data() + done, bytes - done, offset + static_cast<off_t>(done));
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      return std::unexpected(os_error("read", file, errno));
-    }
-    if (got == 0) {
-      break;
-    }
-    done += static_cast<std::size_t>(got);
-  }
-  out.resize(done);
+  REPRISE_ASSIGN(const std::size_t got, reprise::read_at(fd, out, offset, file));
+  out.resize(got);
   return out;
 }
 

@@ -43,6 +43,7 @@ class SessionsFiles final : public SessionFiles {
   StoreHolds holds() const override { return {.new_ids = UuidVersion::v4}; }
   std::int64_t file_bytes_max() const override { return kFileBytesMax; }
   const fs::path& root() const override { return places_.root(); }
+  bool is_folder() const override { return true; }
   fs::path lock_file() const override { return root() / ".lock"; }
   fs::path partial_file(const SessionId& id) const override {
     return root() / "active" / cat(id.str(), ".partial");
@@ -167,13 +168,17 @@ Result<std::optional<std::vector<SessionInfo>>> SessionsFiles::infos(
     auto info = read_info(one.file, one.placed);
     if (!info && info.error().code == Code::not_found) {
       // It has just been moved, or removed.
-      const auto moved = places_.find(one.placed.id);
-      const auto placed = moved ? places_.placed(*moved) : Result<Placed>(one.placed);
-      info = read_info(moved.value_or(one.file), *placed);
+      REPRISE_ASSIGN(const auto moved, places_.find(one.placed.id));
+      REPRISE_ASSIGN(const Placed placed,
+                     moved ? places_.placed(*moved) : Result<Placed>(one.placed));
+      info = read_info(moved.value_or(one.file), placed);
     }
     if (info) {
       infos.push_back(*std::move(info));
-    } else if (info.error().code != Code::not_found || fs::is_symlink(one.file)) {
+      continue;
+    }
+    REPRISE_ASSIGN(const FileKind kind, kind_of(one.file));
+    if (info.error().code != Code::not_found || kind == FileKind::link) {
       damage.push_back({one.file.native(), std::move(info.error().message), ""});
     }
   }
@@ -186,12 +191,11 @@ Result<std::optional<std::vector<SessionInfo>>> SessionsFiles::infos(
 Result<std::unique_ptr<Store>> open_sessions_store(const std::filesystem::path& folder,
                                                    const StoreOptions& options) {
   REPRISE_ASSIGN(const std::filesystem::path root, store::whole_path(folder));
-  std::error_code none;
-  const auto status = std::filesystem::status(root, none);
-  if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
+  REPRISE_ASSIGN(const FileKind kind, kind_behind(root));
+  if (kind != FileKind::none && kind != FileKind::folder) {
     return fail(Code::invalid_argument, cat(folder.native(), " is not a folder"));
   }
-  if (options.access == Access::read && !std::filesystem::exists(status)) {
+  if (options.access == Access::read && kind == FileKind::none) {
     return fail(Code::not_found, cat("no sessions at ", folder.native()));
   }
   return store::make_document_store(std::make_unique<store::sessions::SessionsFiles>(root), options,

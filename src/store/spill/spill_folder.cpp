@@ -24,6 +24,7 @@
 #include "reprise/session.h"
 #include "reprise/spill.h"
 #include "reprise/types.h"
+#include "store/paths.h"
 #include "store/spill/spill_lines.h"
 
 namespace reprise::store::spill {
@@ -36,10 +37,14 @@ constexpr std::string_view kStored = ".stored";
 
 // False when somebody else has it.
 Result<bool> try_lock(int fd, const fs::path& file) {
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) {
+  int outcome = 0;
+  do {
+    outcome = ::flock(fd, LOCK_EX | LOCK_NB);
+  } while (outcome != 0 && errno == EINTR);
+  if (outcome == 0) {
     return true;
   }
-  if (errno == EWOULDBLOCK || errno == EINTR) {
+  if (errno == EWOULDBLOCK) {
     return false;
   }
   return std::unexpected(os_error("lock", file, errno));
@@ -143,12 +148,12 @@ std::unique_ptr<Spill> make_spill_file(fs::path folder, std::string store) {
   return std::make_unique<SpillFile>(std::move(folder), std::move(store));
 }
 
-std::vector<fs::path> find_spills(const fs::path& folder) {
+Result<std::vector<fs::path>> find_spills(const fs::path& folder) {
+  REPRISE_ASSIGN(const auto entries, list_if_there(folder));
   std::vector<fs::path> files;
-  std::error_code none;
-  for (fs::directory_iterator entry(folder, none), end; entry != end; entry.increment(none)) {
-    if (entry->path().native().ends_with(kEnding)) {
-      files.push_back(entry->path());
+  for (const fs::directory_entry& entry : entries) {
+    if (entry.path().native().ends_with(kEnding)) {
+      files.push_back(entry.path());
     }
   }
   std::ranges::sort(files);  // their names begin with the time

@@ -20,7 +20,7 @@ namespace reprise::store::spill {
 std::unique_ptr<Spill> make_spill_file(std::filesystem::path folder, std::string store);
 
 // Those that have not been brought in, the oldest first. Empty when there is no such folder.
-std::vector<std::filesystem::path> find_spills(const std::filesystem::path& folder);
+Result<std::vector<std::filesystem::path>> find_spills(const std::filesystem::path& folder);
 
 // Keeps others from bringing the same file in. nullopt: its writer is still there, or somebody else
 // brings it in.

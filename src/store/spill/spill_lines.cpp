@@ -218,8 +218,7 @@ std::optional<std::string> store_of_spill(const std::filesystem::path& file) {
     return std::nullopt;
   }
   std::string bytes(kFirstLineMax, '\0');
-  const ssize_t count = ::read(fd->get(), bytes.data(), bytes.size());
-  bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  bytes.resize(read_at(fd->get(), bytes, 0, file).value_or(0));
   std::string_view left = bytes;
   const auto line = take_line(left);
   auto head = line ? read_head(*line) : fail(Code::corrupt, "");

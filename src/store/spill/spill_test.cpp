@@ -83,7 +83,7 @@ class SpillFileTest : public testing::Test {
   fs::path folder() const { return root_ / "state" / "spill"; }
   std::unique_ptr<Spill> begin() { return make_spill_file(folder(), std::string(kUrl)); }
   fs::path only_file() const {
-    const auto files = find_spills(folder());
+    const auto files = find_spills(folder()).value();
     EXPECT_EQ(files.size(), 1U);
     return files.empty() ? fs::path() : files.front();
   }
@@ -103,7 +103,7 @@ TEST_F(SpillFileTest, GivesBackWhatItKept) {
   second.end_partial = *OperationId::parse("answer");
   {
     const auto spill = begin();
-    EXPECT_TRUE(find_spills(folder()).empty());
+    EXPECT_TRUE(find_spills(folder())->empty());
     ASSERT_TRUE(spill->keep(session, step("op1", 5, "one")));
     ASSERT_TRUE(spill->keep(session, second));
     EXPECT_EQ(spill->where(),
@@ -177,7 +177,7 @@ TEST_F(SpillFileTest, EachConversationHasItsOwnAndHoldsIt) {
   ASSERT_TRUE(one->keep(whole_session(), step("op1", 0, "one")));
   ASSERT_TRUE(two->keep(whole_session(), step("op2", 0, "two")));
   ASSERT_TRUE(one->keep(whole_session(), step("op3", 1, "three")));
-  const auto files = find_spills(folder());
+  const auto files = find_spills(folder()).value();
   ASSERT_EQ(files.size(), 2U);
   EXPECT_EQ(*lock_spill(files[0]), std::nullopt);
   one.reset();
@@ -188,10 +188,10 @@ TEST_F(SpillFileTest, EachConversationHasItsOwnAndHoldsIt) {
     EXPECT_EQ(*lock_spill(first), std::nullopt);
   }
   ASSERT_TRUE(mark_as_stored(first));
-  EXPECT_EQ(find_spills(folder()).size(), 1U);
+  EXPECT_EQ(find_spills(folder())->size(), 1U);
   EXPECT_EQ(read_spill(cat(first.native(), ".stored"))->steps.size(), 2U);
   two->all_stored();
-  EXPECT_TRUE(find_spills(folder()).empty());
+  EXPECT_TRUE(find_spills(folder())->empty());
   ASSERT_TRUE(two->keep(whole_session(), step("op4", 0, "four")));
   EXPECT_EQ(read_spill(only_file())->steps.size(), 1U);
 }

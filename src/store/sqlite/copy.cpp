@@ -60,7 +60,8 @@ Result<> check_copy(const path& target) {
 
 Result<> build_database(const path& named, const path& beside, const Fill& fill) {
   REPRISE_ASSIGN(const path target, resolve_folder_of(named));
-  if (store::is_there(target)) {
+  REPRISE_ASSIGN(const bool is_taken, is_there(target));
+  if (is_taken) {
     return fail(Code::conflict, cat(target.string(), " exists: choose another name"));
   }
   REPRISE_ASSIGN(const path place, resolve_folder_of(beside));

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -56,16 +57,19 @@ Result<> check_files(const path& file, Access access) {
   return {};
 }
 
-bool is_empty_or_missing(const path& file) {
+Result<bool> is_empty_or_missing(const path& file) {
+  REPRISE_ASSIGN(const bool has_file, is_there(file));
   std::error_code error;
-  const auto size = std::filesystem::file_size(file, error);
-  return error || size == 0;
+  const auto size = has_file ? std::filesystem::file_size(file, error) : 0;
+  return error ? std::unexpected(os_error("look at", file, error.value()))
+               : Result<bool>(size == 0);
 }
 
-bool has_log_format(const path& file) {
-  const auto fd = open_file(file, O_RDONLY);
-  char format = 0;
-  return fd && ::pread(fd->get(), &format, 1, kFormatAt) == 1 && format == 2;
+Result<bool> has_log_format(const path& file) {
+  REPRISE_ASSIGN(const Fd fd, open_file(file, O_RDONLY));
+  std::array<char, 1> format{};
+  REPRISE_TRY(read_at(fd.get(), format, kFormatAt, file));
+  return format[0] == 2;
 }
 
 }  // namespace
@@ -81,16 +85,16 @@ Database::Reader::~Reader() {
 
 Result<std::unique_ptr<Database>> Database::open(const path& named, const StoreOptions& options) {
   REPRISE_ASSIGN(const path file, resolve_path(named));
-  std::error_code error;
-  const auto status = std::filesystem::status(file, error);
-  if (std::filesystem::is_directory(status)) {
+  REPRISE_ASSIGN(const FileKind kind, kind_behind(file));
+  if (kind == FileKind::folder) {
     return fail(Code::invalid_argument, cat(file.string(), " is a folder: name a file in it"));
   }
   // Reading from a pipe or a device might never end.
-  if (std::filesystem::is_other(status)) {
+  if (kind == FileKind::other) {
     return fail(Code::invalid_argument, cat(file.string(), " is no file: choose another"));
   }
-  if (!store::is_there(file)) {
+  REPRISE_ASSIGN(const bool has_file, is_there(file));
+  if (!has_file) {
     if (options.access == Access::read) {
       return fail(Code::not_found, cat("no store at ", file.string()), ENOENT);
     }
@@ -129,7 +133,9 @@ Result<Database::Reader> Database::reader() {
     while (!idle_.empty()) {
       Idle idle = std::move(idle_.back());
       idle_.pop_back();
-      if (!idle.rolled_back || idle.rolled_back == find_journal(file_)) {
+      const auto journal =
+          idle.rolled_back ? find_journal(file_) : Result<std::optional<JournalMark>>();
+      if (journal && idle.rolled_back == *journal) {
         return Reader(*this, std::move(idle.connection), true, idle.rolled_back);
       }
     }
@@ -160,16 +166,19 @@ void Database::forget_idle() {
   forgotten.swap(idle_);
 }
 
-bool Database::lacks_shared_memory() const {
-  return !store::is_there(store::beside(file_, "-shm")) && has_log_format(file_);
+Result<bool> Database::lacks_shared_memory() const {
+  REPRISE_ASSIGN(const bool has_memory, is_there(store::beside(file_, "-shm")));
+  return has_memory ? Result<bool>(false) : has_log_format(file_);
 }
 
 Result<Database::Reader> Database::connect() {
   constexpr int kTries = 10;
   const bool reads = options_.access == Access::read;
   for (int tries = 1;; ++tries) {
-    const auto journal = find_journal(file_);
-    if (!journal && reads && lacks_shared_memory()) {
+    REPRISE_ASSIGN(const auto journal, find_journal(file_));
+    REPRISE_ASSIGN(const bool lacks_memory,
+                   !journal && reads ? lacks_shared_memory() : Result<bool>(false));
+    if (lacks_memory) {
       return connect_without_shared_memory();
     }
     auto usual = connect_as(reads ? OpenMode::read : OpenMode::write);
@@ -190,7 +199,8 @@ Result<Database::Reader> Database::connect() {
 // A full disk or a read-only folder has no room for the shared memory file, and reading creates
 // nothing: what the log holds is then indexed in memory, for one operation at a time.
 Result<Database::Reader> Database::connect_without_shared_memory() {
-  if (is_empty_or_missing(store::beside(file_, "-wal"))) {
+  REPRISE_ASSIGN(const bool has_no_log, is_empty_or_missing(store::beside(file_, "-wal")));
+  if (has_no_log) {
     return connect_as(OpenMode::read_immutable);
   }
   auto alone = connect_as(OpenMode::read_alone);

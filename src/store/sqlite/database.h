@@ -79,7 +79,7 @@ class Database {
   Result<Reader> show(std::unique_ptr<Connection> connection, bool keep,
                       std::optional<JournalMark> rolled_back);
   Result<Reader> connect_without_shared_memory();
-  bool lacks_shared_memory() const;
+  Result<bool> lacks_shared_memory() const;
   void forget_idle();
 
   const std::filesystem::path file_;

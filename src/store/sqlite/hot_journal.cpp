@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>  // mkdtemp
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -158,7 +159,8 @@ Result<> copy_files(const fs::path& file, const fs::path& to, std::chrono::milli
   REPRISE_ASSIGN(const auto connection, Connection::open(file, OpenMode::read, timeout));
   REPRISE_ASSIGN(SharedFile shared, SharedFile::lock(*connection, timeout));
   REPRISE_ASSIGN(const bool is_reserved, shared.is_reserved());
-  if (is_reserved || !find_journal(file)) {
+  REPRISE_ASSIGN(const auto journal, find_journal(file));
+  if (is_reserved || !journal) {
     return fail(Code::conflict, cat(file.string(), " has no hot journal any more"));
   }
   REPRISE_TRY(shared.copy_to(to));
@@ -182,23 +184,22 @@ Result<std::unique_ptr<Connection>> open_copy(const fs::path& file,
 
 }  // namespace
 
-std::optional<JournalMark> find_journal(const fs::path& file) {
+Result<std::optional<JournalMark>> find_journal(const fs::path& file) {
   const fs::path journal = store::beside(file, "-journal");
-  std::error_code error;
-  const auto size = fs::file_size(journal, error);
-  if (error || size == 0) {
-    return std::nullopt;
+  struct stat status{};
+  if (::lstat(journal.c_str(), &status) != 0) {
+    return errno == ENOENT ? Result<std::optional<JournalMark>>()
+                           : std::unexpected(os_error("look at", journal, errno));
   }
-  const auto modified = fs::last_write_time(journal, error);
   // One whose beginning was wiped out is spent. What cannot be read may be hot.
   std::array<char, 1> first{1};
   if (const auto fd = open_file(journal, O_RDONLY); fd) {
-    (void)::pread(fd->get(), first.data(), first.size(), 0);
+    (void)read_at(fd->get(), first, 0, journal);
   }
-  if (error || first[0] == 0) {
+  if (status.st_size == 0 || first[0] == 0) {
     return std::nullopt;
   }
-  return JournalMark{size, modified};
+  return JournalMark{status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
 Result<std::unique_ptr<Connection>> open_rolled_back(const fs::path& file,
