@@ -1,12 +1,16 @@
+#include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 
 #include "watched.h"
@@ -84,6 +88,61 @@ int ftruncate(int fd, off_t size) noexcept {
 }
 int ftruncate64(int fd, off64_t size) noexcept {
   return reprise::rel::truncate_watched(fd, size);
+}
+
+int stat(const char* path, struct stat* out) noexcept {
+  return reprise::rel::look_watched(AT_FDCWD, path, out, 0);
+}
+int stat64(const char* path, struct stat64* out) noexcept {
+  return reprise::rel::look_watched(AT_FDCWD, path, out, 0);
+}
+int lstat(const char* path, struct stat* out) noexcept {
+  return reprise::rel::look_watched(AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
+}
+int lstat64(const char* path, struct stat64* out) noexcept {
+  return reprise::rel::look_watched(AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
+}
+int fstat(int fd, struct stat* out) noexcept {
+  return reprise::rel::look_watched(fd, "", out, AT_EMPTY_PATH);
+}
+int fstat64(int fd, struct stat64* out) noexcept {
+  return reprise::rel::look_watched(fd, "", out, AT_EMPTY_PATH);
+}
+int fstatat(int folder, const char* path, struct stat* out, int flags) noexcept {
+  return reprise::rel::look_watched(folder, path, out, flags);
+}
+int fstatat64(int folder, const char* path, struct stat64* out, int flags) noexcept {
+  return reprise::rel::look_watched(folder, path, out, flags);
+}
+int statx(int folder, const char* path, int flags, unsigned mask, struct statx* out) noexcept {
+  return reprise::rel::look_watched(folder, path, flags, mask, out);
+}
+
+dirent* readdir(DIR* folder) {
+  static const auto real = std::bit_cast<dirent* (*)(DIR*)>(::dlsym(RTLD_NEXT, "readdir"));
+  return reprise::rel::fails_to_list(::dirfd(folder)) ? nullptr : real(folder);
+}
+dirent64* readdir64(DIR* folder) {
+  static const auto real = std::bit_cast<dirent64* (*)(DIR*)>(::dlsym(RTLD_NEXT, "readdir64"));
+  return reprise::rel::fails_to_list(::dirfd(folder)) ? nullptr : real(folder);
+}
+
+int fcntl(int fd, int command, ...) {
+  va_list rest;
+  va_start(rest, command);
+  const long argument = va_arg(rest, long);
+  va_end(rest);
+  return reprise::rel::control_watched(fd, command, argument);
+}
+int fcntl64(int fd, int command, ...) {
+  va_list rest;
+  va_start(rest, command);
+  const long argument = va_arg(rest, long);
+  va_end(rest);
+  return reprise::rel::control_watched(fd, command, argument);
+}
+int flock(int fd, int operation) noexcept {
+  return reprise::rel::lock_watched(fd, operation);
 }
 
 int rename(const char* from, const char* to) noexcept {

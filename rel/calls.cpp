@@ -5,6 +5,7 @@
 #include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -227,11 +228,70 @@ ssize_t writev_watched(int fd, const iovec* parts, int count) {
 }
 
 ssize_t read_watched(int fd, void* bytes, std::size_t size, const off_t* place) {
-  if (counts(fd) && is_trapped(Sort::reading)) {
-    return -1;
+  if (counts(fd)) {
+    if (is_trapped(Sort::reading)) {
+      return -1;
+    }
+    const Watched& now = watched();
+    size -= now.trap.what == Trap::What::short_read && now.all >= now.trap.at ? size / 2 : 0;
   }
   return place != nullptr ? real_syscall(SYS_pread64, fd, bytes, size, *place)
                           : real_syscall(SYS_read, fd, bytes, size);
+}
+
+namespace {
+
+// A call that only asks.
+bool is_overlooked() {
+  const bool fails = is_trapped(Sort::reading);
+  watched().delicate.push_back(watched().all);
+  return fails;
+}
+
+// Whether a look at it fails.
+bool is_hidden(int folder, const char* path, int flags) {
+  const bool is_own = path == nullptr || path[0] == '\0';
+  const bool is_counted = is_own && (flags & AT_EMPTY_PATH) != 0
+                              ? counts(folder)
+                              : is_watching && !is_own && counts(absolute(folder, path));
+  return is_counted && is_overlooked();
+}
+
+}  // namespace
+
+int look_watched(int folder, const char* path, void* out, int flags) {
+  return is_hidden(folder, path, flags)
+             ? -1
+             : static_cast<int>(real_syscall(SYS_newfstatat, folder, path, out, flags));
+}
+
+int look_watched(int folder, const char* path, int flags, unsigned mask, void* out) {
+  return is_hidden(folder, path, flags)
+             ? -1
+             : static_cast<int>(real_syscall(SYS_statx, folder, path, flags, mask, out));
+}
+
+bool fails_to_list(int folder) {
+  return counts(folder) && is_overlooked();
+}
+
+// Giving a lock back does not fail.
+int control_watched(int fd, int command, long argument) {
+  const bool asks = command == F_OFD_GETLK || command == F_GETLK;
+  const bool sets = command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_SETLK ||
+                    command == F_SETLKW;
+  const bool takes = sets && std::bit_cast<const struct flock*>(argument)->l_type != F_UNLCK;
+  if ((asks || takes) && counts(fd) && is_overlooked()) {
+    return -1;
+  }
+  return static_cast<int>(real_syscall(SYS_fcntl, fd, command, argument));
+}
+
+int lock_watched(int fd, int operation) {
+  if ((operation & LOCK_UN) == 0 && counts(fd) && is_overlooked()) {
+    return -1;
+  }
+  return static_cast<int>(real_syscall(SYS_flock, fd, operation));
 }
 
 int sync_watched(int fd, long call) {

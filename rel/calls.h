@@ -1,9 +1,10 @@
 #pragma once
 
-// The system calls through which this process reads and changes the files below one folder, in our
-// hands: counted, ended by a kill, made to fail, or written down. This program has its own open(),
-// write(), fsync()…, and the libraries that it is linked with call those, too. They do not see what
-// the C library does inside (stdio), nor what changes through mapped memory.
+// The system calls through which this process looks at, reads, locks and changes the files below
+// one folder, in our hands: counted, ended by a kill, made to fail, or written down. This program
+// has its own stat(), open(), write(), fsync()…, and the libraries that it is linked with call
+// those, too. They do not see what the C library does inside (stdio), nor what changes through
+// mapped memory.
 //
 // One thread at a time but for the counting.
 
@@ -21,6 +22,7 @@ struct Trap {
     kill,         // the process dies (SIGKILL) instead of making the call; only changes count
     fail,         // the call fails with `error`; every call counts
     short_write,  // the first write from there on takes half of what it is given
+    short_read,   // every read from there on gives half of what it is asked for
   };
   What what = What::nothing;
   std::int64_t at = 0;
@@ -52,7 +54,8 @@ void unwatch();
 struct CallCounts {
   std::int64_t all = 0;
   std::int64_t changes = 0;
-  // Which of all are syncs, or open a folder: when these fail, it is easily overlooked.
+  // Which of all sync, lock, open or list a folder, or look at what a name stands for: when these
+  // fail, it is easily overlooked.
   std::vector<std::int64_t> delicate;
 };
 // Since watch().

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "life.h"
 #include "reprise/error.h"
+#include "reprise/open_store.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "trial.h"
@@ -47,6 +48,20 @@ bool is_whole(const std::string& damage) {
 std::string one_line(std::string text) {
   std::ranges::replace(text, '\n', '|');
   return text;
+}
+
+std::string compare(const Seen& seen, std::span<const Seen> allowed, Leniency leniency) {
+  const auto same = [&](const Seen& other) {
+    return seen.lasting == other.lasting &&
+           (leniency.ignores_running || seen.running == other.running);
+  };
+  if (std::ranges::none_of(allowed, same)) {
+    const Seen& last = allowed.back();
+    return one_line(
+        cat("shows ", where_they_differ(seen.lasting + seen.running, last.lasting + last.running)));
+  }
+  const bool is_damaged = !leniency.allows_damage && !is_whole(seen.damage);
+  return is_damaged ? one_line(cat("is damaged: ", seen.damage)) : "";
 }
 
 // Whoever opens the store next sees the message.
@@ -115,6 +130,16 @@ void History::keep(std::size_t steps) {
 
 std::string examine(const Kind& kind, const fs::path& place, std::span<const Seen> allowed,
                     Leniency leniency) {
+  // Whoever only reads finds it as whoever writes leaves it, and changes nothing.
+  if (const auto reader = kind.open(place, {.access = Access::read}); reader) {
+    const auto seen = look(**reader);
+    std::string fault = seen ? compare(*seen, allowed, leniency) : seen.error().message;
+    if (!fault.empty()) {
+      return cat("for readers ", fault);
+    }
+  } else if (reader.error().code != Code::not_found) {
+    return cat("cannot be opened for reading: ", reader.error().message);
+  }
   const auto store = kind.open(place, {});
   if (!store) {
     return cat("cannot be opened: ", store.error().message);
@@ -123,17 +148,8 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const See
   if (!seen) {
     return cat("cannot be read: ", seen.error().message);
   }
-  const auto same = [&](const Seen& other) {
-    return seen->lasting == other.lasting &&
-           (leniency.ignores_running || seen->running == other.running);
-  };
-  if (std::ranges::none_of(allowed, same)) {
-    const Seen& last = allowed.back();
-    return one_line(cat(
-        "shows ", where_they_differ(seen->lasting + seen->running, last.lasting + last.running)));
-  }
-  if (!leniency.allows_damage && !is_whole(seen->damage)) {
-    return one_line(cat("is damaged: ", seen->damage));
+  if (std::string fault = compare(*seen, allowed, leniency); !fault.empty()) {
+    return fault;
   }
   if (!has_session(*seen)) {
     return "";  // none yet that could take a message

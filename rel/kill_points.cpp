@@ -147,7 +147,11 @@ std::string failed_at(const History& history, std::size_t step, const Trap& trap
 std::string describe(const Trap& trap) {
   const std::string_view error = trap.error == EIO      ? "EIO"
                                  : trap.error == ENOSPC ? "ENOSPC"
+                                 : trap.error == EINTR  ? "EINTR"
                                                         : "EDQUOT";
+  if (trap.what == Trap::What::short_read) {
+    return "short reads";
+  }
   return cat(trap.what == Trap::What::short_write ? "short write, then " : "", error,
              trap.lasting ? " for ever" : " once");
 }
@@ -175,6 +179,8 @@ Tally fail_at_calls(const History& history, std::int64_t stride) {
       {.what = Trap::What::fail, .error = EIO, .lasting = true},
       {.what = Trap::What::short_write, .error = ENOSPC, .lasting = true},
       {.what = Trap::What::short_write, .error = ENOSPC},
+      {.what = Trap::What::fail, .error = EINTR},
+      {.what = Trap::What::short_read},
   };
   Tally tally;
   for (std::size_t step = 0; step < history.steps().size(); ++step) {

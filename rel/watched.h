@@ -18,6 +18,13 @@ ssize_t read_watched(int fd, void* bytes, std::size_t size, const off_t* place);
 ssize_t write_watched(int fd, const void* bytes, std::size_t size, const off_t* place);
 ssize_t writev_watched(int fd, const iovec* parts, int count);
 int sync_watched(int fd, long call);
+// With fstatat()'s flags; an empty path with AT_EMPTY_PATH is the folder's or file's own.
+int look_watched(int folder, const char* path, void* out, int flags);
+int look_watched(int folder, const char* path, int flags, unsigned mask, void* out);
+// Whether the next entry of a listed folder cannot be read.
+bool fails_to_list(int folder);
+int control_watched(int fd, int command, long argument);
+int lock_watched(int fd, int operation);
 int truncate_watched(int fd, off_t size);
 int rename_watched(int old_folder, const char* from, int new_folder, const char* to,
                    unsigned flags);
