@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
 
@@ -31,6 +32,8 @@ struct StoreOptions {
   std::function<Result<std::string>()> password = {};
   // Without it a password of ours or of the URL goes to another machine only over TLS.
   bool insecure = false;
+  // Tells how old a blob is. Outlives the store.
+  Clock* clock = &system_clock();
 };
 
 // invalid_argument for a URL no store knows; it names those that are known.
@@ -48,7 +51,7 @@ bool is_same_store_server(std::string_view a, std::string_view b);
 Result<std::string> recognise_store(const std::filesystem::path& place);
 
 // Everything, in memory, gone with the object. The reference for the contract.
-std::unique_ptr<Store> open_memory_store();
+std::unique_ptr<Store> open_memory_store(Clock& clock = system_clock());
 
 // A folder of session files (docs/formats/sessions.md).
 Result<std::unique_ptr<Store>> open_sessions_store(const std::filesystem::path& folder,

@@ -4,6 +4,7 @@
 // is nothing to cast and no function that only says no. Threads, errors and durability are as
 // for Store: durable on disk unless said otherwise.
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -124,16 +125,28 @@ class CurrentSession {
   virtual Result<> set_current(const std::optional<SessionId>& id) = 0;
 };
 
-// Large bytes, stored once by content. A blob lives as long as a message names it; one that was
-// put and never named goes with the next purge.
+// How long a blob stays at least after it was put, also when no message names it: whoever put it is
+// about to name it.
+inline constexpr std::chrono::hours kBlobPinned{24};
+
+// Large bytes, stored once by content. A blob lives as long as a message names it, and for
+// kBlobPinned after it was last put, by whomever; then the next purges, and puts, remove it.
 class Blobs {
  public:
   virtual ~Blobs() = default;
+  // Putting what is there already pins it anew.
   virtual Result<BlobHash> put_blob(std::string_view bytes) = 0;
   // In pieces of at most 1 MiB, in order. not_found when missing, corrupt when the content does
   // not have the hash (after the last piece).
   virtual Result<> read_blob(const BlobHash& hash,
                              const std::function<Flow(std::string_view)>& sink) = 0;
+};
+
+// What may still hold words of purged sessions.
+struct Remnant {
+  std::string where;   // a file, or what else it is
+  std::string reason;  // why, and what ends it
+  friend bool operator==(const Remnant&, const Remnant&) = default;
 };
 
 class Trash {
@@ -144,8 +157,13 @@ class Trash {
   // Back to the state it had. invalid_argument when it is not in the trash. update() cannot do it.
   virtual Result<> restore(const SessionId& id) = 0;
   // For good, whether it was in the trash or not; the id is free again. conflict, naming them,
-  // while other sessions share its messages.
+  // while other sessions share its messages. Works on a full disk. Costs what the session has, not
+  // what the store has. Its words leave the store's own files, too: see remnants() for what is
+  // left.
   virtual Result<> purge(const SessionId& id) = 0;
+  // Looks for what may hold words of sessions purged before, and the store cannot take out or must
+  // not: a log that readers keep, copies made before a migration, blobs that are pinned.
+  virtual Result<std::vector<Remnant>> remnants() { return {}; }
 };
 
 struct VerifyReport {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 
@@ -16,11 +17,15 @@
 namespace reprise {
 namespace {
 
-constexpr off_t kReserveBytes = off_t{256} * 1024;
 constexpr off_t kBlockBytes = 512;  // the unit of st_blocks, see inode(7)
 
-bool is_taken(const struct stat& status) {
-  return status.st_blocks * kBlockBytes >= kReserveBytes;
+bool is_taken(const struct stat& status, std::int64_t bytes) {
+  return status.st_blocks * kBlockBytes >= bytes;
+}
+
+bool is_full(const Result<>& done) {
+  const int why = done ? 0 : done.error().os_errno;
+  return why == ENOSPC || why == EDQUOT;  // NOLINT(misc-include-cleaner): <cerrno>
 }
 
 // False when there was none.
@@ -28,25 +33,27 @@ bool give_up_reserve(const std::filesystem::path& file) {
   const auto fd = open_file(file, O_RDWR);
   struct stat status{};
   // Cutting a file where it ends frees what lies beyond.
-  return fd && ::fstat(fd->get(), &status) == 0 && is_taken(status) &&
+  return fd && ::fstat(fd->get(), &status) == 0 && is_taken(status, kReserveBytes) &&
          ::ftruncate(fd->get(), status.st_size) == 0;
 }
 
 }  // namespace
 
-void keep_reserve(const std::filesystem::path& file) {
+void keep_reserve(const std::filesystem::path& file, std::int64_t bytes) {
   const auto fd = open_file(file, O_RDWR);
   struct stat status{};
-  if (fd && ::fstat(fd->get(), &status) == 0 && !is_taken(status)) {
-    ::fallocate(fd->get(), FALLOC_FL_KEEP_SIZE, 0, kReserveBytes);
+  if (fd && ::fstat(fd->get(), &status) == 0 && !is_taken(status, bytes)) {
+    ::fallocate(fd->get(), FALLOC_FL_KEEP_SIZE, 0, bytes);
   }
 }
 
-Result<> with_reserve(const std::filesystem::path& file, const std::function<Result<>()>& work) {
+Result<> with_reserve(const std::filesystem::path& file, const std::function<Result<>()>& work,
+                      const std::function<Result<>()>& in_steps) {
   auto done = work();
-  const int why = done ? 0 : done.error().os_errno;
-  const bool is_full = why == ENOSPC || why == EDQUOT;  // NOLINT(misc-include-cleaner): <cerrno>
-  return is_full && give_up_reserve(file) ? work() : done;
+  if (is_full(done) && give_up_reserve(file)) {
+    done = work();
+  }
+  return is_full(done) && in_steps ? in_steps() : done;
 }
 
 }  // namespace reprise

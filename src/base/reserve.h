@@ -4,6 +4,7 @@
 // anything. It lies beyond the end of a file that is there anyway (a lock file), whose size and
 // bytes it does not change.
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 
@@ -11,12 +12,16 @@
 
 namespace reprise {
 
-// Takes the room (256 KiB) where it is not taken yet. Without room, or on a file system that cannot
-// set room aside (it must know fallocate(2)), there is none; that is no error.
-void keep_reserve(const std::filesystem::path& file);
+inline constexpr std::int64_t kReserveBytes = std::int64_t{256} << 10;
 
-// Runs work that frees room; when it fails for the disk is full, once more after the reserve was
-// given up. Then there is none until keep_reserve() finds room again.
-Result<> with_reserve(const std::filesystem::path& file, const std::function<Result<>()>& work);
+// Takes the room where it is not taken yet. Without room, or on a file system that cannot set room
+// aside (it must know fallocate(2)), there is none; that is no error.
+void keep_reserve(const std::filesystem::path& file, std::int64_t bytes = kReserveBytes);
+
+// Runs work that frees room; when it fails for the disk is full, once more after the reserve (of
+// any size) was given up. Then there is none until keep_reserve() finds room again. Where that room
+// is still not enough `in_steps` is tried instead, which does the same and needs little at a time.
+Result<> with_reserve(const std::filesystem::path& file, const std::function<Result<>()>& work,
+                      const std::function<Result<>()>& in_steps = {});
 
 }  // namespace reprise

@@ -1,16 +1,22 @@
 #include "base/temporary_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/file.h"
@@ -117,6 +123,34 @@ bool is_numbered(std::string_view name) {
          number.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+// Nobody of this program writes under such names any more: one that is this process is another one.
+bool is_gone(std::int64_t pid) {
+  return pid == ::getpid() || (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH);
+}
+
+struct TemporaryName {
+  std::string_view target;  // the file that it was to become
+  bool is_locked;           // by whoever writes it; else its process is known to be gone
+};
+
+// nullopt for other names, and for those of processes that may be at it.
+std::optional<TemporaryName> read_name(std::string_view name) {
+  if (!is_temporary_name(name)) {
+    return std::nullopt;
+  }
+  name.remove_suffix(kEnd.size());
+  if (is_numbered(name)) {
+    return TemporaryName{name.substr(0, name.rfind(kMark)), true};
+  }
+  take_number(name);
+  const std::string_view pid = name.substr(name.rfind('.') + 1);
+  std::int64_t number = 0;
+  const auto read = std::from_chars(pid.data(), pid.data() + pid.size(), number);
+  take_number(name);
+  return read.ec == std::errc() && is_gone(number) ? std::optional(TemporaryName{name, false})
+                                                   : std::nullopt;
+}
+
 }  // namespace
 
 Result<TemporaryFile> TemporaryFile::create(const fs::path& path) {
@@ -134,6 +168,18 @@ Result<TemporaryFile> TemporaryFile::create(const fs::path& path) {
 
 void remove_temporary_files(const fs::path& path) {
   sweep(path, 0);
+}
+
+void sweep_temporary_files(const fs::path& folder,
+                           const std::function<bool(std::string_view name)>& is_target) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename();
+    if (const auto left = read_name(name); left && is_target(left->target)) {
+      (void)(left->is_locked ? remove_abandoned(entry.path())
+                             : ::unlink(entry.path().c_str()) == 0);
+    }
+  }
 }
 
 TemporaryFile::~TemporaryFile() {

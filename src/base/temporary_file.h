@@ -4,6 +4,7 @@
 // next takes them away, and knows by a lock, which ends with its process, that nobody is at it.
 
 #include <filesystem>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -39,6 +40,13 @@ class TemporaryFile {
 
 // Takes away what killed processes have left beside `path`, where nobody is going to write it.
 void remove_temporary_files(const std::filesystem::path& path);
+
+// The same for all files of a folder that `is_target` knows by name, and for the names that older
+// versions gave ("NAME.<pid>.<number>.tmp"), which were not locked: nobody may be writing these
+// files now, so the caller holds the lock that their writers take. Lists the folder; what cannot be
+// removed stays.
+void sweep_temporary_files(const std::filesystem::path& folder,
+                           const std::function<bool(std::string_view name)>& is_target);
 
 // Whether a file's name is one of those, or one of those that older versions used.
 bool is_temporary_name(std::string_view name);

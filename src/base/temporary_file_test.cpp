@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -72,6 +73,32 @@ TEST_F(TemporaryFileTest, OfKilledProcessesGoWithTheNextWriter) {
   ASSERT_TRUE(replace_file(target_, "whole"));
   EXPECT_EQ(*read_file(target_), "whole");
   EXPECT_EQ(count(), 1) << "the file itself";
+}
+
+TEST_F(TemporaryFileTest, OfAFolderAreSweptUnlessTheyAreInUseOrAnotherPrograms) {
+  const pid_t gone = start_writer();
+  const auto put = [&](const std::string& name) { return replace_file(folder_ / name, "words"); };
+  const auto old_name = [](const std::string& target, pid_t pid) {
+    return target + "." + std::to_string(pid) + ".3.tmp";
+  };
+  kill_writer(gone);
+  const pid_t writer = start_writer();
+  ASSERT_TRUE(put("other.json.reprise-0.tmp"));
+  ASSERT_TRUE(put(old_name("notes.json", gone)));
+  ASSERT_TRUE(put(old_name("notes.json", ::getpid())));
+  ASSERT_TRUE(put(old_name("notes.json", writer)));
+  ASSERT_TRUE(put(old_name("thesis.tex", gone)));
+  ASSERT_TRUE(put("notes.json.5.tmp"));
+  ASSERT_TRUE(put("notes.json.making"));
+  sweep_temporary_files(folder_, [](std::string_view name) { return name.ends_with(".json"); });
+  std::set<std::string> left;
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    left.insert(entry.path().filename());
+  }
+  EXPECT_EQ(left, (std::set<std::string>{"notes.json.reprise-0.tmp", old_name("notes.json", writer),
+                                         old_name("thesis.tex", gone), "notes.json.5.tmp",
+                                         "notes.json.making"}));
+  kill_writer(writer);
 }
 
 TEST_F(TemporaryFileTest, OfLivingProcessesStay) {

@@ -19,8 +19,8 @@ std::vector<StoreCase> store_cases() {
   using Opened = Result<std::unique_ptr<Store>>;
   return {
       {.name = "memory",
-       .open = [](const path& /*folder*/, const StoreOptions& /*options*/) -> Opened {
-         return open_memory_store();
+       .open = [](const path& /*folder*/, const StoreOptions& options) -> Opened {
+         return open_memory_store(*options.clock);
        },
        .is_persistent = false},
       {.name = "sessions",

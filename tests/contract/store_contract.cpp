@@ -25,12 +25,18 @@ void PrintTo(const StoreCase& store_case, std::ostream* out) {
   *out << store_case.name;
 }
 
-StoreContract::StoreContract() : store_(must(GetParam().open(folder_.path(), {}))) {}
+StoreContract::StoreContract()
+    : store_(must(GetParam().open(folder_.path(), {.clock = &clock_}))) {}
+
+std::unique_ptr<Store> StoreContract::another() {
+  return GetParam().is_persistent ? must(GetParam().open(folder_.path(), {.clock = &clock_}))
+                                  : nullptr;
+}
 
 void StoreContract::reopen() {
   if (GetParam().is_persistent) {
     store_.reset();
-    store_ = must(GetParam().open(folder_.path(), {}));
+    store_ = must(GetParam().open(folder_.path(), {.clock = &clock_}));
   }
 }
 

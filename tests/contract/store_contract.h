@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
@@ -14,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
@@ -41,11 +44,24 @@ void PrintTo(const StoreCase& store_case, std::ostream* out);
 
 std::vector<StoreCase> store_cases();
 
+// Goes when it is told to.
+class SetClock final : public Clock {
+ public:
+  Time now() override { return Time(now_.load()); }
+  void pass(std::chrono::microseconds time) { now_ = now_.load() + time; }
+
+ private:
+  std::atomic<std::chrono::microseconds> now_ = std::chrono::microseconds(1'790'000'000'000'000);
+};
+
 class StoreContract : public testing::TestWithParam<StoreCase> {
  protected:
   StoreContract();
 
   Store& store() { return *store_; }
+  SetClock& clock() { return clock_; }
+  // Another client of the same store; null where there cannot be one.
+  std::unique_ptr<Store> another();
   const StoreOffers& offers() { return store_->offers(); }
   StoreHolds holds() { return store_->holds(); }
 
@@ -76,6 +92,7 @@ class StoreContract : public testing::TestWithParam<StoreCase> {
   std::vector<std::string> listed_ids(const SessionQuery& query = {});
 
  private:
+  SetClock clock_;
   TemporaryFolder folder_;
   std::unique_ptr<Store> store_;
 };

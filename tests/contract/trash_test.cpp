@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "contract/store_contract.h"
@@ -20,6 +22,7 @@
 namespace reprise::test {
 namespace {
 
+using std::chrono_literals::operator""s;
 using Ids = std::vector<std::string>;
 
 TEST_P(StoreContract, TrashHidesAndRestoreBringsBack) {
@@ -194,6 +197,7 @@ TEST_P(StoreContract, BlobsLiveAsLongAsAMessageNamesThem) {
   const SessionId one = create("one", {naming(only_one), naming(both)});
   create("two", {naming(both), tool});
   create("other");
+  clock().pass(kBlobPinned + 1s);
   must(offers().trash->trash(one, at(1)));
   must(offers().trash->purge(session_id("other")));
   EXPECT_TRUE(has_blob(*offers().blobs, only_one)) << "what is in the trash can be restored";
@@ -205,6 +209,70 @@ TEST_P(StoreContract, BlobsLiveAsLongAsAMessageNamesThem) {
   EXPECT_TRUE(has_blob(*offers().blobs, result));
 }
 
+TEST_P(StoreContract, BlobsArePinnedForADay) {
+  REPRISE_NEEDS(offers().trash && offers().blobs && holds().blocks);
+  const BlobHash hash = must(offers().blobs->put_blob("about to be named"));
+  must(offers().trash->purge(create("other")));
+  EXPECT_TRUE(has_blob(*offers().blobs, hash));
+  must(offers().trash->purge(create("one", {naming(hash)})));
+  EXPECT_TRUE(has_blob(*offers().blobs, hash)) << "somebody else may have put it, too";
+  clock().pass(kBlobPinned - 1s);
+  must(offers().trash->purge(create("other")));
+  EXPECT_TRUE(has_blob(*offers().blobs, hash));
+
+  EXPECT_EQ(must(offers().blobs->put_blob("about to be named")), hash);
+  clock().pass(kBlobPinned - 1s);
+  must(offers().trash->purge(create("other")));
+  EXPECT_TRUE(has_blob(*offers().blobs, hash)) << "putting it again pins it anew";
+  clock().pass(2s);
+  must(offers().trash->purge(create("other")));
+  EXPECT_FALSE(has_blob(*offers().blobs, hash)) << "nobody has named it";
+}
+
+TEST_P(StoreContract, PinsOfAnotherClientCount) {
+  REPRISE_NEEDS(offers().trash && offers().blobs && holds().blocks);
+  const auto other = another();
+  REPRISE_NEEDS(other != nullptr);
+  const BlobHash old = must(offers().blobs->put_blob("named long ago"));
+  const SessionId one = create("one", {naming(old)});
+  clock().pass(kBlobPinned + 1s);
+  const BlobHash again = must(other->offers().blobs->put_blob("named long ago"));
+  const BlobHash fresh = must(other->offers().blobs->put_blob("new"));
+  EXPECT_EQ(again, old);
+  must(offers().trash->purge(one));
+  const SessionId two = create("two");
+  must(other->append(two, {naming(again), naming(fresh)}, {}));
+  must(offers().trash->purge(create("three")));
+  EXPECT_TRUE(has_blob(*offers().blobs, old));
+  EXPECT_TRUE(has_blob(*offers().blobs, fresh));
+}
+
+// A purge takes a part of what has no name, so that it costs the same in every store.
+TEST_P(StoreContract, BlobsThatNobodyNamesGoInTheEnd) {
+  REPRISE_NEEDS(offers().trash && offers().blobs && holds().blocks);
+  std::vector<BlobHash> unnamed;
+  std::vector<Message> naming_all;
+  for (int i = 0; i < 300; ++i) {
+    const BlobHash hash = must(offers().blobs->put_blob("blob " + std::to_string(i)));
+    if (i % 2 == 0) {
+      naming_all.push_back(naming(hash));
+    } else {
+      unnamed.push_back(hash);
+    }
+  }
+  const SessionId id = create("one", naming_all);
+  clock().pass(kBlobPinned + 1s);
+  for (int i = 0; i < 10; ++i) {
+    must(offers().trash->purge(create("other")));
+  }
+  for (const BlobHash& hash : unnamed) {
+    EXPECT_FALSE(has_blob(*offers().blobs, hash));
+  }
+  for (const Message& message : stored(id)) {
+    EXPECT_TRUE(has_blob(*offers().blobs, *std::get<ImageBlock>(message.blocks.back()).blob));
+  }
+}
+
 TEST_P(StoreContract, BlobsOfSharedAndReplacedMessagesStay) {
   REPRISE_NEEDS(offers().trash && offers().blobs && offers().forking && offers().rewriting);
   const auto put = [this](std::string_view bytes) { return must(offers().blobs->put_blob(bytes)); };
@@ -213,6 +281,7 @@ TEST_P(StoreContract, BlobsOfSharedAndReplacedMessagesStay) {
   const SessionId parent = create("parent", {naming(shared), naming(replaced)});
   must(offers().forking->fork(parent, {1}, session("child")));
   must(offers().rewriting->replace_suffix(parent, {0}, {}, {}));
+  clock().pass(kBlobPinned + 1s);
   must(offers().trash->purge(create("other")));
   EXPECT_TRUE(has_blob(*offers().blobs, shared));
   EXPECT_TRUE(has_blob(*offers().blobs, replaced)) << "kept aside until the session is purged";

@@ -91,7 +91,7 @@ TEST_P(PostgresUpgrade, WhoeverWritesMakesThemCurrentWithAllThatTheyHave) {
   EXPECT_TRUE(must(store->offers().verifying->verify()).damage.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, PostgresUpgrade, testing::Values(1, 2));
+INSTANTIATE_TEST_SUITE_P(Versions, PostgresUpgrade, testing::Values(1, 2, 3));
 
 }  // namespace
 }  // namespace reprise::test

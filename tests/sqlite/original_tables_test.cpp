@@ -187,6 +187,17 @@ TEST_F(OriginalTables, AStaleSnapshotIsSetAside) {
   EXPECT_EQ(must(artefacts.find_artefact(a_, Step{0}, "session_snapshot.json")), before);
 }
 
+TEST_F(OriginalTables, GoWithTheirSession) {
+  const auto store = open_at(file_);
+  must(store->create(session("other")));
+  PlainDatabase plain(file_);
+  plain.run(
+      "INSERT INTO tool_result_blobs VALUES('blob-3', 'other', 'shell', 'z', 1, '2026-01-18')");
+  must(store->offers().trash->purge(a_));
+  EXPECT_EQ(plain.rows("SELECT id FROM tool_result_blobs"), Rows{"blob-3"}) << "not named yet";
+  EXPECT_EQ(plain.rows("SELECT session_id FROM session_snapshots"), Rows{});
+}
+
 TEST_F(OriginalTables, AreInARepairedCopy) {
   const auto store = open_at(file_);
   must(store->offers().repair->repair_into(folder_.path() / "repaired.db"));

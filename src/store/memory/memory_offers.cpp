@@ -4,7 +4,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,7 +36,7 @@ class MemoryRewriting final : public Rewriting {
                                   AppendOptions options) override {
     const std::lock_guard lock(state_.mutex);
     REPRISE_ASSIGN(StoredSession* const stored, state_.get(id));
-    return write_messages(*stored, from, std::move(messages), options);
+    return state_.write(*stored, from, std::move(messages), options);
   }
 
  private:
@@ -92,6 +91,7 @@ class MemoryPartials final : public Partials {
       return std::unexpected(answer_not_running(id, answer));
     }
     append_delta(stored->partial->blocks, delta);
+    state_.blobs.name(id, {delta.begin(), delta.end()});
     return {};
   }
 
@@ -187,7 +187,7 @@ class MemoryBlobs final : public Blobs {
   Result<BlobHash> put_blob(std::string_view bytes) override {
     REPRISE_ASSIGN(BlobHash hash, sha256(bytes));
     const std::lock_guard lock(state_.mutex);
-    state_.blobs.try_emplace(hash, bytes);
+    state_.blobs.put(hash, bytes);
     return hash;
   }
 
@@ -196,11 +196,11 @@ class MemoryBlobs final : public Blobs {
     std::string bytes;
     {
       const std::lock_guard lock(state_.mutex);
-      const auto found = state_.blobs.find(hash);
-      if (found == state_.blobs.end()) {
+      const std::string* const found = state_.blobs.find(hash);
+      if (found == nullptr) {
         return fail(Code::not_found, cat("no blob ", hash.str()));
       }
-      bytes = found->second;
+      bytes = *found;
     }
     for (std::size_t at = 0; at < bytes.size(); at += kBlobPieceMax) {
       if (sink(std::string_view(bytes).substr(at, kBlobPieceMax)) == Flow::stop) {
@@ -224,7 +224,6 @@ class MemoryTrash final : public Trash {
 
  private:
   Result<> check_unshared(const SessionId& id) const;
-  void drop_unnamed_blobs();
 
   MemoryState& state_;
 };
@@ -254,7 +253,7 @@ Result<> MemoryTrash::purge(const SessionId& id) {
   REPRISE_TRY(state_.get(id));
   REPRISE_TRY(check_unshared(id));
   state_.sessions.erase(id);
-  drop_unnamed_blobs();
+  state_.blobs.release(id);
   return {};
 }
 
@@ -271,27 +270,6 @@ Result<> MemoryTrash::check_unshared(const SessionId& id) const {
                                     ": purge those first"));
   }
   return {};
-}
-
-void MemoryTrash::drop_unnamed_blobs() {
-  std::set<BlobHash> named;
-  const auto collect = [&named](const std::vector<Block>& blocks) {
-    for (BlobHash& hash : blobs_in(blocks)) {
-      named.insert(std::move(hash));
-    }
-  };
-  for (const auto& [id, stored] : state_.sessions) {
-    for (std::int64_t seq = 0; seq < stored.log->size(); ++seq) {
-      collect(stored.log->at(seq)->blocks);
-    }
-    for (const SharedMessage& message : stored.replaced) {
-      collect(message->blocks);
-    }
-    if (stored.partial) {
-      collect(stored.partial->blocks);
-    }
-  }
-  std::erase_if(state_.blobs, [&named](const auto& blob) { return !named.contains(blob.first); });
 }
 
 }  // namespace

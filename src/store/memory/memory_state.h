@@ -6,22 +6,31 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <vector>
 
+#include "reprise/environment.h"
 #include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/memory/blob_table.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {
 
 struct MemoryState {
+  explicit MemoryState(Clock& clock) : blobs(clock) {}
+
   std::mutex mutex;
   std::map<SessionId, StoredSession> sessions;
-  std::map<BlobHash, std::string> blobs;
+  BlobTable blobs;
 
   // The caller holds the mutex. not_found for an unknown session.
   Result<StoredSession*> get(const SessionId& id);
+  // As write_messages(); the blobs that the batch names are the session's.
+  Result<Appended> write(StoredSession& stored, Seq from, std::vector<Message> messages,
+                         const AppendOptions& options);
 };
 
 // What the memory store offers besides the core. The state must outlive it.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
@@ -29,10 +30,24 @@ Result<store::StoredSession*> store::MemoryState::get(const SessionId& id) {
   return &found->second;
 }
 
+Result<Appended> store::MemoryState::write(StoredSession& stored, Seq from,
+                                           std::vector<Message> messages,
+                                           const AppendOptions& options) {
+  REPRISE_ASSIGN(const Appended appended,
+                 write_messages(stored, from, std::move(messages), options));
+  for (std::int64_t seq = appended.first.value; !appended.repeated && seq < appended.head.value;
+       ++seq) {
+    blobs.name(stored.session.info.id, stored.log->at(seq)->blocks);
+  }
+  return appended;
+}
+
 namespace {
 
 class MemoryStore final : public Store {
  public:
+  explicit MemoryStore(Clock& clock) : state_(clock) {}
+
   Result<> create(const Session& session) override;
   Result<std::optional<Session>> find(const SessionId& id) override;
   Result<> update(const SessionId& id, const SessionPatch& patch) override;
@@ -93,7 +108,7 @@ Result<Appended> MemoryStore::append(const SessionId& id, std::vector<Message> m
                                      AppendOptions options) {
   const std::lock_guard lock(state_.mutex);
   REPRISE_ASSIGN(store::StoredSession* const stored, state_.get(id));
-  return store::write_messages(*stored, stored->session.info.head, std::move(messages), options);
+  return state_.write(*stored, stored->session.info.head, std::move(messages), options);
 }
 
 Result<ReadReport> MemoryStore::read(const SessionId& id, ReadRange range,
@@ -122,8 +137,8 @@ Result<ReadReport> MemoryStore::read(const SessionId& id, ReadRange range,
 
 }  // namespace
 
-std::unique_ptr<Store> open_memory_store() {
-  return std::make_unique<MemoryStore>();
+std::unique_ptr<Store> open_memory_store(Clock& clock) {
+  return std::make_unique<MemoryStore>(clock);
 }
 
 }  // namespace reprise

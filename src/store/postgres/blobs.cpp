@@ -1,3 +1,5 @@
+#include "store/postgres/blobs.h"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,7 +46,7 @@ class PostgresBlobs final : public Blobs {
   Result<> put(Connection& connection, const BlobHash& hash, std::string_view bytes) {
     const std::string& tenant = database_.tenant();
     const std::string& client = database_.client();
-    const std::int64_t now = microseconds_of(system_clock().now());
+    const std::int64_t now = microseconds_of(database_.clock().now());
     REPRISE_ASSIGN(const Rows touched,
                    connection.run_one({kTouchBlob, values(tenant, hash.str(), now, client)}));
     if (!touched.empty()) {
@@ -55,6 +57,7 @@ class PostgresBlobs final : public Blobs {
     for (const std::string& piece : pieces_of(bytes)) {
       queries.push_back({kInsertBlobPart, values(tenant, hash.str(), part++, piece, now, client)});
     }
+    collect_blobs(queries, database_);
     queries.push_back({kCommit});
     REPRISE_TRY(connection.run(queries));
     return {};
@@ -74,6 +77,14 @@ class PostgresBlobs final : public Blobs {
 };
 
 }  // namespace
+
+void collect_blobs(std::vector<Query>& queries, const Database& database) {
+  constexpr std::int64_t kCollectedMax = 64;
+  const std::int64_t before = microseconds_of(database.clock().now() - kBlobPinned);
+  for (const std::string_view statement : {kDeleteUnnamedBlobs, kSettleNamedBlobs}) {
+    queries.push_back({statement, values(database.tenant(), before, kCollectedMax)});
+  }
+}
 
 std::unique_ptr<Blobs> make_blobs(Database& database) {
   return std::make_unique<PostgresBlobs>(database);

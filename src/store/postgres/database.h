@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "store/postgres/connection.h"
@@ -71,6 +72,7 @@ class Database {
   std::int64_t version() const { return version_; }
   // A name of this object that no other one has.
   const std::string& client() const { return client_; }
+  Clock& clock() const { return *options_.clock; }
 
  private:
   using Lease = std::unique_ptr<Connection>;

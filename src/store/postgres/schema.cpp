@@ -164,9 +164,14 @@ constexpr std::string_view kVersion3[] = {
     "CREATE INDEX IF NOT EXISTS reprise_answering_slot ON"
     " reprise_heads(tenant, updated_slot DESC) WHERE answer IS NOT NULL",
 };
+constexpr std::string_view kVersion4[] = {
+    "CREATE INDEX IF NOT EXISTS reprise_by_put ON reprise_blobs(tenant, put_us)"
+    " WHERE part = 0 AND put_by <> ''",
+};
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
-constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}};
+constexpr Migration kMigrations[] = {
+    {1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}};
 
 // Two clients that create the same thing at once are told so in several ways.
 bool was_created_beside(std::string_view sqlstate) {

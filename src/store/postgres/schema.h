@@ -15,7 +15,7 @@
 
 namespace reprise::postgres {
 
-inline constexpr std::int64_t kVersion = 3;
+inline constexpr std::int64_t kVersion = 4;
 // Before it, lists were read by the time itself. Such tables can still be read.
 inline constexpr std::int64_t kSlotsVersion = 3;
 

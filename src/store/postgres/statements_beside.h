@@ -34,7 +34,8 @@ inline constexpr std::string_view kListArtefacts =
 inline constexpr std::string_view kFindBlobPart =
     "SELECT bytes FROM reprise_blobs WHERE tenant = $1::text AND hash = $2::text"
     " AND part = $3::int8";
-// 5 when, 6 by whom: what nobody names yet is safe for a while, see kDeleteUnnamedBlobs.
+// 5 when, 6 by whom: nobody takes it away for a while, also when no message names it yet. That it
+// may have no name is said by `put_by`, which is empty once it has been looked at.
 inline constexpr std::string_view kInsertBlobPart =
     "INSERT INTO reprise_blobs(tenant, hash, part, bytes, put_us, put_by)"
     " VALUES($1::text, $2::text, $3::int8, $4::bytea, $5::int8, $6::text) ON CONFLICT DO NOTHING";
@@ -44,13 +45,44 @@ inline constexpr std::string_view kTouchBlob =
 inline constexpr std::string_view kListBlobs =
     "SELECT hash FROM reprise_blobs WHERE tenant = $1::text AND part = 0 AND hash > $2::text"
     " ORDER BY hash LIMIT 1";
-// What another client has put a moment ago is about to be named by a message. 2 before when, 3 by
-// whom it goes at once.
+// A purge: 2 is the session, 3 when what may go was put at the latest. Parts stand and fall with
+// the first one, which whoever puts the blob again touches and so takes out of this.
+inline constexpr std::string_view kDeleteBlobsOfSession =
+    "WITH gone AS (DELETE FROM reprise_blobs AS b WHERE b.tenant = $1::text AND b.part = 0"
+    " AND b.put_us < $3::int8 AND b.hash IN (SELECT r.hash FROM reprise_blob_refs AS r"
+    " WHERE r.tenant = $1::text AND r.session_id = $2::text) AND NOT EXISTS"
+    " (SELECT 1 FROM reprise_blob_refs AS o WHERE o.tenant = $1::text AND o.hash = b.hash"
+    " AND o.session_id <> $2::text) RETURNING b.hash)"
+    " DELETE FROM reprise_blobs AS p USING gone AS g"
+    " WHERE p.tenant = $1::text AND p.hash = g.hash AND p.part > 0";
+// The others that it names are looked at again: another purge may be taking their last name. 3 by
+// whom.
+inline constexpr std::string_view kDoubtBlobsOfSession =
+    "UPDATE reprise_blobs AS b SET put_by = $3::text WHERE b.tenant = $1::text AND b.part = 0"
+    " AND b.put_by = '' AND b.hash IN (SELECT r.hash FROM reprise_blob_refs AS r"
+    " WHERE r.tenant = $1::text AND r.session_id = $2::text)";
+// The oldest of those that may have no name: 2 put before when, 3 at most so many.
+#define REPRISE_OLDEST_PUT                                                          \
+  "(SELECT d.hash FROM reprise_blobs AS d WHERE d.tenant = $1::text AND d.part = 0" \
+  " AND d.put_by <> '' AND d.put_us < $2::int8 ORDER BY d.tenant, d.put_us LIMIT $3::int8)"
+#define REPRISE_NAMES_OF_BLOB \
+  "(SELECT 1 FROM reprise_blob_refs AS r WHERE r.tenant = $1::text AND r.hash = b.hash)"
+// NOLINTBEGIN(bugprone-suspicious-missing-comma): each is put together by the macros.
 inline constexpr std::string_view kDeleteUnnamedBlobs =
-    "DELETE FROM reprise_blobs WHERE tenant = $1::text AND hash IN (SELECT b.hash"
-    " FROM reprise_blobs AS b WHERE b.tenant = $1::text AND b.part = 0"
-    " AND (b.put_us < $2::int8 OR b.put_by = $3::text) AND NOT EXISTS"
-    " (SELECT 1 FROM reprise_blob_refs AS r WHERE r.tenant = b.tenant AND r.hash = b.hash))";
+    "WITH gone AS (DELETE FROM reprise_blobs AS b WHERE b.tenant = $1::text AND b.part = 0"
+    " AND b.put_us < $2::int8 AND b.hash IN " REPRISE_OLDEST_PUT
+    " AND NOT EXISTS " REPRISE_NAMES_OF_BLOB
+    " RETURNING b.hash)"
+    " DELETE FROM reprise_blobs AS p USING gone AS g"
+    " WHERE p.tenant = $1::text AND p.hash = g.hash AND p.part > 0";
+inline constexpr std::string_view kSettleNamedBlobs =
+    "UPDATE reprise_blobs AS b SET put_by = '' WHERE b.tenant = $1::text AND b.part = 0"
+    " AND b.put_us < $2::int8 AND b.hash IN " REPRISE_OLDEST_PUT
+    " AND EXISTS " REPRISE_NAMES_OF_BLOB;
+// NOLINTEND(bugprone-suspicious-missing-comma)
+inline constexpr std::string_view kCountUnnamedBlobs =
+    "SELECT count(*) FROM reprise_blobs AS b WHERE b.tenant = $1::text AND b.part = 0"
+    " AND b.put_by <> '' AND NOT EXISTS " REPRISE_NAMES_OF_BLOB;
 inline constexpr std::string_view kFindMissingBlobs =
     "SELECT DISTINCT r.hash FROM reprise_blob_refs AS r WHERE r.tenant = $1::text AND NOT EXISTS"
     " (SELECT 1 FROM reprise_blobs AS b WHERE b.tenant = r.tenant AND b.hash = r.hash)";

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,6 +10,7 @@
 #include "reprise/session.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/postgres/blobs.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/offers.h"
@@ -22,9 +22,6 @@
 
 namespace reprise::postgres {
 namespace {
-
-// How long a blob that another client has put waits for the message that names it.
-constexpr std::chrono::hours kUnnamedMax{24};
 
 Result<> check_unshared(Connection& connection, const Key& key) {
   REPRISE_ASSIGN(const Rows rows, connection.run_one({kFindSharing, values_of(key)}));
@@ -73,7 +70,7 @@ class PostgresTrash final : public Trash {
   }
 
   Result<> purge(const SessionId& id) override {
-    const Time before = system_clock().now() - kUnnamedMax;
+    const std::int64_t before = microseconds_of(database_.clock().now() - kBlobPinned);
     return database_.write([&](Connection& connection, bool is_unsure) -> Result<> {
       const Key key{database_.tenant(), id};
       if (const auto locked = lock_session(connection, key); !locked) {
@@ -81,12 +78,14 @@ class PostgresTrash final : public Trash {
         return is_gone ? Result<>() : std::unexpected(locked.error());
       }
       REPRISE_TRY(check_unshared(connection, key));
-      std::vector<Query> queries;
+      std::vector<Query> queries = {
+          {kDoubtBlobsOfSession, values_of(key, database_.client())},
+          {kDeleteBlobsOfSession, values_of(key, before)},
+      };
       for (const std::string_view statement : kPurge) {
         queries.push_back({statement, values_of(key)});
       }
-      queries.push_back({kDeleteUnnamedBlobs,
-                         values(database_.tenant(), microseconds_of(before), database_.client())});
+      collect_blobs(queries, database_);
       queries.push_back({kCommit});
       REPRISE_TRY(connection.run(queries));
       return {};

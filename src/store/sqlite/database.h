@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
@@ -68,6 +69,7 @@ class Database {
   const std::filesystem::path& file() const { return file_; }
   std::string name() const { return file_.filename().string(); }
   Writer& writer() { return writer_; }
+  Clock& clock() const { return *options_.clock; }
 
  private:
   Database(std::filesystem::path file, const StoreOptions& options)

@@ -1,7 +1,6 @@
-// Todos, artefacts and blobs: what stands beside the messages.
+// Todos and artefacts: what stands beside the messages.
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,15 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/encode.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
-#include "store/blob_pieces.h"
 #include "store/facts.h"
+#include "store/sqlite/blobs.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/offers.h"
@@ -28,19 +26,6 @@
 
 namespace reprise::sqlite {
 namespace {
-
-constexpr std::size_t kPieceMax = std::size_t{1} << 18;
-
-// `bytes` in pieces of at most kPieceMax; one empty piece for none.
-template <class Store>
-Result<> each_piece(std::string_view bytes, Store store) {
-  std::size_t at = 0;
-  do {
-    REPRISE_TRY(store(bytes.substr(at, kPieceMax)));
-    at += kPieceMax;
-  } while (at < bytes.size());
-  return {};
-}
 
 Result<std::vector<Todo>> find_todos(Connection& connection, const SessionId& id) {
   REPRISE_TRY(require_session(connection, id));
@@ -183,62 +168,6 @@ class SqliteArtefacts final : public Artefacts {
   Database& database_;
 };
 
-class SqliteBlobs final : public Blobs {
- public:
-  explicit SqliteBlobs(Database& database) : database_(database) {}
-
-  Result<BlobHash> put_blob(std::string_view bytes) override {
-    REPRISE_ASSIGN(BlobHash hash, sha256(bytes));
-    REPRISE_TRY(database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
-      REPRISE_ASSIGN(
-          const std::int64_t exists,
-          connection.integer("SELECT 1 FROM reprise_blobs WHERE hash = ? AND n = 0", hash.str()));
-      if (exists != 0) {
-        return {};
-      }
-      std::int64_t n = 0;
-      return each_piece(bytes, [&](std::string_view piece) {
-        return connection.run("INSERT INTO reprise_blobs(hash, n, bytes) VALUES(?, ?, ?)",
-                              hash.str(), n++, Blob{piece});
-      });
-    }));
-    return hash;
-  }
-
-  Result<> read_blob(const BlobHash& hash,
-                     const std::function<Flow(std::string_view)>& sink) override {
-    REPRISE_ASSIGN(const auto first, find_piece(hash, 0));
-    std::optional<std::string> row;
-    if (!first) {
-      REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-      REPRISE_ASSIGN(row, of_original_.find(*reader, hash));
-    }
-    const auto find = [&](std::int64_t n) {
-      return row ? find_result_piece(*row, n) : find_piece(hash, n);
-    };
-    return store::read_blob(hash, find, sink);
-  }
-
- private:
-  Result<std::optional<std::string>> find_piece(const BlobHash& hash, std::int64_t n) {
-    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-    REPRISE_ASSIGN(
-        Statement row,
-        reader->query("SELECT bytes FROM reprise_blobs WHERE hash = ? AND n = ?", hash.str(), n));
-    REPRISE_ASSIGN(const bool found, row.step());
-    return found ? std::optional(std::string(row.bytes(0))) : std::nullopt;
-  }
-
-  Result<std::optional<std::string>> find_result_piece(std::string_view row, std::int64_t n) {
-    constexpr auto kBytes = static_cast<std::int64_t>(kPieceMax);
-    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-    return ResultBlobs::piece(*reader, row, n * kBytes, kBytes);
-  }
-
-  Database& database_;
-  ResultBlobs of_original_;
-};
-
 }  // namespace
 
 std::unique_ptr<Todos> make_todos(Database& database) {
@@ -247,10 +176,6 @@ std::unique_ptr<Todos> make_todos(Database& database) {
 
 std::unique_ptr<Artefacts> make_artefacts(Database& database) {
   return std::make_unique<SqliteArtefacts>(database);
-}
-
-std::unique_ptr<Blobs> make_blobs(Database& database) {
-  return std::make_unique<SqliteBlobs>(database);
 }
 
 }  // namespace reprise::sqlite

@@ -175,7 +175,10 @@ Result<> Repairing::run() {
   REPRISE_TRY(copy_sessions());
   REPRISE_TRY(copy_messages());
   for (const Table& table : own_tables()) {
-    REPRISE_TRY(copy_table(table.name));
+    const auto is_there = table.name == kPinsTable ? has_table(source_, table.name) : true;
+    if (!is_there || *is_there) {  // what cannot be known shows when it is copied
+      REPRISE_TRY(copy_table(table.name));
+    }
   }
   REPRISE_TRY(make_whole());
   for (const std::string_view table : {kResultBlobsTable, kSnapshotsTable}) {
@@ -339,7 +342,7 @@ Result<> Repairing::make_whole() {
       target_.run("UPDATE sessions SET head = max(head, base_count, coalesce((SELECT max(seq) + 1"
                   " FROM messages WHERE session_id = sessions.id), 0))"));
   for (const Table& table : own_tables()) {
-    if (table.name != "reprise_blobs") {
+    if (table.name != "reprise_blobs" && table.name != kPinsTable) {
       REPRISE_TRY(target_.run(
           cat("DELETE FROM ", table.name, " WHERE session_id NOT IN (SELECT id FROM sessions)")));
     }

@@ -1,5 +1,7 @@
 #include "store/sqlite/schema.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -88,6 +90,8 @@ constexpr Table kOwnTables[] = {
     {"reprise_blob_refs",
      "(session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, hash TEXT NOT NULL,"
      " PRIMARY KEY(session_id, hash)) WITHOUT ROWID"},
+    // When a blob was put; 0 when nothing but its name kept it. Gone once its time is over.
+    {kPinsTable, "(hash TEXT PRIMARY KEY NOT NULL, put_us INTEGER NOT NULL) WITHOUT ROWID"},
 };
 
 // The lists by activity hold about a minute instead of the time: an append changes neither of them
@@ -99,6 +103,20 @@ constexpr std::string_view kListIndexes =
 constexpr std::string_view kIndexes =
     "CREATE INDEX reprise_by_base ON sessions(base) WHERE base IS NOT NULL;"
     "CREATE INDEX reprise_by_kept_for ON sessions(kept_for) WHERE kept_for IS NOT NULL;";
+
+constexpr std::string_view kPinIndexes =
+    "CREATE INDEX reprise_by_hash ON reprise_blob_refs(hash);"
+    "CREATE INDEX reprise_by_put ON reprise_pins(put_us);";
+
+// The original program deletes sessions, and with them what names blobs.
+constexpr std::string_view kPinTrigger = R"(
+CREATE TRIGGER reprise_blob_unnamed AFTER DELETE ON reprise_blob_refs
+WHEN NOT EXISTS (SELECT 1 FROM reprise_blob_refs WHERE hash = OLD.hash)
+BEGIN
+  INSERT OR IGNORE INTO reprise_pins(hash, put_us)
+  SELECT hash, 0 FROM reprise_blobs WHERE hash = OLD.hash AND n = 0;
+END;
+)";
 
 // For the statements of the original program, which knows none of our columns. Our own statements
 // set them, so the WHEN clauses are all that they pay. Plain SQLite functions only: the triggers
@@ -179,7 +197,7 @@ std::string own_tables_sql() {
   for (const Table& table : kOwnTables) {
     sql += cat("CREATE TABLE ", table.name, table.body, ";");
   }
-  return cat(sql, kListIndexes, kIndexes);
+  return cat(sql, kListIndexes, kIndexes, kPinIndexes);
 }
 
 std::string tables_sql() {
@@ -193,7 +211,7 @@ std::string tables_sql() {
 }
 
 std::string triggers_sql() {
-  return cat(kTriggers, slot_triggers_sql());
+  return cat(kTriggers, slot_triggers_sql(), kPinTrigger);
 }
 
 std::string slot_sql(std::string_view microseconds) {
@@ -208,6 +226,15 @@ std::string slots_sql() {
   return cat("ALTER TABLE sessions ADD COLUMN ", kSlot.name, " ", kSlot.declaration, ";",
              fill_slots_sql(), "DROP INDEX reprise_by_activity;DROP INDEX reprise_by_folder;",
              kListIndexes, slot_triggers_sql());
+}
+
+std::string pins_sql(std::int64_t now_us) {
+  const auto pins = std::ranges::find(kOwnTables, kPinsTable, &Table::name);
+  return cat("CREATE TABLE ", pins->name, pins->body, ";", kPinIndexes, kPinTrigger,
+             "INSERT INTO reprise_pins(hash, put_us) SELECT hash, ", now_us,
+             " FROM reprise_blobs WHERE n = 0"
+             " AND NOT EXISTS (SELECT 1 FROM reprise_blob_refs AS r WHERE r.hash ="
+             " reprise_blobs.hash);");
 }
 
 }  // namespace reprise::sqlite

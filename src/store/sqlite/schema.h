@@ -39,7 +39,12 @@ inline constexpr int kSlotBits = 26;
 std::string slot_sql(std::string_view microseconds);
 // Gives every session the slot of its time.
 std::string fill_slots_sql();
-// Makes version 2 of version 1.
+// Makes version 2 of version 1, but for the pins.
 std::string slots_sql();
+
+// Which blobs were put when. The first databases of version 2 do not have it.
+inline constexpr std::string_view kPinsTable = "reprise_pins";
+// Adds it. What no message names now is pinned as if it had just been put.
+std::string pins_sql(std::int64_t now_us);
 
 }  // namespace reprise::sqlite

@@ -3,13 +3,16 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/sqlite/blobs.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/offers.h"
+#include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sessions.h"
 
@@ -42,6 +45,10 @@ Result<> check_unshared(Connection& connection, const SessionId& id) {
 // Forks that the original program made hold copies of the messages, and name the session's large
 // results in them.
 Result<> check_unnamed(Connection& connection, const SessionId& id) {
+  REPRISE_ASSIGN(const bool has_results, has_table(connection, kResultBlobsTable));
+  if (!has_results) {
+    return {};
+  }
   REPRISE_ASSIGN(Statement row,
                  connection.query("SELECT id FROM sessions AS s WHERE forked_from = ?1 AND"
                                   " base IS NULL AND kept_for IS NULL AND EXISTS (SELECT 1 FROM"
@@ -61,6 +68,21 @@ Result<> check_unnamed(Connection& connection, const SessionId& id) {
                                     ": purge those first"));
   }
   return {};
+}
+
+Result<> delete_session(Connection& connection, const SessionId& id, Clock& clock) {
+  REPRISE_TRY(ensure_pins(connection, clock));
+  REPRISE_TRY(release_blobs(connection, id));
+  for (const std::string_view table : {kResultBlobsTable, kSnapshotsTable}) {
+    REPRISE_ASSIGN(const bool is_there, has_table(connection, table));
+    if (is_there) {
+      REPRISE_TRY(
+          connection.run(cat("DELETE FROM main.", table, " WHERE session_id = ?"), id.str()));
+    }
+  }
+  // All else that is the session's goes with it, by its foreign keys.
+  REPRISE_TRY(connection.run("DELETE FROM sessions WHERE id = ?", id.str()));
+  return collect_blobs(connection, clock);
 }
 
 class SqliteTrash final : public Trash {
@@ -96,10 +118,7 @@ class SqliteTrash final : public Trash {
       REPRISE_TRY(require_session(connection, id));
       REPRISE_TRY(check_unshared(connection, id));
       REPRISE_TRY(check_unnamed(connection, id));
-      // All that is the session's goes with it, by its foreign keys.
-      REPRISE_TRY(connection.run("DELETE FROM sessions WHERE id = ?", id.str()));
-      return connection.run(
-          "DELETE FROM reprise_blobs WHERE hash NOT IN (SELECT hash FROM reprise_blob_refs)");
+      return delete_session(connection, id, database_.clock());
     });
   }
 

@@ -1,0 +1,161 @@
+#include "store/sqlite/blobs.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/encode.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/blob_pieces.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/offers.h"
+#include "store/sqlite/original.h"
+#include "store/sqlite/rows.h"
+#include "store/sqlite/schema.h"
+
+namespace reprise::sqlite {
+namespace {
+
+constexpr std::int64_t kCollectedMax = 64;
+
+// Never 0, which says that a blob was released.
+std::int64_t put_time(Clock& clock) {
+  return std::max<std::int64_t>(1, microseconds_of(clock.now()));
+}
+
+Result<> pin(Connection& connection, const BlobHash& hash, Clock& clock) {
+  REPRISE_TRY(ensure_pins(connection, clock));
+  return connection.run(
+      "INSERT INTO reprise_pins(hash, put_us) VALUES(?, ?)"
+      " ON CONFLICT(hash) DO UPDATE SET put_us = excluded.put_us",
+      hash.str(), put_time(clock));
+}
+
+class SqliteBlobs final : public Blobs {
+ public:
+  explicit SqliteBlobs(Database& database) : database_(database) {}
+
+  Result<BlobHash> put_blob(std::string_view bytes) override {
+    REPRISE_ASSIGN(BlobHash hash, sha256(bytes));
+    REPRISE_TRY(database_.write(
+        Durability::disk, [&](Connection& connection) { return put(connection, hash, bytes); }));
+    return hash;
+  }
+
+  Result<> read_blob(const BlobHash& hash,
+                     const std::function<Flow(std::string_view)>& sink) override {
+    REPRISE_ASSIGN(const auto first, find_piece(hash, 0));
+    std::optional<std::string> row;
+    if (!first) {
+      REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+      REPRISE_ASSIGN(row, of_original_.find(*reader, hash));
+    }
+    const auto find = [&](std::int64_t n) {
+      return row ? find_result_piece(*row, n) : find_piece(hash, n);
+    };
+    return store::read_blob(hash, find, sink);
+  }
+
+ private:
+  Result<> put(Connection& connection, const BlobHash& hash, std::string_view bytes) {
+    REPRISE_TRY(pin(connection, hash, database_.clock()));
+    REPRISE_TRY(collect_blobs(connection, database_.clock()));
+    REPRISE_ASSIGN(
+        const std::int64_t exists,
+        connection.integer("SELECT 1 FROM reprise_blobs WHERE hash = ? AND n = 0", hash.str()));
+    if (exists != 0) {
+      return {};
+    }
+    std::int64_t n = 0;
+    return each_piece(bytes, [&](std::string_view piece) {
+      return connection.run("INSERT INTO reprise_blobs(hash, n, bytes) VALUES(?, ?, ?)", hash.str(),
+                            n++, Blob{piece});
+    });
+  }
+
+  Result<std::optional<std::string>> find_piece(const BlobHash& hash, std::int64_t n) {
+    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+    REPRISE_ASSIGN(
+        Statement row,
+        reader->query("SELECT bytes FROM reprise_blobs WHERE hash = ? AND n = ?", hash.str(), n));
+    REPRISE_ASSIGN(const bool found, row.step());
+    return found ? std::optional(std::string(row.bytes(0))) : std::nullopt;
+  }
+
+  Result<std::optional<std::string>> find_result_piece(std::string_view row, std::int64_t n) {
+    constexpr auto kBytes = static_cast<std::int64_t>(kPieceMax);
+    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+    return ResultBlobs::piece(*reader, row, n * kBytes, kBytes);
+  }
+
+  Database& database_;
+  ResultBlobs of_original_;
+};
+
+}  // namespace
+
+Result<> ensure_pins(Connection& connection, Clock& clock) {
+  REPRISE_ASSIGN(const bool is_there, has_table(connection, kPinsTable));
+  return is_there ? Result<>() : connection.script(pins_sql(put_time(clock)));
+}
+
+Result<> release_blobs(Connection& connection, const SessionId& id) {
+  return connection.run(
+      "INSERT INTO reprise_pins(hash, put_us) SELECT hash, 0 FROM reprise_blob_refs"
+      " WHERE session_id IN (SELECT ?1 UNION ALL SELECT id FROM sessions WHERE kept_for = ?1)"
+      " ON CONFLICT DO NOTHING",
+      id.str());
+}
+
+Result<> collect_blobs(Connection& connection, Clock& clock) {
+  const Time before = clock.now() - kBlobPinned;
+  REPRISE_ASSIGN(
+      Statement rows,
+      connection.query("SELECT hash FROM reprise_pins WHERE put_us = 0 UNION ALL"
+                       " SELECT hash FROM (SELECT hash FROM reprise_pins WHERE put_us > 0"
+                       " AND put_us < ? ORDER BY put_us LIMIT ?)",
+                       microseconds_of(before), kCollectedMax));
+  std::vector<std::string> hashes;
+  while (true) {
+    REPRISE_ASSIGN(const bool more, rows.step());
+    if (!more) {
+      break;
+    }
+    hashes.push_back(rows.text(0));
+  }
+  for (const std::string& hash : hashes) {
+    REPRISE_TRY(
+        connection.run("DELETE FROM reprise_blobs WHERE hash = ?1"
+                       " AND NOT EXISTS (SELECT 1 FROM reprise_blob_refs AS r WHERE r.hash = ?1)",
+                       hash));
+    REPRISE_TRY(connection.run("DELETE FROM reprise_pins WHERE hash = ?", hash));
+  }
+  return {};
+}
+
+Result<std::int64_t> count_unnamed_blobs(Connection& connection) {
+  REPRISE_ASSIGN(const bool is_there, has_table(connection, kPinsTable));
+  if (!is_there) {
+    return 0;
+  }
+  return connection.integer(
+      "SELECT count(*) FROM reprise_pins AS p WHERE NOT EXISTS"
+      " (SELECT 1 FROM reprise_blob_refs AS r WHERE r.hash = p.hash)");
+}
+
+std::unique_ptr<Blobs> make_blobs(Database& database) {
+  return std::make_unique<SqliteBlobs>(database);
+}
+
+}  // namespace reprise::sqlite
