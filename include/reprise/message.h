@@ -23,8 +23,8 @@ struct TextBlock {
   friend bool operator==(const TextBlock&, const TextBlock&) = default;
 };
 
-// What a model thought. `signature` proves it to the provider it came from (Message::provider);
-// to any other provider the block is not sent.
+// What a model thought. `signature` proves it to the provider it came from (Message::provider),
+// with some providers to the model alone (Message::model); to any other one the block is not sent.
 struct ThinkingBlock {
   std::string text;
   std::string signature;
@@ -49,8 +49,10 @@ struct ToolResultBlock {
   friend bool operator==(const ToolResultBlock&, const ToolResultBlock&) = default;
 };
 
+// An image, or a document: with the media type application/pdf it is a PDF, whose file name, where
+// it has one, is the extra field "name".
 struct ImageBlock {
-  std::string media_type;  // "image/png"
+  std::string media_type;  // "image/png", "application/pdf"
   std::optional<BlobHash> blob;
   std::string url;  // when there is no blob
   Extra extra;

@@ -30,7 +30,9 @@ struct StoreOptions {
   // Asked for the password of a server when the URL has none. It is kept in memory only, and asked
   // for once more when the server refuses it. May be called from any thread that uses the store.
   std::function<Result<std::string>()> password = {};
-  // Without it a password of ours or of the URL goes to another machine only over TLS.
+  // Without it a password of ours or of the URL goes to another machine only over TLS, and only
+  // when the server has proved with a certificate that it is the one meant (sslmode verify-ca or
+  // verify-full).
   bool insecure = false;
   // Tells how old a blob is. Outlives the store.
   Clock* clock = &system_clock();

@@ -177,6 +177,8 @@ class Provider {
 
   // Thinking blocks and raw blocks are sent back only to the provider they came from.
   virtual bool accepts_thinking_from(std::string_view provider) const { return provider == name(); }
+  // Whether such a block goes back only to the model that made it, too.
+  virtual bool is_bound_to_model(const Block& /*block*/) const { return false; }
 };
 
 inline constexpr std::int64_t kAnswerBytesMax = 64 << 20;

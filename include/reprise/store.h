@@ -11,6 +11,7 @@
 //      most `busy_timeout`, then gets Code::busy.
 //  (4) Damage costs the damaged part: it is reported, the rest is delivered, the bytes stay.
 //  (5) Facts are stored as they are handed in: times, titles and order are the caller's policy.
+//      A time that is not known is Time{}, in what is stored and in what is read.
 //
 // All functions may be called from several threads at once. Errors common to all of them: busy,
 // corrupt, io (full disk, no permission, vanished folder: os_errno says which), not_found for an

@@ -82,7 +82,8 @@ struct Money {
   friend auto operator<=>(const Money&, const Money&) = default;
 };
 
-// UTC, microseconds since 1970.
+// UTC, microseconds since 1970. Time{} is a time that is not known: nothing that a session records
+// happened in 1970.
 using Time = std::chrono::sys_time<std::chrono::microseconds>;
 
 // "2026-01-18T20:15:30.123456Z", with 0, 3 or 6 fraction digits, whichever is the shortest exact.

@@ -94,8 +94,9 @@ Error os_error(std::string_view what, const fs::path& path, int os_errno) {
           os_errno};
 }
 
-Result<std::string> read_file(const fs::path& path, std::int64_t bytes_max) {
-  REPRISE_ASSIGN(const Fd file, open_file(path, O_RDONLY));
+namespace {
+
+Result<std::string> read_opened(const Fd& file, const fs::path& path, std::int64_t bytes_max) {
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) {
     return std::unexpected(os_error("read", path, errno));
@@ -125,6 +126,8 @@ Result<std::string> read_file(const fs::path& path, std::int64_t bytes_max) {
   }
 }
 
+}  // namespace
+
 Result<std::size_t> read_at(int fd, std::span<char> into, std::int64_t offset,
                             const fs::path& path) {
   std::size_t done = 0;
@@ -142,6 +145,16 @@ Result<std::size_t> read_at(int fd, std::span<char> into, std::int64_t offset,
     done += static_cast<std::size_t>(got);
   }
   return done;
+}
+
+Result<std::string> read_file(const fs::path& path, std::int64_t bytes_max) {
+  REPRISE_ASSIGN(const Fd file, open_file(path, O_RDONLY));
+  return read_opened(file, path, bytes_max);
+}
+
+Result<std::string> read_named_file(const fs::path& path, std::int64_t bytes_max) {
+  REPRISE_ASSIGN(const Fd file, open_named_file(path));
+  return read_opened(file, path, bytes_max);
 }
 
 Result<> write_all(int fd, std::string_view bytes, const fs::path& path) {

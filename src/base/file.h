@@ -40,12 +40,17 @@ Result<bool> is_folder(const std::filesystem::path& path);
 
 // open(2) with O_CLOEXEC, retried on EINTR. invalid_argument (ELOOP) for a path with a link in it
 // and, but with O_DIRECTORY or O_PATH, for what is no regular file, which is not waited for either;
-// io (EACCES) for writing to a file of another user, unless the folder is that user's, too.
+// io (EACCES) for a file of another user, unless the folder is that user's, too. What is the
+// system's own (root's) may be read, and the system itself may read everybody's.
 Result<Fd> open_file(const std::filesystem::path& path, int flags, unsigned mode = 0600);
+// The same for reading, whosever it is.
+Result<Fd> open_named_file(const std::filesystem::path& path);
 
 // At most `bytes_max`; a larger file, a folder or a device is invalid_argument.
 Result<std::string> read_file(const std::filesystem::path& path,
                               std::int64_t bytes_max = std::int64_t{1} << 30);
+// The same, whosever it is: for a file that a person names.
+Result<std::string> read_named_file(const std::filesystem::path& path, std::int64_t bytes_max);
 
 // Fills `into` from `offset` on, as far as the file reaches: how many bytes that are.
 Result<std::size_t> read_at(int fd, std::span<char> into, std::int64_t offset,
@@ -86,6 +91,8 @@ class PreparedFile {
 // Whether the file, where there is one, may be written or replaced: invalid_argument for a link, io
 // (EACCES) for another user's.
 Result<> check_target(const std::filesystem::path& path);
+// The same for reading.
+Result<> check_source(const std::filesystem::path& path);
 
 // The one way a file is replaced: a temporary file beside it, written, synced, closed, renamed,
 // the folder synced. A reader sees the old or the new file, a power cut leaves one of them. New

@@ -171,7 +171,7 @@ TEST_F(FileLinks, AreNotNeededToReachAnothersFile) {
   }
   constexpr uid_t kNobody = 65534;
   ASSERT_EQ(::chown(file.c_str(), kNobody, kNobody), 0);
-  EXPECT_TRUE(read_file(file)) << "what one may read, one may read";
+  EXPECT_TRUE(read_file(file)) << "root reads everybody's";
   EXPECT_EQ(open_file(file, O_WRONLY | O_TRUNC).error().os_errno, EACCES);
   EXPECT_EQ(LockFile::open(file).error().os_errno, EACCES);
   EXPECT_EQ(replace_file(file, "mine").error().os_errno, EACCES);
@@ -179,6 +179,40 @@ TEST_F(FileLinks, AreNotNeededToReachAnothersFile) {
   ASSERT_EQ(::chown(file.parent_path().c_str(), kNobody, kNobody), 0);
   EXPECT_TRUE(replace_file(file, "mine"))
       << "the folder is theirs, too: a file system that says so";
+}
+
+// In a process of its own: what another one than root may read of a file that is neither's. The
+// number of the first thing that is wrong.
+int read_as_somebody(const fs::path& file) {
+  constexpr uid_t kSomebody = 12'345;
+  if (::seteuid(kSomebody) != 0) {
+    return 1;
+  }
+  const auto read = read_file(file);
+  if (read || read.error().os_errno != EACCES ||
+      !read.error().message.ends_with("it belongs to another user")) {
+    return 2;
+  }
+  return read_named_file(file, 100) ? 0 : 3;
+}
+
+TEST_F(FileLinks, AreNotNeededToReadAnothersFile) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "needs root";
+  }
+  const fs::path file = folder_ / "in" / "own";
+  for (const fs::path& open : {folder_, folder_ / "in", file}) {
+    fs::permissions(open, fs::perms(0755));
+  }
+  constexpr uid_t kNobody = 65534;
+  ASSERT_EQ(::chown(file.c_str(), kNobody, kNobody), 0);
+  EXPECT_EXIT(::_exit(read_as_somebody(file)), testing::ExitedWithCode(0), "");
+  ASSERT_EQ(::chown(file.parent_path().c_str(), kNobody, kNobody), 0);
+  EXPECT_EXIT(::_exit(read_as_somebody(file)), testing::ExitedWithCode(2), "")
+      << "who may write there has put it there";
+  ASSERT_EQ(::chown(file.c_str(), 0, 0), 0);
+  EXPECT_EXIT(::_exit(read_as_somebody(file)), testing::ExitedWithCode(2), "")
+      << "the system's own";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -130,7 +131,22 @@ bool is_others(const struct stat& file, const fs::path& path) {
          (::stat(folder_of(path).c_str(), &folder) != 0 || folder.st_uid != file.st_uid);
 }
 
-Result<> check_opened(int fd, const fs::path& path, bool writes) {
+enum class Use : std::uint8_t { read, read_named, write };
+
+bool may(Use use, const struct stat& file, const fs::path& path) {
+  constexpr uid_t kSystem = 0;
+  const bool is_systems = file.st_uid == kSystem || ::geteuid() == kSystem;
+  return use == Use::read_named || (use == Use::read && is_systems) || !is_others(file, path);
+}
+
+Error is_anothers(Use use, const fs::path& path) {
+  return {Code::io,
+          cat("cannot ", use == Use::write ? "write " : "read ", path.string(),
+              ": it belongs to another user"),
+          EACCES};
+}
+
+Result<> check_opened(int fd, const fs::path& path, Use use) {
   struct stat status{};
   if (::fstat(fd, &status) != 0) {
     return std::unexpected(os_error("open", path, errno));
@@ -138,16 +154,21 @@ Result<> check_opened(int fd, const fs::path& path, bool writes) {
   if (!S_ISREG(status.st_mode)) {
     return fail(Code::invalid_argument, cat("cannot open ", path.string(), ": not a file"));
   }
-  if (writes && is_others(status, path)) {
-    return fail(Code::io, cat("cannot write ", path.string(), ": it belongs to another user"),
-                EACCES);
-  }
-  return {};
+  return may(use, status, path) ? Result<>() : std::unexpected(is_anothers(use, path));
 }
 
-}  // namespace
+Result<> check_place(const fs::path& path, Use use) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0) {
+    return is_missing(errno) ? Result<>() : std::unexpected(os_error("look at", path, errno));
+  }
+  if (S_ISLNK(status.st_mode)) {
+    return std::unexpected(open_error(path, ELOOP));
+  }
+  return may(use, status, path) ? Result<>() : std::unexpected(is_anothers(use, path));
+}
 
-Result<Fd> open_file(const fs::path& path, int flags, unsigned mode) {
+Result<Fd> open_for(Use use, const fs::path& path, int flags, unsigned mode) {
   const bool is_plain = (flags & (O_DIRECTORY | O_PATH)) == 0;
   // A pipe that stands there is not waited for.
   const int more = is_plain ? O_NONBLOCK | O_NOCTTY : 0;
@@ -157,7 +178,7 @@ Result<Fd> open_file(const fs::path& path, int flags, unsigned mode) {
     return std::unexpected(open_error(path, errno));
   }
   if (is_plain) {
-    REPRISE_TRY(check_opened(file.get(), path, (flags & O_ACCMODE) != O_RDONLY));
+    REPRISE_TRY(check_opened(file.get(), path, use));
   }
   // Not before it is known whose it is.
   if ((flags & O_TRUNC) != 0 && ::ftruncate(file.get(), 0) != 0) {
@@ -165,6 +186,8 @@ Result<Fd> open_file(const fs::path& path, int flags, unsigned mode) {
   }
   return file;
 }
+
+}  // namespace
 
 Result<FileKind> kind_of(const fs::path& path) {
   struct stat status{};
@@ -195,19 +218,21 @@ Result<bool> is_folder(const fs::path& path) {
   return kind == FileKind::folder;
 }
 
+Result<Fd> open_file(const fs::path& path, int flags, unsigned mode) {
+  return open_for((flags & O_ACCMODE) == O_RDONLY ? Use::read : Use::write, path, flags, mode);
+}
+
+Result<Fd> open_named_file(const fs::path& path) {
+  return open_for(Use::read_named, path, O_RDONLY, 0);
+}
+
 Result<> check_target(const fs::path& path) {
-  struct stat status{};
-  if (::lstat(path.c_str(), &status) != 0) {
-    return is_missing(errno) ? Result<>() : std::unexpected(os_error("look at", path, errno));
-  }
-  if (S_ISLNK(status.st_mode)) {
-    return std::unexpected(open_error(path, ELOOP));
-  }
-  if (is_others(status, path)) {
-    return fail(Code::io, cat("cannot write ", path.string(), ": it belongs to another user"),
-                EACCES);
-  }
-  return {};
+  return check_place(path, Use::write);
+}
+
+Result<> check_source(const fs::path& path) {
+  REPRISE_TRY(refuse_links(path));
+  return check_place(path, Use::read);
 }
 
 Result<> refuse_links(const fs::path& path) {

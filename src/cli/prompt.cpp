@@ -135,7 +135,7 @@ Result<Block> attach_file(const std::string& path) {
     }
   }
   REPRISE_ASSIGN(const std::filesystem::path file, resolve_path(path));
-  REPRISE_ASSIGN(const std::string bytes, read_file(file, kAttachmentBytesMax));
+  REPRISE_ASSIGN(const std::string bytes, read_named_file(file, kAttachmentBytesMax));
   if (const std::string_view type = image_type(bytes); !type.empty()) {
     ImageBlock image;
     image.media_type = type;

@@ -120,6 +120,7 @@ Message full_message() {
                         .output = {20},
                         .reasoning = {3},
                         .cached = {4},
+                        .cache_written = {5},
                         .cost = Money{105'000},
                         .price_source = "config",
                         .request_id = "req_full",

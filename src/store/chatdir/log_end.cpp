@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/types.h"
@@ -35,15 +36,6 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kTailBytes = 64;
 constexpr std::int64_t kPeekBytesMin = 4096;
 constexpr std::int64_t kPeekBytesMax = std::int64_t{1} << 20;
-
-// FNV-1a.
-std::uint64_t hash_of(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : bytes) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  }
-  return hash;
-}
 
 }  // namespace
 
@@ -69,7 +61,7 @@ Result<Tail> tail_before(int fd, const fs::path& file, std::int64_t end) {
   const std::span<char> wanted(bytes.data(), static_cast<std::size_t>(end - from));
   REPRISE_ASSIGN(const std::size_t got, read_at(fd, wanted, from, file));
   const std::string_view text(bytes.data(), got);
-  return Tail{hash_of(text), text.empty() || text.ends_with('\n')};
+  return Tail{fnv1a(text), text.empty() || text.ends_with('\n')};
 }
 
 Time time_of(const timespec& time) {
@@ -79,7 +71,7 @@ Time time_of(const timespec& time) {
 
 LogState LogState::of_nothing() {
   LogState nothing;
-  nothing.tail = hash_of("");
+  nothing.tail = fnv1a("");
   return nothing;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -40,14 +41,12 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-// Two 64-bit FNV-1a hashes in the shape of a UUID: the path is the only name that such a file has.
+// Two hashes in the shape of a UUID: the path is the only name that such a file has.
 Result<SessionId> id_of_path(const fs::path& absolute) {
   const std::string& text = absolute.native();
   std::string hex;
-  for (std::uint64_t hash : {0xcbf29ce484222325U, 0x84222325cbf29ce4U}) {
-    for (const char c : text) {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-    }
+  for (const std::uint64_t offset : {kFnvOffset, 0x84222325cbf29ce4U}) {
+    const std::uint64_t hash = fnv1a(text, offset);
     for (unsigned shift = 64; shift > 0; shift -= 4) {
       hex += "0123456789abcdef"[(hash >> (shift - 4)) & 15U];
     }

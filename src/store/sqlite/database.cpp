@@ -52,7 +52,7 @@ Result<> create_file(const path& file) {
 Result<> check_files(const path& file, Access access) {
   for (const char* const suffix : {"", "-wal", "-shm", "-journal"}) {
     const path one = store::beside(file, suffix);
-    REPRISE_TRY(access == Access::write ? check_target(one) : refuse_links(one));
+    REPRISE_TRY(access == Access::write ? check_target(one) : check_source(one));
   }
   return {};
 }
