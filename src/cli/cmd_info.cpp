@@ -45,6 +45,7 @@ void add(Usage& sum, const Usage& usage) {
   sum.output += usage.output;
   sum.reasoning += usage.reasoning;
   sum.cached += usage.cached;
+  sum.cache_written += usage.cache_written;
   if (usage.cost) {
     sum.cost = sum.cost.value_or(Money{}) += *usage.cost;
     sum.price_source = usage.price_source;
@@ -88,6 +89,18 @@ Result<std::vector<Turn>> read_turns(Store& store, const SessionId& id) {
 
 std::string cost_text(const Usage& usage) {
   return usage.cost ? cat("$", usage.cost->str()) : "";
+}
+
+// What the provider's cache did is told where there was something.
+std::string tokens_text(const Usage& usage) {
+  std::string out = cat(usage.input.value, " in, ", usage.output.value, " out");
+  if (usage.cached.value != 0) {
+    out += cat(", ", usage.cached.value, " read from the cache");
+  }
+  if (usage.cache_written.value != 0) {
+    out += cat(", ", usage.cache_written.value, " written to it");
+  }
+  return out;
 }
 
 class Info final : public Command {
@@ -179,7 +192,7 @@ class Info final : public Command {
          info.forked_from ? cat(info.forked_from->session.str(), " at ", info.forked_from->at.value)
                           : "");
     line("todos", todos.empty() ? "" : std::to_string(todos.size()));
-    line("tokens", cat(session.usage.input.value, " in, ", session.usage.output.value, " out"));
+    line("tokens", tokens_text(session.usage));
     const std::string& source = session.usage.price_source;
     line("cost", cat(cost_text(session.usage), source.empty() ? "" : cat(" (by ", source, ")")));
     return out;

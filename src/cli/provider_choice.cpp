@@ -293,9 +293,7 @@ class Chooser {
       options.auth = "api-key";
     }
     const bool has_secret = !options.api_key.empty() || http::masked_url(url) != url;
-    const bool is_safe =
-        !ascii_lower(url).starts_with("http://") || http::is_local_url(http::server_of(url));
-    if (has_secret && !is_safe && !context_.is_insecure(settings_)) {
+    if (has_secret && !is_safe_for_secrets(url) && !context_.is_insecure(settings_)) {
       return fail(Code::unauthorized, cat("the key would cross the network in clear text to ",
                                           http::host_of(url), "; use https, or --insecure"));
     }

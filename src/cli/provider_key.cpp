@@ -144,6 +144,10 @@ Result<FoundKey> find_key(const Context& context, const Settings& settings,
   return found;
 }
 
+bool is_safe_for_secrets(std::string_view url) {
+  return !ascii_lower(url).starts_with("http://") || http::is_local_url(http::server_of(url));
+}
+
 Result<std::string> run_key_command(const std::string& command, std::string_view setting) {
   // NOLINTNEXTLINE(cert-env33-c): running the person's own command is what key_command is for.
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "re"),

@@ -27,6 +27,9 @@ struct FoundKey {
 Result<FoundKey> find_key(const Context& context, const Settings& settings,
                           const NamedProvider& provider, const std::string& url);
 
+// Whether what is sent there crosses no network in clear text.
+bool is_safe_for_secrets(std::string_view url);
+
 // What a key command prints, without the line end. Its standard error is the person's.
 Result<std::string> run_key_command(const std::string& command,
                                     std::string_view setting = "key_command");

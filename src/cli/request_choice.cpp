@@ -1,5 +1,6 @@
 #include "cli/request_choice.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,13 +10,16 @@
 
 #include "base/file.h"
 #include "base/http.h"
+#include "base/json_scan.h"
 #include "base/text.h"
 #include "cli/context.h"
 #include "cli/process_environment.h"
 #include "cli/provider_choice.h"
+#include "cli/provider_key.h"
 #include "cli/provider_names.h"
 #include "cli/run_flags.h"
 #include "cli/settings.h"
+#include "provider/key_mask.h"
 #include "provider/request_options.h"
 #include "reprise/error.h"
 #include "reprise/provider.h"
@@ -112,13 +116,55 @@ Result<RequestOptions> options_of(const RunFlags& flags) {
     out.effort = *flags.effort;
   }
   if (flags.schema) {
-    REPRISE_ASSIGN(const std::string text, read_file(*flags.schema, kSchemaBytesMax));
+    REPRISE_ASSIGN(const std::string text, read_named_file(*flags.schema, kSchemaBytesMax));
     if (const auto taken = provider::set_option(out, "schema", trimmed(text)); !taken) {
       return fail(Code::invalid_argument,
                   cat(*flags.schema, " holds no JSON Schema: it must be ", "one JSON object"));
     }
   }
   return out;
+}
+
+bool names_secret(std::string_view name) {
+  constexpr std::string_view kEnds[] = {"key",   "secret",        "password",
+                                        "token", "authorization", "credentials"};
+  return std::ranges::any_of(
+      kEnds, [lower = ascii_lower(name)](std::string_view end) { return lower.ends_with(end); });
+}
+
+// A member, at any depth, that is called like a secret and is a text.
+bool holds_secret(json::Scanner& scanner) {
+  bool found = false;
+  if (scanner.kind() == json::Kind::array) {
+    (void)scanner.array([&] {
+      found = holds_secret(scanner) || found;
+      return true;
+    });
+  } else if (scanner.kind() == json::Kind::object) {
+    (void)scanner.object([&](std::string_view name) {
+      found = (names_secret(name) && scanner.kind() == json::Kind::string) || found;
+      found = holds_secret(scanner) || found;
+      return true;
+    });
+  } else {
+    (void)scanner.skip();
+  }
+  return found;
+}
+
+// What a person adds is sent as a key is.
+Result<> check_clear_text(const Context& context, const Settings& settings,
+                          const ProviderOptions& options) {
+  json::Scanner extra(options.extra.text());
+  const std::string_view what = !provider::secrets_in(options.headers).empty() ? "headers"
+                                : holds_secret(extra)                          ? "extra"
+                                                                               : "";
+  if (what.empty() || is_safe_for_secrets(options.base_url) || context.is_insecure(settings)) {
+    return {};
+  }
+  return fail(Code::unauthorized,
+              cat("the secret in ", what, " would cross the network in clear text to ",
+                  http::host_of(options.base_url), "; use https, or --insecure"));
 }
 
 Result<> check_fields(const RequestOptions& options, std::string_view provider) {
@@ -154,6 +200,7 @@ Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
       }
     }
   }
+  REPRISE_TRY(check_clear_text(context, settings, choice.options));
   out = fitting(context, out, choice.name);
   REPRISE_ASSIGN(const RequestOptions flagged, options_of(flags));
   REPRISE_TRY(check_fields(flagged, choice.name));

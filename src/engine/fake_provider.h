@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "reprise/error.h"
@@ -60,9 +61,10 @@ class FakeProvider final : public Provider {
  public:
   std::string called = "fake";
   bool keeps = false;
-  bool continues = true;       // when it keeps responses
-  bool reads_twice = true;     // as a retry does; both must be the same
-  std::deque<Script> scripts;  // one for each request; the last one stays
+  bool continues = true;        // when it keeps responses
+  bool binds_thinking = false;  // to the model that made it
+  bool reads_twice = true;      // as a retry does; both must be the same
+  std::deque<Script> scripts;   // one for each request; the last one stays
   std::vector<SeenRequest> seen;
 
   Script& add();
@@ -70,6 +72,9 @@ class FakeProvider final : public Provider {
   std::string_view name() const override { return called; }
   bool keeps_responses() const override { return keeps; }
   bool continues_responses() const override { return keeps && continues; }
+  bool is_bound_to_model(const Block& block) const override {
+    return binds_thinking && std::holds_alternative<ThinkingBlock>(block);
+  }
   Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) override;
   Result<std::string> dry_run(Request& request) override;
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, kMendKinds> kTexts = {
     "stored system message(s) not sent: the system prompt stands apart",
     "message(s) of an unknown role left out",
-    "thinking block(s) of another provider left out",
+    "thinking block(s) of another provider or model left out",
     "block(s) this provider does not know left out",
     "unfinished tool call(s) of a cut answer left out",
     "tool call(s) without a result sealed with an error",

@@ -291,6 +291,7 @@ void Record::count_usage(const std::vector<Message>& messages) {
       session_.usage.output += message.usage->output;
       session_.usage.reasoning += message.usage->reasoning;
       session_.usage.cached += message.usage->cached;
+      session_.usage.cache_written += message.usage->cache_written;
       if (message.usage->cost) {
         session_.usage.cost = session_.usage.cost.value_or(Money{}) += *message.usage->cost;
       }

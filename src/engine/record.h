@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "engine/history.h"
+#include "engine/request_start.h"
 #include "reprise/conversation.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
@@ -82,6 +84,9 @@ class Record {
   // the last one was refused; elsewhere the one that begin() stored is taken back.
   void end_unanswered(bool refused);
 
+  // A request that begins there fitted where a longer one did not: the next turn begins there.
+  void note_start(const RequestStart& start);
+
   bool saved() const { return saved_ && pending_.empty(); }
   bool has_pending() const { return !pending_.empty(); }
   void warn(std::string_view text);  // the first one of a turn only
@@ -123,6 +128,7 @@ class Record {
   void count_usage(const std::vector<Message>& messages);
   void take_back_question();
   void note_refusal();
+  void note(std::string_view what, const std::function<Extra(Extra)>& change);
 
   Store* store_;
   Partials* partials_;

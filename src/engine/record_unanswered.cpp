@@ -1,13 +1,18 @@
-// How a record goes on when a call has failed before the first word of an answer.
+// What a record notes for the turns to come: how a call has failed before the first word of an
+// answer, and what of the history fits.
 
+#include <functional>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/text.h"
 #include "engine/history.h"
 #include "engine/record.h"
+#include "engine/request_start.h"
 #include "engine/unanswered.h"
 #include "reprise/error.h"
+#include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -33,7 +38,6 @@ void Record::take_back_question() {
   }
 }
 
-// Also when it cannot be stored: this conversation knows it then.
 void Record::note_refusal() {
   std::optional<Time> question;
   const auto newest = [&question](const Message& message, const HistoryPlace&) {
@@ -44,20 +48,31 @@ void Record::note_refusal() {
   if (!read || !question) {
     return;  // a history that cannot be read was said before
   }
-  session_.extra = with_refused_question(std::move(session_.extra), *question);
+  note("that the question was refused",
+       [question](Extra extra) { return with_refused_question(std::move(extra), *question); });
+}
+
+void Record::note_start(const RequestStart& start) {
+  note("what fits into a request",
+       [&start](Extra extra) { return with_request_start(std::move(extra), start); });
+}
+
+// Also when it cannot be stored: this conversation knows it then.
+void Record::note(std::string_view what, const std::function<Extra(Extra)>& change) {
+  session_.extra = change(std::move(session_.extra));
   if (store_ == nullptr || !keeps_words_ || !pending_.empty()) {
     return;
   }
   auto stored = get(*store_, session_.info.id);  // others may have noted something, too
   if (stored) {
-    Extra extra = with_refused_question(std::move(stored->extra), *question);
+    Extra extra = change(std::move(stored->extra));
     const auto noted = store_->update(session_.info.id, {.extra = std::move(extra)});
     if (noted) {
       return;
     }
     stored = std::unexpected(noted.error());
   }
-  warn(cat("it is not noted that the question was refused: ", stored.error().message));
+  warn(cat("not noted: ", what, ": ", stored.error().message));
 }
 
 }  // namespace reprise

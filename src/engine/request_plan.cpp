@@ -17,6 +17,7 @@
 #include "engine/history.h"
 #include "engine/message_of.h"
 #include "engine/record.h"
+#include "engine/request_start.h"
 #include "engine/request_view.h"
 #include "engine/unanswered.h"
 #include "reprise/conversation.h"
@@ -145,6 +146,7 @@ void begin_at(HistorySlice& slice, const HistoryPlace& place) {
 // The newest whole turns within the budget, the last one always.
 struct Cut {
   std::optional<HistoryPlace> start;
+  std::optional<Message> question;  // which stands there
   bool everything = true;
   TokenCount tokens;
 };
@@ -165,6 +167,7 @@ Result<Cut> cut_to_budget(const HistorySlice& slice, TokenCount budget) {
     }
     if (is_question(message)) {
       cut.start = place;
+      cut.question = message;
       cut.tokens = seen;
     }
     return Flow::go_on;
@@ -180,6 +183,7 @@ class Planner {
         how_(std::move(how)),
         plan_{.view = {.slice = how_.slice ? *how_.slice : record.slice()}} {
     plan_.view.slice.last = how_.last;
+    plan_.view.models = {how_.options.model};
     plan_.grows = !how_.last;
     plan_.conversation = record.session().info.id.str();
   }
@@ -205,6 +209,7 @@ class Planner {
   }
 
   Result<std::optional<TokenCount>> half() {
+    REPRISE_TRY(begin_at_noted());
     const HistorySlice& slice = plan_.view.slice;
     const TokenCount all{std::numeric_limits<std::int64_t>::max()};
     REPRISE_ASSIGN(const Cut sent, cut_to_budget(slice, budget().value_or(all)));
@@ -249,8 +254,34 @@ class Planner {
         return {};
       }
     }
+    REPRISE_TRY(begin_at_noted());
     const auto budget = this->budget();
     return budget ? keep_budget(*budget) : Result<>();
+  }
+
+  // Where this model has refused the turns before, and the record is still the same there.
+  Result<> begin_at_noted() {
+    HistorySlice& slice = plan_.view.slice;
+    const auto start = request_start(record_.session().extra);
+    if (!start || start->provider != how_.provider.name() || start->model != how_.options.model ||
+        slice.store == nullptr || start->seq <= slice.from || start->seq >= slice.to) {
+      return {};
+    }
+    bool is_same = false;
+    const auto sink = [&](Message&& message) {  // NOLINT(*-rvalue-reference-param-not-moved)
+      is_same = is_question(message) && message.created_at == start->asked_at;
+      return Flow::stop;
+    };
+    const ReadRange range{.from = start->seq, .to = start->seq.next()};
+    REPRISE_TRY(slice.store->read(slice.session, range, sink));
+    if (is_same) {
+      slice.from = start->seq;
+      REPRISE_ASSIGN(const Sample sample, take_sample(slice));
+      plan_.view.bytes_estimate = sample.bytes_estimate;
+      plan_.notes.push_back(cat("request: begins with message ", start->seq.value,
+                                ", as the model took no more before"));
+    }
+    return {};
   }
 
   Result<> choose_prompt(const Sample& sample) {
@@ -303,12 +334,23 @@ class Planner {
     }
     begin_at(slice, *cut.start);
     plan_.grows = false;
+    if (how_.budget) {
+      plan_.cut_at = start_of(*cut.start, *cut.question);
+    }
     plan_.view.bytes_estimate = cut.tokens.value * 4;
     plan_.notes.push_back(cat("request: about ", cut.tokens.value,
                               " tokens of history sent, older "
                               "turns left out to keep the budget of ",
                               budget.value));
     return {};
+  }
+
+  // A place in memory has been stored meanwhile.
+  RequestStart start_of(const HistoryPlace& place, const Message& question) const {
+    return {.seq = place.in_memory ? question.seq : place.seq,
+            .asked_at = question.created_at,
+            .provider = std::string(how_.provider.name()),
+            .model = how_.options.model};
   }
 
   const Record& record_;

@@ -10,6 +10,7 @@
 
 #include "engine/history.h"
 #include "engine/record.h"
+#include "engine/request_start.h"
 #include "engine/request_view.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
@@ -27,7 +28,7 @@ struct RequestPlan {
   bool grows = true;  // the next request begins with the same messages
   ViewOptions view;
   std::vector<std::string> notes = {};
-
+  std::optional<RequestStart> cut_at = std::nullopt;  // where a tighter budget made it begin
   std::optional<Error> fault = std::nullopt;  // the stored part could not be read and is left out
 };
 

@@ -19,6 +19,7 @@
 #include "engine/message_of.h"
 #include "engine/tool_input.h"
 #include "engine/unanswered.h"
+#include "model/media.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
@@ -30,7 +31,6 @@ namespace {
 constexpr std::size_t kCallIdBytesMax = 64;
 constexpr std::string_view kDidNotComplete = "the tool call did not complete";
 constexpr std::string_view kNoOutput = "(no output)";
-constexpr std::string_view kImageLeftOut = "(an image that this model does not take)";
 constexpr std::string_view kEarlier = "(earlier messages are left out)";
 
 bool is_blank(std::string_view text) {
@@ -68,6 +68,27 @@ bool asks_for(const Message& message, const std::string& id) {
          });
 }
 
+// "a-model-20250929" and "a-model-latest" are other names of "a-model".
+std::string_view without_version(std::string_view model) {
+  constexpr std::string_view kLatest = "-latest";
+  constexpr std::size_t kDate = 9;  // "-20250929"
+  if (model.ends_with(kLatest)) {
+    return model.substr(0, model.size() - kLatest.size());
+  }
+  if (model.size() <= kDate) {
+    return model;
+  }
+  const std::string_view tail = model.substr(model.size() - kDate);
+  const bool has_date = tail.starts_with('-') && std::ranges::all_of(tail.substr(1), [](char c) {
+                          return c >= '0' && c <= '9';
+                        });
+  return has_date ? model.substr(0, model.size() - kDate) : model;
+}
+
+std::string what_it_is(const ImageBlock& image) {
+  return model::is_pdf(image) ? cat("the PDF ", model::file_name(image)) : "an image";
+}
+
 void append(std::vector<Block>& to, std::vector<Block> blocks) {
   std::ranges::move(blocks, std::back_inserter(to));
 }
@@ -100,6 +121,7 @@ Result<> RequestView::rewind() {
   open_calls_.clear();
   ids_.clear();
   images_ = 0;
+  pdfs_ = 0;
   first_ = true;
   seed_open_calls();
   return {};
@@ -192,7 +214,7 @@ RequestView::Piece RequestView::assistant_piece(Message message) {
     } else if (std::holds_alternative<ImageBlock>(block)) {
       mending_.count(Mend::unusable_image);  // no provider takes one in an answer
     } else if (whole) {
-      add_thinking(piece, std::move(block), message.provider);
+      add_thinking(piece, std::move(block), message);
     }
   }
   return piece;
@@ -214,9 +236,18 @@ RequestView::Piece RequestView::user_piece(Message message) {
   return piece;
 }
 
-void RequestView::add_thinking(Piece& piece, Block block, std::string_view from) {
+bool RequestView::takes(const Block& block, const Message& from) const {
+  const auto is_its_model = [&from](const std::string& model) {
+    return without_version(model) == without_version(from.model);
+  };
+  return !from.provider.empty() && provider_.accepts_thinking_from(from.provider) &&
+         (!provider_.is_bound_to_model(block) ||
+          std::ranges::any_of(options_.models, is_its_model));
+}
+
+void RequestView::add_thinking(Piece& piece, Block block, const Message& from) {
   const bool raw = std::holds_alternative<UnknownBlock>(block);
-  if (from.empty() || !provider_.accepts_thinking_from(from)) {
+  if (!takes(block, from)) {
     mending_.count(raw ? Mend::foreign_block : Mend::foreign_thinking);
     return;
   }
@@ -258,16 +289,17 @@ std::string RequestView::acceptable_id(const std::string& id) {
 }
 
 void RequestView::add_image(Piece& piece, ImageBlock image) {
-  ++images_;
+  ++(model::is_pdf(image) ? pdfs_ : images_);
   if (options_.leaves_out_images) {
-    add_text(piece.blocks, std::string(kImageLeftOut));
+    add_text(piece.blocks, cat("(", what_it_is(image), " that this model does not take)"));
     return;
   }
   if (image.blob) {
     auto url = image_data_url(options_.slice.store, *image.blob, image.media_type);
     if (!url) {
       mending_.count(Mend::unreadable_blob);
-      add_text(piece.blocks, cat("(an image could not be read: ", url.error().message, ")"));
+      add_text(piece.blocks,
+               cat("(", what_it_is(image), " could not be read: ", url.error().message, ")"));
       return;
     }
     const auto type_end = url->find(';');

@@ -5,7 +5,8 @@
 //  (1) The roles are user and assistant in turns, the first is user, no message is empty.
 //  (2) Every tool call is directly followed by its result, wherever that stands in the record; a
 //      call without one gets an error result, a result without a call is left out.
-//  (3) Thinking and raw blocks go back only to the provider they came from.
+//  (3) Thinking and raw blocks go back only to the provider they came from; what that binds to the
+//      model that made it, only to that model.
 //  (4) Blobs are read back in, bounded.
 // The record is not changed. Memory stays bounded by one message and the look-ahead of the reader.
 
@@ -29,7 +30,8 @@ struct ViewOptions {
   HistorySlice slice;
   std::vector<std::string> open_calls = {};  // asked in what the provider already has
   std::int64_t bytes_estimate = 0;
-  bool leaves_out_images = false;  // a word stands in their place
+  bool leaves_out_images = false;        // a word stands in their place; PDFs likewise
+  std::vector<std::string> models = {};  // the names under which the model has answered
 };
 
 class RequestView final : public RequestMessages {
@@ -44,8 +46,9 @@ class RequestView final : public RequestMessages {
   // Of what has been read so far since the last rewind().
   Mending mending() const;
   const std::optional<Error>& fault() const { return reader_.fault(); }
-  // That were sent, or left out.
+  // That were sent, or left out. A PDF is none.
   std::int64_t images() const { return images_; }
+  std::int64_t pdfs() const { return pdfs_; }
 
  private:
   struct OpenCall {
@@ -63,7 +66,8 @@ class RequestView final : public RequestMessages {
   Piece assistant_piece(Message message);
   Piece user_piece(Message message);
   void add_call(Piece& piece, ToolUseBlock call);
-  void add_thinking(Piece& piece, Block block, std::string_view from);
+  void add_thinking(Piece& piece, Block block, const Message& from);
+  bool takes(const Block& block, const Message& from) const;
   void add_image(Piece& piece, ImageBlock image);
   std::string acceptable_id(const std::string& id);
   std::vector<Block> results_of_open_calls();
@@ -79,6 +83,7 @@ class RequestView final : public RequestMessages {
   std::vector<OpenCall> open_calls_;
   std::unordered_set<std::size_t> ids_;  // hashes of the call ids sent so far
   std::int64_t images_ = 0;
+  std::int64_t pdfs_ = 0;
   bool first_ = true;
 };
 

@@ -129,6 +129,24 @@ TEST_F(RequestViewTest, IdsNamesAndInputsBecomeAcceptable) {
             "error d=the tool call did not complete");
 }
 
+TEST_F(RequestViewTest, WhatIsBoundToAModelGoesBackToThatModelOnly) {
+  provider_.binds_thinking = true;
+  const auto by = [](std::string_view model) {
+    Message message = assistant({ThinkingBlock{std::string(model), "sig", {}}, text_of("x")});
+    message.model = model;
+    return message;
+  };
+  record({user("a"), by("m-5-20250929"), user("b"), by("m-4-20250929"), user("c"), by("m-5-latest"),
+          user("d"), by("m-5"), user("e"), by("m-5-mini"), user("f"), by("")});
+  RequestView view(provider_, {.slice = slice(), .models = {"m-5"}});
+  const Viewed viewed = read_view(view);
+  EXPECT_EQ(spell(viewed.messages),
+            "user: a | assistant: (m-5-20250929) x | user: b | assistant: x | user: c | "
+            "assistant: (m-5-latest) x | user: d | assistant: (m-5) x | user: e | assistant: x | "
+            "user: f | assistant: x");
+  EXPECT_EQ(viewed.mending.of(Mend::foreign_thinking), 3);
+}
+
 TEST_F(RequestViewTest, ThinkingAndRawBlocksGoHomeOnly) {
   const ThinkingBlock thought{"hm", "sig", {}};
   const UnknownBlock raw{"reasoning", *RawJson::parse(R"({"type":"reasoning"})")};

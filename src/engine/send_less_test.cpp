@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,10 +13,12 @@
 #include "engine/test_record.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
+#include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -55,6 +58,70 @@ TEST_F(SendLess, TheOldestTurnsAreLeftOutOnce) {
   ASSERT_EQ(listener_.warnings.size(), 1U);
   EXPECT_NE(listener_.warnings.at(0).find("without the oldest turns"), std::string::npos);
   EXPECT_EQ(read_all(*store_, session_.info.id)->size(), 10U) << "the record is what happened";
+}
+
+class RememberedStart : public SendLess {
+ protected:
+  void SetUp() override {
+    SendLess::SetUp();
+    const std::string words(400, 'w');  // 100 tokens
+    record(
+        {user("1"), assistant(words), user("2"), assistant(words), user("3"), assistant("three")});
+    provider_.add().fails(Code::too_long, "prompt is too long");
+    provider_.add().text("four").ended();
+    ASSERT_TRUE(ask({text_of("4")}, {.model = "m"}));
+    ASSERT_EQ(sent(1), "user: 3 | assistant: three | user: 4");
+    listener_ = {};
+  }
+};
+
+TEST_F(RememberedStart, TheNextTurnBeginsWithWhatFitted) {
+  ASSERT_TRUE(ask({text_of("5")}, {.model = "m"}));
+  ASSERT_EQ(provider_.seen.size(), 3U);
+  EXPECT_EQ(sent(2), "user: 3 | assistant: three | user: 4 | assistant: four | user: 5");
+  EXPECT_TRUE(listener_.warnings.empty());
+  EXPECT_TRUE(provider_.seen.at(2).grows) << "it begins the same each time";
+}
+
+TEST_F(RememberedStart, WhatIsTooLongLaterIsCutAgain) {
+  provider_.scripts.clear();
+  provider_.add().fails(Code::too_long, "prompt is too long");
+  provider_.add().text("five").ended();
+  ASSERT_TRUE(ask({text_of("5")}, {.model = "m"}));
+  EXPECT_EQ(sent(3), "user: 5");
+  ASSERT_TRUE(ask({text_of("6")}, {.model = "m"}));
+  EXPECT_EQ(sent(4), "user: 5 | assistant: five | user: 6");
+}
+
+TEST_F(RememberedStart, AnotherModelGetsEverything) {
+  ASSERT_TRUE(ask({text_of("5")}, {.model = "larger"}));
+  EXPECT_EQ(provider_.seen.at(2).messages.size(), 9U);
+}
+
+TEST_F(RememberedStart, SoDoesARecordThatIsNoLongerTheSameThere) {
+  Message other = user("other");
+  other.created_at = Time{std::chrono::hours(1)};
+  ASSERT_TRUE(store_->offers().rewriting->replace_suffix(
+      session_.info.id, Seq{4}, {other, assistant("a"), user("b"), assistant("c")}, {}));
+  ASSERT_TRUE(ask({text_of("5")}, {.model = "m"}));
+  EXPECT_EQ(provider_.seen.at(2).messages.size(), 9U);
+}
+
+TEST_F(SendLess, APdfIsNamedWhereItIsLeftOut) {
+  const ImageBlock pdf{"application/pdf",
+                       {},
+                       "data:application/pdf;base64,JVBERi0=",
+                       {{"name", *RawJson::parse(R"("report.pdf")")}}};
+  record({message_of(role::kUser, {text_of("read"), pdf}), assistant("done")});
+  provider_.add().fails(Code::unsupported, "documents are not supported");
+  provider_.add().text("ok").ended();
+  ASSERT_TRUE(ask({text_of("and now")}));
+  ASSERT_EQ(provider_.seen.size(), 2U);
+  EXPECT_EQ(sent(1),
+            "user: read (the PDF report.pdf that this model does not take) | assistant: done | "
+            "user: and now");
+  EXPECT_EQ(listener_.warnings.at(0),
+            "documents are not supported; trying again without the PDFs of the conversation");
 }
 
 TEST_F(SendLess, WhatIsStillTooLongSaysWhatToDo) {

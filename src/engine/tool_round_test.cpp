@@ -58,6 +58,21 @@ class ToolRoundTest : public testing::Test {
   std::stop_source stop_;
 };
 
+// A proxy may answer under another model's name.
+TEST_F(ToolRoundTest, ThinkingStaysWithTheCallItWasAboutUnderWhateverNameTheModelAnswers) {
+  provider_.binds_thinking = true;
+  options_.model = "ours";
+  provider_.add()
+      .started("r1", "theirs")
+      .thinking("hm", "sig")
+      .call("t1", "echo", "{}")
+      .ended(StopReason::tool_use);
+  provider_.add().text("done").ended();
+  ASSERT_TRUE(ask());
+  EXPECT_EQ(spell(provider_.seen.at(1).messages),
+            "user: q | assistant: (hm) call t1{} | user: result t1={}");
+}
+
 TEST_F(ToolRoundTest, ACallItsResultAndTheAnswer) {
   add("lease", [this](const ToolContext& context, const RawJson&) -> Result<ToolOutput> {
     EXPECT_TRUE(is_running());  // nobody else may answer in between

@@ -138,8 +138,13 @@ Result<> Turn::answer_once(Reply& reply) {
                           .budget = budget_};
     RequestPlan plan = plan_request(record_, how);
     const bool continued = !plan.previous_response_id.empty();
+    const auto cut_at = plan.cut_at;
     auto streamed = stream(std::move(plan), reply);
     if (streamed || reply.has_content()) {
+      if (cut_at && streamed) {
+        record_.note_start(*cut_at);
+        budget_.reset();
+      }
       return streamed;
     }
     if (sends_less(streamed.error(), how)) {
@@ -185,10 +190,12 @@ bool Turn::sends_less(const Error& refusal, const PlanOptions& how) {
     }
     return budget_.has_value();
   }
-  if (refusal.code == Code::unsupported && !leaves_out_images_ && images_ > 0 && is_at_hand) {
+  if (refusal.code == Code::unsupported && !leaves_out_images_ && images_ + pdfs_ > 0 &&
+      is_at_hand) {
     leaves_out_images_ = true;
+    const std::string_view what = pdfs_ == 0 ? "images" : images_ == 0 ? "PDFs" : "images and PDFs";
     observer_.on_warning(
-        cat(refusal.message, "; trying again without the images of the conversation"));
+        cat(refusal.message, "; trying again without the ", what, " of the conversation"));
     return true;
   }
   return false;
@@ -199,6 +206,7 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
     record_.warn(cat("the stored history cannot be read: ", plan.fault->message));
   }
   plan.view.leaves_out_images = leaves_out_images_;
+  plan.view.models.insert(plan.view.models.end(), models_.begin(), models_.end());
   RequestView view(provider_, std::move(plan.view));
   Request request = make_request(options_, plan, view);
   PartialSaver saver(partials_of(record_.store()), record_.session().info.id, record_.answer());
@@ -212,6 +220,7 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
   };
   auto streamed = provider_.stream(request, sink, stop_);
   images_ = view.images();
+  pdfs_ = view.pdfs();
   if (const auto failure = saver.stop(); failure) {
     record_.warn(cat("the running answer is not kept: ", failure->message));
   }
@@ -272,6 +281,8 @@ Message Turn::finished(Reply& reply, bool cut) {
   answer.state = cut || too_long ? MessageState::incomplete : MessageState::complete;
   if (answer.model.empty()) {
     answer.model = options_.model;
+  } else {
+    models_.push_back(answer.model);
   }
   if (answer.usage) {
     if (answer.usage->request_id.empty()) {  // so that it is counted once, however often stored

@@ -64,6 +64,8 @@ class Turn {
   std::optional<TokenCount> budget_;  // since the model has refused more
   bool leaves_out_images_ = false;    // since the model has refused one
   std::int64_t images_ = 0;           // in the last request
+  std::int64_t pdfs_ = 0;             // likewise
+  std::vector<std::string> models_;   // under which the model has answered
   std::optional<Reply> reply_;        // of this round; empty once its message was made
   std::optional<Message> unstored_;   // the message made of it, until it is handed to the record
   std::optional<Message> answer_;     // the last one

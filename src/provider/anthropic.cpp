@@ -240,6 +240,13 @@ class Anthropic final : public Codec {
     object.close();
   }
 
+  // The signature of a thinking block holds for the model that made it; any other one refuses it.
+  bool is_bound_to_model(const Block& block) const override {
+    const auto* const raw = std::get_if<UnknownBlock>(&block);
+    return raw != nullptr ? raw->type == "redacted_thinking"
+                          : std::holds_alternative<ThinkingBlock>(block);
+  }
+
   // Calls in the history are refused in a request that offers no tools: they are declared, and may
   // not be used.
   std::string end_fields(const std::set<std::string>& called) const override {

@@ -93,6 +93,17 @@ TEST(Anthropic, ReadsAWholeAnswer) {
                           R"(input: {"a": 1.0})", kUsageLine, "ended 1"));
 }
 
+TEST(Anthropic, BindsThinkingToItsModel) {
+  Bench bench(anthropic(), {});
+  const Provider& provider = bench.provider();
+  const auto raw = [](std::string_view type) {
+    return UnknownBlock{std::string(type), *RawJson::parse("{}")};
+  };
+  EXPECT_TRUE(provider.is_bound_to_model(ThinkingBlock{"t", "s", {}}));
+  EXPECT_TRUE(provider.is_bound_to_model(raw("redacted_thinking")));
+  EXPECT_FALSE(provider.is_bound_to_model(raw("server_tool_use")));
+}
+
 TEST(Anthropic, KeepsBlocksItDoesNotKnow) {
   const std::string body =
       kStart +

@@ -49,6 +49,7 @@ class Codec {
   virtual bool keeps_responses() const { return false; }
   virtual bool needs_max_tokens() const { return false; }  // in each request
   virtual bool continues_responses() const { return keeps_responses(); }
+  virtual bool is_bound_to_model(const Block& /*block*/) const { return false; }
   // A refusal names something that requests can do without: true when they do so from now on.
   // Thread-safe.
   virtual bool do_without(int /*status*/, std::string_view /*body*/) const { return false; }

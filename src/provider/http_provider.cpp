@@ -81,14 +81,6 @@ http::Header key_header(std::string_view auth, std::string_view api_key) {
           cat(auth == "bearer" ? "Bearer " : "", api_key)};
 }
 
-// Of what a person adds, these are shown as they are.
-bool holds_no_secret(std::string_view name) {
-  constexpr std::string_view kNames[] = {
-      "anthropic-beta", "anthropic-version", "openai-beta", "openai-organization",
-      "openai-project", "http-referer",      "x-title",     "user-agent"};
-  return std::ranges::find(kNames, ascii_lower(name)) != std::end(kNames);
-}
-
 class HttpProvider final : public Provider {
  public:
   HttpProvider(const ProviderKind& kind, std::unique_ptr<Codec> codec, ProviderOptions options,
@@ -101,6 +93,9 @@ class HttpProvider final : public Provider {
 
   std::string_view name() const override { return codec_->name(); }
   bool keeps_responses() const override { return codec_->keeps_responses(); }
+  bool is_bound_to_model(const Block& block) const override {
+    return codec_->is_bound_to_model(block);
+  }
   bool continues_responses() const override { return codec_->continues_responses(); }
 
   Result<> stream(Request& request, const StreamSink& sink, std::stop_token stop) override {
@@ -153,7 +148,7 @@ class HttpProvider final : public Provider {
     choose_caching(request);
     http::Request sent = http_request(request, options_.api_key.empty() ? "" : "***");
     for (http::Header& header : sent.headers) {
-      if (is_given(header) && !holds_no_secret(header.name)) {
+      if (is_given(header) && !header_holds_no_secret(header.name)) {
         header.value = "***";
       }
     }
@@ -204,17 +199,14 @@ class HttpProvider final : public Provider {
   }
 
   // Gateways repeat the headers they were sent.
-  std::string without_secrets(std::string text) const {
-    for (const auto& [name, value] : options_.headers) {
-      if (!holds_no_secret(name) && value.size() >= kKeyBytesMin) {
-        text = masked(std::move(text), value);
-      }
-    }
-    return text;
+  std::string without_secrets(std::string_view text) const {
+    Secrets secrets = secrets_in(options_.headers);
+    std::erase_if(secrets, [](const std::string& one) { return one.size() < kKeyBytesMin; });
+    return masked(text, secrets);
   }
 
   Error with_masked_text(Error error) const {
-    error.message = without_secrets(std::move(error.message));
+    error.message = without_secrets(error.message);
     return error;
   }
 
@@ -325,7 +317,9 @@ class HttpProvider final : public Provider {
       }
       sent.source = &body;
     }
-    MaskedSink masked(sink, options_.api_key);
+    Secrets secrets = secrets_in(options_.headers);
+    secrets.push_back(options_.api_key);
+    MaskedSink masked(sink, std::move(secrets));
     const StreamSink masked_sink = std::ref(masked);
     ReplyOut out(masked_sink);
     const std::unique_ptr<ReplyReader> reader = codec_->reader(out);

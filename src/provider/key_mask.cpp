@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/json_write.h"
+#include "base/text.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
@@ -23,14 +26,50 @@ std::string in_json(std::string_view key) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
-// How many bytes at the end of `text` may be the beginning of `key`.
-std::size_t begun_at_end(std::string_view text, std::string_view key) {
-  for (std::size_t bytes = std::min(text.size(), key.size() - 1); bytes > 0; --bytes) {
-    if (text.ends_with(key.substr(0, bytes))) {
-      return bytes;
-    }
+Secrets in_json(const Secrets& secrets) {
+  Secrets out;
+  out.reserve(secrets.size());
+  for (const std::string& secret : secrets) {
+    out.push_back(in_json(secret));
   }
-  return 0;
+  return out;
+}
+
+Secrets long_enough(Secrets secrets) {
+  std::erase_if(secrets, [](const std::string& one) { return one.size() < kKeyBytesMin; });
+  return secrets;
+}
+
+// The length of the longest secret with which `text` begins.
+std::size_t begins_with(std::string_view text, const Secrets& secrets) {
+  std::size_t longest = 0;
+  for (const std::string& secret : secrets) {
+    longest = text.starts_with(secret) ? std::max(longest, secret.size()) : longest;
+  }
+  return longest;
+}
+
+bool is_beginning(std::string_view text, const Secrets& secrets) {
+  return std::ranges::any_of(secrets, [text](std::string_view secret) {
+    return text.size() < secret.size() && secret.starts_with(text);
+  });
+}
+
+// Masks `text`, up to what `more` of it may make a secret, which stays in it.
+std::string take_masked(std::string& text, const Secrets& secrets, bool more) {
+  std::string out;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::string_view rest = std::string_view(text).substr(at);
+    if (more && is_beginning(rest, secrets)) {
+      break;
+    }
+    const std::size_t found = begins_with(rest, secrets);
+    out += found > 0 ? kMask : rest.substr(0, 1);
+    at += std::max<std::size_t>(found, 1);
+  }
+  text.erase(0, at);
+  return out;
 }
 
 }  // namespace
@@ -49,24 +88,46 @@ std::string masked(std::string text, std::string_view key) {
   return out.append(text, from);
 }
 
+std::string masked(std::string_view text, const Secrets& secrets) {
+  std::string all(text);
+  return take_masked(all, secrets, false);
+}
+
+bool header_holds_no_secret(std::string_view name) {
+  constexpr std::string_view kNames[] = {
+      "anthropic-beta", "anthropic-version", "openai-beta", "openai-organization",
+      "openai-project", "http-referer",      "x-title",     "user-agent"};
+  return std::ranges::find(kNames, ascii_lower(name)) != std::end(kNames);
+}
+
+Secrets secrets_in(const std::vector<std::pair<std::string, std::string>>& headers) {
+  Secrets out;
+  for (const auto& [name, value] : headers) {
+    if (header_holds_no_secret(name)) {
+      continue;
+    }
+    const std::size_t blank =
+        ascii_lower(name).ends_with("authorization") ? value.find(' ') : std::string::npos;
+    out.emplace_back(blank == std::string::npos ? value : trimmed(value.substr(blank)));
+  }
+  return out;
+}
+
 std::string KeyMask::take(std::string_view piece) {
-  std::string text = masked(std::exchange(waiting_, {}).append(piece), key_);
-  const std::size_t begun = begun_at_end(text, key_);
-  waiting_ = text.substr(text.size() - begun);
-  text.resize(text.size() - begun);
-  return text;
+  waiting_.append(piece);
+  return take_masked(waiting_, secrets_, true);
 }
 
 std::string KeyMask::rest() {
-  return std::exchange(waiting_, {});
+  return take_masked(waiting_, secrets_, false);
 }
 
-MaskedSink::MaskedSink(const StreamSink& sink, std::string_view key)
+MaskedSink::MaskedSink(const StreamSink& sink, Secrets secrets)
     : sink_(sink),
-      key_(key.size() < kKeyBytesMin ? std::string_view() : key),
-      json_key_(in_json(key_)),
-      texts_(key_),
-      inputs_(json_key_) {}
+      secrets_(long_enough(std::move(secrets))),
+      json_secrets_(in_json(secrets_)),
+      texts_(secrets_),
+      inputs_(json_secrets_) {}
 
 void MaskedSink::operator()(const StreamEvent& event) {
   if (!masks()) {
@@ -130,7 +191,7 @@ void MaskedSink::add(const ToolUseBegin& one) {
 
 void MaskedSink::add(const RawBlock& one) {
   // A key of digits may have stood in a number: such a block is no JSON any more, and is left out.
-  if (auto block = RawJson::parse(masked(one.json.text(), json_key_)); block) {
+  if (auto block = RawJson::parse(masked(one.json.text(), json_secrets_)); block) {
     sink_(RawBlock{*std::move(block)});
   }
 }

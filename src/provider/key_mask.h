@@ -1,12 +1,14 @@
 #pragma once
 
-// A key that a server repeats is masked before anything of the answer is stored or shown, also when
-// it comes in pieces.
+// What a request holds of secrets (the key, and the values of headers) and a server repeats is
+// masked before anything of the answer is stored or shown, also when it comes in pieces.
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "reprise/provider.h"
 
@@ -19,24 +21,33 @@ inline constexpr std::size_t kKeyBytesMin = 7;
 // `text` with "***" for each `key`; an empty key is nowhere in it.
 std::string masked(std::string text, std::string_view key);
 
-// Masks the key in one text that comes in pieces. What may be the beginning of a key waits for the
-// next piece.
+using Secrets = std::vector<std::string>;
+std::string masked(std::string_view text, const Secrets& secrets);
+
+// Of headers that a person adds, these are shown as they are.
+bool header_holds_no_secret(std::string_view name);
+// What is secret in the others: their values, without the scheme ("Bearer ") of an authorization.
+Secrets secrets_in(const std::vector<std::pair<std::string, std::string>>& headers);
+
+// Masks secrets, none of them empty, in one text that comes in pieces. What may be the beginning of
+// one waits for the next piece.
 class KeyMask {
  public:
-  explicit KeyMask(std::string key) : key_(std::move(key)) {}
+  explicit KeyMask(Secrets secrets) : secrets_(std::move(secrets)) {}
   std::string take(std::string_view piece);
-  std::string rest();  // what waits, which turned out to be no key
+  std::string rest();  // what waits, which turned out to be no beginning
 
  private:
-  std::string key_;
+  Secrets secrets_;
   std::string waiting_;
 };
 
-// A sink before another one. Of each event that has words of the server in it, the key is masked.
+// A sink before another one. Of each event that has words of the server in it, the secrets are
+// masked.
 class MaskedSink {
  public:
   // `sink` must outlive it.
-  MaskedSink(const StreamSink& sink, std::string_view key);
+  MaskedSink(const StreamSink& sink, Secrets secrets);
 
   void operator()(const StreamEvent& event);
   // After the last event.
@@ -47,8 +58,8 @@ class MaskedSink {
 
   void take(Kind kind, std::string_view piece);
   void hand_on(std::string_view text);
-  bool masks() const { return !key_.empty(); }
-  std::string whole(std::string_view text) const { return masked(std::string(text), key_); }
+  bool masks() const { return !secrets_.empty(); }
+  std::string whole(std::string_view text) const { return masked(text, secrets_); }
 
   void add(const TextDelta& one) { take(Kind::text, one.text); }
   void add(const ThinkingDelta& one) { take(Kind::thinking, one.text); }
@@ -63,8 +74,8 @@ class MaskedSink {
   void add(const ParameterLeftOut& one) { sink_(one); }
 
   const StreamSink& sink_;
-  std::string key_;       // "" when nothing is masked
-  std::string json_key_;  // as it stands in a JSON string
+  Secrets secrets_;       // those that are long enough
+  Secrets json_secrets_;  // as they stand in a JSON string
   KeyMask texts_;
   KeyMask inputs_;
   Kind kind_ = Kind::none;

@@ -26,7 +26,7 @@ TEST(KeyMask, MasksAKeyInAllTwoAndThreePartSplits) {
   const std::string text = cat("a sk-sec sk-", kKey, kKey, " s");
   for (std::size_t i = 0; i <= text.size(); ++i) {
     for (std::size_t j = i; j <= text.size(); ++j) {
-      KeyMask mask{std::string(kKey)};
+      KeyMask mask({std::string(kKey)});
       std::string out = mask.take(text.substr(0, i));
       out += mask.take(text.substr(i, j - i));
       out += mask.take(text.substr(j));
@@ -36,12 +36,43 @@ TEST(KeyMask, MasksAKeyInAllTwoAndThreePartSplits) {
   }
 }
 
+TEST(KeyMask, MasksTheLongestOfSeveralInAllTwoPartSplits) {
+  const std::string text = "abcdefg abcdefghij bcdefgh abcdefghi";
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    KeyMask mask({"abcdefg", "abcdefghij", "bcdefgh"});
+    std::string out = mask.take(text.substr(0, i));
+    out += mask.take(text.substr(i));
+    out += mask.rest();
+    ASSERT_EQ(out, "*** *** *** ***hi") << i;
+  }
+}
+
 TEST(KeyMask, HoldsBackNothingThatIsNoBeginning) {
-  KeyMask mask{std::string(kKey)};
+  KeyMask mask({std::string(kKey)});
   EXPECT_EQ(mask.take("words, "), "words, ");
   EXPECT_EQ(mask.take("a ask"), "a a");
   EXPECT_EQ(mask.take("ed"), "sked");
   EXPECT_EQ(mask.rest(), "");
+}
+
+TEST(MaskedSink, MasksTheSecretsOfHeadersInAnAnswer) {
+  const std::string body =
+      R"(data: {"id":"x","model":"m","choices":[{"delta":{"content":"you sent gateway-"}}]})"
+      "\n\n"
+      R"(data: {"choices":[{"delta":{"content":"secret, token-12345 and beta-2026"}}]})"
+      "\n\ndata: [DONE]\n\n";
+  Bench bench(make_openai_chat("http://model.test/v1"), {{.body = body}},
+              {.headers = {{"X-Gateway", "gateway-secret"},
+                           {"Authorization", "Bearer token-12345"},
+                           {"OpenAI-Beta", "beta-2026"}}});
+  (void)bench.ask();
+  std::string text;
+  for (const std::string& line : bench.lines()) {
+    text += line;
+  }
+  EXPECT_THAT(text, HasSubstr("you sent "));
+  EXPECT_THAT(text, HasSubstr("***, *** and beta-2026"));
+  EXPECT_THAT(text, Not(HasSubstr("token-12345")));
 }
 
 std::vector<std::string> answered(std::unique_ptr<Codec> codec, std::string body,

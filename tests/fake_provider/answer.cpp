@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -102,6 +103,11 @@ Answer answer_to(const Turn& turn) {
     out.thinking =
         cat("thinking about ", turn.messages, ": ", short_question(turn.question), kTail);
   }
+  out.found = turn.searches;
+  if (turn.pauses < number_after(turn.question, "pause:", 0)) {
+    out.search = cat("srvtoolu_", turn.messages, "_", turn.pauses);
+    return out;
+  }
   if (turn.rounds < number_after(turn.question, "rounds:", 1)) {
     out.calls = wanted_calls(turn);
   }
@@ -111,14 +117,6 @@ Answer answer_to(const Turn& turn) {
     out.text = cat("let me look", kTail);
   }
   return out;
-}
-
-std::uint64_t hash_of(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
-  for (const char c : bytes) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  }
-  return hash;
 }
 
 std::string hex_of(std::uint64_t value) {
@@ -131,7 +129,7 @@ std::string hex_of(std::uint64_t value) {
 }
 
 std::string fingerprint(std::string_view bytes) {
-  return cat(bytes.size(), " bytes ", hex_of(hash_of(bytes)));
+  return cat(bytes.size(), " bytes ", hex_of(fnv1a(bytes)));
 }
 
 std::vector<std::string> pieces(std::string_view text, std::size_t characters) {

@@ -34,14 +34,17 @@ std::string_view error_type(int status) {
 }
 
 std::string_view stop_reason(const Answer& answer) {
+  if (!answer.search.empty()) {
+    return "pause_turn";
+  }
   return answer.calls.empty() ? "end_turn" : "tool_use";
 }
 
 std::string usage_json(const Answer& answer, std::int64_t output_tokens) {
   std::string out;
   json::ObjectWriter usage(out);
-  usage.field("input_tokens", answer.input_tokens)
-      .field("cache_creation_input_tokens", 0)
+  usage.field("input_tokens", answer.input_tokens - answer.cache_written_tokens)
+      .field("cache_creation_input_tokens", answer.cache_written_tokens)
       .field("cache_read_input_tokens", 0)
       .field("output_tokens", output_tokens)
       .close();
@@ -68,9 +71,23 @@ std::string call_json(const Call& call, std::string_view input) {
   return out;
 }
 
+std::string found_json(std::string_view search) {
+  return cat(R"({"type":"web_search_tool_result","tool_use_id":)", json::quoted(search),
+             R"(,"content":[]})");
+}
+
+std::string search_json(std::string_view search) {
+  return cat(R"({"type":"server_tool_use","id":)", json::quoted(search),
+             R"(,"name":"web_search","input":{}})");
+}
+
 std::string content_json(const Answer& answer) {
   std::string out;
   json::ArrayWriter content(out);
+  for (const std::string& search : answer.found) {
+    content.item();
+    out += found_json(search);
+  }
   if (!answer.thinking.empty()) {
     content.item();
     out += thinking_json(answer.thinking, answer.signature);
@@ -82,6 +99,10 @@ std::string content_json(const Answer& answer) {
   for (const Call& call : answer.calls) {
     content.item();
     out += call_json(call, parse_value(call.input) ? call.input : "{}");
+  }
+  if (!answer.search.empty()) {
+    content.item();
+    out += search_json(answer.search);
   }
   content.close();
   return out;
@@ -113,6 +134,10 @@ class EventList {
 
   std::vector<SseEvent> build() && {
     add("message_start", cat(R"("message":)", message_json(answer_, true)));
+    for (const std::string& search : answer_.found) {
+      begin(found_json(search));
+      end();
+    }
     if (!answer_.thinking.empty()) {
       begin(thinking_json("", ""));
       deltas(answer_.thinking, "thinking_delta", "thinking");
@@ -129,6 +154,11 @@ class EventList {
       begin(call_json(call, "{}"));
       delta("input_json_delta", "partial_json", "");
       deltas(call.input, "input_json_delta", "partial_json");
+      end();
+    }
+    if (!answer_.search.empty()) {
+      begin(search_json(answer_.search));
+      delta("input_json_delta", "partial_json", R"({"query":"x"})");
       end();
     }
     add("message_delta",

@@ -118,8 +118,12 @@ class AnthropicMessages {
     }
     REPRISE_TRY(check_all_answered(path));
     if (!text.empty()) {
+      if (!turn_.searches.empty()) {
+        return refuse(cat(path, ": `server_tool_use` without its result before a user message"));
+      }
       turn_.question = std::move(text);
       turn_.rounds = 0;
+      turn_.pauses = 0;
       turn_.results.clear();
     }
     return {};
@@ -173,6 +177,10 @@ class AnthropicMessages {
       } else if (type == "thinking") {
         REPRISE_TRY(check_thinking(block, at));
         last_answer_thought_ = last_answer_thought_ || i == 0;
+      } else if (type == "server_tool_use") {
+        REPRISE_TRY(check_search(block, at));
+      } else if (type == "web_search_tool_result") {
+        REPRISE_TRY(check_found(block, at));
       } else {
         return refuse(cat(at, ".type: '", type, "' cannot stand in an assistant message"));
       }
@@ -181,6 +189,31 @@ class AnthropicMessages {
       return refuse(cat(path, ": the final block in an assistant message cannot be `thinking`"));
     }
     turn_.rounds += calls ? 1 : 0;
+    return {};
+  }
+
+  // Of the provider's own tool, as it came.
+  Result<> check_search(const Value& block, const std::string& path) {
+    REPRISE_TRY(check_fields(block, path,
+                             {{"type"},
+                              {"id", string, none, required},
+                              {"name", string, none, required},
+                              {"input", object, none, required}}));
+    if (block.find("input").find("query").text != "x") {
+      return refuse(cat(path, ".input: is not what it was"));
+    }
+    turn_.searches.push_back(block.find("id").text);
+    ++turn_.pauses;
+    return {};
+  }
+
+  Result<> check_found(const Value& block, const std::string& path) {
+    REPRISE_TRY(check_fields(
+        block, path,
+        {{"type"}, {"tool_use_id", string, none, required}, {"content", array, none, required}}));
+    if (std::erase(turn_.searches, block.find("tool_use_id").text) == 0) {
+      return refuse(cat(path, ": a result without its `server_tool_use`"));
+    }
     return {};
   }
 
@@ -368,6 +401,7 @@ Result<Turn> check_anthropic(const Value& body, std::uint64_t seed) {
   REPRISE_TRY(check_thinking_wish(body, turn));
   REPRISE_TRY(check_output_wish(body.find("output_config")));
   REPRISE_TRY(check_choice(body));
+  turn.caches = marks_in(body) > 0;
   if (marks_in(body) > kMarksMax) {
     return refuse("a maximum of 4 blocks with cache_control may be provided");
   }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/encode.h"
+#include "base/hash.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "fake_provider/answer.h"
@@ -15,7 +16,7 @@
 namespace reprise::fake {
 
 std::string sign(std::string_view thinking, std::uint64_t seed) {
-  return base64_encode(cat("signed ", hex_of(hash_of(cat(seed, "/", thinking)))));
+  return base64_encode(cat("signed ", hex_of(fnv1a(cat(seed, "/", thinking)))));
 }
 
 Problem Protocol::no_such_model(std::string_view model) const {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "fake_provider/answer.h"
@@ -296,7 +297,7 @@ Answer Service::make_answer(const Exchange& exchange, const Turn& turn) {
     out.text = std::string(behaviour.huge, 'x');
     out.piece_characters = behaviour.huge;
   }
-  const std::string base = cat(hex_of(hash_of(cat("id ", seed_))), "-", ++ids_);
+  const std::string base = cat(hex_of(fnv1a(cat("id ", seed_))), "-", ++ids_);
   out.id = cat(exchange.protocol.id_prefix(), base);
   out.created = seconds_now();
   std::size_t bytes = out.text.size();
@@ -309,6 +310,7 @@ Answer Service::make_answer(const Exchange& exchange, const Turn& turn) {
     out.signature = sign(out.thinking, seed_);
   }
   out.input_tokens = tokens_of(static_cast<std::size_t>(turn.bytes));
+  out.cache_written_tokens = turn.caches ? out.input_tokens / 2 : 0;
   out.thinking_tokens = tokens_of(out.thinking.size());
   out.output_tokens = tokens_of(bytes) + out.thinking_tokens;
   if (behaviour.bad_input) {
@@ -348,7 +350,7 @@ bool Service::send_problem(const Exchange& exchange, const Problem& problem) {
 
 Headers Service::request_id(const Exchange& exchange) const {
   return {{std::string(exchange.protocol.request_id_header()),
-           cat("req_", hex_of(hash_of(cat("id ", seed_))), "-", exchange.number)}};
+           cat("req_", hex_of(fnv1a(cat("id ", seed_))), "-", exchange.number)}};
 }
 
 bool Service::answer_wrongly(const Exchange& exchange, bool& handled) {
