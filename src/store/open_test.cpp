@@ -146,14 +146,16 @@ std::string tls_of(std::string_view url) {
 }
 
 TEST(RequireTls, IsAskedOfOtherMachines) {
-  EXPECT_EQ(tls_of("postgres://db.test/d"), "require");
-  EXPECT_EQ(tls_of("postgres://db.test/d?sslmode=prefer"), "require");
-  EXPECT_EQ(tls_of("postgres://db.test/d?sslmode=allow"), "require");
+  EXPECT_EQ(tls_of("postgres://db.test/d"), "verify-full");
+  EXPECT_EQ(tls_of("postgres://db.test/d?sslmode=prefer"), "verify-full");
+  EXPECT_EQ(tls_of("postgres://db.test/d?sslmode=allow"), "verify-full");
   EXPECT_EQ(tls_of("postgres://db.test/d?sslmode=verify-full"), "verify-full");
+  EXPECT_EQ(tls_of("postgres://db.test/d?sslmode=verify-ca"), "verify-ca");
+  EXPECT_EQ(tls_of("postgres://db.test/d?sslmode=require"), "") << "checks no certificate";
   EXPECT_EQ(tls_of("postgres://db.test/d?sslmode=disable"), "");
-  EXPECT_EQ(tls_of("postgres:///d?service=x"), "require");
-  EXPECT_EQ(tls_of("postgres://localhost.evil.test/d"), "require");
-  EXPECT_EQ(tls_of("postgres://localhost/d?hostaddr=10.0.0.1"), "require");
+  EXPECT_EQ(tls_of("postgres:///d?service=x"), "verify-full");
+  EXPECT_EQ(tls_of("postgres://localhost.evil.test/d"), "verify-full");
+  EXPECT_EQ(tls_of("postgres://localhost/d?hostaddr=10.0.0.1"), "verify-full");
   for (const char* const local :
        {"postgres://localhost/d", "postgres://127.0.0.1:1/d", "postgres://[::1]/d",
         "postgres:///d?host=/run/postgresql", "postgres://x/d?hostaddr=127.0.0.1"}) {

@@ -23,6 +23,7 @@ void add_usage(Usage& sum, const Usage& one) {
   add(sum.output.value, one.output.value);
   add(sum.reasoning.value, one.reasoning.value);
   add(sum.cached.value, one.cached.value);
+  add(sum.cache_written.value, one.cache_written.value);
   if (!one.cost) {
     return;
   }

@@ -17,6 +17,7 @@ Usage one(std::int64_t tokens, std::optional<Money> cost, const char* source) {
           .output = {tokens * 2},
           .reasoning = {tokens * 3},
           .cached = {tokens * 4},
+          .cache_written = {tokens * 5},
           .cost = cost,
           .price_source = source,
           .request_id = "r",
@@ -33,6 +34,7 @@ TEST(AddUsage, AddsEachNumberAndNothingElse) {
                         .output = {222},
                         .reasoning = {333},
                         .cached = {444},
+                        .cache_written = {555},
                         .cost = Money{11},
                         .price_source = "config"}));
 }

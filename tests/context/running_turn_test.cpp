@@ -296,6 +296,111 @@ int run_original(const fs::path& file, int turns) {
   return 0;
 }
 
+constexpr std::string_view kNoConversation =
+    "{\n\t\"model\": \"tiny\",   \"conversation\": [],\n\"other\": 1.0 }";
+
+// A conversation that begins: the file has settings only, in somebody's own spelling.
+class BegunConversation : public RunningTurn {
+ protected:
+  BegunConversation() { put(kNoConversation); }
+  Session begin(Store& store) {
+    Session session = full_session(id_.str());
+    session.info.state = SessionState::active;
+    must(store.offers().beginning->begin(session));
+    return session;
+  }
+  SessionId id_ = session_id("b0416d7c-2e49-4408-9615-e32c41d08738");
+};
+
+TEST_F(BegunConversation, ItsRefusedFirstQuestionLeavesTheFileAsItWas) {
+  const auto store = open();
+  const Session begun = begin(*store);
+  EXPECT_EQ(must(get(*store, id_)).info.title, begun.info.title);
+  EXPECT_TRUE(fails(store->offers().beginning->begin(begun), Code::conflict));
+  must(store->update(id_, {.title = "new"}));
+  ask(*store, "q");
+  must(take_back(*store, "q", Seq{0}));
+  EXPECT_EQ(bytes(), kNoConversation);
+  EXPECT_FALSE(is_beside());
+  EXPECT_EQ(must(open()->list({})).sessions.size(), 0U);
+  ask(*store, "again");
+  EXPECT_EQ(bytes(), kNoConversation);
+  EXPECT_EQ(must(answer(*store, "again")).head, Seq{2});
+  EXPECT_FALSE(is_beside());
+  const auto other = open();
+  EXPECT_EQ(must(get(*other, id_)).info.title, "new");
+  EXPECT_EQ(texts_in(*other), (Texts{"again", "re: again"}));
+  EXPECT_NE(bytes().find("\"other\": 1.0"), std::string::npos);
+}
+
+TEST_F(BegunConversation, IsThereWhenItsProcessDiesInTheFirstTurn) {
+  Session begun = begin(*open());
+  {
+    const auto store = open();
+    begun = begin(*store);
+    ask(*store, "q");
+  }
+  EXPECT_EQ(bytes(), kNoConversation);
+  const auto reader = must(open_context_store(file_, {.access = Access::read}));
+  EXPECT_EQ(texts_in(*reader), Texts{"q"});
+  const auto store = open();
+  Session found = must(get(*store, id_));
+  EXPECT_EQ(found.info.head, Seq{1});
+  EXPECT_TRUE(found.info.answering);
+  found.info.head = begun.info.head;
+  found.info.answering.reset();
+  found.info.updated_at = begun.info.updated_at;
+  found.config = begun.config;
+  found.usage = begun.usage;
+  EXPECT_EQ(found, begun);
+  EXPECT_TRUE(fails(store->offers().beginning->begin(full_session("other")), Code::unsupported))
+      << "what was asked is not lost for another";
+  must(answer(*store, "q"));
+  EXPECT_FALSE(is_beside());
+  EXPECT_EQ(texts_in(*open()), (Texts{"q", "re: q"}));
+}
+
+TEST_F(BegunConversation, MayBeTheFirstThingInANewFile) {
+  fs::remove(file_);
+  const auto store = open();
+  begin(*store);
+  ask(*store, "q");
+  EXPECT_FALSE(fs::exists(file_));
+  EXPECT_EQ(texts_in(*must(open_context_store(file_, {.access = Access::read}))), Texts{"q"});
+  must(answer(*store, "q"));
+  EXPECT_EQ(texts_in(*open()).size(), 2U);
+}
+
+TEST_F(BegunConversation, ThatIsDeletedIsGone) {
+  const auto store = open();
+  begin(*store);
+  must(store->offers().trash->purge(id_));
+  EXPECT_EQ(must(store->find(id_)), std::nullopt);
+  begin(*store);
+  ask(*store, "q");
+  must(store->offers().trash->purge(id_));
+  EXPECT_FALSE(is_beside());
+  EXPECT_EQ(bytes(), kNoConversation);
+}
+
+TEST_F(RunningTurn, IsVerifiedAndBackedUpWithItsFile) {
+  const auto store = open();
+  const std::int64_t before = must(store->offers().verifying->verify()).messages;
+  ask(*store, "q");
+  EXPECT_EQ(must(store->offers().verifying->verify()).messages, before + 1);
+  const fs::path copy = folder_.path() / "copy" / "kept.json";
+  must(store->offers().backup->backup(copy));
+  const auto kept = must(open_context_store(copy, {.access = Access::read}));
+  EXPECT_EQ(texts_in(*kept), texts_in(*store));
+  const fs::path mended = folder_.path() / "mended" / "kept.json";
+  EXPECT_EQ(must(store->offers().repair->repair_into(mended)).messages, before + 1);
+  EXPECT_EQ(texts_in(*must(open_context_store(mended))), texts_in(*store));
+  must(replace_file(beside_, "{\"answer\":\"a\",\"turn\":7}\n"));
+  const VerifyReport report = must(store->offers().verifying->verify());
+  ASSERT_EQ(report.damage.size(), 1U);
+  EXPECT_EQ(report.damage.at(0).where, beside_.native());
+}
+
 TEST_F(RunningTurn, TwoProcessesTearNoTurnApart) {
   constexpr int kTurns = 60;
   const pid_t original = in_child([this] { return run_original(file_, kTurns); });

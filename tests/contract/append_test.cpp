@@ -174,6 +174,7 @@ TEST_P(StoreContract, UsageIsSummedOncePerRequest) {
   Usage first = usage("req-1", 100, 10);
   first.reasoning = {7};
   first.cached = {50};
+  first.cache_written = {30};
   first.cost = Money{1'500};
   first.price_source = "config";
   first.extra = {{"tier", raw("1.0")}};
@@ -195,6 +196,12 @@ TEST_P(StoreContract, UsageIsSummedOncePerRequest) {
   expected.output = {12};
   EXPECT_EQ(found(id).usage, expected);
   reopen();
+  EXPECT_EQ(found(id).usage, expected);
+  Usage written = usage("req-4", 0, 0);
+  written.cache_written = {12};
+  append(id, {with_usage(written), with_usage(written)});
+  append(id, {with_usage(written)});
+  expected.cache_written = {42};
   EXPECT_EQ(found(id).usage, expected);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
@@ -43,8 +44,27 @@ fs::path ContextFiles::lock_file() const {
   return beside(file_, ".lock");
 }
 
-fs::path ContextFiles::partial_file(const SessionId& /*id*/) const {
+fs::path ContextFiles::held_file() const {
   return beside(file_, ".answer");
+}
+
+std::string ContextFiles::held_for(const fs::path& copy, std::string bytes) const {
+  const auto there = origin_of(copy);
+  if (!there) {
+    return bytes;
+  }
+  const auto member = [](const SessionId& id) {
+    return cat(R"("session":)", json::quoted(id.str()));
+  };
+  const std::string old = member(origin_.unnamed);
+  if (const auto at = bytes.find(old); at < bytes.find('\n')) {
+    bytes.replace(at, old.size(), member(there->unnamed));
+  }
+  return bytes;
+}
+
+fs::path ContextFiles::partial_file(const SessionId& /*id*/) const {
+  return held_file();
 }
 
 fs::path ContextFiles::trash_of(const SessionId& id) const {
@@ -107,12 +127,13 @@ Result<std::unique_ptr<Store>> open_context_store(const std::filesystem::path& f
                                                   const StoreOptions& options) {
   REPRISE_ASSIGN(const std::filesystem::path target, store::whole_path(file));
   REPRISE_ASSIGN(const bool has_file, is_there(target));
-  if (options.access == Access::read && !has_file) {
+  REPRISE_ASSIGN(store::context::Origin origin, store::context::origin_of(target));
+  auto files = std::make_unique<store::context::ContextFiles>(std::move(origin));
+  REPRISE_ASSIGN(const bool holds_turn, is_there(files->held_file()));
+  if (options.access == Access::read && !has_file && !holds_turn) {
     return fail(Code::not_found, cat("there is no file ", file.native()));
   }
-  REPRISE_ASSIGN(store::context::Origin origin, store::context::origin_of(target));
-  return store::make_document_store(
-      std::make_unique<store::context::ContextFiles>(std::move(origin)), options);
+  return store::make_document_store(std::move(files), options);
 }
 
 }  // namespace reprise

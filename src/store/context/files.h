@@ -29,6 +29,8 @@ class ContextFiles final : public SessionFiles {
     return {.many_sessions = false, .many_folders = false, .open_questions = false};
   }
   bool holds_whole_turns() const override { return true; }
+  std::filesystem::path held_file() const override;
+  std::string held_for(const std::filesystem::path& copy, std::string bytes) const override;
   std::string aside_suffix() const override;
   const std::filesystem::path& root() const override { return file_; }
   std::filesystem::path lock_file() const override;

@@ -20,6 +20,7 @@
 #include "reprise/store_offers.h"
 #include "store/file/documents.h"
 #include "store/file/file_session.h"
+#include "store/file/held_turn.h"
 #include "store/file/keep_aside.h"
 #include "store/file/session_files.h"
 #include "store/paths.h"
@@ -51,22 +52,61 @@ bool is_damaged(const Document& document) {
          });
 }
 
-// `fill` writes beside the target; what it wrote takes the target's name when all of it is there.
-Result<> appear(const fs::path& named, const std::function<Result<>(const fs::path&)>& fill) {
+fs::path with_suffix(fs::path file, std::string_view suffix) {
+  file += suffix;
+  return file;
+}
+
+// What stands beside a store of one file is named after it, and before it gets its name.
+Result<> move_beside(const fs::path& temporary, const fs::path& target) {
+  const std::string begin = cat(temporary.filename().native(), ".");
+  REPRISE_ASSIGN(const auto entries, list_if_there(folder_of(temporary)));
+  for (const fs::directory_entry& entry : entries) {
+    const std::string name = entry.path().filename().native();
+    if (name.starts_with(begin)) {
+      REPRISE_TRY(move_file(entry.path(), with_suffix(target, name.substr(begin.size() - 1))));
+    }
+  }
+  return {};
+}
+
+Result<> remove_with_beside(const fs::path& temporary) {
+  const std::string begin = cat(temporary.filename().native(), ".");
+  REPRISE_ASSIGN(const auto entries, list_if_there(folder_of(temporary)));
+  for (const fs::directory_entry& entry : entries) {
+    if (entry.path().filename().native().starts_with(begin)) {
+      REPRISE_TRY(remove_tree(entry.path()));
+    }
+  }
+  return remove_tree(temporary);
+}
+
+// `fill` writes beside the target, and is told both; what it wrote takes the target's name when all
+// of it is there.
+Result<> appear(
+    const fs::path& named,
+    const std::function<Result<>(const fs::path& place, const fs::path& target)>& fill) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
   REPRISE_ASSIGN(const bool is_taken, is_there(target));
   if (is_taken) {
     return fail(Code::conflict, cat(target.native(), " exists already"));
   }
   REPRISE_TRY(make_private_folders(folder_of(target)));
-  fs::path temporary = target;
-  temporary += cat(".", ::getpid(), ".tmp");
-  auto filled = fill(temporary);
+  const fs::path temporary = with_suffix(target, cat(".", ::getpid(), ".tmp"));
+  auto filled = fill(temporary, target);
   if (filled) {
+    filled = move_beside(temporary, target);
+  }
+  // A store that has nothing but what is held beside its file.
+  const auto has_file = is_there(temporary);
+  if (filled && !has_file) {
+    filled = std::unexpected(has_file.error());
+  }
+  if (filled && *has_file) {
     filled = move_file(temporary, target);
   }
   if (!filled) {
-    (void)remove_tree(temporary);
+    (void)remove_with_beside(temporary);
   }
   return filled;
 }
@@ -106,7 +146,26 @@ Result<VerifyReport> DocumentCare::verify() {
   for (const fs::path& file : files) {
     REPRISE_TRY(look_at(file, report));
   }
+  look_at_held_turn(report);
   return report;
+}
+
+// Of a turn that is not in its session's file yet.
+void DocumentCare::look_at_held_turn(VerifyReport& report) const {
+  const fs::path file = files_.held_file();
+  const auto turn = file.empty() ? Result<std::optional<HeldTurn>>() : read_held_turn(file);
+  if (!turn) {
+    const auto bytes = read_file(file, static_cast<std::int64_t>(kExcerptMax) * 1'000);
+    report.damage.push_back(
+        {file.native(), turn.error().message, bytes ? bytes->substr(0, kExcerptMax) : ""});
+    return;
+  }
+  const auto session =
+      *turn ? documents_.find((*turn)->session) : Result<std::optional<Documents::Found>>();
+  if (session && *session) {
+    report.sessions += (*session)->is_begun ? 1 : 0;
+    report.messages += (*session)->session->stored.session.info.head.value - (*turn)->first.value;
+  }
 }
 
 // The place that the file has in a copy of the store.
@@ -153,9 +212,15 @@ Result<> DocumentCare::repair(const fs::path& file, const fs::path& target, Veri
 Result<VerifyReport> DocumentCare::repair_into(const fs::path& target) {
   VerifyReport report;
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
-  const auto fill = [&](const fs::path& place) -> Result<> {
+  const auto fill = [&](const fs::path& place, const fs::path& last) -> Result<> {
     for (const fs::path& file : files) {
       REPRISE_TRY(repair(file, inside(place, file), report));
+    }
+    look_at_held_turn(report);
+    const fs::path held = files_.held_file();
+    if (const auto bytes = held.empty() ? Result<std::string>() : read_file(held);
+        bytes && !bytes->empty()) {
+      REPRISE_TRY(write_file(inside(place, held), files_.held_for(last, *bytes)));
     }
     return {};
   };
@@ -165,7 +230,13 @@ Result<VerifyReport> DocumentCare::repair_into(const fs::path& target) {
 
 Result<DocumentCare::State> DocumentCare::state() const {
   State state;
-  REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
+  REPRISE_ASSIGN(std::vector<fs::path> files, files_.files());
+  if (const fs::path held = files_.held_file(); !held.empty()) {
+    REPRISE_ASSIGN(const bool holds_turn, is_there(held));
+    if (holds_turn) {
+      files.push_back(held);
+    }
+  }
   for (const fs::path& file : files) {
     // Of a folder or a link there are no bytes to save.
     REPRISE_ASSIGN(const FileKind kind, kind_of(file));
@@ -178,7 +249,8 @@ Result<DocumentCare::State> DocumentCare::state() const {
   return state;
 }
 
-Result<> DocumentCare::copy_all(const State& state, const fs::path& place) const {
+Result<> DocumentCare::copy_all(const State& state, const fs::path& place,
+                                const fs::path& target) const {
   for (const auto& [file, identity] : state) {
     auto bytes = read_file(file);
     if (!bytes && bytes.error().code == Code::not_found) {
@@ -187,7 +259,9 @@ Result<> DocumentCare::copy_all(const State& state, const fs::path& place) const
     if (!bytes) {
       return std::unexpected(std::move(bytes).error());
     }
-    REPRISE_TRY(write_file(inside(place, file), *bytes));
+    const bool is_held = file == files_.held_file();
+    REPRISE_TRY(write_file(inside(place, file),
+                           is_held ? files_.held_for(target, *std::move(bytes)) : *bytes));
   }
   return {};
 }
@@ -195,15 +269,15 @@ Result<> DocumentCare::copy_all(const State& state, const fs::path& place) const
 // Takes no lock, for the store may be one that can only be read: what was copied counts when
 // nothing has changed meanwhile.
 Result<> DocumentCare::backup(const fs::path& target) {
-  return appear(target, [&](const fs::path& place) -> Result<> {
+  return appear(target, [&](const fs::path& place, const fs::path& last) -> Result<> {
     for (int tries = 0; tries < kCopyTries; ++tries) {
       REPRISE_ASSIGN(const State before, state());
-      REPRISE_TRY(copy_all(before, place));
+      REPRISE_TRY(copy_all(before, place, last));
       REPRISE_ASSIGN(const State after, state());
       if (before == after) {
         return {};
       }
-      REPRISE_TRY(remove_tree(place));
+      REPRISE_TRY(remove_with_beside(place));
     }
     return fail(Code::busy, cat(files_.root().native(), " changes faster than it can be copied"));
   });

@@ -26,7 +26,10 @@ class DocumentCare final : public Repair, public Backup {
   // What the store consists of at one moment.
   using State = std::map<std::filesystem::path, FileIdentity>;
   Result<State> state() const;
-  Result<> copy_all(const State& state, const std::filesystem::path& place) const;
+  // Into `place`, which will be called `target`.
+  Result<> copy_all(const State& state, const std::filesystem::path& place,
+                    const std::filesystem::path& target) const;
+  void look_at_held_turn(VerifyReport& report) const;
   Result<> look_at(const std::filesystem::path& file, VerifyReport& report);
   Result<> repair(const std::filesystem::path& file, const std::filesystem::path& target,
                   VerifyReport& report);

@@ -155,17 +155,32 @@ class DocumentSignatures final : public Signatures {
   Documents& documents_;
 };
 
+class DocumentBeginning final : public Beginning {
+ public:
+  explicit DocumentBeginning(Documents& documents) : documents_(documents) {}
+
+  Result<> begin(const Session& session) override {
+    REPRISE_TRY(check_new_session(session));
+    return documents_.begin(new_file_session(session));
+  }
+
+ private:
+  Documents& documents_;
+};
+
 }  // namespace
 
 struct DocumentParts::Parts {
   Parts(const SessionFiles& files, Documents& documents, const DocumentOffers& can)
-      : rewriting(files, documents),
+      : beginning(documents),
+        rewriting(files, documents),
         partials(files, documents),
         todos(documents),
         trash(documents),
         signatures(documents),
         care(files, documents),
-        offers{.rewriting = can.rewriting ? &rewriting : nullptr,
+        offers{.beginning = files.holds_whole_turns() ? &beginning : nullptr,
+               .rewriting = can.rewriting ? &rewriting : nullptr,
                .partials = can.partials ? &partials : nullptr,
                .todos = can.todos ? &todos : nullptr,
                .trash = &trash,
@@ -174,6 +189,7 @@ struct DocumentParts::Parts {
                .repair = &care,
                .backup = &care} {}
 
+  DocumentBeginning beginning;
   DocumentRewriting rewriting;
   DocumentPartials partials;
   DocumentTodos todos;

@@ -52,12 +52,7 @@ class DocumentStore final : public Store {
 
 Result<> DocumentStore::create(const Session& session) {
   REPRISE_TRY(check_new_session(session));
-  FileSession file{.stored = {.session = session}};
-  Session& stored = file.stored.session;
-  stored.info.head = {};
-  stored.info.answering.reset();
-  stored.usage = {};
-  return documents_.add(std::move(file));
+  return documents_.add(new_file_session(session));
 }
 
 Result<std::optional<Session>> DocumentStore::find(const SessionId& id) {

@@ -76,6 +76,7 @@ class DocumentWriter {
   }
 
   Result<Appended> finish(Documents& documents) {
+    REPRISE_ASSIGN(begun_, documents.spell_begun(id_));
     REPRISE_TRY(documents.edit(id_, [this](FileSession& file) { return change(file); }));
     const auto& ended = write_.options.end_partial;
     const auto& begun = write_.options.begin_partial;
@@ -154,7 +155,7 @@ class DocumentWriter {
 
   Result<> hold(const OperationId& answer, Seq first) {
     if (!held_) {
-      held_ = HeldTurn{.session = id_, .first = first, .batches = {}};
+      held_ = HeldTurn{.session = id_, .first = first, .batches = {}, .begun = begun_};
     }
     HeldBatch batch{.messages = write_.messages,
                     .options = {.operation = write_.options.operation,
@@ -174,6 +175,7 @@ class DocumentWriter {
   const SessionId& id_;
   DocumentWrite write_;
   std::optional<HeldTurn> held_;
+  std::string begun_;
   Appended appended_{};
   bool runs_beside_ = false;
 };

@@ -69,6 +69,15 @@ void EncodedMessages::cut(std::int64_t messages) {
   signed_as.clear();
 }
 
+FileSession new_file_session(const Session& session) {
+  FileSession file{.stored = {.session = session}};
+  Session& stored = file.stored.session;
+  stored.info.head = {};
+  stored.info.answering.reset();
+  stored.usage = {};
+  return file;
+}
+
 void add_message(StoredSession& stored, Message message) {
   SessionInfo& info = stored.session.info;
   message.seq = info.head;
@@ -138,7 +147,7 @@ Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId&
   for (int tries = 1;; ++tries) {
     REPRISE_ASSIGN(const auto file, files_.find_file(id));
     if (!file) {
-      return std::nullopt;
+      return find_begun(id);
     }
     auto document = load(*file);
     if (!document && document.error().code == Code::not_found && tries < kTries) {
@@ -152,7 +161,7 @@ Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId&
     }
     const auto place = place_of(*document->document, id);
     if (place == document->document->sessions.end()) {
-      return std::nullopt;
+      return find_begun(id);
     }
     return Found{*file, *document, &*place};
   }
@@ -208,10 +217,10 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
     return std::unexpected(no_session(id));
   }
   const Found& found = *there;
-  const Document& before = *found.loaded.document;
-  Document document = before;
+  REPRISE_ASSIGN(Draft draft, draft_of(found));
+  Document& document = draft.document;
   const auto index =
-      static_cast<std::size_t>(std::distance(before.sessions.begin(), place_of(before, id)));
+      static_cast<std::size_t>(std::distance(document.sessions.cbegin(), place_of(document, id)));
   FileSession& session = document.sessions[index];
   session.stored.log = std::make_shared<Log>(*session.stored.log);  // readers may hold the old one
   REPRISE_ASSIGN(const Outcome outcome, edit(session));
@@ -219,7 +228,7 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
     REPRISE_TRY(sync_places(found.file, session.stored));
     return true;
   }
-  if (outcome == Outcome::held) {
+  if (outcome == Outcome::held || (found.is_begun && keep_begun(id, session))) {
     return true;
   }
   const fs::path place = home_of(session.stored);
@@ -233,12 +242,19 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
   if (trust == Trust::signature) {
     REPRISE_TRY(check_signature(found));
   }
-  const Target target{found.file, found.loaded.identity};
-  if (place == found.file) {
-    return write(target, std::move(document));
+  const Target target{found.file, draft.identity};
+  const auto put = [&] {
+    if (place == found.file) {
+      return write(target, std::move(document));
+    }
+    return files_.is_folder() ? move_file_of(found, place, std::move(document))
+                              : move(target, place, std::move(document), index);
+  };
+  REPRISE_ASSIGN(const bool done, put());
+  if (done && found.is_begun) {
+    forget_begun(id);
   }
-  return files_.is_folder() ? move_file_of(found, place, std::move(document))
-                            : move(target, place, std::move(document), index);
+  return done;
 }
 
 Result<> Documents::add(FileSession session) {
@@ -268,6 +284,10 @@ Result<> Documents::remove(const SessionId& id) {
   return retry([&]() -> Result<bool> {
     REPRISE_ASSIGN(const Found found, get(id));
     REPRISE_TRY(remove_partial(files_.partial_file(id)));
+    if (found.is_begun) {
+      forget_begun(id);
+      return true;
+    }
     if (files_.is_folder()) {
       REPRISE_TRY(remove_file(found.file));
       return true;

@@ -24,11 +24,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/lock_file.h"
 #include "base/reserve.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
+#include "reprise/session.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/file/file_session.h"
@@ -64,6 +66,7 @@ class Documents {
     std::filesystem::path file;
     Loaded loaded;
     const FileSession* session;
+    bool is_begun = false;  // and not in the file
   };
   // With the turn that is held beside the file.
   Result<std::optional<Found>> find(const SessionId& id);
@@ -88,6 +91,12 @@ class Documents {
   Result<> edit(const SessionId& id, const Edit& edit, Trust trust = Trust::signature);
   // conflict when the id exists.
   Result<> add(FileSession session);
+  // The same for a session that goes into the file with its first turn (where the store holds whole
+  // turns): until then it stands beside the file, with what is held of that turn, and before that
+  // in memory. A turn that comes to nothing leaves no trace.
+  Result<> begin(FileSession session);
+  // As it stands beside the file; "" for a session that was not begun here.
+  Result<std::string> spell_begun(const SessionId& id);
   Result<> remove(const SessionId& id);
   // Deleting: on a full disk with the room that is kept for it.
   Result<> make_room(const std::function<Result<>()>& work) {
@@ -105,6 +114,17 @@ class Documents {
   };
 
   Result<std::optional<Found>> find_in_file(const SessionId& id);
+  Result<std::optional<Found>> find_begun(const SessionId& id);
+  Result<FileSession> read_begun(const std::string& json) const;
+  bool keep_begun(const SessionId& id, const FileSession& changed);
+  void forget_begun(const SessionId& id);
+  void add_begun(std::vector<SessionInfo>& infos);
+  // A document to be written, and the file as it was when it was read.
+  struct Draft {
+    Document document;
+    std::optional<FileIdentity> identity;
+  };
+  Result<Draft> draft_of(const Found& found);
   // Before a session moves: its turn goes into the file, as its place beside it is not its own.
   Result<> take_in_held_turn(FileSession& session) const;
   std::shared_ptr<const Document> cached(const std::filesystem::path& file,
@@ -136,6 +156,7 @@ class Documents {
   Known cache_;
   Known written_;  // the last thing that this object wrote, of the sessions that it changed
   std::set<SessionId> changed_;
+  std::map<SessionId, FileSession> begun_;
   std::map<std::filesystem::path, FileIdentity> proven_;  // whose signatures did not fail
 };
 

@@ -48,6 +48,7 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
       damage.push_back(*document.aside);
     }
   }
+  add_begun(all);
   return all;
 }
 

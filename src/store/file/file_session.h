@@ -58,6 +58,9 @@ struct FileSession {
   std::vector<SpelledPart> spelled = {};
 };
 
+// Of what a session is created with, what does not follow from its messages.
+FileSession new_file_session(const Session& session);
+
 // Appends a message as it was read: numbers it, counts its usage. For decoders.
 void add_message(StoredSession& stored, Message message);
 

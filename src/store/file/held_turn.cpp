@@ -54,7 +54,7 @@ class TurnReader {
     if (!whole || !session_) {
       return std::nullopt;
     }
-    return HeldTurn{*std::move(session_), first_, std::move(batches_)};
+    return HeldTurn{*std::move(session_), first_, std::move(batches_), std::move(begun_)};
   }
 
  private:
@@ -75,6 +75,9 @@ class TurnReader {
     }
     if (name == "first") {
       return scanner_.integer(first_.value);
+    }
+    if (std::string_view raw; name == "begun") {
+      return scanner_.raw(raw) && !(begun_ = raw).empty();
     }
     if (name == "turn") {
       return scanner_.array([this] {
@@ -121,6 +124,7 @@ class TurnReader {
   std::optional<SessionId> session_;
   Seq first_;
   std::vector<HeldBatch> batches_;
+  std::string begun_;
 };
 
 std::string_view first_line(std::string_view text) {
@@ -135,6 +139,11 @@ bool HeldTurn::says_something() const {
 }
 
 Result<std::optional<HeldTurn>> read_held_turn(const fs::path& file, const SessionId& session) {
+  REPRISE_ASSIGN(auto turn, read_held_turn(file));
+  return turn && turn->session == session ? std::move(turn) : std::nullopt;
+}
+
+Result<std::optional<HeldTurn>> read_held_turn(const fs::path& file) {
   auto bytes = read_file(file);
   if (!bytes && bytes.error().code == Code::not_found) {
     return std::nullopt;
@@ -148,14 +157,18 @@ Result<std::optional<HeldTurn>> read_held_turn(const fs::path& file, const Sessi
   if (!turn) {
     return fail(Code::corrupt, cat(file.native(), ": its first line cannot be read"));
   }
-  return turn->session == session ? std::move(turn) : std::nullopt;
+  return turn;
 }
 
 Result<> write_held_turn(const fs::path& file, const HeldTurn& turn, const OperationId& answer,
                          bool has_begun) {
   const std::string start = cat(R"({"answer":)", json::quoted(answer.str()), ",");
   std::string text = cat(start, R"("session":)", json::quoted(turn.session.str()), R"(,"first":)",
-                         turn.first.value, R"(,"turn":)");
+                         turn.first.value);
+  if (!turn.begun.empty()) {
+    text += cat(R"(,"begun":)", turn.begun);
+  }
+  text += R"(,"turn":)";
   json::ArrayWriter array(text);
   for (const HeldBatch& batch : turn.batches) {
     array.item();

@@ -8,10 +8,13 @@
 //
 //   {"answer":"NAME","session":"ID","first":SEQ,"turn":[{"operation","messages","end","begin"},…]}
 //
-// Readers see it behind what the file has. It is durable like the file.
+// Readers see it behind what the file has. It is durable like the file. The first turn of a session
+// that was begun brings that session along, which is not in the file either: as a file of the
+// format that holds nothing else, in a member "begun".
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "reprise/error.h"
@@ -32,6 +35,7 @@ struct HeldTurn {
   SessionId session;
   Seq first;  // of its first message, as it was acknowledged
   std::vector<HeldBatch> batches;
+  std::string begun = {};  // the session that begins with it, as JSON; "" for one in the file
 
   bool says_something() const;
 };
@@ -39,6 +43,8 @@ struct HeldTurn {
 // nullopt where no turn is held for this session. corrupt when what is there cannot be read.
 Result<std::optional<HeldTurn>> read_held_turn(const std::filesystem::path& file,
                                                const SessionId& session);
+// The same for whatever session it is.
+Result<std::optional<HeldTurn>> read_held_turn(const std::filesystem::path& file);
 
 // `answer` is the one that runs by now; its pieces stay, unless it has only just begun. Durable on
 // disk.

@@ -48,6 +48,12 @@ class SessionFiles {
   virtual bool is_folder() const { return false; }
   // The file holds whole turns only: one that runs is held beside it (held_turn.h).
   virtual bool holds_whole_turns() const { return false; }
+  // Then it is this one, of the only session there is.
+  virtual std::filesystem::path held_file() const { return {}; }
+  // Its bytes as they belong beside a copy of the store: a session may be named by its place.
+  virtual std::string held_for(const std::filesystem::path& /*copy*/, std::string bytes) const {
+    return bytes;
+  }
   // Where writers queue. Beside the root or in it; never a file of the format.
   virtual std::filesystem::path lock_file() const = 0;
   virtual std::filesystem::path partial_file(const SessionId& id) const = 0;

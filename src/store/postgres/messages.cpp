@@ -125,7 +125,7 @@ Query append_query(const Key& key, const Batch& batch, const Names& counted, Hel
 }
 
 // What stands in other tables.
-std::vector<Query> queries_beside(const Key& key, const Batch& batch) {
+std::vector<Query> queries_beside(const Key& key, const Batch& batch, const Names& counted) {
   std::vector<Query> queries;
   queries.reserve(batch.parts.size());
   for (const Batch::Part& part : batch.parts) {
@@ -134,6 +134,9 @@ std::vector<Query> queries_beside(const Key& key, const Batch& batch) {
   }
   if (!batch.blobs.empty()) {
     queries.push_back({kInsertBlobRefs, values_of(key, batch.operation, batch.blobs)});
+  }
+  if (const TokenCount written = count(batch, counted).usage.cache_written; written.value != 0) {
+    queries.push_back({kAddCacheWritten, values_of(key, batch.operation, written.value)});
   }
   if (batch.options.end_partial) {
     queries.push_back(
@@ -149,7 +152,7 @@ Appended appended_at(std::int64_t first, const Batch& batch) {
 // nullopt when something is in the way: it has happened before, or may not happen as things are.
 Result<std::optional<Appended>> append_at_once(Connection& connection, const Key& key,
                                                const Batch& batch) {
-  std::vector<Query> queries = queries_beside(key, batch);
+  std::vector<Query> queries = queries_beside(key, batch, {});
   const bool is_alone = queries.empty();
   queries.insert(queries.begin(), append_query(key, batch, {}, Held::no));
   if (!is_alone) {
@@ -217,7 +220,7 @@ Result<Appended> append_and_commit(Connection& connection, const Key& key, const
   const std::size_t append_at = before.size();
   std::vector<Query> queries = std::move(before);
   queries.push_back(append_query(key, batch, counted, Held::yes));
-  auto beside = queries_beside(key, batch);
+  auto beside = queries_beside(key, batch, counted);
   queries.insert(queries.end(), std::make_move_iterator(beside.begin()),
                  std::make_move_iterator(beside.end()));
   queries.push_back({kCommit});

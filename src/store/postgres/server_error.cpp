@@ -72,8 +72,11 @@ Error connect_error(std::string_view message) {
     return message.find(words) != std::string_view::npos;
   };
   Error error{Code::io, one_line(message)};
-  if (says("SSL was required")) {
-    error.message += "; a password goes to another machine only over TLS, or with --insecure";
+  if (says("SSL was required") || says("root certificate") || says("certificate verify failed") ||
+      says("server certificate for")) {
+    error.message +=
+        "; a password goes to another machine only over TLS with a certificate that can be checked "
+        "(sslrootcert=FILE), or with --insecure";
   } else if (says("password") || says("authentication") || says("no pg_hba.conf entry") ||
              says("role \"")) {
     error.code = Code::unauthorized;

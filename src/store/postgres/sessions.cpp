@@ -91,6 +91,7 @@ Usage read_usage(const Rows& rows, int column) {
     usage.cost = Money{*cost};
   }
   usage.price_source = rows.text(0, column + 5);
+  usage.cache_written.value = rows.integer(0, column + 6);
   return usage;
 }
 
@@ -224,12 +225,10 @@ Result<Locked> lock_session(Connection& connection, const Key& key,
   if (head.empty()) {
     return std::unexpected(store::no_session(key.id));
   }
-  constexpr int kUsageAt = 4;
   Locked locked{.head = Seq{head.integer(0, 0)},
                 .branch = head.integer(0, 1),
                 .answer = head.find_text(0, 2),
                 .state = state_of(head.integer(0, 3)),
-                .usage = read_usage(head, kUsageAt),
                 .rows = {}};
   locked.rows.assign(std::make_move_iterator(rows.begin() + 2),
                      std::make_move_iterator(rows.end()));

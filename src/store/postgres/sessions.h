@@ -59,7 +59,6 @@ struct Locked {
   std::int64_t branch = 0;
   std::optional<std::string> answer = {};
   SessionState state = SessionState::active;
-  Usage usage = {};
   std::vector<Rows> rows = {};  // of the statements
 };
 Result<Locked> lock_session(Connection& connection, const Key& key,

@@ -35,6 +35,7 @@ constexpr std::string_view kStatements[] = {
     kFindRequests,
     kInsertMessagePart,
     kInsertBlobRefs,
+    kAddCacheWritten,
     kDeleteDeltas,
     kInsertBranch,
     kMoveToBranch,

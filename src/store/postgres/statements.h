@@ -56,16 +56,17 @@ inline constexpr std::string_view kUpdateHead =
 inline constexpr std::string_view kFindSession =
     "SELECT" REPRISE_INFO_COLUMNS
     ", h.input_tokens, h.output_tokens, h.reasoning_tokens,"
-    " h.cached_tokens, h.cost_nanos, h.price_source"
+    " h.cached_tokens, h.cost_nanos, h.price_source, coalesce(o.first_seq, 0)"
     " FROM reprise_heads AS h JOIN reprise_sessions AS s"
     " ON s.tenant = h.tenant AND s.session_id = h.session_id"
+    " LEFT JOIN reprise_once AS o ON o.tenant = h.tenant AND o.session_id = h.session_id"
+    " AND o.name = 'sum:cache_written'::bytea"
     " WHERE h.tenant = $1::text AND h.session_id = $2::text";
 inline constexpr std::string_view kFindState =
     "SELECT state FROM reprise_heads WHERE tenant = $1::text AND session_id = $2::text";
 // Whoever changes a session holds its head until the end of the transaction.
 inline constexpr std::string_view kLockHead =
-    "SELECT head, branch, answer, state, input_tokens, output_tokens, reasoning_tokens,"
-    " cached_tokens, cost_nanos, price_source"
+    "SELECT head, branch, answer, state"
     " FROM reprise_heads WHERE tenant = $1::text AND session_id = $2::text FOR UPDATE";
 
 // Values: parts of a session that may be large, by name.
@@ -133,6 +134,14 @@ inline constexpr std::string_view kInsertBlobRefs =
     " FROM reprise_once AS o CROSS JOIN unnest($4::bytea[]) AS u(hash)"
     " WHERE o.tenant = $1::text AND o.session_id = $2::text AND o.name = $3::bytea"
     " ON CONFLICT DO NOTHING";
+// 4 tokens. Few requests write to a provider's cache, so that sum is a row of its own. It stays at
+// the end of its range.
+inline constexpr std::string_view kAddCacheWritten =
+    "INSERT INTO reprise_once AS sum(tenant, session_id, name, first_seq, head)"
+    " SELECT o.tenant, o.session_id, 'sum:cache_written'::bytea, $4::int8, 0 FROM reprise_once AS o"
+    " WHERE o.tenant = $1::text AND o.session_id = $2::text AND o.name = $3::bytea"
+    " ON CONFLICT(tenant, session_id, name) DO UPDATE SET first_seq ="
+    " least(sum.first_seq::numeric + excluded.first_seq::numeric, 9223372036854775807)::int8";
 // 4 the answer that has ended.
 inline constexpr std::string_view kDeleteDeltas =
     "DELETE FROM reprise_deltas WHERE tenant = $1::text AND session_id = $2::text"

@@ -172,8 +172,14 @@ Result<> require_tls(Parameters& server) {
                                "use TLS, or --insecure"))
                : Result<>();
   }
+  if (mode == "require") {  // said on purpose; the others are what libpq does by itself
+    return fail(
+        Code::unauthorized,
+        "a password is not sent to another machine with sslmode=require, which lets anybody "
+        "answer; use sslmode=verify-full and sslrootcert=FILE, or --insecure");
+  }
   if (!mode.starts_with("verify-")) {
-    set(server, "sslmode", "require");
+    set(server, "sslmode", "verify-full");
   }
   return {};
 }

@@ -34,8 +34,8 @@ void append_option(Parameters& parameters, std::string_view option);
 // Which servers the URL reaches, to be compared; "" for what is no such URL.
 std::string servers_in(std::string_view url);
 
-// A password may be sent to this server: it is this machine's, or TLS is required of it from now
-// on. unauthorized where the URL says that it does without.
+// A password may be sent to this server: it is this machine's, or from now on it must prove with a
+// certificate that it is the one that is named. unauthorized where the URL says that it need not.
 Result<> require_tls(Parameters& server);
 
 // invalid_argument for what is no such URL.

@@ -29,7 +29,7 @@ namespace {
 
 struct Now {  // of the session, before the batch
   Seq head;
-  Usage usage;
+  Usage usage;                        // but for cache_written, which is what the batch adds
   std::int64_t tokens_before = 0;     // in `usage`, when it was read
   std::optional<std::string> answer;  // the running answer's row
   Time updated_at;
@@ -121,6 +121,19 @@ Result<> count_usage(Connection& connection, const SessionId& id, const Message&
   }
   store::add_usage(sum, *message.usage);
   return {};
+}
+
+// Few requests write to a cache, so that sum is a row of its own, which older databases have room
+// for, too. It stays at the end of its range.
+Result<> add_cache_written(Connection& connection, const SessionId& id, TokenCount tokens) {
+  if (tokens.value == 0) {
+    return {};
+  }
+  return connection.run(
+      "INSERT INTO reprise_once(session_id, name, first) VALUES(?, 'sum:cache_written', ?)"
+      " ON CONFLICT(session_id, name) DO UPDATE SET"
+      " first = min(first + excluded.first, 9223372036854775807)",
+      id.str(), tokens.value);
 }
 
 constexpr std::string_view kMoveHead =
@@ -242,6 +255,7 @@ Result<Appended> write_batch(Connection& connection, const SessionId& id, Seq fi
     }
     REPRISE_TRY(move_head(connection, id, appended.head,
                           activity_after(now.updated_at, batch.messages), now));
+    REPRISE_TRY(add_cache_written(connection, id, now.usage.cache_written));
     REPRISE_TRY(insert_batch(connection, id, first, batch));
   }
   REPRISE_TRY(change_answer(connection, id, batch.options));

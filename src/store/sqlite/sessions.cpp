@@ -27,7 +27,8 @@ namespace {
 constexpr int kRestAt = 17;
 constexpr std::string_view kRestColumns =
     ", s.input_tokens, s.output_tokens, s.reasoning_tokens, s.cached_tokens, s.cost_nanos,"
-    " s.price_source, s.config, s.response_chain, s.extra, s.system_prompt, p.prompts";
+    " s.price_source, s.config, s.response_chain, s.extra, s.system_prompt, p.prompts,"
+    " (SELECT first FROM reprise_once WHERE session_id = s.id AND name = 'sum:cache_written')";
 
 Usage read_usage(const Statement& row) {
   Usage usage;
@@ -39,6 +40,7 @@ Usage read_usage(const Statement& row) {
     usage.cost = Money{row.integer(kRestAt + 4)};
   }
   usage.price_source = row.text(kRestAt + 5);
+  usage.cache_written.value = row.integer(kRestAt + 11);
   return usage;
 }
 
