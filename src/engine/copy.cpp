@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "engine/copy_reduce.h"
 #include "engine/history.h"
@@ -38,18 +39,10 @@ constexpr std::int64_t kBatchBytes = 512 << 10;
 constexpr std::size_t kNameMax = 100;
 constexpr std::string_view kKeepsResponses = "openai-responses";
 
-// FNV-1a: ids may be longer than an operation id has room for.
-std::string digest(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  }
-  return std::to_string(hash);
-}
-
 Result<OperationId> operation_for(const SessionId& id, Seq at, std::size_t count) {
+  // Ids may be longer than an operation id has room for.
   return OperationId::parse(
-      cat("copy:", id.str().substr(0, kNameMax), ":", digest(id.str()), ":", at.value, ":", count));
+      cat("copy:", id.str().substr(0, kNameMax), ":", fnv1a(id.str()), ":", at.value, ":", count));
 }
 
 // An answer that can be continued from by its id alone.
@@ -96,9 +89,7 @@ class Copy {
     const bool is_archived = present && present->info.state == SessionState::archived;
     if (copied_.fate != CopyFate::conflict && !is_archived) {
       REPRISE_TRY(beside(reduced));
-      if (copied_.fate == CopyFate::copied) {
-        REPRISE_TRY(compare(session));
-      }
+      REPRISE_TRY(compare(session));
       REPRISE_TRY(archive(session.info));
     }
     copied_.losses.assign(losses_.begin(), losses_.end());
@@ -175,7 +166,9 @@ class Copy {
         at_target = at_target.next(std::ssize(last));
       }
     } while (at < source_head);
-    return append(std::move(last), Durability::disk);
+    REPRISE_TRY(append(std::move(last), Durability::disk));
+    is_ahead_ = at_target < target_head_;
+    return {};
   }
 
   Result<bool> is_same(const std::vector<Message>& batch, Seq at_target, std::size_t count) {
@@ -254,7 +247,8 @@ class Copy {
     return {};
   }
 
-  // What the target made of the session: nothing is lost without a word.
+  // What the target made of the session, and what was changed since it was copied first: nothing is
+  // lost without a word.
   Result<> compare(const Session& source) {
     REPRISE_ASSIGN(const Session there, get(target_, id_));
     const SessionInfo& from = source.info;
@@ -270,14 +264,14 @@ class Copy {
     note(from.model == to.model, "the model");
     note(from.working_dir == to.working_dir, "the folder");
     note(from.created_at == to.created_at, "when it began");
-    note(from.updated_at == to.updated_at, "when it was last active");
+    note(is_ahead_ || from.updated_at == to.updated_at, "when it was last active");
     note(from.closed_at == to.closed_at, "when it was closed");
     note(from.forked_from == to.forked_from, "that it is a fork");
     note(from.state != SessionState::active || to.state == from.state, "that it was active");
     note(from.state != SessionState::closed || to.state == from.state, "that it was closed");
     note(source.system_prompt == there.system_prompt, "the system prompt");
     note(source.config == there.config, "the session's settings");
-    note(source.usage == there.usage, "the sums of usage");
+    note(is_ahead_ || source.usage == there.usage, "the sums of usage");
     note(source.prompt_history == there.prompt_history, "the prompt history");
     note(source.extra == there.extra, "fields of other programs");
     return {};
@@ -397,6 +391,7 @@ class Copy {
   StoreHolds holds_;
   std::stop_token stop_;
   Seq target_head_;
+  bool is_ahead_ = false;  // the target has gone on by itself
   CopiedSession copied_;
   Losses losses_;
 };

@@ -231,11 +231,23 @@ TEST_F(Copying, ContinuesWhatHasGrown) {
   EXPECT_EQ(get(*target_, id_)->response_chain.size(), 2U);
 }
 
+TEST_F(Copying, ListsWhatAnUpdateDoesNotCarry) {
+  copy(*target_);
+  ASSERT_TRUE(source_->update(id_, {.title = "new", .mode = "plan"}));
+  EXPECT_THAT(copy(*target_).losses, ElementsAre("the mode", "the title"));
+  ASSERT_TRUE(source_->append(id_, {message(role::kUser, "more", 99)}, {}));
+  const CopiedSession continued = copy(*target_);
+  EXPECT_EQ(continued.fate, CopyFate::continued);
+  EXPECT_THAT(continued.losses, ElementsAre("the mode", "the title"));
+}
+
 TEST_F(Copying, LeavesATargetThatIsAhead) {
   add(*source_, id_, 0, 2, "text ");
   copy(*target_);
   add(*target_, id_, 2, 4, "more ");
-  EXPECT_EQ(copy(*target_).fate, CopyFate::unchanged);
+  const CopiedSession copied = copy(*target_);
+  EXPECT_EQ(copied.fate, CopyFate::unchanged);
+  EXPECT_THAT(copied.losses, IsEmpty()) << "it has more, and nothing is missing";
   EXPECT_EQ(get(*target_, id_)->info.head, Seq{4});
 }
 

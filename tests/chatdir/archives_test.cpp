@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
@@ -116,15 +117,19 @@ TEST(ChatArchive, IsACompleteChatAndComesBackAsItWas) {
   EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::invalid_argument));
 }
 
-// "PATH MODE TIME" of everything in a chat but its locks, and of its folders.
+// "PATH MODE TIME" of a chat's folder, and of everything in it but its locks.
 Texts facts_in(const fs::path& chat) {
   Texts facts;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(chat)) {
+  const auto add = [&](const fs::path& path) {
     struct stat status{};
-    if (entry.path().filename() != ".lock" && ::stat(entry.path().c_str(), &status) == 0) {
-      facts.push_back(cat(fs::relative(entry.path(), chat).native(), " ", status.st_mode, " ",
+    if (path.filename() != ".lock" && ::stat(path.c_str(), &status) == 0) {
+      facts.push_back(cat(fs::relative(path, chat).native(), " ", status.st_mode, " ",
                           status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec));
     }
+  };
+  add(chat);
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(chat)) {
+    add(entry.path());
   }
   std::ranges::sort(facts);
   return facts;
@@ -137,11 +142,13 @@ TEST(ChatArchive, KeepsTimesModesAndEmptyFolders) {
   fs::create_directories(chat / "empty" / "inner");
   fs::permissions(chat / "input.md", fs::perms(0644));
   fs::permissions(chat / "steps" / "001", fs::perms(0750));
+  fs::permissions(chat, fs::perms(0751));
   fs::permissions(chat / "steps" / "001" / "response.json", fs::perms(0640));
   const std::array<timespec, 2> long_ago = {timespec{.tv_sec = 1'000'000'001, .tv_nsec = 1},
                                             timespec{.tv_sec = 1'000'000'001, .tv_nsec = 23456789}};
-  for (const fs::path& path : {chat / "prompt.md", chat / "messages.jsonl",
-                               chat / "steps/001/response.json", chat / "steps", chat / "empty"}) {
+  for (const fs::path& path :
+       {chat / "prompt.md", chat / "messages.jsonl", chat / "steps/001/response.json",
+        chat / "steps", chat / "empty", chat}) {
     ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), long_ago.data(), 0), 0);
   }
   const auto store = directory.open();
@@ -418,11 +425,7 @@ class InterruptedArchive : public testing::Test {
   };
   LogEnd end_of_log() const {
     const std::string& log = chat_.at("messages.jsonl");
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    for (const char c : log.substr(log.size() - 64)) {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-    }
-    return {log.size(), hash};
+    return {log.size(), fnv1a(std::string_view(log).substr(log.size() - 64))};
   }
 };
 

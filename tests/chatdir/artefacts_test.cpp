@@ -4,12 +4,15 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
+#include "engine/copy.h"
 #include "reprise/error.h"
+#include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
@@ -86,8 +89,7 @@ TEST(ChatArtefacts, LeaveTheRecordAlone) {
   const auto store = directory.open();
   must(store->create(chat_session(1)));
   Artefacts& artefacts = *store->offers().artefacts;
-  for (const char* name :
-       {"messages", "messages.jsonl", "messages.jsonl.bak", "replaced.jsonl", "reprise.json"}) {
+  for (const char* name : {"messages", "messages.jsonl", "messages.jsonl.bak", "reprise.json"}) {
     EXPECT_TRUE(fails(artefacts.save_artefact(chat_id(1), {0}, name, "x"), Code::invalid_argument));
     EXPECT_TRUE(
         fails(artefacts.append_artefact(chat_id(1), {0}, name, "x"), Code::invalid_argument));
@@ -175,6 +177,32 @@ TEST(ChatArtefacts, OlderLayoutsAreRead) {
             (Names{"0/chunks.json 3", "0/notes 1", "0/response.json 2", "0/steps/not a step/x 1",
                    "0/stream.json 5", "0/unknown.json 2", "2/answer.md 6", "3/answer.md 5",
                    "4/parts.jsonl 4"}));
+}
+
+// What a retry or a rewinding took out of the record.
+TEST(ChatArtefacts, AnswersThatGaveWayAreCopiedAlong) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  const SessionId id = chat_id(1);
+  must(store->create(chat_session(1)));
+  must(store->append(id, {user("q"), assistant("first")}, {}));
+  EXPECT_EQ(listed(*store->offers().artefacts, id), Names{});
+  must(store->offers().rewriting->replace_suffix(id, Seq{1}, {assistant("second")}, {}));
+  const std::string replaced =
+      must(store->offers().artefacts->find_artefact(id, {0}, "replaced.jsonl")).value();
+  EXPECT_NE(replaced.find("first"), std::string::npos);
+  const ChatDirectory other_directory;
+  const auto other = other_directory.open();
+  const auto memory = open_memory_store();
+  for (Store* const target : {other.get(), memory.get()}) {
+    for (int time = 0; time < 2; ++time) {
+      EXPECT_EQ(must(copy_session(*store, *target, id)).losses, Names{});
+      EXPECT_EQ(must(target->offers().artefacts->find_artefact(id, {0}, "replaced.jsonl")),
+                replaced);
+    }
+  }
+  EXPECT_TRUE(fails(other->offers().artefacts->save_artefact(id, {0}, "replaced.jsonl", "instead"),
+                    Code::invalid_argument));
 }
 
 }  // namespace

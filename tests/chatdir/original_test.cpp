@@ -137,6 +137,40 @@ TEST(OriginalChat, WhatItUsesLaterIsCountedToo) {
   EXPECT_EQ(input_tokens(), 11'112'100);
 }
 
+TEST(OriginalChat, TheCostOfWhatItAddsIsCountedWhereItWasSaid) {
+  const ChatDirectory directory;
+  const SessionId id = directory.write_original();
+  const fs::path steps = fs::path("chat") / kOriginalId / "steps";
+  const auto add_answer = [&] {
+    directory.write(directory.messages(id), cat(directory.read(directory.messages(id)),
+                                                R"({"role":"assistant","content":"a"})"
+                                                "\n"));
+  };
+  {
+    const auto store = directory.open();
+    Message answer = assistant("ours");
+    answer.usage = usage("req-1", 1, 1);
+    answer.usage->cost = Money{1'000};
+    answer.usage->price_source = "provider";
+    must(store->append(id, {user("more"), answer}, {}));
+  }
+  directory.write(steps / "003" / "chunks.jsonl",
+                  R"({"type":"raw","rawValue":{"usage":{"cost":9}}})"
+                  "\n"
+                  R"({"type":"raw","rawValue":{"usage":{"cost":0.00002}}})"
+                  "\n"
+                  R"({"type":"text-delta","id":"txt-0","text":"x"})"
+                  "\nno JSON");
+  add_answer();
+  directory.write(steps / "004" / "usage.json", R"({"inputTokens":1,"cost":0.0003})");
+  directory.write(steps / "004" / "chunks.jsonl",
+                  R"({"type":"raw","rawValue":{"usage":{"cost":9}}})");
+  add_answer();
+  const Usage used = must(get(*directory.open({.access = Access::read}), id)).usage;
+  EXPECT_EQ(used.cost, Money{321'000});
+  EXPECT_EQ(used.price_source, "provider");
+}
+
 TEST(OriginalChat, MayBeWrittenByBothInTurn) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();

@@ -271,6 +271,9 @@ Seen see(Store& store, const SessionId& id, const StoreOffers& can) {
   if (can.artefacts != nullptr) {
     Artefacts& artefacts = *store.offers().artefacts;
     for (const Artefacts::Entry& entry : must(artefacts.list_artefacts(id))) {
+      if (entry.step == Step{} && entry.name == "replaced.jsonl") {
+        continue;  // where chat directories show what gave way
+      }
       seen.artefacts.emplace_back(entry,
                                   *must(artefacts.find_artefact(id, entry.step, entry.name)));
     }

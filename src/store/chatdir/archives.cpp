@@ -69,16 +69,17 @@ Result<> ChatArchives::archive(const SessionId& id, Time when) {
                 cat("session ", id.str(), " is in the trash: restore it first"));
   }
   REPRISE_ASSIGN(const std::shared_ptr<Chat> chat, chats_.get(id));
+  const MovingNames names(layout, id);
+  REPRISE_ASSIGN(const FolderFacts folder, facts_of_folder(names.chat));
   REPRISE_ASSIGN(const LockFile::Hold chat_hold, chat->lock());
   REPRISE_ASSIGN(const StoredSession session, chat->look());
   const auto& answering = session.session.info.answering;
   if (answering && is_alive(*answering)) {
     return fail(Code::busy, cat("session ", id.str(), " is answering now"));
   }
-  const MovingNames names(layout, id);
   REPRISE_TRY(remove_tree(names.new_archive));
   REPRISE_TRY(make_private_folders(names.new_archive));
-  auto packed = pack_chat(names.chat, session, when, names.new_archive);
+  auto packed = pack_chat({names.chat, folder, session, when}, names.new_archive);
   if (packed) {
     packed = keep_older(names);
   }

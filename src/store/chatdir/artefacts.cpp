@@ -80,11 +80,11 @@ std::string_view file_of(std::string_view name) {
   return one == nullptr ? name : one->file;
 }
 
-// The record is no artefact; what was kept aside of it can be read.
+// The record is no artefact; what was kept aside of it (answers that gave way among it) can be
+// read.
 bool is_record(std::string_view file) {
-  return std::ranges::any_of(
-      std::array{kMessagesFile, kReplacedFile, kFactsFile, kAnswerFile, kLockFile},
-      [file](std::string_view one) { return file == one; });
+  return std::ranges::any_of(std::array{kMessagesFile, kFactsFile, kAnswerFile, kLockFile},
+                             [file](std::string_view one) { return file == one; });
 }
 
 bool is_beside_record(std::string_view file) {
@@ -253,9 +253,17 @@ std::vector<Artefacts::Entry> entries_of(const std::vector<ChatFile>& files) {
 
 Result<> ChatArtefacts::save_artefact(const SessionId& id, Step step, std::string_view name,
                                       std::string_view bytes) {
-  REPRISE_TRY(check_own(step, name));
+  auto refused = check_own(step, name);
+  const bool is_replaced = step.value == 0 && name == kReplacedFile;
+  if (!refused && !is_replaced) {
+    return refused;
+  }
   return chats_.with(id, [&](Chat& chat) -> Result<> {
     REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
+    REPRISE_ASSIGN(const bool has_replaced, is_there(chat.place().folder / kReplacedFile));
+    if (is_replaced && has_replaced) {
+      return std::move(refused);  // a copy of the chat brings it once
+    }
     REPRISE_ASSIGN(const fs::path file, make_place(chat.place().folder, step, name));
     REPRISE_TRY(replace_file(file, bytes));
     return sync_folders_of(chat.place().folder, file);

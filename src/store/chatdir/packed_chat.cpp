@@ -87,19 +87,27 @@ Result<> write_zip(const std::vector<std::pair<std::string, fs::path>>& files,
   return zip.close();
 }
 
-std::string describe(const StoredSession& stored, Time when) {
+std::string describe(const Packed& packed) {
+  const StoredSession& stored = packed.session;
   const SessionInfo& info = stored.session.info;
   FactsFile facts(info.id);
   facts.now.stored = stored;
   std::string out;
   json::ObjectWriter object(out);
   object.field("id", info.id.str())
-      .field("date", format_time(when))
+      .field("date", format_time(packed.when))
       .raw("usage", step_usage_to_json(stored.session.usage))
       .field("title", info.title)
       .field("messages", info.head.value);
   const std::string ours = facts_to_json(facts);
   object.raw("reprise", trimmed(ours));
+  std::string folder;
+  json::ObjectWriter(folder)
+      .field("mode", static_cast<std::int64_t>(packed.chat_facts.mode))
+      .field("seconds", static_cast<std::int64_t>(packed.chat_facts.modified.tv_sec))
+      .field("nanoseconds", static_cast<std::int64_t>(packed.chat_facts.modified.tv_nsec))
+      .close();
+  object.raw("reprise_folder", folder);
   object.close();
   out += '\n';
   return out;
@@ -167,18 +175,42 @@ Result<> unpack_entry(const ZipReader& zip, const ZipReader::Entry& entry, const
 }
 
 // As the last step: whatever is made in a folder changes its time.
-Result<> set_folder(const ZipReader::Entry& entry, const fs::path& folder) {
+Result<> set_folder(const std::optional<mode_t>& mode, const std::optional<timespec>& modified,
+                    const fs::path& folder) {
   constexpr mode_t kOwnerMay = 0700;
   REPRISE_ASSIGN(const Fd open, open_file(folder, O_RDONLY | O_DIRECTORY));
-  if (entry.mode && ::fchmod(open.get(), *entry.mode | kOwnerMay) != 0) {
+  if (mode && ::fchmod(open.get(), *mode | kOwnerMay) != 0) {
     return std::unexpected(os_error("set the mode of", folder, errno));
   }
   const std::array<timespec, 2> times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
-                                         entry.modified.value_or(timespec{})};
-  if (entry.modified && ::futimens(open.get(), times.data()) != 0) {
+                                         modified.value_or(timespec{})};
+  if (modified && ::futimens(open.get(), times.data()) != 0) {
     return std::unexpected(os_error("set the time of", folder, errno));
   }
   return {};
+}
+
+// What chat.json says of the chat's own folder; archives of the original say nothing.
+Result<> set_own_folder(const fs::path& zip, const fs::path& folder) {
+  const auto description = read_file(folder_of(zip) / kZipFactsFile, kFactsBytesMax);
+  if (!description) {
+    return {};  // the chat is whole without it
+  }
+  const std::string_view facts = json::find_member(*description, "reprise_folder");
+  std::int64_t mode = 0;
+  std::int64_t seconds = 0;
+  std::int64_t nanoseconds = 0;
+  if (!read_integer(json::find_member(facts, "mode"), mode) ||
+      !read_integer(json::find_member(facts, "seconds"), seconds) ||
+      !read_integer(json::find_member(facts, "nanoseconds"), nanoseconds)) {
+    return {};
+  }
+  constexpr std::int64_t kPermissions = 0777;
+  constexpr std::int64_t kNanosecondsMax = 999'999'999;
+  return set_folder(static_cast<mode_t>(mode & kPermissions),
+                    timespec{.tv_sec = seconds,
+                             .tv_nsec = std::clamp<std::int64_t>(nanoseconds, 0, kNanosecondsMax)},
+                    folder);
 }
 
 Result<> sync_folders(const fs::path& folder) {
@@ -207,10 +239,18 @@ Result<Fd> unnamed_file() {
 
 }  // namespace
 
-Result<> pack_chat(const fs::path& chat, const StoredSession& session, Time when,
-                   const fs::path& folder) {
+Result<FolderFacts> facts_of_folder(const fs::path& chat) {
+  struct stat status{};
+  if (::lstat(chat.c_str(), &status) != 0) {
+    return std::unexpected(os_error("read", chat, errno));
+  }
+  constexpr mode_t kPermissions = 0777;
+  return FolderFacts{.mode = status.st_mode & kPermissions, .modified = status.st_mtim};
+}
+
+Result<> pack_chat(const Packed& packed, const fs::path& folder) {
   std::vector<std::pair<std::string, fs::path>> files;
-  REPRISE_TRY(list_files(chat, "", files));
+  REPRISE_TRY(list_files(packed.chat, "", files));
   std::ranges::sort(files);
   const fs::path zip = folder / kZipFile;
   REPRISE_TRY(write_zip(files, zip, Packing::deflated));
@@ -220,7 +260,7 @@ Result<> pack_chat(const fs::path& chat, const StoredSession& session, Time when
     REPRISE_TRY(write_zip(files, zip, Packing::stored));
     REPRISE_TRY(check_zip(zip));
   }
-  return replace_file(folder / kZipFactsFile, describe(session, when));
+  return replace_file(folder / kZipFactsFile, describe(packed));
 }
 
 Result<> unpack_chat(const fs::path& zip, const SessionId& id, const fs::path& folder) {
@@ -241,9 +281,10 @@ Result<> unpack_chat(const fs::path& zip, const SessionId& id, const fs::path& f
   for (const ZipReader::Entry& entry : entries | std::views::reverse) {
     if (const std::string_view name = without_folder(entry.name, id);
         !name.empty() && name.ends_with('/')) {
-      REPRISE_TRY(set_folder(entry, folder / name.substr(0, name.size() - 1)));
+      REPRISE_TRY(set_folder(entry.mode, entry.modified, folder / name.substr(0, name.size() - 1)));
     }
   }
+  REPRISE_TRY(set_own_folder(zip, folder));
   return sync_folders(folder);
 }
 

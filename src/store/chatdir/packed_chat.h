@@ -2,7 +2,10 @@
 
 // A chat that was packed away: chat.zip with all its files, and chat.json with what lists show.
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,10 +21,24 @@
 
 namespace reprise::store::chatdir {
 
+// The mode and the time of the last change of a chat's own folder, which no entry of a zip has.
+struct FolderFacts {
+  mode_t mode = 0700;
+  timespec modified = {};
+};
+Result<FolderFacts> facts_of_folder(const std::filesystem::path& chat);
+
+// What is archived: the folder as it was before anybody locked the chat.
+struct Packed {
+  const std::filesystem::path& chat;
+  FolderFacts chat_facts;
+  const StoredSession& session;
+  Time when;
+};
+
 // Writes both files of a chat into a new folder, complete, checked and synced. Secret headers are
 // left out of response.json. unsupported for what could not be unpacked again.
-Result<> pack_chat(const std::filesystem::path& chat, const StoredSession& session, Time when,
-                   const std::filesystem::path& folder);
+Result<> pack_chat(const Packed& packed, const std::filesystem::path& folder);
 
 // Writes the chat's files into a new folder, synced. corrupt for a zip that is not safe.
 Result<> unpack_chat(const std::filesystem::path& zip, const SessionId& id,

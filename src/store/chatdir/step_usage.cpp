@@ -1,5 +1,10 @@
 #include "store/chatdir/step_usage.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kUsageBytesMax = std::int64_t{1} << 20;
+constexpr std::int64_t kChunksEndBytes = 64 << 10;
 
 std::int64_t count_in(std::string_view json, std::string_view name) {
   json::Scanner scanner(json::find_member(json, name));
@@ -37,14 +43,61 @@ std::int64_t count_in(std::string_view json, std::string_view name) {
   return scanner.kind() == json::Kind::number && scanner.integer(count) && count > 0 ? count : 0;
 }
 
+void take_cost(std::string_view json, Usage& usage) {
+  if (const auto cost = Money::parse(json::find_member(json, "cost")); cost) {
+    usage.cost = cost;
+    usage.price_source = "provider";
+  }
+}
+
 // What is no such file counts nothing.
+bool is_fault(const Error& error) {
+  return error.code == Code::io && error.os_errno != ENOTDIR;
+}
+
+// The end of the file, where the usage comes; "" for none.
+Result<std::string> end_of(const fs::path& file) {
+  const auto fd = open_file(file, O_RDONLY);
+  if (!fd) {
+    return is_fault(fd.error()) ? Result<std::string>(std::unexpected(fd.error())) : std::string();
+  }
+  struct stat status{};
+  if (::fstat(fd->get(), &status) != 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  std::string end(static_cast<std::size_t>(std::min<std::int64_t>(status.st_size, kChunksEndBytes)),
+                  '\0');
+  const std::int64_t from = status.st_size - static_cast<std::int64_t>(end.size());
+  REPRISE_ASSIGN(const std::size_t got, read_at(fd->get(), end, from, file));
+  end.resize(got);
+  return end;
+}
+
+// Of the last chunk that has one: {"type":"raw","rawValue":{"usage":{"cost":0.001}}}.
+Result<> take_cost_of_chunks(const fs::path& file, Usage& usage) {
+  REPRISE_ASSIGN(const std::string end, end_of(file));
+  for (std::string_view rest = end; !rest.empty() && !usage.cost;) {
+    const std::size_t before = rest.find_last_of('\n');
+    const std::size_t line = before == std::string_view::npos ? 0 : before + 1;
+    const std::string_view chunk = json::find_member(rest.substr(line), "rawValue");
+    take_cost(json::find_member(chunk, "usage"), usage);
+    rest = rest.substr(0, line == 0 ? 0 : line - 1);
+  }
+  return {};
+}
+
 Result<> add_step(Usage& sum, const fs::path& step) {
+  Usage usage;
   const auto json = read_file(step / "usage.json", kUsageBytesMax);
   if (json) {
-    add_usage(sum, step_usage_from_json(*json));
-  } else if (json.error().code == Code::io && json.error().os_errno != ENOTDIR) {
+    usage = step_usage_from_json(*json);
+  } else if (is_fault(json.error())) {
     return std::unexpected(json.error());
   }
+  if (!usage.cost) {
+    REPRISE_TRY(take_cost_of_chunks(step / "chunks.jsonl", usage));
+  }
+  add_usage(sum, usage);
   return {};
 }
 
@@ -67,6 +120,7 @@ Usage step_usage_from_json(std::string_view json) {
   usage.reasoning.value = count_in(json, "reasoningTokens");
   usage.output.value = count_in(json, "outputTokens");
   usage.cached.value = count_in(json, "cachedInputTokens");
+  take_cost(json, usage);
   return usage;
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// The tokens that a chat has used, as its steps write them down: usage.json. What we add to a chat
-// is counted by its lines; what another program adds, by the files of its steps.
+// What a chat has used, as its steps write it down: the tokens in usage.json; the cost there, or as
+// the provider sent it with its last chunks (chunks.jsonl). What we add to a chat is counted by its
+// lines; what another program adds, by the files of its steps.
 
 #include <cstdint>
 #include <filesystem>

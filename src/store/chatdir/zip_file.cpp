@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <unistd.h>
 #include <zip.h>
 #include <zipconf.h>
 
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -24,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/late_library.h"
@@ -37,10 +40,11 @@ namespace fs = std::filesystem;
 
 struct Zip {
   decltype(&::zip_open) open = nullptr;
+  decltype(&::zip_fdopen) open_fd = nullptr;
   decltype(&::zip_close) close = nullptr;
   decltype(&::zip_discard) discard = nullptr;
   decltype(&::zip_file_add) add = nullptr;
-  decltype(&::zip_source_file) source_file = nullptr;
+  decltype(&::zip_source_function) source_function = nullptr;
   decltype(&::zip_source_buffer) source_buffer = nullptr;
   decltype(&::zip_source_free) source_free = nullptr;
   decltype(&::zip_set_file_compression) set_compression = nullptr;
@@ -61,10 +65,11 @@ Result<Zip> load() {
   REPRISE_ASSIGN(const auto library, LateLibrary::load("libzip", {"libzip.so.4", "libzip.so.5"}));
   Zip zip;
   REPRISE_TRY(library.bind(zip.open, "zip_open"));
+  REPRISE_TRY(library.bind(zip.open_fd, "zip_fdopen"));
   REPRISE_TRY(library.bind(zip.close, "zip_close"));
   REPRISE_TRY(library.bind(zip.discard, "zip_discard"));
   REPRISE_TRY(library.bind(zip.add, "zip_file_add"));
-  REPRISE_TRY(library.bind(zip.source_file, "zip_source_file"));
+  REPRISE_TRY(library.bind(zip.source_function, "zip_source_function"));
   REPRISE_TRY(library.bind(zip.source_buffer, "zip_source_buffer"));
   REPRISE_TRY(library.bind(zip.source_free, "zip_source_free"));
   REPRISE_TRY(library.bind(zip.set_compression, "zip_set_file_compression"));
@@ -116,6 +121,77 @@ Result<struct stat> status_of_file(const fs::path& file) {
     return std::unexpected(os_error("read", file, errno));
   }
   return status;
+}
+
+// A file that libzip reads when it writes the zip. It is opened by us, as all files of a store are,
+// and only then: a chat may have more files than a process may have open.
+struct FileSource {
+  fs::path file;
+  struct stat status;
+  Fd fd = {};
+  int os_errno = 0;
+
+  zip_int64_t fail_with(int why) {
+    os_errno = why;
+    return -1;
+  }
+  zip_int64_t open() {
+    auto opened = open_file(file, O_RDONLY);
+    if (!opened) {
+      return fail_with(opened.error().os_errno != 0 ? opened.error().os_errno : EIO);
+    }
+    fd = *std::move(opened);
+    return 0;
+  }
+  zip_int64_t read(void* data, zip_uint64_t size) {
+    ssize_t got = 0;
+    do {
+      got = ::read(fd.get(), data, size);
+    } while (got < 0 && errno == EINTR);
+    return got < 0 ? fail_with(errno) : got;
+  }
+  zip_int64_t describe(void* data, zip_uint64_t size) {
+    if (size < sizeof(zip_stat_t)) {
+      return fail_with(EINVAL);
+    }
+    auto& out = *static_cast<zip_stat_t*>(data);
+    out.valid = ZIP_STAT_SIZE | ZIP_STAT_MTIME;
+    out.size = static_cast<zip_uint64_t>(status.st_size);
+    out.mtime = status.st_mtim.tv_sec;
+    return sizeof(zip_stat_t);
+  }
+  zip_int64_t say_error(void* data, zip_uint64_t size) const {
+    constexpr std::array<int, 2> kNone{};
+    const std::array<int, 2> codes = {os_errno == 0 ? ZIP_ER_OK : ZIP_ER_READ, os_errno};
+    if (size < sizeof kNone) {
+      return -1;
+    }
+    std::memcpy(data, codes.data(), sizeof codes);
+    return sizeof codes;
+  }
+};
+
+zip_int64_t read_source(void* state, void* data, zip_uint64_t size, zip_source_cmd_t command) {
+  auto* const source = static_cast<FileSource*>(state);
+  switch (command) {
+    case ZIP_SOURCE_SUPPORTS:
+      return ZIP_SOURCE_SUPPORTS_READABLE;
+    case ZIP_SOURCE_OPEN:
+      return source->open();
+    case ZIP_SOURCE_READ:
+      return source->read(data, size);
+    case ZIP_SOURCE_CLOSE:
+      source->fd = Fd();
+      return 0;
+    case ZIP_SOURCE_STAT:
+      return source->describe(data, size);
+    case ZIP_SOURCE_ERROR:
+      return source->say_error(data, size);
+    case ZIP_SOURCE_FREE:
+      return 0;  // the writer's
+    default:
+      return source->fail_with(EOPNOTSUPP);
+  }
 }
 
 // A component that can be a file's name and is not meant to be anything else.
@@ -178,6 +254,7 @@ struct ZipWriter::State {
   fs::path file;
   Packing packing;
   std::list<std::string> buffers = {};  // must live until the zip is closed
+  std::list<FileSource> files = {};     // likewise
   std::int64_t bytes = 0;
 
   State(const Zip& functions, zip_t* handle, fs::path path, Packing how)
@@ -257,7 +334,8 @@ Result<ZipWriter> ZipWriter::create(const fs::path& file, Packing packing) {
 Result<> ZipWriter::add_file(std::string_view name, const fs::path& file) {
   REPRISE_ASSIGN(const struct stat status, status_of_file(file));
   const std::int64_t size = status.st_size;
-  return state_->add(name, state_->zip.source_file(state_->archive, file.c_str(), 0, size), size,
+  FileSource& source = state_->files.emplace_back(file, status);
+  return state_->add(name, state_->zip.source_function(state_->archive, read_source, &source), size,
                      status);
 }
 
@@ -364,10 +442,15 @@ ZipReader::~ZipReader() = default;
 Result<ZipReader> ZipReader::open(const fs::path& file) {
   const Result<Zip>& zip = libzip();
   REPRISE_TRY(zip);
-  REPRISE_TRY(open_file(file, O_RDONLY | O_NONBLOCK));  // not_found is said in our words
+  REPRISE_ASSIGN(const Fd opened, open_file(file, O_RDONLY));
+  const int fd = ::fcntl(opened.get(), F_DUPFD_CLOEXEC, 0);  // NOLINT(*-vararg): its declaration
+  if (fd < 0) {
+    return std::unexpected(os_error("open", file, errno));
+  }
   int why = 0;
-  zip_t* const archive = zip->open(file.c_str(), ZIP_RDONLY, &why);
+  zip_t* const archive = zip->open_fd(fd, 0, &why);  // which closes it, but when it fails
   if (archive == nullptr) {
+    ::close(fd);
     return fail(Code::corrupt, cat(file.native(), " is no zip file: libzip's error ", why));
   }
   return ZipReader(std::make_unique<State>(*zip, archive, file));
