@@ -1,5 +1,5 @@
-// What stores of whole files cost beside bare files: an append to a session of 1 MB, a list of
-// 10,000 session files.
+// What stores of whole files cost beside bare files: opening one without following links, an append
+// to a session of 1 MB, a list of 10,000 session files.
 //
 // usage: files_bench FOLDER [--smoke|--full]
 
@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "measure.h"
 #include "messages.h"
 #include "reprise/message.h"
@@ -135,6 +136,34 @@ void open_and_append_to_context(const fs::path& folder, const Scale& scale) {
   print(row_of("context", "open it, append", ours, limit, "ms", at_most(2)));
 }
 
+// As a store does it: links are refused, whose it is is looked at. So many folders deep are session
+// files at home.
+void open_file(const fs::path& folder, const Scale& scale) {
+  constexpr int kOpens = 500;
+  const fs::path place = folder / "home/somebody/.local/share/reprise/sessions/active";
+  fs::create_directories(place);
+  const fs::path file = place / "session.json";
+  std::ofstream(file) << "{}";
+  Samples ours;
+  Samples limit;
+  for (int round = 0; round < scale.rounds; ++round) {
+    limit.add(time_us([&] {
+                for (int i = 0; i < kOpens; ++i) {
+                  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+                  require(fd >= 0 && ::close(fd) == 0, "cannot open");
+                }
+              }) /
+              kOpens);
+    ours.add(time_us([&] {
+               for (int i = 0; i < kOpens; ++i) {
+                 must(reprise::open_file(file, O_RDONLY));
+               }
+             }) /
+             kOpens);
+  }
+  print(row_of("files", "open a file of a store", ours, limit, "us", at_most(2)));
+}
+
 void read_ends(const fs::path& file) {
   char buffer[4096];
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
@@ -175,6 +204,7 @@ int run(const std::vector<std::string>& words) {
   if (std::ranges::count(words, "--smoke") > 0) {
     scale = {.rounds = 5, .sessions = 100, .lists = 3};
   }
+  open_file(words[1], scale);
   append_to_session(words[1], scale, false);
   append_to_session(words[1], scale, true);
   append_to_context(words[1], scale);

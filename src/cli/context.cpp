@@ -380,14 +380,16 @@ Result<> Context::allow_tools_in(const std::filesystem::path& folder) {
       globals_.yes || std::ranges::find(allowed_folders_, folder) != allowed_folders_.end()) {
     return {};
   }
-  if (talk_sink_ || !can_ask()) {
+  if (!question_sink_ && (talk_sink_ || !can_ask())) {
     return fail(Code::invalid_argument,
                 cat("tools would work in ", folder.native(),
                     ", which the session names and which is not below this folder; start there, "
                     "or allow it with --yes"));
   }
+  const std::string question =
+      cat("let tools work in ", folder.native(), ", which the session names?");
   REPRISE_ASSIGN(const bool allowed,
-                 confirm(cat("let tools work in ", folder.native(), ", which the session names?")));
+                 question_sink_ ? Result<bool>(question_sink_(question)) : confirm(question));
   if (!allowed) {
     return fail(Code::invalid_argument, cat("no tools in ", folder.native()));
   }

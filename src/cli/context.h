@@ -106,6 +106,9 @@ class Context {
   enum class Saying : std::uint8_t { remark, warning };
   using TalkSink = std::function<void(Saying what, std::string_view text)>;
   void divert_talk(TalkSink sink) { talk_sink_ = std::move(sink); }
+  // Likewise for questions that are answered with yes or no.
+  using QuestionSink = std::function<bool(std::string question)>;
+  void divert_questions(QuestionSink sink) { question_sink_ = std::move(sink); }
 
   // One JSON document and its line end, on standard output.
   void print_json(std::string_view document);
@@ -149,6 +152,7 @@ class Context {
   bool warn_by_events_ = false;
   bool has_told_of_spills_ = false;
   TalkSink talk_sink_;
+  QuestionSink question_sink_;
   std::unique_ptr<Store> reader_;
   std::unique_ptr<Store> writer_;
 };

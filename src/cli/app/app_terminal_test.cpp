@@ -40,6 +40,39 @@ TEST_F(AppTerminalTest, TalksAndIsResumed) {
   EXPECT_NE(printed("show last --json").find(R"("messages":4)"), std::string::npos);
 }
 
+TEST_F(AppTerminalTest, AsksWhetherToolsMayWorkInTheFolderThatASessionNames) {
+  printed(cat("version; cd / && HOME='", home().string(), "' '", REPRISE_PROGRAM,
+              "' ask -q --provider echo elsewhere"));
+  const std::string listed = printed("list --all --json");
+  constexpr std::string_view kId = R"("id":")";
+  const std::size_t at = listed.find(kId);
+  ASSERT_NE(at, std::string::npos) << listed;
+  const std::string id = listed.substr(at + kId.size(), 36);
+  start({"--tools", "read_file"});
+  await("Reprise");
+  type(cat("/resume ", id, "\r"));
+  await("names?");
+  type("n");
+  await("tools");
+  type(cat("/resume ", id, "\r"));
+  await("names?");
+  type("y");
+  await("Resumed");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+}
+
+TEST_F(AppTerminalTest, LeavesWhileItAsksWhetherToolsMayWorkSomewhere) {
+  printed(cat("version; cd / && HOME='", home().string(), "' '", REPRISE_PROGRAM,
+              "' ask -q --provider echo elsewhere"));
+  start({"resume", "--all", "--tools", "read_file"});
+  await("elsewhere");
+  type("\r");
+  await("names?");
+  ASSERT_EQ(::kill(child(), SIGTERM), 0);
+  EXPECT_EQ(end(), 130);
+}
+
 TEST_F(AppTerminalTest, KeepsNothingWhenNothingWasSaid) {
   start({});
   await("Reprise");

@@ -29,12 +29,17 @@ Desk::Desk(Parts parts) : parts_(std::move(parts)), consents_(parts_.events) {
   parts_.context.divert_talk([this](Context::Saying what, std::string_view text) {
     say(what == Context::Saying::warning ? Said::Kind::warning : Said::Kind::notice, text);
   });
+  parts_.context.divert_questions([this](std::string question) {
+    return consents_.ask(job_tab(), std::move(question), leaving_.get_token()) !=
+           Consents::Choice::no;
+  });
   worker_ = std::jthread([this](const std::stop_token& over) { work(over); });
 }
 
 Desk::~Desk() {
   parts_.events.close();
   hurry_.request_stop();
+  leaving_.request_stop();
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [tab, live] : tabs_) {
@@ -45,6 +50,7 @@ Desk::~Desk() {
   worker_.join();
   aside_.clear();
   parts_.context.divert_talk({});
+  parts_.context.divert_questions({});
 }
 
 void Desk::perform(Effect effect) {
@@ -57,6 +63,9 @@ void Desk::perform(Effect effect) {
   if (const auto* const consent = std::get_if<AnswerConsent>(&effect)) {
     consents_.answer(consent->number, consent->choice);
     return;
+  }
+  if (std::holds_alternative<CloseAll>(effect)) {
+    leaving_.request_stop();  // a job may wait for an answer that nobody gives any more
   }
   if (std::holds_alternative<Hurry>(effect)) {
     hurry_.request_stop();
@@ -275,11 +284,13 @@ void Desk::set_job_tab(TabId tab) {
   job_tabs_[std::this_thread::get_id()] = tab;
 }
 
+TabId Desk::job_tab() {
+  const std::lock_guard lock(mutex_);
+  return job_tabs_[std::this_thread::get_id()];
+}
+
 void Desk::say(Said::Kind kind, std::string_view text) {
-  std::unique_lock lock(mutex_);
-  const TabId tab = job_tabs_[std::this_thread::get_id()];
-  lock.unlock();
-  parts_.events.post(Said{kind, tab, std::string(text)});
+  parts_.events.post(Said{kind, job_tab(), std::string(text)});
 }
 
 }  // namespace reprise::cli::app

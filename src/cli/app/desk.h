@@ -100,6 +100,7 @@ class Desk {
   // In the tab whose job this thread does.
   void say(Said::Kind kind, std::string_view text);
   void set_job_tab(TabId tab);
+  TabId job_tab();
 
   Parts parts_;
   Consents consents_;
@@ -107,6 +108,7 @@ class Desk {
   std::atomic<bool> saved_ = true;    // all that was closed
   std::vector<std::string> numbers_;  // ids as they were listed last; the worker's
   std::stop_source hurry_;
+  std::stop_source leaving_;  // all is closed: questions of jobs get no answer
 
   std::mutex mutex_;
   std::condition_variable_any wake_;
