@@ -133,7 +133,7 @@ TEST_F(PostgresFormat, ARunningAnswerIsPiecesThatGoWithIt) {
   EXPECT_EQ(one("SELECT count(*) FROM reprise_deltas WHERE answer = 'a'"), "2");
   must(store_->append(id_, {assistant("onetwo")}, {.end_partial = operation_id("a")}));
   EXPECT_EQ(one("SELECT count(*) FROM reprise_deltas"), "0");
-  EXPECT_EQ(one("SELECT answer IS NULL FROM reprise_heads"), "t");
+  EXPECT_EQ(one("SELECT answer IS NULL FROM reprise_heads"), "true");
 }
 
 TEST_F(PostgresFormat, BlobsAndArtefactsStandInParts) {
@@ -149,7 +149,7 @@ TEST_F(PostgresFormat, BlobsAndArtefactsStandInParts) {
   must(store_->offers().artefacts->save_artefact(id_, {1}, "log", std::string(300'000, 'a')));
   EXPECT_EQ(rows("SELECT step || ' ' || name || ' ' || part || ' ' || length(bytes)"
                  " FROM reprise_artefacts ORDER BY part"),
-            "1 log 0 262144\n1 log 1 37856");
+            "1 log 1 262144\n1 log 2 37856");
 }
 
 }  // namespace
