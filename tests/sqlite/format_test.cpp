@@ -53,8 +53,9 @@ TEST_F(SqliteFormat, ItsHeaderSaysWhatItIs) {
   EXPECT_EQ(rows("PRAGMA user_version"), Rows{"2"});
   EXPECT_EQ(rows("PRAGMA journal_mode"), Rows{"wal"});
   EXPECT_EQ(rows("SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name"),
-            (Rows{"reprise_message_inserted", "reprise_session_deleted", "reprise_session_inserted",
-                  "reprise_session_updated", "reprise_slot_inserted", "reprise_slot_updated"}));
+            (Rows{"reprise_blob_unnamed", "reprise_message_inserted", "reprise_session_deleted",
+                  "reprise_session_inserted", "reprise_session_updated", "reprise_slot_inserted",
+                  "reprise_slot_updated"}));
 }
 
 TEST_F(SqliteFormat, ItsTablesHaveTheColumnsThatAreDescribed) {
@@ -101,6 +102,7 @@ TEST_F(SqliteFormat, ItsTablesHaveTheColumnsThatAreDescribed) {
   EXPECT_EQ(columns("reprise_artefacts"), (Rows{"bytes", "id", "n", "name", "session_id", "step"}));
   EXPECT_EQ(columns("reprise_blobs"), (Rows{"bytes", "hash", "id", "n"}));
   EXPECT_EQ(columns("reprise_blob_refs"), (Rows{"hash", "session_id"}));
+  EXPECT_EQ(columns("reprise_pins"), (Rows{"hash", "put_us"}));
   EXPECT_EQ(rows("SELECT count(*) FROM sqlite_schema WHERE name = 'reprise_damage'"), Rows{"0"});
 }
 
