@@ -117,7 +117,8 @@ Result<> Database::prepare() {
   }
   REPRISE_ASSIGN(const Shape shape, shape_of(*first));
   if (shape == Shape::current) {
-    if (!has_log_format(file_)) {
+    REPRISE_ASSIGN(const bool has_log, has_log_format(file_));
+    if (!has_log) {
       // A repaired one, say. Where it cannot be now, commits are as durable without a log.
       (void)writer_.run_alone([](Connection& connection) { return begin_log(connection); });
     }
