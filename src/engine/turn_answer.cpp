@@ -1,0 +1,146 @@
+// What a turn makes of what came: messages, results of tools, and its outcome.
+
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/message_of.h"
+#include "engine/record.h"
+#include "engine/reply.h"
+#include "engine/step_artefacts.h"
+#include "engine/tool_runner.h"
+#include "engine/turn.h"
+#include "reprise/conversation.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+#include "reprise/tool.h"
+#include "reprise/types.h"
+
+namespace reprise {
+
+Message Turn::finished(Reply& reply, bool cut) {
+  const bool too_long = reply.reason() == StopReason::max_tokens;
+  Message answer = reply.take_message();
+  answer.provider = provider_.name();
+  answer.created_at = options_.clock.now();
+  answer.state = cut || too_long ? MessageState::incomplete : MessageState::complete;
+  if (answer.model.empty()) {
+    answer.model = options_.model;
+  } else {
+    models_.push_back(answer.model);
+  }
+  if (answer.usage) {
+    if (answer.usage->request_id.empty()) {  // so that it is counted once, however often stored
+      answer.usage->request_id = answer.response_id.empty()
+                                     ? make_operation_id(options_.clock, options_.entropy).str()
+                                     : answer.response_id;
+    }
+  }
+  return start_.incomplete.empty() ? answer : joined_with_incomplete(std::move(answer));
+}
+
+// One message instead of the pieces: their text, then what has come now. What was unfinished when
+// they were cut (tool calls, thinking) is not continued and stays in the replaced messages.
+Message Turn::joined_with_incomplete(Message answer) {
+  if (!start_.replace_from) {
+    start_.incomplete.clear();
+    return answer;
+  }
+  std::string text;
+  std::vector<Block> blocks;
+  for (Message& message : start_.incomplete) {
+    for (Block& block : message.blocks) {
+      if (const auto* piece = std::get_if<TextBlock>(&block); piece != nullptr) {
+        text += piece->text;
+      }
+    }
+  }
+  start_.incomplete.clear();
+  auto rest = answer.blocks.begin();
+  while (rest != answer.blocks.end() && !std::holds_alternative<TextBlock>(*rest) &&
+         !std::holds_alternative<ToolUseBlock>(*rest)) {
+    blocks.push_back(std::move(*rest++));  // thinking stands before what was thought about
+  }
+  if (rest != answer.blocks.end() && std::holds_alternative<TextBlock>(*rest)) {
+    text += std::get<TextBlock>(*rest++).text;
+  }
+  if (!text.empty()) {
+    blocks.emplace_back(TextBlock{std::move(text), {}});
+  }
+  blocks.insert(blocks.end(), std::move_iterator(rest), std::move_iterator(answer.blocks.end()));
+  answer.blocks = std::move(blocks);
+  return answer;
+}
+
+const Message& Turn::add_answer(bool goes_on) {
+  RecordEntry entry{.begin_answer = goes_on,
+                    .end_answer = true,
+                    .replace_from = std::exchange(start_.replace_from, std::nullopt)};
+  if (auto made = std::exchange(unstored_, std::nullopt); made) {  // as its callers see to
+    entry.messages.push_back(*std::move(made));
+  }
+  return answer_.emplace(record_.add(std::move(entry)).front());
+}
+
+const Message& Turn::store_answer(bool goes_on) {
+  const Message& answer = add_answer(goes_on);
+  if (!goes_on && answer.state == MessageState::complete) {
+    record_.add_response(answer);
+  }
+  if (step_ != nullptr) {
+    step_->on_answer(answer);
+  }
+  observer_.on_message(answer);
+  return answer;
+}
+
+void Turn::store_result(ToolResultBlock result) {
+  if (step_ != nullptr) {
+    step_->on_tool_result(result);
+  }
+  observer_.on_tool_result(result);
+  RecordEntry entry;
+  entry.messages.push_back(message_of(role::kTool, {std::move(result)}, options_.clock.now()));
+  observer_.on_message(record_.add(std::move(entry)).front());
+}
+
+void Turn::run_calls(const std::vector<ToolUseBlock>& calls, bool refuse) {
+  for (const ToolUseBlock& call : calls) {
+    observer_.on_tool_call(call);
+  }
+  const auto sink = [this](const ToolUseBlock&, ToolResultBlock result) {
+    store_result(std::move(result));
+  };
+  if (!refuse) {
+    const ToolContext context{record_.session(), record_.store(), stop_};
+    run_tools(options_, context, calls, sink);
+    return;
+  }
+  const std::string reason = cat("the limit of ", options_.tool_rounds_max,
+                                 " tool rounds is reached: answer with what is known");
+  observer_.on_warning(reason);
+  for (const ToolUseBlock& call : calls) {
+    sink(call, error_result(call, reason));
+  }
+}
+
+Result<Outcome> Turn::nothing_came(Error error) {
+  if (answer_) {
+    record_.add({.end_answer = true});
+    return outcome(*answer_, std::move(error));
+  }
+  record_.end_unanswered(error.code != Code::cancelled);
+  return std::unexpected(std::move(error));
+}
+
+Outcome Turn::outcome(const Message& answer, std::optional<Error> cut) const {
+  return {.answer = answer, .saved = record_.saved(), .cut = std::move(cut)};
+}
+
+}  // namespace reprise
