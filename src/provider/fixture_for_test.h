@@ -236,6 +236,14 @@ class Bench {
   std::unique_ptr<Provider> provider_;
 };
 
+inline std::unique_ptr<Codec> chat_codec() {
+  return make_openai_chat("http://model.test/v1");
+}
+
+inline const std::string kGood =
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},"
+    "\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+
 // Asks once for each way to cut the answer: in pieces of 1, 2 and 3 bytes, and in every two parts.
 // All must give the same lines, which are returned.
 std::vector<std::string> lines_in_all_chunkings(

@@ -18,15 +18,14 @@
 
 #include "base/http.h"
 #include "base/json_scan.h"
-#include "base/suggest.h"
 #include "base/text.h"
-#include "base/variable.h"
 #include "provider/answer.h"
 #include "provider/body_changes.h"
 #include "provider/codec.h"
-#include "provider/json_view.h"
+#include "provider/http_options.h"
 #include "provider/key_mask.h"
 #include "provider/model_list.h"
+#include "provider/model_page.h"
 #include "provider/refusal.h"
 #include "provider/reply_out.h"
 #include "provider/request_body.h"
@@ -42,9 +41,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kModelsBytesMax = 16 << 20;  // routers offer hundreds, with long descriptions
 constexpr milliseconds kNearModelsTimeout{2'000};
-constexpr std::size_t kNearModels = 3;
 
 class NoMessages final : public RequestMessages {
  public:
@@ -62,24 +59,6 @@ struct Failure {
   int status = 0;                                    // of a refusal, with its body
   std::string refusal = {};
 };
-
-// The ways to send a key, but for the protocol's own.
-constexpr std::pair<std::string_view, std::string_view> kKeyHeaders[] = {
-    {"bearer", "Authorization"},
-    {"x-api-key", "x-api-key"},
-    {"api-key", "api-key"},
-};
-
-const auto* find_key_header(std::string_view auth) {
-  const auto* const found =
-      std::ranges::find(kKeyHeaders, auth, [](const auto& one) { return one.first; });
-  return found == std::end(kKeyHeaders) ? nullptr : found;
-}
-
-http::Header key_header(std::string_view auth, std::string_view api_key) {
-  return {std::string(find_key_header(auth)->second),
-          cat(auth == "bearer" ? "Bearer " : "", api_key)};
-}
 
 class HttpProvider final : public Provider {
  public:
@@ -147,48 +126,14 @@ class HttpProvider final : public Provider {
   Result<std::string> dry_run(Request& request) override {
     choose_caching(request);
     http::Request sent = http_request(request, options_.api_key.empty() ? "" : "***");
-    for (http::Header& header : sent.headers) {
-      if (is_given(header) && !header_holds_no_secret(header.name)) {
-        header.value = "***";
-      }
-    }
     REPRISE_ASSIGN(sent.body,
                    render_body(*codec_, request, options_.extra, known_changes(request.model)));
-    std::string out = cat(sent.method, " ", http::masked_url(sent.url), "\n");
-    for (const http::Header& header : sent.headers) {
-      out += cat(header.name, ": ", header.value, "\n");
-    }
-    out += cat("\n", sent.body, "\n");
-    return out;
+    return spell(sent, options_);
   }
 
  private:
   http::Request http_request(const Request& request, std::string_view api_key) const {
-    const std::string_view base = options_.base_url;
-    const std::string_view path = codec_->path(base.substr(0, base.find_first_of("?#")));
-    http::Request out{.method = "POST",
-                      .url = http::with_path(base, path),
-                      .headers = codec_->headers(options_.auth.empty() ? api_key : ""),
-                      .connect_timeout = options_.connect_timeout,
-                      .idle_timeout = options_.idle_timeout};
-    if (!options_.auth.empty() && !api_key.empty()) {
-      out.headers.push_back(key_header(options_.auth, api_key));
-    }
-    out.headers.push_back({"User-Agent", "reprise"});
-    out.headers.push_back({"Content-Type", "application/json"});
-    out.headers.push_back({"Accept", request.stream ? "text/event-stream" : "application/json"});
-    for (const auto& [name, value] : options_.headers) {
-      std::erase_if(out.headers, [&](const http::Header& header) {
-        return ascii_lower(header.name) == ascii_lower(name);
-      });
-      out.headers.push_back({name, value});
-    }
-    return out;
-  }
-
-  bool is_given(const http::Header& header) const {
-    return std::ranges::any_of(options_.headers,
-                               [&](const auto& given) { return given.first == header.name; });
+    return request_head(*codec_, options_, request.stream, api_key);
   }
 
   // Other servers of the protocol may not know it.
@@ -262,25 +207,7 @@ class HttpProvider final : public Provider {
     const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
     sent.idle_timeout = std::max(left, milliseconds(1));
     sent.connect_timeout = std::min(options_.connect_timeout, sent.idle_timeout);
-    ShortAnswer answer(kModelsBytesMax, deadline);
-    REPRISE_TRY(seams_.transport->send(sent, answer, stop));
-    const std::string host = http::host_of(options_.base_url);
-    if (answer.was_late()) {
-      return fail(Code::timeout, cat(host, " takes too long to list its models; try again later"));
-    }
-    const int status = answer.response().status;
-    if (status == 404 || status == 405) {
-      return fail(Code::unsupported, cat(host, " does not list its models (", status, ")"));
-    }
-    if (status != 200) {
-      return std::unexpected(
-          error_of_status(recipient(as_usual), answer.response(), answer.body()));
-    }
-    auto page = parse_model_page(answer.body());
-    if (!page) {
-      return fail(Code::unsupported, cat(host, " gives no list of models; check the base URL"));
-    }
-    return *std::move(page);
+    return fetch_model_page(*seams_.transport, sent, deadline, recipient(as_usual), stop);
   }
 
   // What may have been meant, when the provider is quick to say.
@@ -289,15 +216,7 @@ class HttpProvider final : public Provider {
     if (!all) {
       return error;  // that one matters, and says how all are listed
     }
-    std::vector<std::string_view> ids;
-    for (const ModelInfo& one : *all) {
-      ids.push_back(one.id);
-    }
-    std::string_view gap = ", such as ";
-    for (const std::string_view id : nearest_few(model, ids, kNearModels)) {
-      error.message += cat(std::exchange(gap, ", "), id);
-    }
-    return error;
+    return with_names_near(std::move(error), model, *all);
   }
 
   // nullopt after a whole answer.
@@ -373,59 +292,6 @@ class HttpProvider final : public Provider {
   bool own_host_;                               // the server is the provider's own
 };
 
-bool has_control(std::string_view text) {
-  return std::ranges::any_of(
-      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
-}
-
-// A header is one line, and those that frame the request are ours.
-Result<> check_header(std::string_view name, std::string_view value) {
-  constexpr std::string_view kOurs[] = {"accept", "connection", "content-length",   "content-type",
-                                        "host",   "expect",     "transfer-encoding"};
-  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-  const bool is_token = !name.empty() && std::ranges::all_of(name, [&](char c) {
-    return is_ascii_alnum(c) || kMarks.contains(c);
-  });
-  if (!is_token) {
-    return fail(Code::invalid_argument, "a header's name has characters that no name may have");
-  }
-  if (std::ranges::find(kOurs, ascii_lower(name)) != std::end(kOurs)) {
-    return fail(Code::invalid_argument, cat("the header ", name, " cannot be set"));
-  }
-  if (has_control(value)) {
-    return fail(Code::invalid_argument,
-                cat("the value of the header ", name, " has control characters in it"));
-  }
-  return {};
-}
-
-Result<> check_extra(const RawJson& extra) {
-  if (extra.is_null()) {
-    return {};
-  }
-  if (!is_json_object(extra.text())) {
-    return fail(Code::invalid_argument, "what is added to a request must be a JSON object");
-  }
-  for (const std::string_view name : {"messages", "input", "stream"}) {
-    if (!json::find_member(extra.text(), name).empty()) {
-      return fail(Code::invalid_argument, cat("extra cannot set ", name));
-    }
-  }
-  return {};
-}
-
-// What would end in a wrong request.
-Result<> check_additions(const ProviderOptions& options) {
-  if (!options.auth.empty() && find_key_header(options.auth) == nullptr) {
-    return fail(Code::invalid_argument, cat("auth must be bearer, x-api-key or api-key, not '",
-                                            one_line(options.auth, options.api_key), "'"));
-  }
-  for (const auto& [name, value] : options.headers) {
-    REPRISE_TRY(check_header(name, value));
-  }
-  return check_extra(options.extra);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Provider>> make_http_provider(std::unique_ptr<Codec> codec,
@@ -434,29 +300,7 @@ Result<std::unique_ptr<Provider>> make_http_provider(std::unique_ptr<Codec> code
   if (kind == nullptr) {
     return fail(Code::invalid_argument, cat("no kind of provider is called ", codec->name()));
   }
-  std::string& url = options.base_url;
-  if (url.empty()) {
-    url = variable(std::string(kind->url_variable).c_str());
-  }
-  if (url.empty()) {
-    url = kind->default_url;
-  }
-  url = trimmed(url);
-  while (url.ends_with('/')) {
-    url.pop_back();
-  }
-  const std::string scheme = ascii_lower(std::string_view(url).substr(0, url.find("://")));
-  if ((scheme != "http" && scheme != "https") || has_control(url) || url.contains(' ')) {
-    return fail(Code::invalid_argument,
-                cat("the base URL of ", codec->name(),
-                    " is no http or https URL: ", one_line(http::host_of(url), options.api_key)));
-  }
-  REPRISE_TRY(check_additions(options));
-  options.api_key = trimmed(options.api_key);
-  if (has_control(options.api_key)) {
-    return fail(Code::invalid_argument,
-                cat("the key in ", kind->key_variable, " has control characters in it"));
-  }
+  REPRISE_TRY(check_options(*kind, options));
   return std::make_unique<HttpProvider>(*kind, std::move(codec), std::move(options),
                                         std::move(seams));
 }

@@ -1,0 +1,169 @@
+// What comes back: answers without an end, lists of models, parameters that are refused.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "provider/codec.h"
+#include "provider/fixture_for_test.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string chunk_of(std::string_view delta) {
+  return cat(R"(data: {"choices":[{"delta":)", delta, "}]}\n\n");
+}
+
+std::string repeated(const std::string& text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) {
+    out += text;
+  }
+  return out;
+}
+
+// What is said of an answer that has no end, with a limit of 4000 bytes.
+Result<> ask_endless(const std::string& body, std::vector<std::string>* lines = nullptr) {
+  Bench bench(chat_codec(), {{.body = body, .cuts = {1000, 3000, 5000, 8000}}},
+              {.answer_bytes_max = 4000});
+  auto asked = bench.ask();
+  EXPECT_EQ(bench.sent().size(), 1U);  // another try would be the same
+  if (lines != nullptr) {
+    *lines = bench.lines();
+  }
+  return asked;
+}
+
+TEST(HttpProvider, EndsAnAnswerThatIsTooLarge) {
+  const std::string delta = chunk_of(R"({"content":"0123456789"})");
+  std::vector<std::string> lines;
+  const auto asked = ask_endless(repeated(delta, 1000), &lines);
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().code, Code::io);
+  EXPECT_EQ(asked.error().message,
+            "model.test sent more than 4000 bytes in one answer; max_answer_bytes is the limit");
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[1].size(), std::string_view("text: ").size() + 4010);
+}
+
+TEST(HttpProvider, CountsThinkingInputsSmallBlocksAndWhatSaysNothing) {
+  const std::string floods[] = {
+      repeated(chunk_of(R"({"reasoning_content":"0123456789"})"), 1000),
+      cat(chunk_of(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]})"),
+          repeated(chunk_of(R"({"tool_calls":[{"index":0,"function":{"arguments":"01234567"}}]})"),
+                   1000)),
+      // Text that waits for the end of a call.
+      cat(chunk_of(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]})"),
+          repeated(chunk_of(R"({"content":"0123456789"})"), 1000)),
+      repeated(cat(chunk_of(R"({"content":"a"})"), chunk_of(R"({"reasoning_content":"b"})")), 100),
+      repeated(": a comment\n", 1000),
+      repeated(chunk_of("{}"), 1000),
+      cat("data: ", std::string(10'000, 'x')),
+      std::string(10'000, ' '),
+      cat("{\"a\":\"", std::string(10'000, 'x')),
+  };
+  for (const std::string& flood : floods) {
+    const auto asked = ask_endless(flood);
+    ASSERT_FALSE(asked) << flood.substr(0, 80);
+    EXPECT_THAT(asked.error().message, HasSubstr("sent more than 4000 bytes"))
+        << flood.substr(0, 80);
+  }
+}
+
+TEST(HttpProvider, WaitsThroughCommentsThatComeBetweenTheWords) {
+  const std::string quiet = repeated(": a comment that says nothing\n", 100);
+  const auto asked = ask_endless(cat(quiet, chunk_of(R"({"content":"a"})"), quiet, kGood));
+  EXPECT_TRUE(asked);
+}
+
+TEST(HttpProvider, BoundsTheToolCallsOfAnAnswer) {
+  std::string body;
+  for (std::size_t i = 0; i <= kAnswerCallsMax; ++i) {
+    body += chunk_of(cat(R"({"tool_calls":[{"index":)", i, R"(,"id":"c)", i,
+                         R"(","function":{"name":"f","arguments":"{}"}}]})"));
+  }
+  Bench bench(chat_codec(), {{.body = body}});
+  const auto asked = bench.ask();
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().message, "model.test made more than 4096 tool calls in one answer");
+}
+
+TEST(HttpProvider, ListsModelsPageByPage) {
+  Bench bench(make_anthropic(),
+              {{.body = R"({"data":[{"id":"a","display_name":"A"},{"type":"no id"}],)"
+                        R"("has_more":true,"last_id":"a"})"},
+               {.body = R"({"data":[{"id":"b","shutdown_date":"2027-01-14"}],"has_more":false,)"
+                        R"("last_id":"b"})"}},
+              {.base_url = "http://model.test", .api_key = "secret-key"});
+  const auto models = bench.provider().models(std::chrono::seconds(5), {});
+  ASSERT_TRUE(models) << models.error().message;
+  EXPECT_EQ(*models, (std::vector<ModelInfo>{{.id = "a", .name = "A", .ends_on = ""},
+                                             {.id = "b", .name = "", .ends_on = "2027-01-14"}}));
+  EXPECT_EQ(bench.sent().at(0).method, "GET");
+  EXPECT_EQ(bench.sent().at(0).url, "http://model.test/v1/models");
+  EXPECT_EQ(http::find_header(bench.sent().at(0).headers, "x-api-key"), "secret-key");
+  EXPECT_EQ(bench.sent().at(1).url, "http://model.test/v1/models?after_id=a");
+}
+
+TEST(HttpProvider, SaysWhyModelsAreNotListed) {
+  for (const auto& [played, code] :
+       {std::pair(Played{.status = 404}, Code::unsupported),
+        std::pair(Played{.body = "<html>"}, Code::unsupported),
+        std::pair(Played{.status = 401, .body = R"({"error":"no"})"}, Code::unauthorized)}) {
+    Bench bench(make_openai_responses(), {played});
+    const auto models = bench.provider().models(std::chrono::seconds(5), {});
+    ASSERT_FALSE(models);
+    EXPECT_EQ(models.error().code, code) << models.error().message;
+  }
+}
+
+TEST(HttpProvider, NamesTheModelsNearestToOneThatIsGone) {
+  Bench bench(make_openai_responses(),
+              {{.status = 404, .body = R"({"error":{"message":"gone","code":"model_not_found"}})"},
+               {.body = R"({"data":[{"id":"whisper-large"},{"id":"m2"},{"id":"m"}]})"}});
+  const auto asked = bench.ask();
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().message,
+            "model.test refused the request (404): gone; `reprise models` lists those there are, "
+            "such as m");
+}
+
+TEST(HttpProvider, LeavesOutAParameterThatIsRefused) {
+  const std::string refusal =
+      R"({"error":{"message":"no","param":"temperature","code":"unsupported_parameter"}})";
+  Bench bench(make_openai_chat("http://model.test/v1"),
+              {{.status = 400, .body = refusal},
+               {.status = 400, .body = refusal},
+               {.status = 400, .body = R"({"error":"else"})"}},
+              {.retries_max = 0});
+  ListMessages messages({said(role::kUser, "Hi")});
+  Request request{.model = "m", .temperature = 0.5, .messages = messages};
+  const auto asked = bench.ask(request);
+  ASSERT_FALSE(asked);
+  ASSERT_EQ(bench.sent().size(), 2U) << "once, though it is refused again";
+  EXPECT_THAT(bench.sent().at(0).body, HasSubstr("temperature"));
+  EXPECT_THAT(bench.sent().at(1).body, Not(HasSubstr("temperature")));
+  EXPECT_EQ(bench.lines(), std::vector<std::string>{
+                               "without temperature: model.test refused the request (400): no"});
+  // What follows does without at once, and another model is asked as before.
+  (void)bench.ask(request);
+  EXPECT_THAT(bench.sent().at(2).body, Not(HasSubstr("temperature")));
+  request.model = "other";
+  (void)bench.ask(request);
+  EXPECT_THAT(bench.sent().at(3).body, HasSubstr("temperature"));
+}
+
+}  // namespace
+}  // namespace reprise::provider

@@ -1,0 +1,165 @@
+#include "provider/http_options.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/http.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "base/variable.h"
+#include "provider/codec.h"
+#include "provider/json_view.h"
+#include "provider/key_mask.h"
+#include "provider/refusal.h"
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+namespace {
+
+// The ways to send a key, but for the protocol's own.
+constexpr std::pair<std::string_view, std::string_view> kKeyHeaders[] = {
+    {"bearer", "Authorization"},
+    {"x-api-key", "x-api-key"},
+    {"api-key", "api-key"},
+};
+
+const auto* find_key_header(std::string_view auth) {
+  const auto* const found =
+      std::ranges::find(kKeyHeaders, auth, [](const auto& one) { return one.first; });
+  return found == std::end(kKeyHeaders) ? nullptr : found;
+}
+
+bool has_control(std::string_view text) {
+  return std::ranges::any_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+}
+
+// A header is one line, and those that frame the request are ours.
+Result<> check_header(std::string_view name, std::string_view value) {
+  constexpr std::string_view kOurs[] = {"accept", "connection", "content-length",   "content-type",
+                                        "host",   "expect",     "transfer-encoding"};
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  const bool is_token = !name.empty() && std::ranges::all_of(name, [&](char c) {
+    return is_ascii_alnum(c) || kMarks.contains(c);
+  });
+  if (!is_token) {
+    return fail(Code::invalid_argument, "a header's name has characters that no name may have");
+  }
+  if (std::ranges::find(kOurs, ascii_lower(name)) != std::end(kOurs)) {
+    return fail(Code::invalid_argument, cat("the header ", name, " cannot be set"));
+  }
+  if (has_control(value)) {
+    return fail(Code::invalid_argument,
+                cat("the value of the header ", name, " has control characters in it"));
+  }
+  return {};
+}
+
+Result<> check_extra(const RawJson& extra) {
+  if (extra.is_null()) {
+    return {};
+  }
+  if (!is_json_object(extra.text())) {
+    return fail(Code::invalid_argument, "what is added to a request must be a JSON object");
+  }
+  for (const std::string_view name : {"messages", "input", "stream"}) {
+    if (!json::find_member(extra.text(), name).empty()) {
+      return fail(Code::invalid_argument, cat("extra cannot set ", name));
+    }
+  }
+  return {};
+}
+
+// What would end in a wrong request.
+Result<> check_additions(const ProviderOptions& options) {
+  if (!options.auth.empty() && find_key_header(options.auth) == nullptr) {
+    return fail(Code::invalid_argument, cat("auth must be bearer, x-api-key or api-key, not '",
+                                            one_line(options.auth, options.api_key), "'"));
+  }
+  for (const auto& [name, value] : options.headers) {
+    REPRISE_TRY(check_header(name, value));
+  }
+  return check_extra(options.extra);
+}
+
+bool is_given(const http::Header& header, const ProviderOptions& options) {
+  return std::ranges::any_of(options.headers,
+                             [&](const auto& given) { return given.first == header.name; });
+}
+
+http::Header key_header(std::string_view auth, std::string_view api_key) {
+  return {std::string(find_key_header(auth)->second),
+          cat(auth == "bearer" ? "Bearer " : "", api_key)};
+}
+
+}  // namespace
+
+http::Request request_head(const Codec& codec, const ProviderOptions& options, bool streams,
+                           std::string_view api_key) {
+  const std::string_view base = options.base_url;
+  const std::string_view path = codec.path(base.substr(0, base.find_first_of("?#")));
+  http::Request out{.method = "POST",
+                    .url = http::with_path(base, path),
+                    .headers = codec.headers(options.auth.empty() ? api_key : ""),
+                    .connect_timeout = options.connect_timeout,
+                    .idle_timeout = options.idle_timeout};
+  if (!options.auth.empty() && !api_key.empty()) {
+    out.headers.push_back(key_header(options.auth, api_key));
+  }
+  out.headers.push_back({"User-Agent", "reprise"});
+  out.headers.push_back({"Content-Type", "application/json"});
+  out.headers.push_back({"Accept", streams ? "text/event-stream" : "application/json"});
+  for (const auto& [name, value] : options.headers) {
+    std::erase_if(out.headers, [&](const http::Header& header) {
+      return ascii_lower(header.name) == ascii_lower(name);
+    });
+    out.headers.push_back({name, value});
+  }
+  return out;
+}
+
+std::string spell(const http::Request& sent, const ProviderOptions& options) {
+  std::string out = cat(sent.method, " ", http::masked_url(sent.url), "\n");
+  for (const http::Header& header : sent.headers) {
+    out += cat(
+        header.name, ": ",
+        is_given(header, options) && !header_holds_no_secret(header.name) ? "***" : header.value,
+        "\n");
+  }
+  out += cat("\n", sent.body, "\n");
+  return out;
+}
+
+Result<> check_options(const ProviderKind& kind, ProviderOptions& options) {
+  std::string& url = options.base_url;
+  if (url.empty()) {
+    url = variable(std::string(kind.url_variable).c_str());
+  }
+  if (url.empty()) {
+    url = kind.default_url;
+  }
+  url = trimmed(url);
+  while (url.ends_with('/')) {
+    url.pop_back();
+  }
+  const std::string scheme = ascii_lower(std::string_view(url).substr(0, url.find("://")));
+  if ((scheme != "http" && scheme != "https") || has_control(url) || url.contains(' ')) {
+    return fail(Code::invalid_argument,
+                cat("the base URL of ", kind.name,
+                    " is no http or https URL: ", one_line(http::host_of(url), options.api_key)));
+  }
+  REPRISE_TRY(check_additions(options));
+  options.api_key = trimmed(options.api_key);
+  if (has_control(options.api_key)) {
+    return fail(Code::invalid_argument,
+                cat("the key in ", kind.key_variable, " has control characters in it"));
+  }
+  return {};
+}
+
+}  // namespace reprise::provider

@@ -1,0 +1,213 @@
+// What goes out: the request as a dry run shows it, and what is added to it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "provider/codec.h"
+#include "provider/fixture_for_test.h"
+#include "provider/refusal.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+class FailingMessages final : public RequestMessages {
+ public:
+  Result<std::optional<Message>> next() override { return fail(Code::corrupt, "row 7 is bad"); }
+  Result<> rewind() override { return {}; }
+  std::int64_t bytes_estimate() const override { return bytes; }
+  std::int64_t bytes = 0;
+};
+
+TEST(HttpProvider, AHistoryThatCannotBeReadIsThatError) {
+  for (const std::int64_t bytes : {0, 5'000'000}) {
+    FailingMessages messages;
+    messages.bytes = bytes;
+    Request request{.model = "m", .messages = messages};
+    Bench bench(chat_codec(), {{.body = kGood}});
+    const auto asked = bench.ask(request);
+    ASSERT_FALSE(asked);
+    EXPECT_EQ(asked.error(), (Error{Code::corrupt, "row 7 is bad", 0}));
+  }
+}
+
+TEST(HttpProvider, DryRunShowsNoPasswordOfTheUrl) {
+  Bench bench(chat_codec(), {}, {.base_url = "http://me:secret@model.test/v1"});
+  ListMessages messages({said(role::kUser, "Hi")});
+  Request request{.model = "m", .messages = messages};
+  EXPECT_THAT(*bench.provider().dry_run(request),
+              StartsWith("POST http://***@model.test/v1/chat/completions\n"));
+}
+
+TEST(HttpProvider, AQueryOfTheBaseUrlStaysBehindThePath) {
+  Bench bench(chat_codec(), {{.body = kGood}},
+              {.base_url = "https://x.test/d/?api-version=1&api-key=s3cret"});
+  ListMessages messages({said(role::kUser, "Hi")});
+  Request request{.model = "m", .messages = messages};
+  EXPECT_THAT(*bench.provider().dry_run(request),
+              StartsWith("POST https://x.test/d/chat/completions?api-version=1&api-key=***\n"));
+  ASSERT_TRUE(bench.ask());
+  EXPECT_EQ(bench.sent().at(0).url,
+            "https://x.test/d/chat/completions?api-version=1&api-key=s3cret");
+}
+
+TEST(HttpProvider, DryRunShowsTheRequestWithoutTheKey) {
+  Bench bench(chat_codec(), {}, {.api_key = "sk-secret"});
+  ListMessages messages({said(role::kUser, "Hi")});
+  Request request{.model = "m", .stream = false, .messages = messages};
+  EXPECT_EQ(*bench.provider().dry_run(request),
+            "POST http://model.test/v1/chat/completions\n"
+            "Authorization: Bearer ***\n"
+            "User-Agent: reprise\n"
+            "Content-Type: application/json\n"
+            "Accept: application/json\n"
+            "\n"
+            R"({"model":"m","stream":false,"messages":[{"role":"user","content":"Hi"}]})"
+            "\n");
+  EXPECT_THAT(bench.sent(), IsEmpty());
+}
+
+TEST(HttpProvider, RefusesWhatCannotBeSent) {
+  const auto error = [](ProviderOptions options) {
+    const auto made = make_http_provider(chat_codec(), std::move(options), {.transport = nullptr});
+    EXPECT_FALSE(made);
+    return made ? Error{} : made.error();
+  };
+  EXPECT_EQ(error({.base_url = "ftp://x"}).code, Code::invalid_argument);
+  EXPECT_EQ(error({.base_url = "model.test/v1"}).code, Code::invalid_argument);
+  EXPECT_EQ(error({.base_url = "http://a b"}).code, Code::invalid_argument);
+  const Error key = error({.base_url = "http://x", .api_key = "sk-secret\r\nX-Evil: 1"});
+  EXPECT_EQ(key.code, Code::invalid_argument);
+  EXPECT_THAT(key.message, Not(HasSubstr("secret")));
+}
+
+std::vector<std::pair<std::string, std::string>> given_headers() {
+  return {{"X-Tenant", "secret-tenant"}, {"anthropic-beta", "b1"}, {"user-agent", "mine"}};
+}
+
+TEST(HttpProvider, SendsWhatAPersonAdds) {
+  Bench bench(make_anthropic(), {{.body = kGood}},
+              {.base_url = "http://a.test",
+               .api_key = "sk-1",
+               .auth = "bearer",
+               .headers = given_headers(),
+               .extra = json_of(R"({"metadata":{"user_id":"u"}})")});
+  (void)bench.ask();
+  const http::Request& sent = bench.sent().at(0);
+  EXPECT_EQ(http::find_header(sent.headers, "authorization"), "Bearer sk-1");
+  EXPECT_EQ(http::find_header(sent.headers, "x-api-key"), "");
+  EXPECT_EQ(http::find_header(sent.headers, "x-tenant"), "secret-tenant");
+  EXPECT_EQ(http::find_header(sent.headers, "User-Agent"), "mine");
+  EXPECT_THAT(sent.body, HasSubstr(R"("metadata":{"user_id":"u"})"));
+}
+
+TEST(HttpProvider, ADryRunMasksWhatMayBeASecret) {
+  Bench bench(make_openai_responses(), {},
+              {.api_key = "sk-1", .auth = "api-key", .headers = given_headers()});
+  ListMessages messages({said(role::kUser, "Hi")});
+  Request request{.model = "m", .messages = messages};
+  const std::string shown = *bench.provider().dry_run(request);
+  EXPECT_THAT(shown, HasSubstr("\napi-key: ***\n"));
+  EXPECT_THAT(shown, HasSubstr("\nX-Tenant: ***\n"));
+  EXPECT_THAT(shown, HasSubstr("\nanthropic-beta: b1\n"));
+  EXPECT_THAT(shown, Not(HasSubstr("secret")));
+  EXPECT_THAT(shown, Not(HasSubstr("Authorization")));
+}
+
+TEST(HttpProvider, ErrorsMaskWhatAServerRepeats) {
+  for (const Played& played :
+       {Played{.status = 400, .body = R"({"error":"no tenant secret-tenant, b1"})"},
+        Played{.body = "data: {\"error\":{\"message\":\"no secret-tenant\",\"code\":400}}\n\n"}}) {
+    Bench bench(chat_codec(), {played}, {.headers = given_headers()});
+    const auto asked = bench.ask();
+    ASSERT_FALSE(asked);
+    EXPECT_THAT(asked.error().message, Not(HasSubstr("secret")));
+    EXPECT_THAT(asked.error().message, HasSubstr("***"));
+  }
+}
+
+TEST(HttpProvider, CachesAtTheProvidersOwnHostUnlessSaidOtherwise) {
+  struct Case {
+    const char* url;
+    std::optional<bool> set;
+    bool expected;
+  };
+  for (const Case& one : {Case{"https://api.openai.com/v1", std::nullopt, true},
+                          {"https://API.openai.com", std::nullopt, true},
+                          {"https://api.openai.com", false, false},
+                          {"https://api.openai.com.evil.test", std::nullopt, false},
+                          {"http://127.0.0.1:1", std::nullopt, false},
+                          {"http://127.0.0.1:1", true, true}}) {
+    Bench bench(make_openai_responses(), {}, {.base_url = one.url});
+    ListMessages messages({said(role::kUser, "Hi")});
+    Request request{.model = "m",
+                    .options = {.prompt_cache = one.set},
+                    .conversation = "c",
+                    .messages = messages};
+    EXPECT_EQ(bench.provider().dry_run(request)->contains("prompt_cache_key"), one.expected)
+        << one.url;
+  }
+}
+
+TEST(HttpProvider, RefusesAdditionsThatBreakTheRequest) {
+  const auto error = [](ProviderOptions options) {
+    options.base_url = "http://x";
+    const auto made = make_http_provider(chat_codec(), std::move(options), {.transport = nullptr});
+    EXPECT_FALSE(made);
+    return made ? Error{} : made.error();
+  };
+  EXPECT_EQ(error({.auth = "basic"}).message,
+            "auth must be bearer, x-api-key or api-key, not 'basic'");
+  EXPECT_EQ(error({.headers = {{"X-A", "secret\r\nX-Evil: 1"}}}).message,
+            "the value of the header X-A has control characters in it");
+  EXPECT_EQ(error({.headers = {{"X-A: 1\r\nX-B", "b"}}}).code, Code::invalid_argument);
+  EXPECT_EQ(error({.headers = {{"", "b"}}}).code, Code::invalid_argument);
+  EXPECT_EQ(error({.headers = {{"Content-Length", "0"}}}).message,
+            "the header Content-Length cannot be set");
+  for (const char* name : {"messages", "input", "stream"}) {
+    EXPECT_EQ(error({.extra = json_of(cat("{\"", name, "\":1}"))}).message,
+              cat("extra cannot set ", name));
+  }
+  EXPECT_EQ(error({.extra = json_of("[]")}).code, Code::invalid_argument);
+}
+
+TEST(OneLine, ShowsNothingThatMovesTheCursorOrTheKey) {
+  EXPECT_EQ(one_line(" a\x1b[31mb\xC2\x9B"
+                     "c\xE2\x80\xAE"
+                     "d\xE2\x80\xA8"
+                     "e\n",
+                     ""),
+            "a [31mb c d e");
+  EXPECT_EQ(one_line("key sk-abcsk-abc!", "sk-abc"), "key ******!");
+  EXPECT_EQ(one_line("bad \xff byte.", ""), "bad \uFFFD byte");
+  for (std::size_t pad = 0; pad < 4; ++pad) {
+    std::string text(pad, 'x');
+    for (int i = 0; i < 200; ++i) {
+      text += "ä";
+    }
+    const std::string line = one_line(text, "");
+    EXPECT_LE(line.size(), kReasonBytesMax);
+    EXPECT_TRUE(utf8::is_valid(line));
+    EXPECT_TRUE(line.ends_with("ä...")) << line;
+  }
+}
+
+}  // namespace
+}  // namespace reprise::provider

@@ -1,0 +1,63 @@
+#include "provider/model_page.h"
+
+#include <chrono>
+#include <cstddef>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/http.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "provider/answer.h"
+#include "provider/model_list.h"
+#include "provider/refusal.h"
+#include "reprise/error.h"
+#include "reprise/provider.h"
+
+namespace reprise::provider {
+namespace {
+
+constexpr std::size_t kModelsBytesMax = 16 << 20;  // routers offer hundreds, with long descriptions
+constexpr std::size_t kNearModels = 3;
+
+}  // namespace
+
+Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Request& sent,
+                                   std::chrono::steady_clock::time_point deadline,
+                                   const Recipient& recipient, const std::stop_token& stop) {
+  ShortAnswer answer(kModelsBytesMax, deadline);
+  REPRISE_TRY(transport.send(sent, answer, stop));
+  const std::string host = http::host_of(recipient.base_url);
+  if (answer.was_late()) {
+    return fail(Code::timeout, cat(host, " takes too long to list its models; try again later"));
+  }
+  const int status = answer.response().status;
+  if (status == 404 || status == 405) {
+    return fail(Code::unsupported, cat(host, " does not list its models (", status, ")"));
+  }
+  if (status != 200) {
+    return std::unexpected(error_of_status(recipient, answer.response(), answer.body()));
+  }
+  auto page = parse_model_page(answer.body());
+  if (!page) {
+    return fail(Code::unsupported, cat(host, " gives no list of models; check the base URL"));
+  }
+  return *std::move(page);
+}
+
+Error with_names_near(Error error, std::string_view model, const std::vector<ModelInfo>& offered) {
+  std::vector<std::string_view> ids;
+  for (const ModelInfo& one : offered) {
+    ids.push_back(one.id);
+  }
+  std::string_view gap = ", such as ";
+  for (const std::string_view id : nearest_few(model, ids, kNearModels)) {
+    error.message += cat(std::exchange(gap, ", "), id);
+  }
+  return error;
+}
+
+}  // namespace reprise::provider
