@@ -193,7 +193,9 @@ class Durable {
     for (const std::string_view name : {"spill-1", "spill-2"}) {
       watching.step("spill", spill->keep(empty_session(1), {.operation = operation(name)}));
     }
-    for (const fs::path& file : store::spill::find_spills(place_ / "spill")) {
+    const auto spills = store::spill::find_spills(place_ / "spill");
+    watching.step("find the spills", spills ? Result<>() : std::unexpected(spills.error()));
+    for (const fs::path& file : spills.value_or(std::vector<fs::path>())) {
       watching.step("mark a spill as stored", store::spill::mark_as_stored(file));
     }
     watching.step("new context file",
