@@ -1,22 +1,19 @@
 #include "cli/provider_choice.h"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
-#include <ranges>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/http.h"
-#include "base/json_scan.h"
 #include "base/text.h"
 #include "cli/context.h"
 #include "cli/process_environment.h"
-#include "cli/provider_key.h"
+#include "cli/provider_model.h"
 #include "cli/provider_names.h"
+#include "cli/provider_server.h"
 #include "cli/run_flags.h"
 #include "cli/settings.h"
 #include "reprise/error.h"
@@ -25,41 +22,6 @@
 
 namespace reprise::cli {
 namespace {
-
-constexpr std::chrono::milliseconds kLocalServerTimeout{300};
-constexpr std::chrono::milliseconds kServerModelsTimeout{3'000};
-
-using Slot = std::optional<std::string> ProviderSettings::*;
-
-bool is_called(const Settings& settings, std::string_view name, const NamedProvider& provider) {
-  const auto named = find_provider(settings, name);
-  return named && named->name == provider.name;
-}
-
-// The provider's own section first; the keys at the top of a file belong to the provider named
-// beside them, and without one to the provider of the settings.
-std::optional<std::string> setting(const Settings& settings, const NamedProvider& provider,
-                                   Slot slot) {
-  for (const auto& [name, section] : settings.providers) {
-    if (section.*slot && is_called(settings, name, provider)) {
-      return section.*slot;
-    }
-  }
-  for (const TopSettings& top : settings.tops | std::views::reverse) {
-    const auto& whose = top.provider ? top.provider : settings.provider;
-    if (top.own.*slot && (!whose || is_called(settings, *whose, provider))) {
-      return top.own.*slot;
-    }
-  }
-  return std::nullopt;
-}
-
-// Where the session was held, when that was not the provider's own server.
-std::string base_url_of(const Session& session) {
-  json::Scanner scanner(json::find_member(session.config.text(), "base_url"));
-  std::string url;
-  return scanner.string(url) ? url : "";
-}
 
 // The settings, then what the environment has keys for; "" when nothing is set.
 std::string usual_provider(const ProcessEnvironment& environment, const RunFlags& flags,
@@ -84,65 +46,12 @@ std::string usual_provider(const ProcessEnvironment& environment, const RunFlags
   return environment.find("OPENAI_API_KEY") ? "openai-responses" : "";
 }
 
-// Azure's servers take a key in a header of their own.
-bool wants_azure_header(std::string_view url) {
-  const std::string server = http::server_of(url);
-  const std::string_view host = std::string_view(server).substr(0, server.rfind(':'));
-  return host.ends_with(".openai.azure.com") || host.ends_with(".cognitiveservices.azure.com");
-}
-
-bool is_own_server(const ProviderKind& known, std::string_view base_url) {
-  return base_url.empty() ||
-         ascii_lower(http::host_of(base_url)) == http::host_of(known.default_url);
-}
-
-// The provider's default where it is on offer, else the first.
-std::string default_model(const ProviderKind& known, bool dev, std::string_view base_url,
-                          const std::vector<ModelInfo>& offered) {
-  std::string usual(dev ? known.dev_model : known.default_model);
-  const bool there = std::ranges::find(offered, usual, &ModelInfo::id) != offered.end();
-  if (!there && !offered.empty() && !is_own_server(known, base_url)) {
-    return offered.front().id;
-  }
-  return usual;
-}
-
-// Another server than the provider's own knows best which models it has.
-Result<std::string> model_of_server(Context& context, const ProviderKind& known,
-                                    const RunFlags& flags, const ProviderChoice& choice) {
-  const std::string& url = choice.options.base_url;
-  const bool dev = flags.dev;
-  if (is_own_server(known, url)) {
-    return default_model(known, dev, url, {});
-  }
-  if (flags.sends_nothing) {
-    context.remark(cat("no model is named: ", http::host_of(url), " would be asked for one"));
-    return default_model(known, dev, url, {});
-  }
-  REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
-  const auto offered = provider->models(kServerModelsTimeout, std::stop_token());
-  if (!offered || offered->empty()) {  // whoever cannot be reached says so to the request
-    std::string usual = default_model(known, dev, url, {});
-    context.remark(cat("no model is named, and ", http::host_of(url), " lists none: trying ", usual,
-                       "; --model names another"));
-    return usual;
-  }
-  std::string model = default_model(known, dev, url, *offered);
-  if (model != default_model(known, dev, url, {})) {
-    context.remark(cat("using ", model,
-                       offered->size() == 1
-                           ? std::string(", the only model of ")
-                           : cat(", the first of ", offered->size(), " models of "),
-                       http::host_of(url), "; --model names another"));
-  }
-  return model;
-}
-
 class Chooser {
  public:
   Chooser(Context& context, const Settings& settings, const RunFlags& flags, const Session* session,
           std::string_view mode_model)
-      : context_(context),
+      : from_{context, settings, flags, session},
+        context_(context),
         settings_(settings),
         flags_(flags),
         session_(session),
@@ -160,7 +69,7 @@ class Chooser {
       }
     }
     const std::string usual = usual_provider(context_.environment(), flags_, settings_);
-    auto choice = usual.empty() ? local_server() : named(usual);
+    auto choice = usual.empty() ? local_server(from_) : named(usual);
     if (choice) {
       warn_of_project(*choice);
       warn_of_another(*choice);
@@ -180,7 +89,7 @@ class Chooser {
       return unknown(usual);
     }
     choice.name = provider->kind->name;
-    choice.options.base_url = choice.name == "echo" ? "" : usual_url(*provider);
+    choice.options.base_url = choice.name == "echo" ? "" : usual_url(from_, *provider);
     choice.model = named_model(*provider, choice);
     if (choice.model.empty() && is_own_server(*provider->kind, choice.options.base_url)) {
       choice.model = provider->kind->default_model;
@@ -265,7 +174,7 @@ class Chooser {
     choice.is_sessions_own = is_sessions(*provider);
     if (choice.name != "echo") {
       REPRISE_TRY(check_refusal(*provider));
-      REPRISE_TRY(reach(*provider, choice));
+      REPRISE_TRY(reach(from_, *provider, choice));
     }
     REPRISE_ASSIGN(choice.model, model_of(*provider, choice));
     return choice;
@@ -277,95 +186,6 @@ class Chooser {
       return {};
     }
     return fail(Code::unauthorized, own->second.refusal);
-  }
-
-  // The server, and the key that belongs to it.
-  Result<> reach(const NamedProvider& provider, ProviderChoice& choice) const {
-    ProviderOptions& options = choice.options;
-    options.base_url = trimmed(base_url(provider, choice));
-    const std::string url =
-        options.base_url.empty() ? std::string(provider.kind->default_url) : options.base_url;
-    REPRISE_ASSIGN(FoundKey found, find_key(context_, settings_, provider, url));
-    options.api_key = std::move(found.key);
-    if (options.api_key.empty()) {
-      REPRISE_TRY(do_without_key(provider, url, found.elsewhere, options));
-    } else if (wants_azure_header(url)) {
-      options.auth = "api-key";
-    }
-    const bool has_secret = !options.api_key.empty() || http::masked_url(url) != url;
-    if (has_secret && !is_safe_for_secrets(url) && !context_.is_insecure(settings_)) {
-      return fail(Code::unauthorized, cat("the key would cross the network in clear text to ",
-                                          http::host_of(url), "; use https, or --insecure"));
-    }
-    return {};
-  }
-
-  // Where the provider's own server is asked, a key is needed.
-  static Result<> do_without_key(const NamedProvider& provider, const std::string& url,
-                                 const std::string& elsewhere, ProviderOptions& options) {
-    const auto known = find_provider_at(*provider.kind, url);
-    const std::string& variable = known ? known->key_variable : provider.key_variable;
-    const std::string& own = known ? known->own_url : provider.own_url;
-    if (!variable.empty() && http::is_same_server(url, own)) {
-      return fail(Code::unauthorized,
-                  cat("no key for ", known ? known->name : provider.name, ": set ", variable,
-                      ", or env_key or key_command in the config; `--provider echo` needs none",
-                      elsewhere.empty() ? "" : cat("; ", elsewhere)));
-    }
-    options.key_advice = cat("set base_url and env_key in a [providers.NAME] of the config",
-                             elsewhere.empty() ? "" : cat("; ", elsewhere));
-    return {};
-  }
-
-  // "" for the kind's own.
-  std::string base_url(const NamedProvider& provider, ProviderChoice& choice) const {
-    if (flags_.base_url) {
-      return *flags_.base_url;
-    }
-    std::string usual = usual_url(provider);
-    std::string before = choice.is_sessions_own ? base_url_of(*session_) : "";
-    if (http::is_local_url(before) && http::masked_url(before) == before) {
-      return before;
-    }
-    if (before.empty() || http::is_same_server(before, usual)) {
-      return usual;
-    }
-    // Only where the settings name the server, too: a session may come from somebody else.
-    if (const std::string configured = configured_url(provider, before); !configured.empty()) {
-      return configured;
-    }
-    const std::string now = usual.empty() ? std::string(provider.kind->default_url) : usual;
-    if (!http::is_same_server(before, now)) {
-      choice.warnings.push_back(cat("the session was held at ", http::host_of(before), "; ",
-                                    http::host_of(now),
-                                    " goes on with it; --base-url, or a "
-                                    "base_url in the config, goes back"));
-    }
-    return usual;
-  }
-
-  std::string usual_url(const NamedProvider& provider) const {
-    if (auto url = setting(settings_, provider, &ProviderSettings::base_url)) {
-      return *std::move(url);
-    }
-    if (!provider.is_kind()) {
-      return provider.own_url;
-    }
-    const std::string variable(provider.kind->url_variable);
-    return context_.environment().find(variable).value_or("");
-  }
-
-  // The URL by which the settings, or everybody, know the server of `url`; "" when they do not.
-  std::string configured_url(const NamedProvider& provider, const std::string& url) const {
-    for (const auto& [name, section] : settings_.providers) {
-      const auto named = find_provider(settings_, name);
-      if (named && named->kind == provider.kind && section.base_url &&
-          http::is_same_server(*section.base_url, url)) {
-        return *section.base_url;
-      }
-    }
-    const auto known = find_provider_at(*provider.kind, url);
-    return known ? known->own_url : "";
   }
 
   Result<std::string> model_of(const NamedProvider& provider, const ProviderChoice& choice) {
@@ -413,33 +233,7 @@ class Chooser {
            find_provider_at(*provider.kind, url).has_value();
   }
 
-  Result<ProviderChoice> local_server() {
-    const std::string wanted =
-        flags_.model.value_or(session_ == nullptr ? "" : session_->info.model);
-    const std::vector<LocalServer> servers = find_local_servers(kLocalServerTimeout);
-    const auto has_wanted = [&](const LocalServer& server) {
-      return std::ranges::find(server.models, wanted) != server.models.end();
-    };
-    auto usable = std::ranges::find_if(servers, has_wanted);
-    if (usable == servers.end()) {
-      usable = std::ranges::find_if(servers, [&](const LocalServer& server) {
-        return flags_.model.has_value() || !server.models.empty();
-      });
-    }
-    if (usable == servers.end()) {
-      return fail(Code::not_found,
-                  "no provider: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server "
-                  "such as Ollama, or try `--provider echo`, which needs neither");
-    }
-    const std::string model = flags_.model || has_wanted(*usable) ? wanted : usable->models.front();
-    context_.remark(model.empty()
-                        ? cat("asking ", usable->name, " at ", usable->base_url)
-                        : cat("using ", model, " of ", usable->name, " at ", usable->base_url));
-    ProviderChoice choice{.name = "openai-chat", .model = model, .options = {}, .warnings = {}};
-    choice.options.base_url = usable->base_url;
-    return choice;
-  }
-
+  ChoiceSources from_;
   Context& context_;
   const Settings& settings_;
   const RunFlags& flags_;

@@ -1,5 +1,6 @@
 #include "cli/run_flags.h"
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <string_view>
