@@ -97,6 +97,7 @@ class DiskRecord : public ChangeListener {
 
   int add_node(Sort sort, std::string bytes = {});
   Name name_of(std::string_view path) const;
+  bool is_synced_after(std::size_t at, int node) const;
   std::string path_of(const Name& name) const;
   std::string path_of(int node) const;
   void load(const std::filesystem::path& folder, int node);

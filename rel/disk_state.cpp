@@ -168,12 +168,27 @@ std::string DiskRecord::path_of(int node) const {
   return found == now_.end() ? "" : path_of(found->first);
 }
 
+bool DiskRecord::is_synced_after(std::size_t at, int node) const {
+  return std::any_of(changes_.begin() + static_cast<std::ptrdiff_t>(at), changes_.end(),
+                     [node](const Change& change) {
+                       return change.what == Change::What::sync && change.node == node;
+                     });
+}
+
 std::vector<std::string> DiskRecord::unsynced() const {
   const std::vector<bool> sure = certain(changes_.size(), Arrival::minimal);
   Names on_disk = at_begin_;  // or surely once there
   std::set<std::string> out;
+  const auto is_there_no_more = [&](const Name& name) {
+    return on_disk.contains(name) && !now_.contains(name) &&
+           (name.folder == kRoot || !path_of(name.folder).empty());
+  };
   for (std::size_t i = 0; i < changes_.size(); ++i) {
     const Change& change = changes_[i];
+    if (change.what == Change::What::move_name && is_there_no_more(change.old_name) &&
+        !is_synced_after(i, change.old_name.folder)) {
+      out.insert(cat("the removal of ", path_of(change.old_name)));
+    }
     const bool is_name =
         change.what == Change::What::set_name || change.what == Change::What::move_name;
     if (sure[i]) {
@@ -186,8 +201,7 @@ std::vector<std::string> DiskRecord::unsynced() const {
         out.insert(cat("the name ", path_of(change.name)));
       }
     } else if (change.what == Change::What::clear_name) {
-      if (on_disk.contains(change.name) && !now_.contains(change.name) &&
-          (change.name.folder == kRoot || !path_of(change.name.folder).empty())) {
+      if (is_there_no_more(change.name)) {
         out.insert(cat("the removal of ", path_of(change.name)));
       }
     } else if (change.what != Change::What::sync && !path_of(change.node).empty()) {

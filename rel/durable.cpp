@@ -213,7 +213,7 @@ class Durable {
     }
   }
 
-  // Its end missing, something behind its end, or all of it something else.
+  // Its end missing, something behind its end, all of it something else, or nothing of it there.
   void damage(const fs::path& file) {
     const std::string bytes = read_file(lived() / file).value_or("");
     const std::array<std::pair<std::string_view, std::string>, 3> kinds = {{
@@ -227,6 +227,9 @@ class Durable {
         write_on(cat(file.native(), " ", how));
       }
     }
+    copy_folder(lived(), place_);
+    fs::remove(place_ / file);
+    write_on(cat(file.native(), " missing"));
   }
 
   const Kind& kind_;

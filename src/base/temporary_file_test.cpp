@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "reprise/error.h"
 
 namespace reprise {
 namespace {
@@ -64,6 +66,27 @@ class TemporaryFileTest : public testing::Test {
   fs::path folder_;
   fs::path target_;
 };
+
+TEST_F(TemporaryFileTest, ArePrivateWhateverTheUmask) {
+  const mode_t before = ::umask(0);
+  const auto file = TemporaryFile::create(target_);
+  ::umask(before);
+  ASSERT_TRUE(file);
+  struct stat status{};
+  ASSERT_EQ(::fstat(file->fd(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+}
+
+TEST_F(TemporaryFileTest, AreSoManyAndNoMore) {
+  int taken = 0;
+  for (; taken < 1000; ++taken) {
+    fs::create_directory(folder_ / ("notes.json.reprise-" + std::to_string(taken) + ".tmp"));
+  }
+  const auto file = TemporaryFile::create(target_);
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().code, Code::conflict);
+  EXPECT_EQ(count(), taken);
+}
 
 TEST_F(TemporaryFileTest, OfKilledProcessesGoWithTheNextWriter) {
   for (int i = 0; i < 5; ++i) {

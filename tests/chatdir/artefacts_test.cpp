@@ -205,5 +205,19 @@ TEST(ChatArtefacts, AnswersThatGaveWayAreCopiedAlong) {
                     Code::invalid_argument));
 }
 
+TEST(ChatArtefacts, InTwoLayoutsAreListedOnce) {
+  const ChatDirectory directory;
+  const SessionId id = session_id(kOriginalId);
+  const fs::path chat = fs::path("chat") / kOriginalId;
+  directory.write(chat / "messages.jsonl", "");
+  directory.write(chat / "step" / "001" / "answer.md", "of a sister program");
+  directory.write(chat / "steps" / "001" / "answer.md", "ours");
+  directory.write(chat / "steps" / "002" / "answer.md", "second");
+  const auto store = directory.open({.access = Access::read});
+  Artefacts& artefacts = *store->offers().artefacts;
+  EXPECT_EQ(must(artefacts.list_artefacts(id)).size(), 2U);
+  EXPECT_EQ(must(artefacts.find_artefact(id, {1}, "answer")), "ours");
+}
+
 }  // namespace
 }  // namespace reprise::test

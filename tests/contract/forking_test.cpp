@@ -39,6 +39,20 @@ TEST_P(StoreContract, AForkSharesTheBeginning) {
   EXPECT_EQ(found(parent), parent_before);
 }
 
+// What the caller's value says of an answer is not so: only append() begins one.
+TEST_P(StoreContract, NoSessionBeginsAnswering) {
+  Session session = reprise::test::session("parent");
+  session.info.answering = this_process();
+  const SessionId parent = create(session, messages(2));
+  EXPECT_FALSE(found(parent).info.answering);
+  if (offers().forking != nullptr) {
+    Session child = reprise::test::session("child");
+    child.info.answering = this_process();
+    must(offers().forking->fork(parent, {1}, child));
+    EXPECT_FALSE(found(child.info.id).info.answering);
+  }
+}
+
 TEST_P(StoreContract, ForksThatCannotBeAreRefused) {
   REPRISE_NEEDS(offers().forking);
   const SessionId parent = create("parent", messages(2));

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -195,6 +199,43 @@ TEST_P(StoreContract, ABackupHoldsWhatWasThere) {
   }
   EXPECT_EQ(must(get(*copy, id)), before);
   EXPECT_EQ(must(read_all(*copy, id)), stored(id));
+}
+
+// Two sessions are written in turn meanwhile, so that in no moment the second has more.
+TEST_P(StoreContract, ABackupIsOfOneMoment) {
+  REPRISE_NEEDS(offers().backup);
+  REPRISE_NEEDS(holds().many_sessions && holds().words);
+  if (GetParam().name == "chatdir") {
+    GTEST_SKIP() << "not for this store: each of its chats is of a moment of its own";
+  }
+  const std::vector<SessionId> both = {create("a"), create("b")};
+  constexpr int kBackups = 20;
+  std::atomic<int> backups = 0;
+  std::thread writer([&] {
+    while (backups < kBackups) {
+      for (const SessionId& id : both) {
+        append(id, {user("again")}, {.durability = Durability::os});
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  const TemporaryFolder folder;
+  for (; backups < kBackups; ++backups) {
+    const std::filesystem::path target = folder.path() / std::to_string(backups);
+    const auto done = offers().backup->backup(target);
+    if (!done && done.error().code == Code::busy) {
+      continue;  // it is written faster than it can be copied, and says so
+    }
+    EXPECT_TRUE(works(done));
+    auto copy = must(open_store(target.native(), {.access = Access::read}));
+    if (!copy->holds().any_id) {
+      copy = with_named_ids(std::move(copy));
+    }
+    const std::int64_t first = must(get(*copy, both[0])).info.head.value;
+    const std::int64_t second = must(get(*copy, both[1])).info.head.value;
+    EXPECT_TRUE(first == second || first == second + 1) << first << " and " << second;
+  }
+  writer.join();
 }
 
 }  // namespace

@@ -21,6 +21,12 @@ TEST(Fuzzy, PrefersWholeWordsAndTheirBeginnings) {
   EXPECT_GT(fuzzy_score("wal mode", "wm"), fuzzy_score("a swimmer", "wm"));
 }
 
+TEST(Fuzzy, PrefersLettersThatBeginWordsOrStandSideBySide) {
+  EXPECT_GT(fuzzy_score("read write mode", "rwm"), fuzzy_score("drew dawn home", "rwm"));
+  EXPECT_GT(fuzzy_score("a b-c", "ac"), fuzzy_score("a bxc", "ac"));
+  EXPECT_GT(fuzzy_score("abxcd", "acd"), fuzzy_score("abxcxd", "acd"));
+}
+
 TEST(Fuzzy, TakesAnyBytes) {
   EXPECT_TRUE(fuzzy_score("日本語のタイトル", "タイトル"));
   EXPECT_TRUE(fuzzy_score("a\xff\x1b", "\xff"));
