@@ -241,6 +241,7 @@ class Copy {
     });
     if (!read) {
       losses_.insert(cat("blob ", hash.str(), ": ", read.error().message));
+      copied_.is_damaged = true;
       return {};
     }
     REPRISE_TRY(to->put_blob(bytes));
