@@ -51,7 +51,7 @@ class Steps {
     if (offers_.rewriting != nullptr) {
       rewrite();
     }
-    if (offers_.beginning != nullptr) {
+    if (offers_.beginning != nullptr && many_) {
       begin_with_question();
     }
     end();
