@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "engine/copy.h"
 #include "life.h"
+#include "life_parts.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
@@ -98,6 +99,14 @@ void live(const Kind& kind, const fs::path& place) {
   for (const LifeStep& step : life(**store)) {
     if (const auto done = step.run(**store); !done) {
       throw std::runtime_error(cat(step.name, ": ", done.error().message));
+    }
+  }
+  // More than any reserve: it must go all the same.
+  const auto page = (*store)->list({.limit = 1});
+  if (page && !page->sessions.empty() && (*store)->holds().words) {
+    const Message large = said(true, "user", std::string(1'500'000, 'x'), 1000);
+    if (const auto done = (*store)->append(page->sessions.front().id, {large}, {}); !done) {
+      throw std::runtime_error(cat("append: ", done.error().message));
     }
   }
 }

@@ -22,6 +22,7 @@
 #include "kill_points.h"
 #include "life.h"
 #include "power_cut.h"
+#include "purge.h"
 #include "real_disk.h"
 #include "reprise/error.h"
 #include "run.h"
@@ -118,6 +119,8 @@ const std::map<std::string_view, Trial>& trials() {
                   const Effort& effort) { return cut_real_disks(kind, effort.disk_cuts); }},
       {"full", [](const Kind& kind, const Effort& /*effort*/) { return fill_disks(kind); }},
       {"contention", contend},
+      {"purge",
+       [](const Kind& kind, const Effort& /*effort*/) { return purge_beside_others(kind); }},
       {"stop",
        [](const Kind& kind, const Effort& effort) { return stop_the_holder(kind, effort.stops); }},
   };
@@ -153,7 +156,7 @@ int run(std::vector<std::string> words) {
   }
   if (words.empty() || !trials().contains(words.front())) {
     return usage(
-        "rel_store kill|errors|power|durable|disk|full|clock|upgrade|crowd|contention|stop "
+        "rel_store kill|errors|power|durable|disk|full|clock|upgrade|crowd|contention|stop|purge "
         "[--long] "
         "[STORE...]");
   }

@@ -11,6 +11,7 @@
 #include "cli/context.h"
 #include "cli/exit.h"
 #include "cli/session_json.h"
+#include "cli/spills.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -21,14 +22,33 @@ namespace reprise::cli {
 namespace {
 
 Result<> remove_one(Trash& trash, const SessionInfo& info, Removal how, Time now) {
-  if (info.state != SessionState::trashed) {
-    REPRISE_TRY(trash.trash(info.id, now));
+  if (how == Removal::purge) {
+    return trash.purge(info.id);
   }
-  return how == Removal::purge ? trash.purge(info.id) : Result<>();
+  return info.state == SessionState::trashed ? Result<>() : trash.trash(info.id, now);
+}
+
+// What the words of purged sessions may still stand in.
+std::vector<Remnant> find_remnants(Context& context, Trash& trash,
+                                   const std::vector<SessionId>& purged) {
+  std::vector<Remnant> found;
+  if (auto left = trash.remnants(); left) {
+    found = *std::move(left);
+  } else {
+    context.warn(cat("cannot tell what else holds their words: ", left.error().message));
+  }
+  std::ranges::move(find_spilled(context, purged), std::back_inserter(found));
+  return found;
+}
+
+void warn_of(Context& context, const std::vector<Remnant>& remnants) {
+  for (const auto& [where, reason] : remnants) {
+    context.warn(cat("may still hold words of purged sessions: ", where, ": ", reason));
+  }
 }
 
 void print(Context& context, const std::vector<SessionId>& removed,
-           const std::vector<Damage>& damage, Removal how) {
+           const std::vector<Damage>& damage, const std::vector<Remnant>& remnants, Removal how) {
   if (!context.globals().json) {
     context.remark(cat(how == Removal::purge ? "removed " : "moved to the trash: ", removed.size(),
                        removed.size() == 1 ? " session" : " sessions"));
@@ -45,6 +65,15 @@ void print(Context& context, const std::vector<SessionId>& removed,
   array.close();
   if (!damage.empty()) {
     object.raw("damage", damage_document(damage));
+  }
+  if (!remnants.empty()) {
+    object.key("remnants");
+    json::ArrayWriter all(out);
+    for (const auto& [where, reason] : remnants) {
+      all.item();
+      json::ObjectWriter(out).field("where", where).field("reason", reason).close();
+    }
+    all.close();
   }
   object.close();
   context.print_json(out);
@@ -82,7 +111,12 @@ Result<Exit> remove_sessions(Context& context, Store& store, const FoundSessions
     }
     removed.push_back(info.id);
   }
-  print(context, removed, damage, how);
+  std::vector<Remnant> remnants;
+  if (how == Removal::purge && !removed.empty()) {
+    remnants = find_remnants(context, *trash, removed);
+    warn_of(context, remnants);
+  }
+  print(context, removed, damage, remnants, how);
   return exit;
 }
 

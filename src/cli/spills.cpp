@@ -16,6 +16,8 @@
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/spill.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
 #include "store/spill/spill_folder.h"
 #include "store/spill/spill_lines.h"
 
@@ -67,6 +69,25 @@ void remark_on_spills(Context& context, std::string_view store_url) {
                        " could not be saved and ", count == 1 ? "is" : "are",
                        " kept here; bring it in with: reprise copy spill: '", store_url, "'"));
   }
+}
+
+std::vector<Remnant> find_spilled(const Context& context, const std::vector<SessionId>& sessions) {
+  std::vector<Remnant> found;
+  const auto files = spill::find_spills(spill_folder(context));
+  if (!files) {
+    return {{spill_folder(context), files.error().message}};
+  }
+  for (const fs::path& file : *files) {
+    const auto bytes = read_file(file);
+    const bool is_named = bytes && std::ranges::any_of(sessions, [&](const SessionId& id) {
+                            return bytes->find(id.str()) != std::string::npos;
+                          });
+    if (!bytes || is_named) {
+      found.push_back({file, bytes ? "what a server did not take and is kept here: remove it"
+                                   : bytes.error().message});
+    }
+  }
+  return found;
 }
 
 Result<std::vector<fs::path>> find_named_spills(Context& context, std::string_view url,

@@ -13,6 +13,8 @@
 #include "reprise/error.h"
 #include "reprise/spill.h"
 #include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
 
 namespace reprise::cli {
 
@@ -22,6 +24,9 @@ std::unique_ptr<Spill> make_spill(const Context& context, const Settings& settin
 
 // Says so when there is something for this store, unless its writer is still at it.
 void remark_on_spills(Context& context, std::string_view store_url);
+
+// Files of this machine that hold steps of these sessions.
+std::vector<Remnant> find_spilled(const Context& context, const std::vector<SessionId>& sessions);
 
 // "spill:FILE", "spill:FOLDER", or "spill:" for the usual folder, where only what belongs to the
 // store at `target` is meant. invalid_argument when there is none.

@@ -1,6 +1,8 @@
 // What a chat directory does besides the contract: files and modes, ids, limits, odd places.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +24,7 @@
 #include "support/build.h"
 #include "support/must.h"
 #include "support/print.h"
+#include "support/small_disk.h"
 
 namespace reprise::test {
 namespace {
@@ -250,6 +253,84 @@ TEST(ChatdirStore, ACutThatWasNotFinishedHasHappenedOrNot) {
     EXPECT_EQ(again.repeated, is_renamed);
     EXPECT_EQ(must(get(*store, id)), after);
   }
+}
+
+TEST(ChatdirStore, DeletesWithoutRoomForAnotherFile) {
+  const ChatDirectory directory;
+  fs::create_directories(directory.root());
+  const SmallDisk disk(directory.root(), "size=8m,nr_inodes=60");
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a small disk needs root";
+  }
+  const SessionId original = directory.write_original();
+  {
+    const auto store = directory.open();
+    for (const int number : {1, 2, 3}) {
+      must(store->create(chat_session(number)));
+      must(store->append(chat_id(number), {user("x")}, {}));
+    }
+    must(store->offers().archives->archive(chat_id(3), at(1)));
+  }
+  fs::remove(directory.root() / "trash");
+  disk.fill();
+  disk.fill_with_files();
+  const auto store = directory.open();
+  for (const SessionId& id : {chat_id(1), original, chat_id(3)}) {
+    EXPECT_TRUE(works(store->offers().trash->purge(id))) << id.str();
+    EXPECT_EQ(must(store->find(id)), std::nullopt);
+  }
+  EXPECT_TRUE(works(store->offers().trash->trash(chat_id(2), at(1))));
+}
+
+TEST(ChatdirStore, SweepsWhatTheDeadHaveLeft) {
+  const ChatDirectory directory;
+  must(directory.open()->create(chat_session(1)));
+  const std::string made = "chat/.new-" + chat_id(2).str();
+  const std::string needed = "chat/.new-" + chat_id(3).str();
+  directory.write(made + "/messages.jsonl", "");
+  directory.write(made + "/reprise.json", "words");
+  directory.write(needed + "/messages.jsonl", "words\n");
+  directory.write("chat/.new-thing/notes", "of another program");
+  directory.write("archive/.leaving-" + chat_id(4).str() + "/messages.jsonl", "words");
+  directory.write("chat/current.reprise-0.tmp", "words");
+  directory.write("chat/notes.reprise-0.tmp", "of another program");
+  must(directory.open()->create(chat_session(5)));
+  const auto has = [&](const std::string& name) { return fs::exists(directory.root() / name); };
+  EXPECT_FALSE(has(made));
+  EXPECT_TRUE(has(needed)) << "its messages are nowhere else";
+  EXPECT_TRUE(has("chat/.new-thing/notes"));
+  EXPECT_FALSE(has("archive/.leaving-" + chat_id(4).str()));
+  EXPECT_FALSE(has("chat/current.reprise-0.tmp"));
+  EXPECT_TRUE(has("chat/notes.reprise-0.tmp"));
+}
+
+TEST(ChatdirStore, ABackupTakesThePlaceOfOneThatDied) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  must(store->create(chat_session(1)));
+  directory.write("copy.making/chat/x/messages.jsonl", "words");
+  {
+    const Fd owner = must(open_file(directory.root() / "copy.making", O_RDONLY | O_DIRECTORY));
+    ASSERT_EQ(::flock(owner.get(), LOCK_EX), 0);
+    EXPECT_TRUE(fails(store->offers().backup->backup(directory.root() / "copy"), Code::conflict));
+    EXPECT_TRUE(fs::exists(directory.root() / "copy.making/chat/x"));
+  }
+  EXPECT_TRUE(works(store->offers().backup->backup(directory.root() / "copy")));
+  EXPECT_FALSE(fs::exists(directory.root() / "copy.making"));
+  EXPECT_FALSE(fs::exists(directory.root() / "copy/chat/x"));
+  directory.write("other.making/photo", "of another program");
+  EXPECT_TRUE(fails(store->offers().backup->backup(directory.root() / "other"), Code::conflict));
+}
+
+TEST(ChatdirStore, AnOlderArchiveGoesWithItsChat) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  must(store->create(chat_session(1)));
+  must(store->append(chat_id(1), {user("old words")}, {}));
+  must(store->offers().archives->archive(chat_id(1), at(1)));
+  directory.write("chat/" + chat_id(1).str() + "/messages.jsonl", "");
+  must(store->offers().trash->purge(chat_id(1)));
+  EXPECT_EQ(must(store->find(chat_id(1))), std::nullopt);
 }
 
 }  // namespace

@@ -6,11 +6,14 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -18,6 +21,7 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
+#include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
@@ -25,6 +29,7 @@
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
+#include "support/small_disk.h"
 #include "support/temporary_folder.h"
 
 namespace reprise::test {
@@ -172,6 +177,117 @@ TEST_F(SqlitePurge, CollectsWhatTheOriginalProgramLeavesWithoutAName) {
   must(store->offers().trash->purge(session_id("two")));
   EXPECT_EQ(plain.rows("SELECT count(*) FROM reprise_blobs"), std::vector<std::string>{"1"});
 }
+
+// Which of the folder's files hold the text.
+std::vector<std::string> files_with(const fs::path& folder, std::string_view text) {
+  std::vector<std::string> found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (bytes_of(entry.path()).find(text) != std::string::npos) {
+      found.push_back(entry.path().filename());
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> places_of(const std::vector<Remnant>& remnants) {
+  std::vector<std::string> places;
+  for (const Remnant& one : remnants) {
+    places.push_back(fs::path(one.where).filename());
+  }
+  return places;
+}
+
+constexpr std::string_view kWord = "unforgettable";
+
+void fill_with_words(Store& store, const SessionId& id) {
+  Session session = test::session(id.str());
+  session.info.title = session.system_prompt = kWord;
+  must(store.create(session));
+  Message large = showing(must(store.offers().blobs->put_blob(std::string(kWord) + " blob")));
+  must(store.append(id, {user(kWord), large, user(std::string(50'000, 'x') + std::string(kWord))},
+                    {}));
+  must(store.offers().rewriting->replace_suffix(id, {2}, {user(kWord)}, {}));
+  must(store.offers().artefacts->save_artefact(id, {1}, "answer", kWord));
+}
+
+TEST_F(SqlitePurge, TakesTheWordsOutOfAllFiles) {
+  const auto store = open();
+  fill_with_words(*store, session_id("s"));
+  EXPECT_FALSE(files_with(folder_.path(), kWord).empty());
+  clock_.later = kBlobPinned + std::chrono::hours(1);
+  must(store->offers().trash->purge(session_id("s")));
+  EXPECT_EQ(files_with(folder_.path(), kWord), std::vector<std::string>{});
+  EXPECT_EQ(must(store->offers().trash->remnants()), std::vector<Remnant>{});
+}
+
+TEST_F(SqlitePurge, NamesWhatStillHoldsTheWords) {
+  const auto store = open();
+  fill_with_words(*store, session_id("s"));
+  must(store->create(session("other")));
+  std::ofstream(file_.string() + ".v1-20260118T201530Z.bak") << kWord;
+  {
+    PlainDatabase reading(file_);
+    reading.run("BEGIN; SELECT count(*) FROM sessions");
+    must(store->offers().trash->purge(session_id("s")));
+    EXPECT_EQ(places_of(must(store->offers().trash->remnants())),
+              (std::vector<std::string>{"r.db-wal", "r.db.v1-20260118T201530Z.bak", "r.db"}));
+  }
+  EXPECT_EQ(places_of(must(store->offers().trash->remnants())),
+            (std::vector<std::string>{"r.db.v1-20260118T201530Z.bak", "r.db"}))
+      << "the reader has gone";
+  fs::remove(file_.string() + ".v1-20260118T201530Z.bak");
+  clock_.later = kBlobPinned + std::chrono::hours(1);
+  must(store->offers().trash->purge(session_id("other")));
+  EXPECT_EQ(must(store->offers().trash->remnants()), std::vector<Remnant>{});
+  EXPECT_EQ(files_with(folder_.path(), kWord), std::vector<std::string>{});
+}
+
+TEST_F(SqlitePurge, LeavesNoCopiesOfDeadProcesses) {
+  must(open()->create(session("s")));
+  const pid_t gone = in_child([] { return 0; });
+  EXPECT_EQ(exit_code_of(gone), 0);
+  const std::string old_name = cat("r.db.v0-20260118T201530Z.bak.", gone, ".1.tmp");
+  for (const std::string& name :
+       {std::string("r.db.reprise-0.tmp"), old_name, cat("other.db.", gone, ".1.tmp"),
+        cat("r.db.", getpid(), "x.tmp")}) {
+    std::ofstream(folder_.path() / name) << kWord;
+  }
+  must(open()->create(session("t")));
+  EXPECT_EQ(files_with(folder_.path(), kWord).size(), 2U) << "those of others";
+}
+
+// What a session holds, as (messages, bytes of each).
+class FullDiskPurge : public testing::TestWithParam<std::pair<int, std::size_t>> {};
+
+TEST_P(FullDiskPurge, Works) {
+  const TemporaryFolder folder;
+  const SmallDisk disk(folder.path(), "size=24m");
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a small disk needs root";
+  }
+  const fs::path file = folder.path() / "r.db";
+  const auto [count, bytes] = GetParam();
+  {
+    const auto store = open_at(file);
+    must(store->create(session("large")));
+    must(store->create(session("other")));
+    for (int i = 0; i < count; ++i) {
+      must(store->append(session_id("large"), {user(std::string(bytes, 'x') + std::string(kWord))},
+                         {}));
+    }
+  }
+  disk.fill();
+  const auto store = open_at(file);
+  ASSERT_TRUE(works(store->offers().trash->purge(session_id("large"))));
+  EXPECT_EQ(must(store->find(session_id("large"))), std::nullopt);
+  EXPECT_EQ(files_with(folder.path(), kWord), std::vector<std::string>{});
+  EXPECT_TRUE(must(store->offers().repair->verify()).damage.empty());
+  EXPECT_TRUE(must(store->find(session_id("other"))));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, FullDiskPurge,
+                         testing::Values(std::pair(100, 4'000), std::pair(1, 400'000),
+                                         std::pair(500, 6'000), std::pair(1, 5'000'000)));
 
 }  // namespace
 }  // namespace reprise::test

@@ -12,8 +12,8 @@
 
 namespace reprise::test {
 
-SmallDisk::SmallDisk(const std::filesystem::path& folder) : folder_(folder) {
-  mounted_ = ::mount("none", folder.c_str(), "tmpfs", 0, "size=2m") == 0;
+SmallDisk::SmallDisk(const std::filesystem::path& folder, const char* size) : folder_(folder) {
+  mounted_ = ::mount("none", folder.c_str(), "tmpfs", 0, size) == 0;
 }
 
 SmallDisk::~SmallDisk() {
@@ -34,6 +34,11 @@ void SmallDisk::fill() const {
   const Fd fd = must(open_file(folder_ / "filler", O_WRONLY | O_CREAT | O_APPEND));
   const std::string block(4096, 'x');
   while (::write(fd.get(), block.data(), block.size()) > 0) {
+  }
+}
+
+void SmallDisk::fill_with_files() const {
+  for (int i = 0; open_file(folder_ / ("filler" + std::to_string(i)), O_WRONLY | O_CREAT); ++i) {
   }
 }
 

@@ -9,7 +9,8 @@ namespace reprise::test {
 // A small file system of its own; unmounted at the end. Mounting needs root: ask is_mounted().
 class SmallDisk {
  public:
-  explicit SmallDisk(const std::filesystem::path& folder);
+  // `size` as mount(8) takes it for tmpfs: "size=2m,nr_inodes=40".
+  explicit SmallDisk(const std::filesystem::path& folder, const char* size = "size=2m");
   ~SmallDisk();
   SmallDisk(const SmallDisk&) = delete;
   SmallDisk& operator=(const SmallDisk&) = delete;
@@ -21,6 +22,8 @@ class SmallDisk {
   bool make_writable() const;
   // Every byte that is left.
   void fill() const;
+  // Every file that may still be made.
+  void fill_with_files() const;
 
  private:
   std::filesystem::path folder_;

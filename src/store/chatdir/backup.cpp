@@ -1,5 +1,10 @@
 #include "store/chatdir/backup.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -70,6 +75,31 @@ Result<> copy_chat(const fs::path& from, const fs::path& to) {
   return fail(Code::busy, cat(from.native(), " changes all the time: try again"));
 }
 
+// Whoever makes a backup has its folder until that ends, in whatever way. Where folders cannot be
+// locked nobody else's is taken away.
+bool take(const Fd& folder) {
+  return ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR);
+}
+
+// What a process has left that died while it made a backup there.
+Result<> remove_abandoned(const fs::path& making) {
+  REPRISE_ASSIGN(const bool is_taken, is_there(making));
+  if (!is_taken) {
+    return {};
+  }
+  REPRISE_ASSIGN(const Fd folder, open_file(making, O_RDONLY | O_DIRECTORY));
+  REPRISE_ASSIGN(const auto entries, list_folder(making));
+  const Layout layout(making);
+  const bool is_ours = std::ranges::all_of(entries, [&](const fs::directory_entry& entry) {
+    return entry.path() == layout.chats() || entry.path() == layout.archives() ||
+           entry.path() == layout.trash();
+  });
+  if (!is_ours || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
+    return fail(Code::conflict, cat(making.native(), " exists already: remove it"));
+  }
+  return remove_tree(making);
+}
+
 }  // namespace
 
 Result<> copy_other_files(const fs::path& from, const fs::path& to) {
@@ -128,9 +158,11 @@ Result<> ChatBackup::backup(const fs::path& named) {
   }
   fs::path making = target;
   making += ".making";
-  REPRISE_ASSIGN(const bool is_being_made, is_there(making));
-  if (is_being_made) {
-    return fail(Code::conflict, cat(making.native(), " exists already: remove it"));
+  REPRISE_TRY(remove_abandoned(making));
+  REPRISE_TRY(make_private_folders(making));
+  REPRISE_ASSIGN(const Fd owner, open_file(making, O_RDONLY | O_DIRECTORY));
+  if (!take(owner)) {
+    return fail(Code::conflict, cat(making.native(), " is being made by another process"));
   }
   auto done = make_private_folders(Layout(making).chats());
   done = done ? copy_all(Layout(making)) : done;

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/lock_file.h"
+#include "base/reserve.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
@@ -82,11 +83,14 @@ Result<LockFile::Hold> Chats::lock() {
     return fail(Code::unsupported, cat(layout_.root().native(), " was opened for reading only"));
   }
   LockFile* file = nullptr;
+  bool is_first = false;
   {
     const std::lock_guard lock(mutex_);
     if (lock_ == nullptr) {
       REPRISE_TRY(make_private_folders(layout_.chats()));
       REPRISE_ASSIGN(lock_, LockFile::open(layout_.lock_file()));
+      keep_reserve(layout_.lock_file());
+      is_first = true;
     }
     file = lock_.get();
   }
@@ -94,6 +98,10 @@ Result<LockFile::Hold> Chats::lock() {
                  file->acquire(std::chrono::steady_clock::now() + settings_.busy_timeout));
   // Whoever was at it held the lock: behind that it is done, or was interrupted.
   REPRISE_TRY(finish_interrupted(layout_));
+  if (is_first) {
+    (void)sweep_left(layout_);                    // the next one tries again
+    (void)make_private_folders(layout_.trash());  // on a full disk it could not be made
+  }
   return hold;
 }
 

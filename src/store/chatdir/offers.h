@@ -58,6 +58,9 @@ class ChatTrash final : public Trash {
   Result<> purge(const SessionId& id) override;
 
  private:
+  Result<> trash_now(const SessionId& id);
+  Result<> purge_now(const SessionId& id);
+
   Chats& chats_;
 };
 

@@ -4,12 +4,11 @@
 #include <cerrno>
 #include <filesystem>
 #include <optional>
-#include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/file.h"
 #include "base/lock_file.h"
+#include "base/reserve.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/types.h"
@@ -25,17 +24,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kLeaving = ".leaving-";
+bool is_full(const Error& error) {
+  return error.os_errno == ENOSPC || error.os_errno == EDQUOT;
+}
 
-// Moves a session's folder. A chat is locked meanwhile: nobody writes into it.
+// Moves a session's folder. A chat is locked meanwhile: nobody writes into it. One that nobody has
+// ever locked, and where there is no room for that, is not being written either.
 Result<> move_session(Chats& chats, const SessionId& id, const Place& from, const fs::path& to) {
   std::optional<LockFile::Hold> hold;
   if (!from.is_packed()) {
     const auto chat = chats.get(id);
     REPRISE_TRY(chat);
-    REPRISE_ASSIGN(hold, (*chat)->lock());
-    REPRISE_TRY(make_private_folders(folder_of(to)));
-    return move_file(from.folder, to);
+    auto locked = (*chat)->lock();
+    if (!locked && !is_full(locked.error())) {
+      return std::unexpected(std::move(locked).error());
+    }
+    if (locked) {
+      hold = *std::move(locked);
+    }
   }
   REPRISE_TRY(make_private_folders(folder_of(to)));
   return move_file(from.folder, to);
@@ -50,22 +56,17 @@ Result<Place> find(const Chats& chats, const SessionId& id) {
   return *std::move(place);
 }
 
-// What a purge could not finish.
-void sweep(const fs::path& trash) {
-  const auto entries = list_if_there(trash);
-  if (!entries) {
-    return;  // the purge says why
-  }
-  for (const fs::directory_entry& entry : *entries) {
-    if (entry.path().filename().native().starts_with(kLeaving)) {
-      (void)remove_tree(entry.path());  // the next purge tries again
-    }
-  }
-}
-
 }  // namespace
 
 Result<> ChatTrash::trash(const SessionId& id, Time /*when*/) {
+  return with_reserve(chats_.layout().lock_file(), [&] { return trash_now(id); });
+}
+
+Result<> ChatTrash::purge(const SessionId& id) {
+  return with_reserve(chats_.layout().lock_file(), [&] { return purge_now(id); });
+}
+
+Result<> ChatTrash::trash_now(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   REPRISE_ASSIGN(const Place place, find(chats_, id));
   if (place.is_trashed()) {
@@ -88,15 +89,22 @@ Result<> ChatTrash::restore(const SessionId& id) {
   return move_session(chats_, id, place, place.is_packed() ? layout.archive(id) : layout.chat(id));
 }
 
-Result<> ChatTrash::purge(const SessionId& id) {
+// Out of sight first, in one step that takes no room: the folder gets another name where it is. A
+// chat may hide an older archive of the same session, which goes, too.
+Result<> ChatTrash::purge_now(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
-  REPRISE_ASSIGN(const Place place, find(chats_, id));
-  const fs::path leaving = chats_.layout().trash() / cat(kLeaving, id.str());
-  sweep(chats_.layout().trash());
-  REPRISE_TRY(move_session(chats_, id, place, leaving));
-  REPRISE_TRY(clear_current(chats_.layout(), id));
-  REPRISE_TRY(remove_tree(leaving));
-  return sync_folder(chats_.layout().trash());
+  REPRISE_ASSIGN(std::optional<Place> place, find(chats_, id));
+  while (place) {
+    const fs::path folder = folder_of(place->folder);
+    const fs::path leaving = folder / cat(kLeaving, id.str());
+    REPRISE_TRY(remove_tree(leaving));
+    REPRISE_TRY(move_session(chats_, id, *place, leaving));
+    REPRISE_TRY(clear_current(chats_.layout(), id));
+    REPRISE_TRY(remove_tree(leaving));
+    REPRISE_TRY(sync_folder(folder));
+    REPRISE_ASSIGN(place, chats_.layout().find(id));
+  }
+  return {};
 }
 
 }  // namespace reprise::store::chatdir

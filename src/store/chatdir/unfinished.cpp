@@ -16,6 +16,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/lock_file.h"
+#include "base/temporary_file.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/types.h"
@@ -108,7 +109,7 @@ MovingNames::MovingNames(const Layout& layout, const SessionId& id)
       archive(layout.archive(id)),
       new_chat(layout.chats() / cat(kNew, id.str())),
       new_archive(layout.archives() / cat(kNew, id.str())),
-      leaving(layout.archives() / cat(".leaving-", id.str())) {}
+      leaving(layout.archives() / cat(kLeaving, id.str())) {}
 
 Result<> announce(const Layout& layout, const Unfinished& unfinished) {
   std::string out;
@@ -170,7 +171,45 @@ Result<bool> holds_messages(const fs::path& folder) {
   return false;
 }
 
+// The id in a folder's name; nullopt for names of others.
+std::optional<SessionId> id_in(std::string_view name, std::string_view begin) {
+  if (!name.starts_with(begin)) {
+    return std::nullopt;
+  }
+  auto id = SessionId::parse(name.substr(begin.size()));
+  return id && check_id(*id) ? std::optional(*std::move(id)) : std::nullopt;
+}
+
+Result<bool> is_only_copy(const Layout& layout, const fs::path& made, const SessionId& id) {
+  REPRISE_ASSIGN(const auto elsewhere, layout.find(id));
+  REPRISE_ASSIGN(const bool has_messages, holds_messages(made));
+  return !elsewhere && has_messages;
+}
+
 }  // namespace
+
+Result<> sweep_left(const Layout& layout) {
+  for (const fs::path& folder : {layout.chats(), layout.archives(), layout.trash()}) {
+    REPRISE_ASSIGN(const auto entries, list_if_there(folder));
+    for (const fs::directory_entry& entry : entries) {
+      const std::string name = entry.path().filename();
+      const auto made = id_in(name, kNew);
+      if (made) {
+        REPRISE_ASSIGN(const bool is_needed, is_only_copy(layout, entry.path(), *made));
+        if (is_needed) {
+          continue;
+        }
+      }
+      if (made || id_in(name, kLeaving)) {
+        REPRISE_TRY(remove_tree(entry.path()));
+      }
+    }
+  }
+  sweep_temporary_files(layout.chats(), [&](std::string_view name) {
+    return name == layout.current_file().filename() || name == layout.model_file().filename();
+  });
+  return {};
+}
 
 Result<std::vector<fs::path>> find_left(const Layout& layout) {
   std::vector<fs::path> left;
@@ -182,15 +221,12 @@ Result<std::vector<fs::path>> find_left(const Layout& layout) {
   for (const fs::path& folder : {layout.chats(), layout.archives()}) {
     REPRISE_ASSIGN(const auto entries, list_if_there(folder));
     for (const fs::directory_entry& entry : entries) {
-      const std::string name = entry.path().filename();
-      const auto id = name.starts_with(kNew) ? SessionId::parse(name.substr(kNew.size()))
-                                             : fail(Code::not_found, "");
-      if (!id || !check_id(*id) || (moving && moving->id == *id)) {
+      const auto id = id_in(entry.path().filename().native(), kNew);
+      if (!id || (moving && moving->id == *id)) {
         continue;
       }
-      REPRISE_ASSIGN(const auto elsewhere, layout.find(*id));
-      REPRISE_ASSIGN(const bool has_messages, holds_messages(entry.path()));
-      if (!elsewhere && has_messages) {
+      REPRISE_ASSIGN(const bool is_needed, is_only_copy(layout, entry.path(), *id));
+      if (is_needed) {
         left.push_back(entry.path());
       }
     }

@@ -46,6 +46,10 @@ Result<std::optional<Unfinished>> find_unfinished(const Layout& layout);
 // Empty while somebody is at it.
 Result<std::vector<std::filesystem::path>> find_left(const Layout& layout);
 
+// Removes what nobody will finish and nobody needs: folders in the making, and those on their way
+// out. The store's lock is held, and what was interrupted is finished.
+Result<> sweep_left(const Layout& layout);
+
 // Puts in place what was made, removes what it replaces. The store's lock is held. A chat that was
 // changed after it was packed stays, beside the archive; so does one that another program made
 // where it was to be unpacked.

@@ -132,6 +132,8 @@ class DocumentTrash final : public Trash {
     return documents_.make_room([&] { return documents_.remove(id); });
   }
 
+  Result<std::vector<Remnant>> remnants() override { return documents_.remnants(); }
+
  private:
   Documents& documents_;
 };

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -22,16 +23,19 @@
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/reserve.h"
+#include "base/temporary_file.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
+#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/facts.h"
 #include "store/file/file_session.h"
 #include "store/file/partial_file.h"
 #include "store/file/session_files.h"
+#include "store/paths.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {
@@ -172,6 +176,7 @@ Result<LockFile::Hold> Documents::lock() {
     return fail(Code::unsupported, cat(files_.root().native(), " was opened for reading only"));
   }
   LockFile* file = nullptr;
+  bool is_first = false;
   {
     const std::lock_guard lock(mutex_);
     if (lock_ == nullptr) {
@@ -181,10 +186,16 @@ Result<LockFile::Hold> Documents::lock() {
       }
       REPRISE_ASSIGN(lock_, LockFile::open(files_.lock_file()));
       keep_reserve(files_.lock_file());
+      is_first = true;
     }
     file = lock_.get();
   }
-  return file->acquire(std::chrono::steady_clock::now() + options_.busy_timeout);
+  REPRISE_ASSIGN(LockFile::Hold hold,
+                 file->acquire(std::chrono::steady_clock::now() + options_.busy_timeout));
+  if (is_first) {
+    sweep();
+  }
+  return hold;
 }
 
 // The other program has its file in place after a few times, or it is waited for like a lock.
@@ -278,6 +289,43 @@ Result<> Documents::add(FileSession session) {
     REPRISE_TRY(make_private_folders(folder_of(file)));
     return write(target, std::move(document));
   });
+}
+
+// What processes have left that died while they wrote. Called with the lock held.
+void Documents::sweep() const {
+  for (const fs::path& folder : places()) {
+    sweep_temporary_files(folder, [&](std::string_view name) { return is_ours(folder, name); });
+  }
+}
+
+std::vector<fs::path> Documents::places() const {
+  return files_.is_folder()
+             ? files_.folders()
+             : std::vector{folder_of(files_.root()), beside(files_.root(), ".trash")};
+}
+
+// Beside a file that is a store there are others' files.
+bool Documents::is_ours(const fs::path& folder, std::string_view name) const {
+  const std::string root = files_.root().filename();
+  const bool is_beside = !files_.is_folder() && folder == folder_of(files_.root());
+  return is_beside ? name == root || (name.starts_with(root) && name[root.size()] == '.')
+                   : name.ends_with(".json");
+}
+
+Result<std::vector<Remnant>> Documents::remnants() const {
+  const std::string suffix = cat(".", files_.aside_suffix().substr(0, 3));
+  std::vector<Remnant> found;
+  for (const fs::path& folder : places()) {
+    REPRISE_ASSIGN(const auto entries, list_if_there(folder));
+    for (const fs::directory_entry& entry : entries) {
+      const std::string name = entry.path().filename();
+      const auto at = name.rfind(suffix);
+      if (at != std::string::npos && is_ours(folder, name.substr(0, at))) {
+        found.push_back({entry.path(), "bytes that could not be read and were kept: remove it"});
+      }
+    }
+  }
+  return found;
 }
 
 Result<> Documents::remove(const SessionId& id) {

@@ -24,6 +24,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/lock_file.h"
@@ -98,12 +99,18 @@ class Documents {
   // As it stands beside the file; "" for a session that was not begun here.
   Result<std::string> spell_begun(const SessionId& id);
   Result<> remove(const SessionId& id);
+  // What was kept aside, of whatever session.
+  Result<std::vector<Remnant>> remnants() const;
   // Deleting: on a full disk with the room that is kept for it.
   Result<> make_room(const std::function<Result<>()>& work) {
     return with_reserve(files_.lock_file(), work);
   }
 
  private:
+  void sweep() const;
+  // The folders that have files of the store.
+  std::vector<std::filesystem::path> places() const;
+  bool is_ours(const std::filesystem::path& folder, std::string_view name) const;
   using Known = std::map<std::filesystem::path, Loaded>;
   static constexpr std::size_t kCachedMax = 16;
 

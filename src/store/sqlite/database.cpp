@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -155,8 +156,15 @@ Result<> Database::write(Durability durability, const Work& work) {
   return done;
 }
 
-Result<> Database::make_room(const Work& work) {
-  return with_reserve(lock_path(file_), [&] { return write(Durability::disk, work); });
+Result<> Database::make_room(const Work& work, const std::function<Result<>()>& in_steps) {
+  return with_reserve(lock_path(file_), [&] { return write(Durability::disk, work); }, in_steps);
+}
+
+Result<bool> Database::empty_log(std::chrono::milliseconds patience) {
+  if (options_.access == Access::read) {
+    return fail(Code::unsupported, cat(file_.string(), " is open for reading only"));
+  }
+  return writer_.empty_log(patience);
 }
 
 // SQLite opens for reading only what it cannot open for writing, a full disk's shared memory file

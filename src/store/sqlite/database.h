@@ -2,7 +2,9 @@
 
 // One database file as the parts of the store see it: connections to read with and the writer.
 
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,8 +56,12 @@ class Database {
 
   // unsupported when the store was opened for reading.
   Result<> write(Durability durability, const Work& work);
-  // The same, durable on disk, for deleting: on a full disk with the room that is kept for it.
-  Result<> make_room(const Work& work);
+  // The same, durable on disk, for deleting: on a full disk with the room that is kept for it, and
+  // where that is too little by `in_steps`.
+  Result<> make_room(const Work& work, const std::function<Result<>()>& in_steps = {});
+  // Moves what the log holds into the database and cuts the log; false when somebody who reads is
+  // still in the way after that time.
+  Result<bool> empty_log(std::chrono::milliseconds patience);
   template <class Value, class Make>
   Result<Value> write_for(Durability durability, Make make) {
     Result<Value> made = fail(Code::io, "the work did not run");

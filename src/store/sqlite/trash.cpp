@@ -1,18 +1,23 @@
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
+#include <vector>
 
+#include "base/file.h"
 #include "base/text.h"
-#include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/paths.h"
 #include "store/sqlite/blobs.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/offers.h"
 #include "store/sqlite/original.h"
+#include "store/sqlite/purge.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sessions.h"
 
@@ -70,19 +75,17 @@ Result<> check_unnamed(Connection& connection, const SessionId& id) {
   return {};
 }
 
-Result<> delete_session(Connection& connection, const SessionId& id, Clock& clock) {
-  REPRISE_TRY(ensure_pins(connection, clock));
-  REPRISE_TRY(release_blobs(connection, id));
-  for (const std::string_view table : {kResultBlobsTable, kSnapshotsTable}) {
-    REPRISE_ASSIGN(const bool is_there, has_table(connection, table));
-    if (is_there) {
-      REPRISE_TRY(
-          connection.run(cat("DELETE FROM main.", table, " WHERE session_id = ?"), id.str()));
+// Copies from before a migration, beside the database.
+Result<> find_copies(const std::filesystem::path& file, std::vector<Remnant>& found) {
+  REPRISE_ASSIGN(const auto entries, store::list_folder(folder_of(file)));
+  const std::string begin = cat(file.filename().native(), ".v");
+  for (const auto& entry : entries) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with(begin) && name.ends_with(".bak")) {
+      found.push_back({entry.path(), "the database as it was before an upgrade: remove it"});
     }
   }
-  // All else that is the session's goes with it, by its foreign keys.
-  REPRISE_TRY(connection.run("DELETE FROM sessions WHERE id = ?", id.str()));
-  return collect_blobs(connection, clock);
+  return {};
 }
 
 class SqliteTrash final : public Trash {
@@ -114,10 +117,62 @@ class SqliteTrash final : public Trash {
   }
 
   Result<> purge(const SessionId& id) override {
-    return database_.make_room([&](Connection& connection) -> Result<> {
-      REPRISE_TRY(require_session(connection, id));
-      REPRISE_TRY(check_unshared(connection, id));
-      REPRISE_TRY(check_unnamed(connection, id));
+    const auto whole = [&](Connection& connection) -> Result<> {
+      REPRISE_TRY(check_purge(connection, id));
+      return delete_session(connection, id, database_.clock());
+    };
+    REPRISE_TRY(database_.make_room(whole, [&] { return purge_in_steps(id); }));
+    // Its words are in the log, too. It is purged whether they can leave that now or not.
+    (void)database_.empty_log(std::chrono::milliseconds(0));
+    return {};
+  }
+
+  Result<std::vector<Remnant>> remnants() override {
+    constexpr std::chrono::milliseconds kPatience{500};
+    std::vector<Remnant> found;
+    REPRISE_ASSIGN(const bool is_empty, database_.empty_log(kPatience));
+    if (!is_empty) {
+      found.push_back({store::beside(database_.file(), "-wal"),
+                       "another program is reading: end it, then delete another session or close"
+                       " the last program that has the store open"});
+    }
+    REPRISE_TRY(find_copies(database_.file(), found));
+    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+    REPRISE_ASSIGN(const std::int64_t unnamed, count_unnamed_blobs(*reader));
+    if (unnamed > 0) {
+      found.push_back(
+          {database_.file(), cat(unnamed,
+                                 unnamed == 1 ? " attachment or large result goes"
+                                              : " attachments or large results go",
+                                 " a day after being stored, with the next purge then")});
+    }
+    return found;
+  }
+
+ private:
+  static Result<> check_purge(Connection& connection, const SessionId& id) {
+    REPRISE_TRY(require_session(connection, id));
+    REPRISE_TRY(check_unshared(connection, id));
+    return check_unnamed(connection, id);
+  }
+
+  // Each step's log goes into the database, whose size it does not change, before the next one.
+  Result<> purge_in_steps(const SessionId& id) {
+    PurgeSteps steps(id);
+    (void)database_.empty_log(std::chrono::milliseconds(0));
+    const auto hide = [&](Connection& connection) -> Result<> {
+      REPRISE_TRY(check_purge(connection, id));
+      return steps.hide(connection, database_.clock());
+    };
+    REPRISE_TRY(database_.write(Durability::disk, hide));
+    for (bool more = true; more;) {
+      (void)database_.empty_log(std::chrono::milliseconds(0));
+      REPRISE_ASSIGN(more, database_.write_for<bool>(Durability::disk, [&](Connection& connection) {
+        return steps.step(connection);
+      }));
+    }
+    (void)database_.empty_log(std::chrono::milliseconds(0));
+    return database_.write(Durability::disk, [&](Connection& connection) {
       return delete_session(connection, id, database_.clock());
     });
   }

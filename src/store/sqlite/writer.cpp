@@ -1,5 +1,6 @@
 #include "store/sqlite/writer.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/reserve.h"
+#include "base/temporary_file.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
 #include "store/paths.h"
@@ -39,6 +41,8 @@ constexpr int kLogPagesKept = 2000;  // a file that grew longer is cut then
 constexpr int kLogPagesAtEnd = 256;  // what the last one may leave in the log
 constexpr std::uintmax_t kLogHeaderBytes = 32;
 constexpr int kLogPagesToRetry = 500;  // after readers were in the way
+
+constexpr std::int64_t kReserve = std::int64_t{1} << 20;
 
 // Who began the log has synced its folder, too.
 bool has_commits(const std::filesystem::path& log) {
@@ -74,6 +78,26 @@ Result<> Writer::run(Durability durability, const Work& work) {
 Result<> Writer::run_alone(const Work& work) {
   Job job{&work, Durability::disk, Clock::now() + busy_timeout_, true};
   return submit(job);
+}
+
+Result<bool> Writer::empty_log(milliseconds patience) {
+  bool is_empty = false;
+  const auto work = [&](Connection& connection) -> Result<> {
+    const int code = checkpoint(SQLITE_CHECKPOINT_TRUNCATE, patience);
+    is_empty = code == SQLITE_OK;
+    if (!is_empty) {
+      // NOLINTNEXTLINE(hicpp-signed-bitwise): as SQLite defines its codes.
+      return (code & 0xff) == SQLITE_BUSY ? Result<>() : std::unexpected(connection.error(code));
+    }
+    // SQLite cuts it and does not sync that: a power cut would bring back what was in it.
+    const auto log = open_file(store::beside(file_, "-wal"), O_RDWR);
+    if (!log) {
+      return log.error().code == Code::not_found ? Result<>() : std::unexpected(log.error());
+    }
+    return sync_file(log->get(), file_);
+  };
+  REPRISE_TRY(run_alone(work));
+  return is_empty;
 }
 
 Writer::Counts Writer::counts_for_test() const {
@@ -208,11 +232,19 @@ void Writer::give_back(const Group& group, const Job& leader, const Error& error
 }
 
 Result<LockFile::Hold> Writer::lock(Clock::time_point deadline) {
-  if (!lock_file_) {
+  const bool is_first = !lock_file_;
+  if (is_first) {
     REPRISE_ASSIGN(lock_file_, LockFile::open(lock_path(file_)));
-    keep_reserve(lock_path(file_));
+    keep_reserve(lock_path(file_), kReserve);
   }
-  return lock_file_->acquire(deadline);
+  auto hold = lock_file_->acquire(deadline);
+  if (hold && is_first) {
+    // Copies that a process was making when it died: of the whole database.
+    sweep_temporary_files(folder_of(file_), [name = file_.filename().native()](auto target) {
+      return target == name || (target.starts_with(name + ".v") && target.ends_with(".bak"));
+    });
+  }
+  return hold;
 }
 
 Result<Connection*> Writer::connection() {
@@ -221,6 +253,8 @@ Result<Connection*> Writer::connection() {
     REPRISE_ASSIGN(connection_, Connection::open(file_, OpenMode::write, busy_timeout_));
     REPRISE_TRY(connection_->script(kSyncedCommits));
     durability_ = Durability::disk;
+    // What was deleted leaves the file. Not every build of SQLite has that by itself.
+    REPRISE_TRY(connection_->script("PRAGMA secure_delete=ON"));
   }
   REPRISE_TRY(settle_log());
   if (is_new) {
@@ -327,8 +361,9 @@ Result<> Writer::run_jobs(const Group& group) {
 
 // With the lock held. Readers in the way only put it off. A log that is begun anew in the same file
 // (SQLITE_CHECKPOINT_RESTART) is written and synced faster than one that has to grow again.
-void Writer::checkpoint(int mode) {
-  connection_->set_busy_timeout(milliseconds(0));
+// Returns SQLite's code.
+int Writer::checkpoint(int mode, milliseconds patience) {
+  connection_->set_busy_timeout(patience);
   const int code =
       sqlite3_wal_checkpoint_v2(connection_->handle(), nullptr, mode, nullptr, nullptr);
   connection_->set_busy_timeout(busy_timeout_);
@@ -341,6 +376,7 @@ void Writer::checkpoint(int mode) {
   } else {
     checkpoint_at_ = connection_->log_pages() + kLogPagesToRetry;
   }
+  return code;
 }
 
 }  // namespace reprise::sqlite

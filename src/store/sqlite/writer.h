@@ -45,6 +45,9 @@ class Writer {
   // With the lock, outside of any transaction (to change the schema or the journal).
   Result<> run_alone(const Work& work);
 
+  // As Database::empty_log().
+  Result<bool> empty_log(std::chrono::milliseconds patience);
+
   struct Counts {
     std::int64_t commits = 0;
     std::int64_t checkpoints = 0;
@@ -81,7 +84,7 @@ class Writer {
   Result<> name_log();
   Result<LockFile::Hold> lock(Clock::time_point deadline);
   Result<> set_durability(Durability durability);
-  void checkpoint(int mode);
+  int checkpoint(int mode, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
 
   const std::filesystem::path file_;
   const std::chrono::milliseconds busy_timeout_;

@@ -1,0 +1,117 @@
+#include "purge.h"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "life.h"
+#include "life_parts.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "tally.h"
+#include "trial.h"
+
+namespace reprise::rel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kRounds = 20;
+constexpr int kWriter = 1;
+constexpr int kPurged = 2;
+constexpr std::string_view kWord = "unforgettable";
+
+std::string large(int round) {
+  return cat("result ", round % 3, std::string(100'000, 'x'));
+}
+
+Message naming(bool words, const std::optional<BlobHash>& blob, int second) {
+  Message message = said(words, "user", "see", second);
+  if (blob) {
+    message.blocks.emplace_back(ImageBlock{"image/png", blob, "", {}});
+  }
+  return message;
+}
+
+Result<std::optional<BlobHash>> put(Store& store, int round) {
+  if (store.offers().blobs == nullptr) {
+    return std::nullopt;
+  }
+  REPRISE_ASSIGN(BlobHash hash, store.offers().blobs->put_blob(large(round)));
+  return hash;
+}
+
+// Of another process: a session full of words, which names what the writer is about to name.
+Result<> make_and_purge(const Kind& kind, const fs::path& place, int round) {
+  REPRISE_ASSIGN(const auto store, kind.open(place, {}));
+  const bool words = store->holds().words;
+  REPRISE_ASSIGN(const auto blob, put(*store, round + round % 2));
+  Session session = empty_session(kPurged);
+  session.info.title = kWord;
+  REPRISE_TRY(store->create(session));
+  REPRISE_TRY(store->append(
+      session.info.id, {naming(words, blob, 1), said(words, "user", std::string(kWord), 2)}, {}));
+  return store->offers().trash->purge(session.info.id);
+}
+
+std::string files_with_words(const fs::path& place) {
+  std::string found;
+  for (const auto& entry : fs::recursive_directory_iterator(place)) {
+    const auto bytes = entry.is_regular_file() ? read_file(entry.path()) : Result<std::string>("");
+    if (!bytes || bytes->find(kWord) != std::string::npos) {
+      found += cat(" ", entry.path().filename().native());
+    }
+  }
+  return found.empty() ? "" : cat("purged words stand in", found);
+}
+
+Result<> write_and_purge(const Kind& kind, const fs::path& place) {
+  REPRISE_ASSIGN(const auto store, kind.open(place, {}));
+  const StoreHolds holds = store->holds();
+  const bool has_writer = holds.many_sessions;
+  if (has_writer) {
+    REPRISE_TRY(store->create(empty_session(kWriter)));
+  }
+  for (int round = 0; round < kRounds; ++round) {
+    REPRISE_ASSIGN(const auto blob, put(*store, round));
+    const Ended other = in_process([&](const Say& /*say*/) {
+      const auto done = make_and_purge(kind, place, round);
+      return done ? std::string() : done.error().message;
+    });
+    if (!other.said.empty() || !other.fault.empty()) {
+      return fail(Code::io, cat("another process: ", other.said, other.fault));
+    }
+    if (has_writer) {
+      REPRISE_TRY(store->append(session(kWriter), {naming(holds.words, blob, round)}, {}));
+    }
+  }
+  REPRISE_ASSIGN(const VerifyReport report, store->offers().verifying->verify());
+  if (!report.damage.empty()) {
+    return fail(Code::corrupt,
+                cat(report.damage.front().where, ": ", report.damage.front().reason));
+  }
+  return {};
+}
+
+}  // namespace
+
+Tally purge_beside_others(const Kind& kind) {
+  Tally tally;
+  const WorkFolder work;
+  const fs::path place = work.path() / "now";
+  fs::create_directories(place);
+  const auto done = write_and_purge(kind, place);
+  tally.add(cat(kind.name, " written and purged at once"), done ? "" : done.error().message);
+  tally.add(cat(kind.name, " after purges"), files_with_words(place));
+  return tally;
+}
+
+}  // namespace reprise::rel

@@ -1,0 +1,144 @@
+#include "store/sqlite/purge.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/types.h"
+#include "store/sqlite/blobs.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/original.h"
+#include "store/sqlite/rows.h"
+
+namespace reprise::sqlite {
+namespace {
+
+constexpr std::int64_t kStepBytes = std::int64_t{256} << 10;
+constexpr std::int64_t kRowBytes = 8 << 10;  // a page of the table and one of its index
+
+// Of the session and of what is kept for it.
+constexpr std::string_view kOwn =
+    "session_id IN (SELECT ?1 UNION ALL SELECT id FROM sessions WHERE kept_for = ?1)";
+
+}  // namespace
+
+Result<> delete_session(Connection& connection, const SessionId& id, Clock& clock) {
+  REPRISE_TRY(ensure_pins(connection, clock));
+  REPRISE_TRY(release_blobs(connection, id));
+  for (const std::string_view table : {kResultBlobsTable, kSnapshotsTable}) {
+    REPRISE_ASSIGN(const bool is_there, has_table(connection, table));
+    if (is_there) {
+      REPRISE_TRY(
+          connection.run(cat("DELETE FROM main.", table, " WHERE session_id = ?"), id.str()));
+    }
+  }
+  // All else that is the session's goes with it, by its foreign keys.
+  REPRISE_TRY(connection.run("DELETE FROM sessions WHERE id = ?", id.str()));
+  return collect_blobs(connection, clock);
+}
+
+Result<> PurgeSteps::hide(Connection& connection, Clock& clock) const {
+  REPRISE_TRY(ensure_pins(connection, clock));
+  REPRISE_TRY(release_blobs(connection, id_));
+  return connection.run(
+      "UPDATE sessions SET state_before_trash = state, state = 'trashed', trashed_us = ?"
+      " WHERE id = ? AND state <> 'trashed'",
+      microseconds_of(clock.now()), id_.str());
+}
+
+Result<bool> PurgeSteps::step(Connection& connection) {
+  const std::array<Rows, 4> all = {{
+      {"messages", "content", cat(kOwn, " ORDER BY session_id, seq DESC")},
+      {"reprise_artefacts", "bytes", std::string(kOwn)},
+      {"reprise_blobs", "bytes",
+       cat("hash IN (SELECT hash FROM reprise_pins WHERE put_us = 0) AND NOT EXISTS"
+           " (SELECT 1 FROM reprise_blob_refs AS r WHERE r.hash = reprise_blobs.hash AND NOT r.",
+           kOwn, ")")},
+      {std::string(kResultBlobsTable), "content", "session_id = ?1"},
+  }};
+  for (const Rows& rows : all) {
+    REPRISE_ASSIGN(const bool is_there, has_table(connection, rows.table));
+    if (!is_there) {
+      continue;
+    }
+    REPRISE_ASSIGN(const bool more, delete_rows(connection, rows));
+    if (more) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Result<bool> PurgeSteps::delete_rows(Connection& connection, const Rows& rows) {
+  REPRISE_ASSIGN(Statement row,
+                 connection.query(cat("SELECT rowid, length(CAST(", rows.column,
+                                      " AS BLOB)) FROM main.", rows.table, " WHERE ", rows.which),
+                                  id_.str()));
+  std::vector<std::int64_t> chosen;
+  for (std::int64_t bytes = 0; bytes < kStepBytes;) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      break;
+    }
+    const bool is_overwritten =
+        row.integer(0) == overwritten_row_ && overwritten_ >= row.integer(1);
+    if (row.integer(1) > 2 * kStepBytes && !is_overwritten) {
+      if (chosen.empty()) {
+        return overwrite(connection, rows, row.integer(0), row.integer(1));
+      }
+      break;
+    }
+    chosen.push_back(row.integer(0));
+    bytes += kRowBytes + (is_overwritten ? 0 : row.integer(1));
+  }
+  for (const std::int64_t one : chosen) {
+    // Pages that were overwritten need not be once more when they are given up.
+    REPRISE_TRY(
+        connection.script(cat("PRAGMA secure_delete = ", one == overwritten_row_ ? "FAST" : "ON")));
+    REPRISE_TRY(connection.run(cat("DELETE FROM main.", rows.table, " WHERE rowid = ?"), one));
+  }
+  REPRISE_TRY(connection.script("PRAGMA secure_delete = ON"));
+  if (rows.table == "messages" && !chosen.empty()) {
+    REPRISE_TRY(connection.run(
+        "UPDATE sessions SET head = max(base_count, coalesce((SELECT max(seq) + 1 FROM messages"
+        " AS m WHERE m.session_id = sessions.id), 0)) WHERE id = ?1 OR kept_for = ?1",
+        id_.str()));
+  }
+  return !chosen.empty();
+}
+
+// In place, so that it takes no room but that of the step in the log.
+Result<bool> PurgeSteps::overwrite(Connection& connection, const Rows& rows, std::int64_t row,
+                                   std::int64_t bytes) {
+  if (overwritten_row_ != row) {
+    overwritten_row_ = row;
+    overwritten_ = 0;
+  }
+  const std::string zeros(static_cast<std::size_t>(std::min(kStepBytes, bytes - overwritten_)),
+                          '\0');
+  sqlite3_blob* open = nullptr;
+  int code = sqlite3_blob_open(connection.handle(), "main", rows.table.c_str(), rows.column.c_str(),
+                               row, 1, &open);
+  if (code == SQLITE_OK) {
+    code = sqlite3_blob_write(open, zeros.data(), static_cast<int>(zeros.size()),
+                              static_cast<int>(overwritten_));
+  }
+  const int closed = sqlite3_blob_close(open);
+  code = code == SQLITE_OK ? closed : code;
+  if (code != SQLITE_OK) {
+    return std::unexpected(connection.error(code));
+  }
+  overwritten_ += std::ssize(zeros);
+  return true;
+}
+
+}  // namespace reprise::sqlite
