@@ -77,17 +77,6 @@ TEST_F(StoreFailureTest, NothingFails) {
   EXPECT_EQ(stored(), kWholeStory);
 }
 
-// What others have added is not known then, so the turn does not count as saved.
-TEST_F(StoreFailureTest, ALookForWhatOthersAddedThatFailsIsSaid) {
-  Conversation talk(provider_, &store_, session_, {.tools = &tools_});
-  ASSERT_TRUE(talk.ask("one", listener_));
-  listener_.warnings.clear();
-  const int next = store_.calls;
-  store_.fails = [next](int call) { return call == next + 1; };
-  ASSERT_TRUE(talk.ask("two", listener_));
-  EXPECT_EQ(listener_.warnings.size(), 1U);
-}
-
 TEST_F(StoreFailureTest, EverythingFails) {
   store_.fails = [](int) { return true; };
   const auto outcomes = three_turns();

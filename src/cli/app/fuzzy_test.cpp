@@ -24,6 +24,7 @@ TEST(Fuzzy, PrefersWholeWordsAndTheirBeginnings) {
 TEST(Fuzzy, PrefersLettersThatBeginWordsOrStandSideBySide) {
   EXPECT_GT(fuzzy_score("read write mode", "rwm"), fuzzy_score("drew dawn home", "rwm"));
   EXPECT_GT(fuzzy_score("a b-c", "ac"), fuzzy_score("a bxc", "ac"));
+  EXPECT_GT(fuzzy_score("a b c", "abc"), fuzzy_score("abxc", "abc"));
   EXPECT_GT(fuzzy_score("abxcd", "acd"), fuzzy_score("abxcxd", "acd"));
 }
 
