@@ -30,7 +30,7 @@ constexpr int kPurged = 2;
 constexpr std::string_view kWord = "unforgettable";
 
 std::string large(int round) {
-  return cat("result ", round % 3, std::string(100'000, 'x'));
+  return cat("result ", round, std::string(100'000, 'x'));
 }
 
 Message naming(bool words, const std::optional<BlobHash>& blob, int second) {
@@ -53,7 +53,7 @@ Result<std::optional<BlobHash>> put(Store& store, int round) {
 Result<> make_and_purge(const Kind& kind, const fs::path& place, int round) {
   REPRISE_ASSIGN(const auto store, kind.open(place, {}));
   const bool words = store->holds().words;
-  REPRISE_ASSIGN(const auto blob, put(*store, round + round % 2));
+  REPRISE_ASSIGN(const auto blob, put(*store, round % 2 == 0 ? round : round + kRounds));
   Session session = empty_session(kPurged);
   session.info.title = kWord;
   REPRISE_TRY(store->create(session));
