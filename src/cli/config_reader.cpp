@@ -89,6 +89,9 @@ class Reader {
   explicit Reader(ConfigValues values) : values_(std::move(values)), requests_(values_) {}
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
+  Reader(Reader&&) = delete;
+  Reader& operator=(Reader&&) = delete;
+  ~Reader() = default;
 
   Result<> read(const toml::table& table) {
     top_.from = values_.file();

@@ -11,7 +11,6 @@
 #include "base/http.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "provider/answer.h"
 #include "provider/model_list.h"
 #include "provider/refusal.h"
 #include "reprise/error.h"
@@ -50,6 +49,7 @@ Result<ModelPage> fetch_model_page(http::Transport& transport, const http::Reque
 
 Error with_names_near(Error error, std::string_view model, const std::vector<ModelInfo>& offered) {
   std::vector<std::string_view> ids;
+  ids.reserve(offered.size());
   for (const ModelInfo& one : offered) {
     ids.push_back(one.id);
   }

@@ -31,7 +31,8 @@ Result<> Documents::begin(FileSession session) {
   }
   // A turn of another session that was begun, whose process died: it is that one's.
   REPRISE_ASSIGN(const auto held, read_held_turn(files_.held_file()));
-  Found found{.file = home_of(session.stored), .loaded = {}, .session = &session, .is_begun = true};
+  const Found found{
+      .file = home_of(session.stored), .loaded = {}, .session = &session, .is_begun = true};
   REPRISE_ASSIGN(Draft draft, draft_of(found));
   if (held && !held->begun.empty() && held->session != id && held->says_something()) {
     REPRISE_ASSIGN(FileSession other, read_begun(held->begun));
@@ -82,11 +83,12 @@ Result<std::optional<Documents::Found>> Documents::find_begun(const SessionId& i
     }
   }
   if (!session) {
-    const auto held = read_held_turn(files_.held_file(), id);
-    if (!held || !*held || (*held)->begun.empty()) {
+    // What cannot be read is said by who reads the turn.
+    const auto held = read_held_turn(files_.held_file(), id).value_or(std::nullopt);
+    if (!held || held->begun.empty()) {
       return std::nullopt;
     }
-    REPRISE_ASSIGN(session, read_begun((*held)->begun));
+    REPRISE_ASSIGN(session, read_begun(held->begun));
   }
   Document seen;
   seen.sessions.push_back(*std::move(session));
@@ -143,14 +145,15 @@ void Documents::add_begun(std::vector<SessionInfo>& infos) {
       ids.push_back(id);
     }
   }
-  if (const auto held = read_held_turn(files_.held_file()); held && *held) {
-    ids.push_back((*held)->session);
+  const auto held = read_held_turn(files_.held_file()).value_or(std::nullopt);
+  if (held) {
+    ids.push_back(held->session);
   }
   for (const SessionId& id : ids) {
-    const auto found = find(id);
+    const auto found = find(id).value_or(std::nullopt);
     const bool is_new = std::ranges::find(infos, id, &SessionInfo::id) == infos.end();
-    if (is_new && found && *found && (*found)->is_begun) {
-      infos.push_back((*found)->session->stored.session.info);
+    if (is_new && found && found->is_begun) {
+      infos.push_back(found->session->stored.session.info);
     }
   }
 }
