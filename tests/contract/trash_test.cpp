@@ -216,6 +216,7 @@ TEST_P(StoreContract, BlobsArePinnedForADay) {
   EXPECT_TRUE(has_blob(*offers().blobs, hash));
   must(offers().trash->purge(create("one", {naming(hash)})));
   EXPECT_TRUE(has_blob(*offers().blobs, hash)) << "somebody else may have put it, too";
+  EXPECT_EQ(must(offers().trash->remnants()).size(), GetParam().is_persistent ? 1U : 0U);
   clock().pass(kBlobPinned - 1s);
   must(offers().trash->purge(create("other")));
   EXPECT_TRUE(has_blob(*offers().blobs, hash));

@@ -92,6 +92,24 @@ class PostgresTrash final : public Trash {
     });
   }
 
+  Result<std::vector<Remnant>> remnants() override {
+    const auto count = [&](Connection& connection) -> Result<std::int64_t> {
+      REPRISE_ASSIGN(const Rows rows,
+                     connection.run_one({kCountUnnamedBlobs, values(database_.tenant())}));
+      return rows.integer(0, 0);
+    };
+    REPRISE_ASSIGN(const std::int64_t unnamed, database_.read_for<std::int64_t>(count));
+    std::vector<Remnant> found;
+    if (unnamed > 0) {
+      found.push_back(
+          {database_.name(), cat(unnamed,
+                                 unnamed == 1 ? " attachment or large result goes"
+                                              : " attachments or large results go",
+                                 " a day after being stored, with the next purge then")});
+    }
+    return found;
+  }
+
  private:
   Database& database_;
 };
