@@ -29,7 +29,8 @@ using std::filesystem::path;
 // The secret that session files are signed with stands beside their folder.
 Result<> sign_from_now_on(const path& folder) {
   const path secret = folder / "machine_secret";
-  return std::filesystem::exists(secret) ? Result<>() : replace_file(secret, std::string(64, 'a'));
+  REPRISE_ASSIGN(const bool has_secret, is_there(secret));
+  return has_secret ? Result<>() : replace_file(secret, std::string(64, 'a'));
 }
 
 class Steps {

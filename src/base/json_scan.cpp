@@ -21,6 +21,7 @@ namespace reprise {
 class RawJsonAccess {
  public:
   static RawJson make(std::string text) { return RawJson(std::move(text)); }
+  static std::string& text(RawJson& json) { return json.text_; }
 };
 
 namespace json {
@@ -372,6 +373,18 @@ bool Scanner::end() {
 RawJson take(std::string_view validated) {
   return RawJsonAccess::make(utf8::is_valid(validated) ? std::string(validated)
                                                        : utf8::sanitize(validated));
+}
+
+bool join_strings(RawJson& text, const RawJson& more) {
+  constexpr char kQuote = '"';
+  if (!text.text().starts_with(kQuote) || !more.text().starts_with(kQuote)) {
+    return false;
+  }
+  const std::string added = more.text().substr(1);  // they may be the same
+  std::string& whole = RawJsonAccess::text(text);
+  whole.pop_back();
+  whole += added;
+  return true;
 }
 
 std::string_view find_member(std::string_view object, std::string_view name) {

@@ -133,6 +133,11 @@ bool Scanner::array(const Element& element) {
 // become U+FFFD.
 RawJson take(std::string_view validated);
 
+// Makes one of two strings, as they are spelled: an escape that was cut between them (the halves of
+// a surrogate pair) becomes whole again. Costs what is added. False, and nothing changes, when one
+// of them is no string.
+bool join_strings(RawJson& text, const RawJson& more);
+
 // The raw text of one member of an object; "" when it is missing or `object` is none.
 std::string_view find_member(std::string_view object, std::string_view name);
 

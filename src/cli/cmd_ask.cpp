@@ -169,10 +169,10 @@ class Ask final : public Command {
     if (!outcome) {
       return std::unexpected(std::move(outcome).error());
     }
-    return conclude(context, *outcome, talk.store != nullptr);
+    return conclude(context, *outcome, talk.store);
   }
 
-  Result<Exit> conclude(Context& context, const Outcome& outcome, bool stored) const {
+  Result<Exit> conclude(Context& context, const Outcome& outcome, const Store* store) const {
     if (save_) {
       REPRISE_ASSIGN(const std::filesystem::path file, resolve_path(*save_));
       REPRISE_TRY(replace_file(file, cat(plain_text(outcome.answer), "\n")));
@@ -180,7 +180,9 @@ class Ask final : public Command {
       save_by_default(context, outcome.answer);
     }
     const bool is_cancelled = outcome.cut && outcome.cut->code == Code::cancelled;
-    if (is_cancelled && (!outcome.saved || !stored)) {
+    const bool stored = outcome.saved && store != nullptr;
+    // Half an answer is words, which some stores do not keep.
+    if (is_cancelled && (!stored || !store->holds().words)) {
       context.remark("stopped; what came of the answer is not saved");
       return Exit::unsaved;
     }
@@ -191,7 +193,7 @@ class Ask final : public Command {
     if (outcome.cut) {
       return std::unexpected(*outcome.cut);
     }
-    return outcome.saved && stored ? Exit::done : Exit::unsaved;
+    return stored ? Exit::done : Exit::unsaved;
   }
 
   // The answer was given and kept: where it was to be written besides is not worth failing for.

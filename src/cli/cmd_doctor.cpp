@@ -39,7 +39,8 @@ namespace reprise::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kDoctorsServerTimeout{500};
-constexpr std::size_t kCountedMax = 10'000;
+// One page: where a store is many files, each page looks at all of them.
+constexpr std::size_t kCountedMax = kPageMax;
 
 struct Finding {
   std::string_view name;  // stands in the JSON

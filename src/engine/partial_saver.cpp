@@ -18,6 +18,27 @@
 
 namespace reprise {
 
+namespace {
+
+std::size_t bytes_of(const StreamEvent& event) {
+  return std::visit(
+      [](const auto& one) -> std::size_t {
+        if constexpr (requires { one.text.size(); }) {
+          return one.text.size();
+        } else if constexpr (requires { one.signature.size(); }) {
+          return one.signature.size();
+        } else if constexpr (requires { one.json.text(); }) {
+          return one.json.text().size();
+        } else if constexpr (requires { one.json.size(); }) {
+          return one.json.size();
+        }
+        return 0;
+      },
+      event);
+}
+
+}  // namespace
+
 PartialSaver::PartialSaver(Partials* partials, SessionId session, std::optional<OperationId> answer)
     : partials_(answer ? partials : nullptr),
       session_(std::move(session)),
@@ -34,9 +55,13 @@ void PartialSaver::on(const StreamEvent& event) {
   bool first = false;
   {
     const std::lock_guard lock(mutex_);
-    first = pending_.empty();
-    grow(pending_, event);
-    first = first && !pending_.empty();
+    first = !has_pending();
+    grow(growing_, event);
+    growing_bytes_ += bytes_of(event);
+    if (growing_bytes_ >= kPartialBytesMax) {
+      end_piece();
+    }
+    first = first && has_pending();
   }
   if (!first) {
     return;
@@ -49,29 +74,40 @@ void PartialSaver::on(const StreamEvent& event) {
 
 void PartialSaver::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  while (wake_.wait(lock, stop, [this] { return !pending_.empty(); })) {
-    wake_.wait_for(lock, stop, kPartialPause, [] { return false; });
+  bool failed = false;
+  while (wake_.wait(lock, stop, [this] { return has_pending(); })) {
+    if (pieces_.empty() || failed) {
+      wake_.wait_for(lock, stop, kPartialPause, [] { return false; });
+    }
     if (stop.stop_requested()) {
       return;
     }
-    auto blocks = pending_.take_piece();
+    if (pieces_.empty()) {
+      end_piece();
+    }
+    std::vector<Block> piece = std::move(pieces_.front());
+    pieces_.pop_front();
     lock.unlock();
-    write(std::move(blocks));
+    failed = !write(piece);
     lock.lock();
+    if (failed) {  // it is tried again before what comes later
+      pieces_.push_front(std::move(piece));
+    }
   }
 }
 
-// What fails is kept before what comes later and tried again with it.
-void PartialSaver::write(std::vector<Block> blocks) {
-  std::ranges::move(blocks, std::back_inserter(unwritten_));
-  if (unwritten_.empty() || !answer_) {
-    return;
-  }
-  if (const auto added = partials_->add(session_, *answer_, unwritten_); added) {
-    unwritten_.clear();
-  } else if (!failure_) {
+void PartialSaver::end_piece() {
+  pieces_.push_back(growing_.take_piece());
+  growing_bytes_ = 0;
+}
+
+bool PartialSaver::write(const std::vector<Block>& piece) {
+  const auto added =
+      piece.empty() || !answer_ ? Result<>() : partials_->add(session_, *answer_, piece);
+  if (!added && !failure_) {
     failure_ = added.error();
   }
+  return added.has_value();
 }
 
 std::optional<Error> PartialSaver::stop() {
@@ -80,12 +116,6 @@ std::optional<Error> PartialSaver::stop() {
     thread_.join();
   }
   return failure_;
-}
-
-void PartialSaver::flush() {
-  if (partials_ != nullptr) {
-    write(pending_.take_piece());
-  }
 }
 
 }  // namespace reprise

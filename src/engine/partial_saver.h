@@ -6,6 +6,8 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -26,6 +28,9 @@ namespace reprise {
 // itself takes a while.
 inline constexpr std::chrono::milliseconds kPartialPause{36};
 
+// What is written in one go, unless more comes as one: whoever stops waits for that much at most.
+inline constexpr std::size_t kPartialBytesMax = std::size_t{1} << 20;
+
 class PartialSaver {
  public:
   // Does nothing when `partials` is null or there is no answer. Both must outlive the saver.
@@ -37,21 +42,23 @@ class PartialSaver {
   void on(const StreamEvent& event);
   // Stops writing; what has not been written stays here. The first failure, if there was one.
   std::optional<Error> stop();
-  // Writes the rest, for when the whole message could not be stored. After stop().
-  void flush();
 
  private:
+  bool has_pending() const { return !pieces_.empty() || !growing_.empty(); }
+  void end_piece();
   void run(const std::stop_token& stop);
-  void write(std::vector<Block> blocks);
+  bool write(const std::vector<Block>& piece);
 
   Partials* partials_;
   SessionId session_;
   std::optional<OperationId> answer_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  GrowingBlocks pending_;         // guarded by mutex_
-  std::vector<Block> unwritten_;  // the thread's, until it has ended
-  std::optional<Error> failure_;  // likewise
+  // Guarded by mutex_: what is to be written, the first first; only the thread takes it.
+  std::deque<std::vector<Block>> pieces_;
+  GrowingBlocks growing_;
+  std::size_t growing_bytes_ = 0;
+  std::optional<Error> failure_;  // the thread's, until it has ended
   std::jthread thread_;
 };
 

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/json_scan.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
 
@@ -35,25 +36,12 @@ void add_extra(Extra& extra, const Extra& more) {
   }
 }
 
-bool is_string(const RawJson& json) {
-  return json.text().starts_with('"');
-}
-
-// The strings are joined as they are spelled: an escape that was cut between two pieces (the
-// halves of a surrogate pair) becomes whole again.
 void add_input(RawJson& input, const RawJson& piece) {
   if (piece.is_null()) {
     return;
   }
-  if (!is_string(input) || !is_string(piece)) {
+  if (!json::join_strings(input, piece)) {
     input = piece;
-    return;
-  }
-  std::string joined = input.text();
-  joined.pop_back();
-  joined += std::string_view(piece.text()).substr(1);
-  if (auto parsed = RawJson::parse(std::move(joined)); parsed) {
-    input = *std::move(parsed);
   }
 }
 

@@ -63,6 +63,18 @@ TEST(AppendDelta, ToolInputIsPutTogetherFromItsPieces) {
   EXPECT_EQ(joined({call("t", R"("x")")}, {call("t", R"("")")}), (Blocks{call("t", R"("x")")}));
 }
 
+// Each costs what it adds, whatever came before it: else these would take hours.
+TEST(AppendDelta, AHundredThousandPiecesAreOneInput) {
+  constexpr int kPieces = 300'000;
+  std::vector<Block> blocks = {call("t", R"("[")")};
+  const std::vector<Block> piece = {call("t", R"("\"word\",")")};
+  for (int i = 0; i < kPieces; ++i) {
+    append_delta(blocks, piece);
+  }
+  ASSERT_EQ(blocks.size(), 1U);
+  EXPECT_EQ(std::get<ToolUseBlock>(blocks[0]).input.text().size(), 3U + (kPieces * 9U));
+}
+
 TEST(AppendDelta, AnEscapeCutBetweenPiecesBecomesWhole) {
   EXPECT_EQ(joined({call("t", R"("\ud83d")")}, {call("t", R"("\udc1f")")}),
             (Blocks{call("t", R"("\ud83d\udc1f")")}));

@@ -67,14 +67,14 @@ Result<std::shared_ptr<Chat>> Chat::open(Layout layout, SessionId id, Place plac
                                          ChatSettings settings) {
   REPRISE_ASSIGN(const Identity identity, identity_of(place.folder));
   return std::shared_ptr<Chat>(
-      new Chat(std::move(layout), std::move(id), std::move(place), settings, identity));
+      new Chat(std::move(layout), std::move(id), std::move(place), std::move(settings), identity));
 }
 
 Chat::Chat(Layout layout, SessionId id, Place place, ChatSettings settings, Identity identity)
     : layout_(std::move(layout)),
       id_(std::move(id)),
       place_(std::move(place)),
-      settings_(settings),
+      settings_(std::move(settings)),
       identity_(identity) {}
 
 Result<Chat::Identity> Chat::identity_of(const fs::path& folder) {
@@ -152,19 +152,21 @@ Result<Chat::ReadFacts> Chat::facts() {
   } else if (opened.error().code != Code::not_found) {
     return std::unexpected(std::move(opened).error());
   }
-  auto bytes = read_file(file(kFactsFile));
+  auto bytes = read.open != nullptr ? read_file(file(kFactsFile))
+                                    : Result<std::string>(fail(Code::not_found, ""));
   if (!bytes && bytes.error().code != Code::not_found) {
     return std::unexpected(std::move(bytes).error());
   }
-  auto facts = bytes ? facts_from_json(id_, *bytes)
-                     : derive_facts(layout_, place_.folder, id_, settings_.derive);
+  auto facts =
+      bytes ? facts_from_json(id_, *bytes)
+            : derive_facts(layout_, place_.folder, id_, settings_.working_dir, settings_.derive);
   if (!facts && !bytes) {
     return std::unexpected(std::move(facts).error());
   }
   if (!facts) {
     read.damage = Damage{cat(id_.str(), "/", kFactsFile), facts.error().message,
                          bytes->substr(0, kExcerptBytesMax)};
-    facts = derive_facts(layout_, place_.folder, id_, settings_.derive);
+    facts = derive_facts(layout_, place_.folder, id_, settings_.working_dir, settings_.derive);
     REPRISE_TRY(facts);
   }
   read.facts = std::make_shared<const FactsFile>(*std::move(facts));

@@ -37,6 +37,7 @@ struct ChatSettings {
   Access access = Access::write;
   std::chrono::milliseconds busy_timeout{10'000};
   std::int64_t messages_max = 0;
+  std::string working_dir = {};  // of chats that do not say theirs: the chat directory itself
   Derive derive = Derive::all;
 };
 

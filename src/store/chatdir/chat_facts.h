@@ -52,7 +52,7 @@ enum class Derive : std::uint8_t { all, all_but_usage };
 // For a chat that has no reprise.json. io when something in it cannot be looked at: the next change
 // would write down what is told here.
 Result<FactsFile> derive_facts(const Layout& layout, const std::filesystem::path& folder,
-                               const SessionId& id, Derive what);
+                               const SessionId& id, std::string_view working_dir, Derive what);
 
 // The session as it is with this record. `changed` is when the file was last written to.
 StoredSession session_at(const FactsFile& facts, const LogState& log);

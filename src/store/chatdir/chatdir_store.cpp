@@ -48,7 +48,8 @@ namespace fs = std::filesystem;
 
 class ChatdirStore final : public Store {
  public:
-  ChatdirStore(Layout layout, ChatSettings settings) : chats_(std::move(layout), settings) {}
+  ChatdirStore(Layout layout, ChatSettings settings)
+      : chats_(std::move(layout), std::move(settings)) {}
 
   // What a crash has left half done is finished.
   Result<> prepare() { return chats_.finish_unfinished(); }
@@ -261,10 +262,16 @@ Result<std::unique_ptr<Store>> open_chatdir_store(const std::filesystem::path& f
       return fail(Code::not_found, cat("no store at ", folder.string()), ENOENT);
     }
   }
+  std::error_code error;
+  const std::filesystem::path working_dir = std::filesystem::weakly_canonical(root, error);
+  if (error) {
+    return std::unexpected(os_error("find", root, error.value()));
+  }
   auto store = std::make_unique<store::chatdir::ChatdirStore>(
       layout, store::chatdir::ChatSettings{.access = options.access,
                                            .busy_timeout = options.busy_timeout,
-                                           .messages_max = chatdir.messages_max});
+                                           .messages_max = chatdir.messages_max,
+                                           .working_dir = working_dir.string()});
   REPRISE_TRY(store->prepare());
   return store;
 }

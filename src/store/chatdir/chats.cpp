@@ -29,7 +29,7 @@ constexpr std::size_t kOpenMax = 32;
 }  // namespace
 
 Chats::Chats(Layout layout, ChatSettings settings)
-    : layout_(std::move(layout)), settings_(settings) {}
+    : layout_(std::move(layout)), settings_(std::move(settings)) {}
 
 Result<std::shared_ptr<Chat>> Chats::get(const SessionId& id) {
   REPRISE_TRY(check_id(id));
@@ -63,7 +63,7 @@ Result<std::shared_ptr<Chat>> Chats::get(const SessionId& id) {
 Result<std::shared_ptr<Chat>> Chats::at(const Layout::Listed& listed, Derive derive) const {
   ChatSettings settings = settings_;
   settings.derive = derive;
-  return Chat::open(layout_, listed.id, listed.place, settings);
+  return Chat::open(layout_, listed.id, listed.place, std::move(settings));
 }
 
 Result<> Chats::finish_unfinished() {

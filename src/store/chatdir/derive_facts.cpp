@@ -73,20 +73,25 @@ Result<Time> beginning_of(const fs::path& chat) {
   return beginning;
 }
 
-// A string member of a small JSON file; "" when there is none, or no such file.
-Result<std::string> text_in(const fs::path& file, std::string_view name) {
-  const auto bytes = read_file(file, kSmallFileMax);
+std::string text_in(std::string_view json, std::string_view name) {
   std::string text;
-  if (!bytes) {
-    return bytes.error().code == Code::io ? Result<std::string>(std::unexpected(bytes.error()))
-                                          : text;
-  }
-  const std::string_view raw = json::find_member(*bytes, name);
+  const std::string_view raw = json::find_member(json, name);
   json::Scanner scanner(raw);
   if (scanner.kind() != json::Kind::string || !scanner.string(text)) {
     text.clear();
   }
   return text;
+}
+
+// From a small JSON file: "" for what it does not say, or where there is no such file.
+Result<> take_model(const fs::path& file, std::string_view name, SessionInfo& info) {
+  const auto bytes = read_file(file, kSmallFileMax);
+  if (!bytes) {
+    return bytes.error().code == Code::io ? Result<>(std::unexpected(bytes.error())) : Result<>();
+  }
+  info.model = text_in(*bytes, name);
+  info.provider = text_in(*bytes, "provider");
+  return {};
 }
 
 // The first line with words of what was asked first.
@@ -114,22 +119,16 @@ Result<std::string> title_of(const fs::path& messages) {
 }  // namespace
 
 Result<FactsFile> derive_facts(const Layout& layout, const fs::path& folder, const SessionId& id,
-                               Derive what) {
+                               std::string_view working_dir, Derive what) {
   FactsFile facts(id);
   facts.is_derived = true;
   SessionInfo& info = facts.now.stored.session.info;
   REPRISE_ASSIGN(info.title, title_of(folder / kMessagesFile));
-  REPRISE_ASSIGN(info.model, text_in(folder / "model.json", "id"));
-  REPRISE_ASSIGN(info.provider, text_in(folder / "model.json", "provider"));
+  REPRISE_TRY(take_model(folder / "model.json", "id", info));
   if (info.model.empty()) {
-    REPRISE_ASSIGN(info.model, text_in(layout.model_file(), "model"));
-    REPRISE_ASSIGN(info.provider, text_in(layout.model_file(), "provider"));
+    REPRISE_TRY(take_model(layout.model_file(), "model", info));
   }
-  std::error_code error;
-  info.working_dir = fs::weakly_canonical(layout.root(), error).string();
-  if (error) {
-    return std::unexpected(os_error("find", layout.root(), error.value()));
-  }
+  info.working_dir = working_dir;
   REPRISE_ASSIGN(info.created_at, beginning_of(folder));
   info.updated_at = info.created_at;
   if (what == Derive::all) {

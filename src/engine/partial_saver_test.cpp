@@ -1,0 +1,132 @@
+#include "engine/partial_saver.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/test_record.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+// Notes how much it is given. The first call waits until it may go on; calls fail as long as it is
+// told.
+class SlowPartials final : public Partials {
+ public:
+  Result<> add(const SessionId& /*id*/, const OperationId& /*answer*/,
+               std::span<const Block> delta) override {
+    std::unique_lock lock(mutex_);
+    std::size_t bytes = 0;
+    for (const Block& block : delta) {
+      bytes += std::get<TextBlock>(block).text.size();
+    }
+    given_.push_back(bytes);
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !is_held_; });
+    if (failures_ > 0) {
+      --failures_;
+      return fail(Code::io, "no room");
+    }
+    for (const Block& block : delta) {
+      text_ += std::get<TextBlock>(block).text;
+    }
+    return {};
+  }
+  Result<std::optional<Partial>> find(const SessionId& /*id*/) override { return std::nullopt; }
+
+  void hold(bool is_held) {
+    const std::lock_guard lock(mutex_);
+    is_held_ = is_held;
+    changed_.notify_all();
+  }
+  void fail_next(int count) { failures_ = count; }
+  void wait_for_calls(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return given_.size() >= count; });
+  }
+  void wait_for_text(std::size_t bytes) {
+    std::unique_lock lock(mutex_);
+    while (text_.size() < bytes) {
+      changed_.wait_for(lock, kPartialPause);
+    }
+  }
+  const std::vector<std::size_t>& given() const { return given_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_held_ = false;
+  int failures_ = 0;
+  std::vector<std::size_t> given_;
+  std::string text_;
+};
+
+class PartialSaverTest : public testing::Test {
+ protected:
+  void say(const std::string& piece, std::size_t times) {
+    for (std::size_t i = 0; i < times; ++i) {
+      saver_.on(TextDelta{piece});
+      said_ += piece;
+    }
+  }
+
+  SlowPartials partials_;
+  std::string said_;
+  PartialSaver saver_{&partials_, *SessionId::parse("s"), OperationId::parse("a").value()};
+};
+
+// However much has come while the store was slow: who stops waits for the one write that runs.
+TEST_F(PartialSaverTest, WhoStopsWaitsForOnePieceAtMost) {
+  const std::string piece(1000, 'x');
+  partials_.hold(true);
+  say(piece, 1);
+  partials_.wait_for_calls(1);
+  say(piece, 20'000);
+  partials_.hold(false);
+  partials_.wait_for_calls(2);
+  EXPECT_EQ(saver_.stop(), std::nullopt);
+  const std::size_t most = *std::ranges::max_element(partials_.given());
+  EXPECT_LE(most, kPartialBytesMax + piece.size());
+}
+
+TEST_F(PartialSaverTest, AllComesInItsOrderWhenThereIsTime) {
+  const std::string piece = "0123456789";
+  say(piece, 500'000);
+  partials_.wait_for_text(said_.size());
+  EXPECT_EQ(saver_.stop(), std::nullopt);
+  EXPECT_EQ(partials_.text(), said_);
+}
+
+// On a full disk each try costs as much as the first piece, and not all that has come since.
+TEST_F(PartialSaverTest, WhatFailsIsTriedAgainPieceByPiece) {
+  constexpr int kFailures = 10;
+  const std::string piece(1000, 'y');
+  partials_.fail_next(kFailures);
+  say(piece, 5'000);
+  partials_.wait_for_text(said_.size());
+  const auto failure = saver_.stop();
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->code, Code::io);
+  EXPECT_EQ(partials_.text(), said_);
+  const std::size_t given =
+      std::accumulate(partials_.given().begin(), partials_.given().end(), std::size_t{0});
+  EXPECT_LE(given, said_.size() + (kFailures * (kPartialBytesMax + piece.size())));
+}
+
+}  // namespace
+}  // namespace reprise
