@@ -159,6 +159,7 @@ class JsonTest : public ProgramTest {
     fill(*must(open_sqlite_store(project() / "s.db", {})), spell, folder);
     fill(*must(open_sqlite_store(project() / "damaged.db", {})), spell, folder);
     change_database(project() / "damaged.db", "UPDATE messages SET content = '[{' WHERE seq = 2");
+    must(replace_file(project() / "s.db.v1-before.bak", "what a purge leaves"));
     must(replace_file(project() / "notes.txt", "what is noted"));
     must(replace_file(project() / ".reprise.toml", "system = \"be brief\"\nmax_tokens = 77\n"));
     must(replace_file(project() / "machine_secret", std::string(64, 'a')));
