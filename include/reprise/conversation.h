@@ -9,7 +9,10 @@
 // (2) What streams in is kept at most 50 ms later, and the finished message, its usage and its
 //     response id are stored in one step.
 // (3) A cut answer leaves an incomplete message that go_on() continues.
-// (4) A store that fails never stops a turn: the conversation goes on in memory, the observer is
+// (4) While it answers, the process renews a lease on the session. One that could not for so long
+//     that another process has taken the session over stores nothing more: the turn ends with
+//     conflict, and what came before is in the session, as an incomplete answer.
+// (5) A store that fails never stops a turn: the conversation goes on in memory, the observer is
 //     warned, and Outcome::saved is false. With a spill, what is not stored is kept there.
 
 #include <chrono>
@@ -49,6 +52,8 @@ struct ConversationOptions {
   int tool_rounds_max = kToolRoundsMax;
   bool stream = true;
   std::chrono::milliseconds busy_timeout{10'000};  // for another process's answer to end
+  // How long an answer of this process is left alone by others when nothing is heard of it.
+  std::chrono::milliseconds answer_lease = kAnswerLease;
   Clock& clock = system_clock();
   Entropy& entropy = system_entropy();
   Spill* spill = nullptr;  // for what the store does not take; null: it stays in memory alone
@@ -89,7 +94,8 @@ class Conversation {
 
   // One turn: `blocks` are the user's message. An Error means that nothing was answered: the
   // provider failed before the first token (the user's message stays stored), the session is
-  // busy elsewhere, or the input is unacceptable.
+  // busy elsewhere, or the input is unacceptable; or that another process has taken over the
+  // session meanwhile (conflict).
   Result<Outcome> ask(std::vector<Block> blocks, TurnObserver& observer, std::stop_token stop = {});
   Result<Outcome> ask(std::string_view text, TurnObserver& observer, std::stop_token stop = {});
 
@@ -111,8 +117,10 @@ class Conversation {
 };
 
 // A running answer whose process is gone becomes an incomplete message. Returns whether there was
-// one. Does nothing while its process lives.
-Result<bool> settle_interrupted(Store& store, const SessionId& id, Clock& clock = system_clock());
+// one. Does nothing while its process lives. Where only its lease has run out (OwnerState::silent),
+// it is watched for patience_for() first; cancelled when that is stopped.
+Result<bool> settle_interrupted(Store& store, const SessionId& id, Clock& clock = system_clock(),
+                                const std::stop_token& stop = {});
 
 // Title from the first user message: one line, at most 50 characters, cut at a grapheme border;
 // "" when there are no words.

@@ -3,6 +3,7 @@
 // A session: a stored conversation. Messages are not part of the value; they are read from the
 // store in ranges, because a session may be larger than memory.
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,17 +20,45 @@ enum class SessionState : std::uint8_t { active, closed, archived, trashed };
 std::string_view to_string(SessionState state);
 std::optional<SessionState> parse_session_state(std::string_view text);
 
-// The process that is working on a session, told apart from a later one with the same pid.
+// How long an answer belongs to its process after the last sign of life.
+inline constexpr std::chrono::milliseconds kAnswerLease{30'000};
+
+// When a process renewed its claim on a session last. It does so every tenth of `length`.
+struct Lease {
+  Time renewed_at = {};                 // by the clock of its host
+  std::chrono::microseconds uptime{0};  // of its host then (CLOCK_MONOTONIC)
+  std::chrono::milliseconds length{0};  // 0: it came before leases; renewed_at is when it began
+  friend bool operator==(const Lease&, const Lease&) = default;
+};
+// From now on.
+Lease new_lease(std::chrono::milliseconds length = kAnswerLease);
+
+// The process that is working on a session, told apart from a later one with the same pid and from
+// one of another container.
 struct Owner {
   std::string host;  // host name and boot id
   std::int64_t pid = 0;
-  std::int64_t started = 0;  // clock ticks after boot, /proc/<pid>/stat field 22
+  std::int64_t started = 0;        // clock ticks after boot, /proc/<pid>/stat field 22
+  std::int64_t pid_namespace = 0;  // inode of /proc/self/ns/pid; 0 when it is not known
+  Lease lease = {};
   friend bool operator==(const Owner&, const Owner&) = default;
 };
 
-Owner this_process();
-// False only when the process is known to be gone; another host's is taken to be alive.
-bool is_alive(const Owner& owner);
+Owner this_process(std::chrono::milliseconds lease = kAnswerLease);
+
+enum class OwnerState : std::uint8_t {
+  alive,
+  // Its lease has run out, by a clock that may not be ours. It is given up when it is not renewed
+  // for patience_for() either while somebody watches; settle_interrupted() does so.
+  silent,
+  gone,  // it was a process of this boot and PID namespace, and has ended
+};
+// What is known of an owner now. Within one boot leases are compared by the time since it booted,
+// else by the clocks of the hosts; a lease from the future says that these differ: silent.
+OwnerState state_of(const Owner& owner);
+OwnerState state_of(const Owner& owner, const Lease& now);  // the same with these clocks
+// A quarter of the lease's length, in which an owner that lives renews it more than once.
+std::chrono::milliseconds patience_for(const Lease& lease);
 
 // The short form of a UUID: each of its groups from base 16 to base 36. nullopt for other ids.
 std::optional<std::string> short_id(const SessionId& id);
@@ -60,7 +89,7 @@ struct SessionInfo {
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 
-// Active, but the process that was answering is gone.
+// Active, but the process that was answering is gone, or its lease has run out.
 bool is_interrupted(const SessionInfo& info);
 
 // Response ids that stand beside the messages, not in them (a store without words has only these).

@@ -13,9 +13,13 @@
 //  (5) Facts are stored as they are handed in: times, titles and order are the caller's policy.
 //      A time that is not known is Time{}, in what is stored and in what is read.
 //
-// All functions may be called from several threads at once. Errors common to all of them: busy,
-// corrupt, io (full disk, no permission, vanished folder: os_errno says which), not_found for an
-// unknown session where one is needed, unsupported for facts this store cannot hold.
+// All functions may be called from several threads at once, and only in the process that opened the
+// store: after fork() they answer unsupported in the child, at once, and destroying the store there
+// leaves all that is the parent's alone. A child opens a store of its own (one over SQLite after
+// exec() only, when its parent had the same file open: a rule of SQLite's). Errors common to all of
+// them: busy, corrupt, io (full disk, no permission, vanished folder: os_errno says which),
+// not_found for an unknown session where one is needed, unsupported for facts this store cannot
+// hold.
 
 #include <cstdint>
 #include <functional>

@@ -67,6 +67,10 @@ class Partials {
   // conflict when this answer is not running.
   virtual Result<> add(const SessionId& id, const OperationId& answer,
                        std::span<const Block> delta) = 0;
+  // Its process goes on: the lease in the answer's owner becomes this one, also in what
+  // Store::find() and list() say. Nothing is judged here. Durability::os. conflict when this answer
+  // is not running.
+  virtual Result<> renew(const SessionId& id, const OperationId& answer, const Lease& lease) = 0;
   virtual Result<std::optional<Partial>> find(const SessionId& id) = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/context.h"
 #include "cli/exit.h"
+#include "cli/removal.h"
 #include "cli/session_json.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
@@ -30,6 +31,10 @@ class Archive final : public Command {
                                                      "archive sessions; `reprise close` marks one "
                                                      "as done"));
     REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
+    REPRISE_ASSIGN(const bool answers, is_answering(context, *store, info));
+    if (answers) {
+      return fail(Code::busy, cat("cannot archive '", info.title, "': it is answering now"));
+    }
     REPRISE_TRY(archives->archive(info.id, context.clock().now()));
     context.remark(cat("archived '", info.title, "' as ", short_id_text(info.id)));
     return show_session(context, *store, info.id);

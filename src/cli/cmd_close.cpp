@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/context.h"
 #include "cli/exit.h"
+#include "cli/removal.h"
 #include "cli/session_json.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
@@ -31,7 +32,8 @@ class Close final : public Command {
       context.remark(cat("'", info.title, "' is closed already"));
       return Exit::done;
     }
-    if (info.answering && is_alive(*info.answering)) {
+    REPRISE_ASSIGN(const bool answers, is_answering(context, *store, info));
+    if (answers) {
       return fail(Code::busy, cat("cannot close '", info.title, "': it is answering now"));
     }
     const auto saved = store->update(info.id, {.state = SessionState::closed,

@@ -12,6 +12,7 @@
 #include "cli/exit.h"
 #include "cli/session_json.h"
 #include "cli/spills.h"
+#include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -81,6 +82,25 @@ void print(Context& context, const std::vector<SessionId>& removed,
 
 }  // namespace
 
+Result<bool> is_answering(Context& context, Store& store, const SessionInfo& info) {
+  if (!info.answering) {
+    return false;
+  }
+  const OwnerState state = state_of(*info.answering);
+  if (state != OwnerState::silent) {
+    return state == OwnerState::alive;
+  }
+  context.note(cat("watching whether '", info.title, "' is still being answered by process ",
+                   info.answering->pid, " on ", info.answering->host));
+  const auto settled = settle_interrupted(store, info.id, context.clock());
+  if (!settled && settled.error().code == Code::io) {
+    return false;  // it is gone, and there is no room to note that
+  }
+  REPRISE_TRY(settled);
+  REPRISE_ASSIGN(const Session now, get(store, info.id));
+  return now.info.answering.has_value();
+}
+
 Result<Exit> remove_sessions(Context& context, Store& store, const FoundSessions& found,
                              const RemovalRequest& request) {
   const auto& [what, how, unasked_max] = request;
@@ -99,7 +119,8 @@ Result<Exit> remove_sessions(Context& context, Store& store, const FoundSessions
   std::vector<SessionId> removed;
   Exit exit = damage.empty() ? Exit::done : Exit::failed;
   for (const SessionInfo& info : sessions) {
-    if (info.answering && is_alive(*info.answering)) {
+    REPRISE_ASSIGN(const bool answers, is_answering(context, store, info));
+    if (answers) {
       context.warn(cat("left alone, it is answering now: ", info.title, " (", info.id.str(), ")"));
       exit = Exit::failed;
       continue;

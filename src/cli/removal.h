@@ -35,6 +35,10 @@ Result<FoundSessions> find_all(Store& store, SessionQuery query);
 // A warning for each damaged part.
 void warn_of_damage(Context& context, const std::vector<Damage>& damage);
 
+// Whether it is answering now: nothing is done to it then. An answer whose process is silent is
+// watched until it is known whether that lives, and settled if not.
+Result<bool> is_answering(Context& context, Store& store, const SessionInfo& info);
+
 // Asks first. A session whose answer is running is left alone and named; so is what could not be
 // read. Either makes the exit Exit::failed. Prints how many went, or the ids with --json.
 Result<Exit> remove_sessions(Context& context, Store& store, const FoundSessions& found,

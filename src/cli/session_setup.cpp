@@ -158,7 +158,7 @@ Result<Session> resume(Context& context, Talk& talk, const TalkRequest& request)
   }
   if (!request.dry_run) {
     REPRISE_TRY(check_signature(store, *found, request.flags.force));
-    REPRISE_ASSIGN(talk.cut, settle_interrupted(store, found->id, context.clock()));
+    REPRISE_ASSIGN(talk.cut, settle_interrupted(store, found->id, context.clock(), request.stop));
     if (found->state == SessionState::closed) {
       REPRISE_TRY(store.update(
           found->id, {.state = SessionState::active, .closed_at = std::optional<Time>()}));

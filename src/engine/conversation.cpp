@@ -173,7 +173,7 @@ class Conversation::Impl {
     const auto step = begin_step(start, std::move(question));
     Turn turn(provider_, record_, options_, observer, step.get());
     auto outcome = turn.run(std::move(start), std::move(stop));
-    if (step != nullptr) {
+    if (step != nullptr && !record_.is_lost()) {
       end_step(*step, outcome);
     }
     return outcome;

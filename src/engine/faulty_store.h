@@ -76,6 +76,10 @@ class FaultyStore final : public Store {
       REPRISE_TRY(store.check());
       return store.inner_.offers().partials->add(id, answer, delta);
     }
+    Result<> renew(const SessionId& id, const OperationId& answer, const Lease& lease) override {
+      REPRISE_TRY(store.check());
+      return store.inner_.offers().partials->renew(id, answer, lease);
+    }
     Result<std::optional<Partial>> find(const SessionId& id) override {
       REPRISE_TRY(store.check());
       return store.inner_.offers().partials->find(id);

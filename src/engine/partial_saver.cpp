@@ -1,6 +1,7 @@
 #include "engine/partial_saver.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <mutex>
 #include <optional>
@@ -39,10 +40,12 @@ std::size_t bytes_of(const StreamEvent& event) {
 
 }  // namespace
 
-PartialSaver::PartialSaver(Partials* partials, SessionId session, std::optional<OperationId> answer)
+PartialSaver::PartialSaver(Partials* partials, SessionId session, std::optional<OperationId> answer,
+                           std::function<void()> refused)
     : partials_(answer ? partials : nullptr),
       session_(std::move(session)),
-      answer_(std::move(answer)) {}
+      answer_(std::move(answer)),
+      refused_(std::move(refused)) {}
 
 PartialSaver::~PartialSaver() {
   stop();
@@ -106,6 +109,9 @@ bool PartialSaver::write(const std::vector<Block>& piece) {
       piece.empty() || !answer_ ? Result<>() : partials_->add(session_, *answer_, piece);
   if (!added && !failure_) {
     failure_ = added.error();
+    if (failure_->code == Code::conflict) {
+      refused_();
+    }
   }
   return added.has_value();
 }

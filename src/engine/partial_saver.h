@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -34,7 +35,9 @@ inline constexpr std::size_t kPartialBytesMax = std::size_t{1} << 20;
 class PartialSaver {
  public:
   // Does nothing when `partials` is null or there is no answer. Both must outlive the saver.
-  PartialSaver(Partials* partials, SessionId session, std::optional<OperationId> answer);
+  // `refused` is called, from the saver's thread, when the store says that the answer does not run.
+  PartialSaver(Partials* partials, SessionId session, std::optional<OperationId> answer,
+               std::function<void()> refused);
   ~PartialSaver();
   PartialSaver(const PartialSaver&) = delete;
   PartialSaver& operator=(const PartialSaver&) = delete;
@@ -52,6 +55,7 @@ class PartialSaver {
   Partials* partials_;
   SessionId session_;
   std::optional<OperationId> answer_;
+  std::function<void()> refused_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
   // Guarded by mutex_: what is to be written, the first first; only the thread takes it.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "base/text.h"
 #include "engine/history.h"
+#include "engine/lease.h"
 #include "engine/unanswered.h"
 #include "model/known_time.h"
 #include "reprise/conversation.h"
@@ -64,10 +66,15 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
   has_said_where_ = has_said_where_ && store_ == nullptr;  // then once is enough
   has_said_not_kept_ = false;
   question_at_.reset();
+  const bool was_lost = lease_ != nullptr && lease_->lost().stop_requested();
+  if (was_lost) {
+    drop_lost();
+    lease_.reset();
+  }
   if (!keeps_words_ || !pending_.empty()) {
     return;
   }
-  if (refresh) {
+  if (refresh || was_lost) {
     const auto found = store_->find(session_.info.id);
     if (!found) {
       failed(found.error());
@@ -113,11 +120,14 @@ std::optional<Partial> Record::answer_of_another() const {
   return running;
 }
 
+// Longer than to the deadline where it only takes to see that a silent process is gone.
 Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
                                  const std::stop_token& stop) {
+  OwnerWatch watch;
   while (const auto running = answer_of_another()) {
-    if (!is_alive(running->owner)) {
-      if (!settle_interrupted(*store_, session_.info.id, options_.clock)) {
+    const OwnerState state = watch.look(*running);
+    if (state == OwnerState::gone) {
+      if (!settle(*store_, session_.info.id, *running, options_.clock)) {
         return {};
       }
       continue;
@@ -125,7 +135,7 @@ Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
     if (stop.stop_requested()) {
       return fail(Code::cancelled, "stopped while waiting for another answer to end");
     }
-    if (std::chrono::steady_clock::now() >= deadline) {
+    if (state == OwnerState::alive && std::chrono::steady_clock::now() >= deadline) {
       return std::unexpected(busy_error(session_, running->owner));
     }
     std::this_thread::sleep_for(kBusyPause);
@@ -133,8 +143,25 @@ Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
   return {};
 }
 
+void Record::begin_lease() {
+  if (partials_ != nullptr && lease_ == nullptr) {
+    lease_ = std::make_unique<LeaseKeeper>(*store_, session_.info.id, options_.answer_lease);
+  }
+}
+
+// What a spill has stays there: it is brought in as a fork.
+void Record::drop_lost() {
+  pending_.clear();
+  answer_.reset();
+  saved_ = false;
+}
+
 Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
+  begin_lease();
   flush();
+  if (is_lost()) {
+    return std::unexpected(lost_error());
+  }
   Batch batch = make_batch(std::move(entry));
   if (!keeps_words_) {
     remember(batch);
@@ -180,7 +207,9 @@ std::vector<Message> Record::add(RecordEntry entry) {
   remember(batch);
   const auto first = static_cast<std::ptrdiff_t>(batch.memory_at);
   count_usage(batch.messages);
-  if (keeps_words_ && !is_nothing(batch)) {
+  if (is_lost()) {
+    drop_lost();
+  } else if (keeps_words_ && !is_nothing(batch)) {
     pending_.push_back(std::move(batch));
   } else if (store_ == nullptr) {
     keep_without_store(std::move(batch));
@@ -204,7 +233,7 @@ Record::Batch Record::make_batch(RecordEntry entry) {
   }
   if (entry.begin_answer && partials_ != nullptr) {
     batch.begin = PartialStart{.answer = make_operation_id(options_.clock, options_.entropy),
-                               .owner = this_process(),
+                               .owner = this_process(options_.answer_lease),
                                .provider = provider_,
                                .model = options_.model,
                                .started_at = options_.clock.now()};
@@ -225,16 +254,23 @@ void Record::rewind_to(Seq to) {
   }
 }
 
-// A running answer that somebody else has ended meanwhile, or a record that has grown, must not
-// cost the message: it is then simply added.
+// A running answer that another program has dropped, or a record that has grown, must not cost the
+// message: it is then simply added. What another process has settled is lost.
 Result<Appended> Record::write(const Batch& batch) {
+  const auto hold = lease_ ? lease_->hold() : LeaseKeeper::Hold();
   auto appended = write_as(batch, true, true);
   const auto refused = [&appended] { return !appended && appended.error().code == Code::conflict; };
   if (refused() && batch.end) {
+    if (lease_ && lease_->is_settled(hold, *batch.end)) {
+      return std::unexpected(lost_error());
+    }
     appended = write_as(batch, false, true);
   }
   if (refused() && batch.replace_from) {
     appended = write_as(batch, true, false);
+  }
+  if (appended && lease_ && (batch.end || batch.begin)) {
+    lease_->set(hold, batch.begin ? std::optional(batch.begin->answer) : std::nullopt);
   }
   return appended;
 }
@@ -270,6 +306,9 @@ void Record::flush() {
   while (!pending_.empty()) {
     const Batch& batch = pending_.front();
     const auto appended = keeps_words_ ? write(batch) : write_response(batch);
+    if (!appended && lease_ && lease_->lost().stop_requested()) {
+      return drop_lost();
+    }
     if (!appended) {
       failed(appended.error());
       return;

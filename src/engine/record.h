@@ -7,6 +7,8 @@
 //  (2) The first failure of a turn is said as a warning; saved() is false from then on while
 //      something is not stored. With a spill it is kept there meanwhile, which is said, too.
 //  (3) One answer runs at a time: begin() waits for another process's, and settles a dead one's.
+//      While ours runs its lease is renewed; one that another process has settled is lost, and
+//      nothing more of it is stored.
 //  (4) A store that keeps no words gets the ids of the answers that end turns, and its session with
 //      the first of them: until then nothing could be gone on with.
 
@@ -14,6 +16,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -21,6 +24,7 @@
 #include <vector>
 
 #include "engine/history.h"
+#include "engine/lease.h"
 #include "engine/request_start.h"
 #include "reprise/conversation.h"
 #include "reprise/environment.h"
@@ -89,6 +93,12 @@ class Record {
 
   bool saved() const { return saved_ && pending_.empty(); }
   bool has_pending() const { return !pending_.empty(); }
+  // Another process has settled the running answer. Looked up when the lease may have run out.
+  bool is_lost() { return lease_ != nullptr && lease_->is_lost(); }
+  Error lost_error() const { return lease_->error(); }  // only then
+  std::stop_token lost() const { return lease_ ? lease_->lost() : std::stop_token(); }
+  // The store has refused a piece of the running answer.
+  void refused() { lease_->refused(); }
   void warn(std::string_view text);  // the first one of a turn only
   const Session& session() const { return session_; }
   Session& session() { return session_; }
@@ -117,6 +127,8 @@ class Record {
   Result<Appended> write_as(const Batch& batch, bool end, bool replace);
   void done(const Batch& batch, const Appended& appended);
   void flush();
+  void begin_lease();
+  void drop_lost();
   void failed(const Error& error);
   void keep_without_store(Batch batch);
   void spill_pending();
@@ -132,6 +144,7 @@ class Record {
 
   Store* store_;
   Partials* partials_;
+  std::unique_ptr<LeaseKeeper> lease_;  // where running answers are kept, from the first one on
   bool keeps_words_;
   Session session_;
   const ConversationOptions& options_;

@@ -70,7 +70,11 @@ Turn::Turn(Provider& provider, Record& record, const ConversationOptions& option
 
 Result<Outcome> Turn::run(TurnStart start, std::stop_token stop) {
   start_ = std::move(start);
-  stop_ = std::move(stop);
+  std::stop_source either;
+  stop_ = either.get_token();
+  const auto end = [&either] { either.request_stop(); };
+  const std::stop_callback stopped(stop, end);
+  const std::stop_callback lost(record_.lost(), end);
   try {
     return run_rounds();
   } catch (...) {
@@ -84,6 +88,9 @@ Result<Outcome> Turn::run_rounds() {
   for (int round = 0;; ++round) {
     Reply& reply = reply_.emplace();
     auto streamed = answer_once(reply);
+    if (record_.is_lost()) {
+      return std::unexpected(record_.lost_error());
+    }
     if (streamed && !reply.ended()) {
       streamed = fail(Code::io, "the provider ended the answer without saying that it is complete");
     }
@@ -102,6 +109,9 @@ Result<Outcome> Turn::run_rounds() {
     }
     const bool goes_on = pauses_on || (!calls.empty() && round <= options_.tool_rounds_max);
     const Message& answer = store_answer(goes_on);
+    if (record_.is_lost()) {
+      return std::unexpected(record_.lost_error());
+    }
     if (!streamed) {
       return outcome(answer, streamed.error());
     }
@@ -112,6 +122,9 @@ Result<Outcome> Turn::run_rounds() {
       --round;  // the tools are the provider's
     } else {
       run_calls(calls, round == options_.tool_rounds_max);
+    }
+    if (record_.is_lost()) {
+      return std::unexpected(record_.lost_error());
     }
     if (stop_.stop_requested()) {
       record_.add({.end_answer = true});
@@ -205,8 +218,12 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
   plan.view.models.insert(plan.view.models.end(), models_.begin(), models_.end());
   RequestView view(provider_, std::move(plan.view));
   Request request = make_request(options_, plan, view);
-  PartialSaver saver(partials_of(record_.store()), record_.session().info.id, record_.answer());
+  PartialSaver saver(partials_of(record_.store()), record_.session().info.id, record_.answer(),
+                     [this] { record_.refused(); });
   const auto sink = [&](const StreamEvent& event) {
+    if (record_.is_lost()) {
+      return;  // the stream is being stopped
+    }
     reply.on(event);
     saver.on(event);
     if (step_ != nullptr) {
@@ -217,7 +234,7 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
   auto streamed = provider_.stream(request, sink, stop_);
   images_ = view.images();
   pdfs_ = view.pdfs();
-  if (const auto failure = saver.stop(); failure) {
+  if (const auto failure = saver.stop(); failure && !record_.is_lost()) {
     record_.warn(cat("the running answer is not kept: ", failure->message));
   }
   for (const std::string& note : plan.notes) {

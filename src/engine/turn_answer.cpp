@@ -90,6 +90,9 @@ const Message& Turn::add_answer(bool goes_on) {
 
 const Message& Turn::store_answer(bool goes_on) {
   const Message& answer = add_answer(goes_on);
+  if (record_.is_lost()) {
+    return answer;
+  }
   if (!goes_on && answer.state == MessageState::complete) {
     record_.add_response(answer);
   }
@@ -101,13 +104,21 @@ const Message& Turn::store_answer(bool goes_on) {
 }
 
 void Turn::store_result(ToolResultBlock result) {
+  if (record_.is_lost()) {
+    return;
+  }
   if (step_ != nullptr) {
     step_->on_tool_result(result);
   }
   observer_.on_tool_result(result);
-  RecordEntry entry;
+  // One answer ends and the next begins, so that it is stored only while this one still runs.
+  const bool runs = record_.answer().has_value();
+  RecordEntry entry{.begin_answer = runs, .end_answer = runs};
   entry.messages.push_back(message_of(role::kTool, {std::move(result)}, options_.clock.now()));
-  observer_.on_message(record_.add(std::move(entry)).front());
+  const Message stored = record_.add(std::move(entry)).front();
+  if (!record_.is_lost()) {
+    observer_.on_message(stored);
+  }
 }
 
 void Turn::run_calls(const std::vector<ToolUseBlock>& calls, bool refuse) {

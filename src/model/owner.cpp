@@ -1,12 +1,15 @@
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,14 +20,17 @@
 namespace reprise {
 namespace {
 
+// An answer of a version before leases, whose process is on another host, is given up after this.
+constexpr std::chrono::hours kUnleasedMax{1};
+
 // proc(5): field 22 of /proc/<pid>/stat is the start time in clock ticks after boot. The command
 // in field 2 may hold blanks and parentheses, so counting begins after the last ')'. 0 for a
 // process that has ended, also while its parent has not asked for its exit code: state Z, and no
-// thread but the first is left.
-std::int64_t started_ticks(std::int64_t pid) {
+// thread but the first is left. nullopt when that cannot be read.
+std::optional<std::int64_t> started_ticks(std::int64_t pid) {
   const auto stat = read_file(cat("/proc/", pid, "/stat"));
   if (!stat) {
-    return 0;
+    return std::nullopt;
   }
   std::string_view rest = std::string_view(*stat).substr(stat->rfind(')') + 1);
   bool ended = false;
@@ -57,24 +63,92 @@ std::string host_and_boot() {
   return out;
 }
 
-}  // namespace
-
-Owner this_process() {
-  const std::int64_t pid = ::getpid();
-  return {host_and_boot(), pid, started_ticks(pid)};
+std::string_view name_of(std::string_view host) {
+  return host.substr(0, host.find('/'));
 }
 
-bool is_alive(const Owner& owner) {
+std::string_view boot_of(std::string_view host) {
+  return host.substr(std::min(host.find('/'), host.size()));
+}
+
+// 0 without /proc.
+std::int64_t own_pid_namespace() {
+  struct stat status{};
+  return ::stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::int64_t>(status.st_ino) : 0;
+}
+
+// A pid of our own namespace. One that cannot be looked at is not known to have ended.
+bool has_ended(std::int64_t pid, std::int64_t started) {
+  if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) {
+    return true;
+  }
+  const auto ticks = started_ticks(pid);
+  return ticks && *ticks != started;
+}
+
+bool is_within(std::chrono::microseconds age, std::chrono::microseconds length) {
+  return age < length && -age < length;
+}
+
+OwnerState alive_if(bool alive, OwnerState otherwise) {
+  return alive ? OwnerState::alive : otherwise;
+}
+
+// As versions before leases had it, but for the end.
+OwnerState state_without_lease(const Owner& owner, const Lease& now, std::string_view here) {
+  if (owner.host == here) {
+    return alive_if(!has_ended(owner.pid, owner.started), OwnerState::gone);
+  }
+  if (name_of(owner.host) == name_of(here)) {
+    return OwnerState::gone;  // the same machine before it was started again
+  }
+  return alive_if(is_within(now.renewed_at - owner.lease.renewed_at, kUnleasedMax),
+                  OwnerState::silent);
+}
+
+}  // namespace
+
+Lease new_lease(std::chrono::milliseconds length) {
+  using std::chrono::duration_cast;
+  using std::chrono::microseconds;
+  return {
+      .renewed_at = std::chrono::floor<microseconds>(std::chrono::system_clock::now()),
+      .uptime = duration_cast<microseconds>(std::chrono::steady_clock::now().time_since_epoch()),
+      .length = length};
+}
+
+Owner this_process(std::chrono::milliseconds lease) {
+  const std::int64_t pid = ::getpid();
+  return {.host = host_and_boot(),
+          .pid = pid,
+          .started = started_ticks(pid).value_or(0),
+          .pid_namespace = own_pid_namespace(),
+          .lease = new_lease(lease)};
+}
+
+OwnerState state_of(const Owner& owner) {
+  return state_of(owner, new_lease());
+}
+
+OwnerState state_of(const Owner& owner, const Lease& now) {
   const std::string here = host_and_boot();
-  if (owner.host != here) {
-    // The same machine after a restart: what ran then is gone. Another machine: cannot tell.
-    const auto name = [](std::string_view host) { return host.substr(0, host.find('/')); };
-    return name(owner.host) != name(here);
+  if (owner.lease.length.count() == 0) {
+    return state_without_lease(owner, now, here);
   }
-  if (::kill(static_cast<pid_t>(owner.pid), 0) != 0 && errno == ESRCH) {
-    return false;
+  // A boot id is of one kernel, whatever its containers are called.
+  const bool is_this_boot =
+      !boot_of(here).empty() ? boot_of(owner.host) == boot_of(here) : owner.host == here;
+  if (is_this_boot && owner.pid_namespace != 0 && owner.pid_namespace == own_pid_namespace() &&
+      has_ended(owner.pid, owner.started)) {
+    return OwnerState::gone;
   }
-  return started_ticks(owner.pid) == owner.started;
+  const std::chrono::microseconds age =
+      is_this_boot ? now.uptime - owner.lease.uptime : now.renewed_at - owner.lease.renewed_at;
+  return alive_if(is_within(age, owner.lease.length), OwnerState::silent);
+}
+
+std::chrono::milliseconds patience_for(const Lease& lease) {
+  return (lease.length.count() > 0 ? lease.length : kAnswerLease) / 4;
 }
 
 }  // namespace reprise

@@ -93,7 +93,8 @@ std::optional<TodoStatus> parse_todo_status(std::string_view text) {
 }
 
 bool is_interrupted(const SessionInfo& info) {
-  return info.state == SessionState::active && info.answering && !is_alive(*info.answering);
+  return info.state == SessionState::active && info.answering &&
+         state_of(*info.answering) != OwnerState::alive;
 }
 
 std::string todos_to_json(const std::vector<Todo>& todos) {

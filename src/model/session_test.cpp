@@ -5,7 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "reprise/json.h"
@@ -44,22 +47,39 @@ TEST(Todos, AnUnknownStateBesideAKnownOneIsReadAgainAsItWas) {
   EXPECT_EQ(todos_from_json(todos_to_json(*todos)), *todos);
 }
 
+using std::chrono::hours;
+using std::chrono::seconds;
+
+// As it is looked at `later`, by both clocks.
+Lease after(const Owner& owner, std::chrono::microseconds later) {
+  Lease now = owner.lease;
+  now.renewed_at += later;
+  now.uptime += later;
+  return now;
+}
+
+std::string own_name() {
+  const std::string host = this_process().host;
+  return host.substr(0, host.find('/'));
+}
+
+pid_t ended_child() {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::_exit(0);
+  }
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+  return child;
+}
+
 TEST(Owner, ThisProcessLives) {
-  EXPECT_TRUE(is_alive(this_process()));
+  EXPECT_EQ(state_of(this_process()), OwnerState::alive);
 }
 
 TEST(Owner, AProcessThatEndedDoesNot) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::pause();
-    ::_exit(0);
-  }
   Owner owner = this_process();
-  owner.pid = child;
-  owner.started += 0;
-  ASSERT_EQ(::kill(child, SIGKILL), 0);
-  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  EXPECT_FALSE(is_alive(owner));
+  owner.pid = ended_child();
+  EXPECT_EQ(state_of(owner), OwnerState::gone);
 }
 
 // Its parent may take a while to ask how it ended, or never ask.
@@ -79,23 +99,75 @@ TEST(Owner, AProcessThatEndedIsGoneBeforeItsParentHasNoticed) {
   ::close(ends[1]);
   siginfo_t how{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &how, WEXITED | WNOWAIT), 0);
-  EXPECT_FALSE(is_alive(owner));
+  EXPECT_EQ(state_of(owner), OwnerState::gone);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
 }
 
 TEST(Owner, ALaterProcessWithTheSamePidIsAnother) {
   Owner owner = this_process();
   owner.started -= 1;
-  EXPECT_FALSE(is_alive(owner));
+  EXPECT_EQ(state_of(owner), OwnerState::gone);
 }
 
-TEST(Owner, AnEarlierBootIsGoneAndAnotherHostUnknown) {
+// A pid means nothing in another namespace: neither that it is there nor that it is not.
+TEST(Owner, AnotherContainersProcessIsJudgedByItsLease) {
   Owner owner = this_process();
-  const std::string name = owner.host.substr(0, owner.host.find('/'));
-  owner.host = name + "/other-boot";
-  EXPECT_FALSE(is_alive(owner));
+  owner.pid_namespace += 1;
+  owner.pid = ended_child();
+  EXPECT_EQ(state_of(owner, after(owner, seconds(29))), OwnerState::alive);
+  EXPECT_EQ(state_of(owner, after(owner, seconds(30))), OwnerState::silent);
+  owner.host = "other-name" + owner.host.substr(owner.host.find('/'));  // of the same kernel
+  EXPECT_EQ(state_of(owner, after(owner, seconds(29))), OwnerState::alive);
+  owner.pid_namespace = 0;  // not known
+  EXPECT_EQ(state_of(owner, after(owner, seconds(29))), OwnerState::alive);
+}
+
+TEST(Owner, AStoppedProcessLosesItsLease) {
+  const Owner owner = this_process();
+  EXPECT_EQ(state_of(owner, after(owner, seconds(29))), OwnerState::alive);
+  EXPECT_EQ(state_of(owner, after(owner, seconds(30))), OwnerState::silent);
+}
+
+TEST(Owner, AClockThatLeapsChangesNothingWithinABoot) {
+  Owner owner = this_process();
+  owner.pid_namespace += 1;
+  for (const hours leap : {hours(1), hours(-1)}) {
+    Lease now = after(owner, seconds(5));
+    now.renewed_at += leap;
+    EXPECT_EQ(state_of(owner, now), OwnerState::alive);
+    now.uptime += seconds(30);
+    EXPECT_EQ(state_of(owner, now), OwnerState::silent);
+  }
+}
+
+// Whether it is late or early: who is silent is watched before it is given up.
+TEST(Owner, AnotherHostsProcessIsJudgedByTheClock) {
+  Owner owner = this_process();
+  owner.lease.uptime = {};
+  for (const std::string& host : {std::string("elsewhere.example/boot"), own_name() + "/other"}) {
+    owner.host = host;
+    EXPECT_EQ(state_of(owner, after(owner, seconds(29))), OwnerState::alive);
+    EXPECT_EQ(state_of(owner, after(owner, seconds(-29))), OwnerState::alive);
+    EXPECT_EQ(state_of(owner, after(owner, seconds(30))), OwnerState::silent);
+    EXPECT_EQ(state_of(owner, after(owner, hours(1))), OwnerState::silent);
+    EXPECT_EQ(state_of(owner, after(owner, hours(-1))), OwnerState::silent);
+  }
+}
+
+TEST(Owner, WithoutALeaseTheBootAndThenAnHourTell) {
+  Owner owner = this_process();
+  owner.pid_namespace = 0;
+  owner.lease = {.renewed_at = owner.lease.renewed_at, .uptime = {}, .length = {}};
+  EXPECT_EQ(state_of(owner, after(owner, hours(3))), OwnerState::alive);
+  const std::int64_t pid = std::exchange(owner.pid, ended_child());
+  EXPECT_EQ(state_of(owner), OwnerState::gone);
+  owner.pid = pid;
+  owner.host = own_name() + "/other-boot";
+  EXPECT_EQ(state_of(owner), OwnerState::gone);
   owner.host = "elsewhere.example/boot";
-  EXPECT_TRUE(is_alive(owner));
+  EXPECT_EQ(state_of(owner, after(owner, seconds(3599))), OwnerState::alive);
+  EXPECT_EQ(state_of(owner, after(owner, hours(1))), OwnerState::silent);
+  EXPECT_GT(patience_for(owner.lease), seconds(1));
 }
 
 }  // namespace

@@ -22,6 +22,12 @@
 namespace reprise::store {
 namespace {
 
+// Beyond this the arithmetic of clocks would overflow; nobody wrote that.
+bool is_sane_time(std::int64_t microseconds) {
+  constexpr std::int64_t kMax = std::int64_t{1} << 60;
+  return microseconds > -kMax && microseconds < kMax;
+}
+
 bool read_answer_field(json::Scanner& scanner, std::string_view name, Partial& partial,
                        Extra& extra) {
   const std::pair<std::string_view, std::string*> texts[] = {
@@ -34,11 +40,20 @@ bool read_answer_field(json::Scanner& scanner, std::string_view name, Partial& p
       return model::read_or_keep(scanner, name, *text, extra);
     }
   }
-  if (name == "pid") {
-    return model::read_or_keep(scanner, name, partial.owner.pid, extra);
+  const std::pair<std::string_view, std::int64_t*> numbers[] = {
+      {"pid", &partial.owner.pid},
+      {"started", &partial.owner.started},
+      {"pid_namespace", &partial.owner.pid_namespace},
+  };
+  for (const auto& [key, number] : numbers) {
+    if (key == name) {
+      return model::read_or_keep(scanner, name, *number, extra);
+    }
   }
-  if (name == "started") {
-    return model::read_or_keep(scanner, name, partial.owner.started, extra);
+  std::string_view raw;
+  if (name == "lease" && scanner.raw(raw)) {
+    partial.owner.lease = lease_from_json(raw).value_or(Lease{});
+    return true;
   }
   if (name == "started_us") {
     std::int64_t microseconds = 0;
@@ -90,8 +105,14 @@ std::string answer_to_json(const PartialStart& start) {
   object.field("answer", start.answer.str())
       .field("host", start.owner.host)
       .field("pid", start.owner.pid)
-      .field("started", start.owner.started)
-      .field("provider", start.provider)
+      .field("started", start.owner.started);
+  if (start.owner.pid_namespace != 0) {
+    object.field("pid_namespace", start.owner.pid_namespace);
+  }
+  if (start.owner.lease.length.count() != 0) {
+    object.raw("lease", lease_to_json(start.owner.lease));
+  }
+  object.field("provider", start.provider)
       .field("model", start.model)
       .field("started_us", start.started_at.time_since_epoch().count());
   object.close();
@@ -112,7 +133,43 @@ Result<Partial> answer_from_json(std::string_view json) {
   if (!scanner.object(member)) {
     return std::unexpected(scanner.fault());
   }
+  if (Lease& lease = partial.owner.lease; lease.length.count() == 0) {
+    const bool is_sane = is_sane_time(partial.started_at.time_since_epoch().count());
+    lease = {.renewed_at = is_sane ? partial.started_at : Time{}, .uptime = {}, .length = {}};
+  }
   return partial;
+}
+
+std::string lease_to_json(const Lease& lease) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.field("renewed_us", lease.renewed_at.time_since_epoch().count())
+      .field("uptime_us", lease.uptime.count())
+      .field("length_ms", lease.length.count());
+  object.close();
+  return out;
+}
+
+std::optional<Lease> lease_from_json(std::string_view json) {
+  std::int64_t renewed = 0;
+  std::int64_t uptime = 0;
+  std::int64_t length = 0;
+  json::Scanner scanner(json);
+  const bool whole = scanner.kind() == json::Kind::object && scanner.object([&](auto name) {
+    std::int64_t* const number = name == "renewed_us"  ? &renewed
+                                 : name == "uptime_us" ? &uptime
+                                 : name == "length_ms" ? &length
+                                                       : nullptr;
+    return number != nullptr ? scanner.integer(*number) : scanner.skip();
+  });
+  constexpr std::int64_t kLengthMax = std::int64_t{7} * 24 * 3'600'000;
+  if (!whole || !is_sane_time(renewed) || !is_sane_time(uptime) || length <= 0 ||
+      length > kLengthMax) {
+    return std::nullopt;
+  }
+  return Lease{.renewed_at = Time(std::chrono::microseconds(renewed)),
+               .uptime = std::chrono::microseconds(uptime),
+               .length = std::chrono::milliseconds(length)};
 }
 
 std::string messages_to_json(const std::vector<Message>& messages) {

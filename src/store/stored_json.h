@@ -31,5 +31,8 @@ std::vector<ResponseLink> chain_from_json(std::string_view json);
 // when the JSON is none.
 std::string answer_to_json(const PartialStart& start);
 Result<Partial> answer_from_json(std::string_view json);
+std::string lease_to_json(const Lease& lease);
+// nullopt when it is none that a process could hold.
+std::optional<Lease> lease_from_json(std::string_view json);
 
 }  // namespace reprise::store

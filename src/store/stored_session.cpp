@@ -97,6 +97,13 @@ void change_partial(StoredSession& stored, const AppendOptions& options) {
   }
 }
 
+void set_lease(StoredSession& stored, const Lease& lease) {
+  if (stored.partial) {
+    stored.partial->owner.lease = lease;
+    stored.session.info.answering = stored.partial->owner;
+  }
+}
+
 Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Message> messages,
                                 const AppendOptions& options) {
   if (options.operation) {

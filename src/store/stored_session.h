@@ -60,6 +60,9 @@ Result<> check_write(const StoredSession& stored, Seq from, const AppendOptions&
 // Ends and begins the running answer, as the options say.
 void change_partial(StoredSession& stored, const AppendOptions& options);
 
+// Of the answer that is running.
+void set_lease(StoredSession& stored, const Lease& lease);
+
 // Puts the messages after those before `from`, as one step; what stood there gives way. Nothing is
 // changed when it fails.
 Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Message> messages,

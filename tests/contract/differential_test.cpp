@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -120,6 +121,12 @@ class Operations {
     return batch;
   }
 
+  Lease some_lease() {
+    return {.renewed_at = at(dice_.below(9)),
+            .uptime = std::chrono::microseconds(dice_.below(9)),
+            .length = std::chrono::milliseconds(1 + dice_.below(9))};
+  }
+
   AppendOptions some_options() {
     AppendOptions options{.durability = Durability::os};
     if (dice_.one_in(4)) {
@@ -129,11 +136,12 @@ class Operations {
       options.operation = operation_id(dice_.name("op-", 40));
     }
     if (can_.partials != nullptr && dice_.one_in(4)) {
-      options.begin_partial = PartialStart{operation_id(dice_.name("answer-", 3)),
-                                           {"host", dice_.below(9), 1},
-                                           "p",
-                                           "m",
-                                           at(dice_.below(9))};
+      options.begin_partial =
+          PartialStart{operation_id(dice_.name("answer-", 3)),
+                       {"host", dice_.below(9), 1, dice_.below(9), some_lease()},
+                       "p",
+                       "m",
+                       at(dice_.below(9))};
     }
     if (can_.partials != nullptr && dice_.one_in(4)) {
       options.end_partial = operation_id(dice_.name("answer-", 3));
@@ -210,8 +218,10 @@ class Operations {
     const SessionId id = some_session();
     if (kind < 17 && can_.partials != nullptr) {
       const std::vector<Block> delta = some_message().blocks;
-      return [id, delta, name = operation_id(dice_.name("answer-", 3))](Store& store) {
-        return answer(store.offers().partials->add(id, name, delta));
+      return [id, delta, renews = dice_.one_in(4), lease = some_lease(),
+              name = operation_id(dice_.name("answer-", 3))](Store& store) {
+        Partials& partials = *store.offers().partials;
+        return answer(renews ? partials.renew(id, name, lease) : partials.add(id, name, delta));
       };
     }
     if (kind < 18 && can_.todos != nullptr) {

@@ -245,7 +245,8 @@ TEST_P(StoreContract, RunningAnswersAreListed) {
   const SessionId busy = create(session("busy", at(1)));
   const SessionId gone = create(session("gone", at(2)));
   const Owner here = this_process();
-  const Owner nobody{here.host, 1'999'999'999, 1};
+  Owner nobody = here;
+  nobody.pid = 1'999'999'999;
   append(busy, messages(1), {.begin_partial = PartialStart{operation_id("a"), here, "p", "m"}});
   append(gone, messages(1, "m", at(2)),
          {.begin_partial = PartialStart{operation_id("a"), nobody, "p", "m"}});

@@ -78,6 +78,9 @@ class NamedPartials final : public Partials {
                std::span<const Block> delta) override {
     return inner_->add(uuid_of(id), answer, delta);
   }
+  Result<> renew(const SessionId& id, const OperationId& answer, const Lease& lease) override {
+    return inner_->renew(uuid_of(id), answer, lease);
+  }
   Result<std::optional<Partial>> find(const SessionId& id) override {
     return inner_->find(uuid_of(id));
   }

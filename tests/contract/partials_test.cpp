@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,10 +21,17 @@
 namespace reprise::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 using Blocks = std::vector<Block>;
 
 PartialStart start(const char* answer) {
-  return {operation_id(answer), {"host/boot", 17, 4711}, "anthropic", "some-model", at(7, 8)};
+  const Lease lease{.renewed_at = at(7, 8), .uptime = std::chrono::seconds(90), .length = 30s};
+  return {operation_id(answer),
+          {"host/boot", 17, 4711, 4026531836, lease},
+          "anthropic",
+          "some-model",
+          at(7, 8)};
 }
 
 testing::AssertionResult is_running(const std::optional<Partial>& partial, const char* answer) {
@@ -51,6 +59,50 @@ TEST_P(StoreContract, AnAnswerRunsFromItsBeginningToItsEnd) {
   reopen();
   EXPECT_FALSE(must(offers().partials->find(id)));
   EXPECT_EQ(stored(id).size(), 2U);
+}
+
+TEST_P(StoreContract, ALeaseIsRenewedAndSeenByAll) {
+  REPRISE_NEEDS(offers().partials);
+  const SessionId id = create("s");
+  append(id, messages(1), {.begin_partial = start("a")});
+  Partials& partials = *offers().partials;
+  const Blocks first = {TextBlock{"one ", {}}};
+  const Blocks second = {TextBlock{"two", {}}};
+  ASSERT_TRUE(partials.add(id, operation_id("a"), first));
+  PartialStart renewed = start("a");
+  for (const int seconds : {3, 6}) {
+    renewed.owner.lease.renewed_at = at(7, 8) + std::chrono::seconds(seconds);
+    renewed.owner.lease.uptime += 3s;
+    ASSERT_TRUE(partials.renew(id, operation_id("a"), renewed.owner.lease));
+  }
+  ASSERT_TRUE(partials.add(id, operation_id("a"), second));
+  reopen();
+  const auto running = must(offers().partials->find(id));
+  ASSERT_TRUE(running);
+  EXPECT_EQ(running->owner, renewed.owner);
+  const Blocks both = {TextBlock{"one two", {}}};
+  EXPECT_EQ(running->blocks, both);
+  EXPECT_EQ(found(id).info.answering, renewed.owner);
+  EXPECT_EQ(listed({.answering_only = true}).front().answering, renewed.owner);
+  EXPECT_EQ(offers().partials->renew(id, operation_id("b"), {}).error().code, Code::conflict);
+  append(id, {}, {.end_partial = operation_id("a"), .begin_partial = start("b")});
+  EXPECT_EQ(found(id).info.answering, start("b").owner);
+  append(id, {}, {.end_partial = operation_id("b")});
+  EXPECT_EQ(offers().partials->renew(id, operation_id("b"), {}).error().code, Code::conflict);
+  EXPECT_EQ(offers().partials->renew(session_id("none"), operation_id("b"), {}).error().code,
+            Code::not_found);
+}
+
+// It began in a version before leases: only when it began is known.
+TEST_P(StoreContract, AnAnswerWithoutALeaseIsReadAsOneThatWasNeverRenewed) {
+  REPRISE_NEEDS(offers().partials);
+  const SessionId id = create("s");
+  PartialStart old = start("a");
+  old.owner.pid_namespace = 0;
+  old.owner.lease = {.renewed_at = old.started_at, .uptime = {}, .length = {}};
+  append(id, messages(1), {.begin_partial = old});
+  reopen();
+  EXPECT_EQ(must(offers().partials->find(id))->owner, old.owner);
 }
 
 TEST_P(StoreContract, AnEmptyBatchBeginsAndEndsAnAnswer) {

@@ -67,6 +67,10 @@ class StoreContract : public testing::TestWithParam<StoreCase> {
 
   // Closes a persistent store and opens it anew; others stay as they are.
   void reopen();
+  void close() { store_.reset(); }
+  bool is_persistent() const { return GetParam().is_persistent; }
+  // Another object of the same store, as another process would have it.
+  std::unique_ptr<Store> open() { return must(GetParam().open(folder_.path(), {})); }
 
   // Creates session(id), and appends the messages.
   SessionId create(std::string_view id, std::vector<Message> messages = {});

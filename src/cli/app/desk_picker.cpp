@@ -44,8 +44,8 @@ Time left_at(const SessionInfo& info) {
   return info.closed_at.value_or(info.updated_at);
 }
 
-bool is_answering(const SessionInfo& info) {
-  return info.answering && is_alive(*info.answering);
+bool answers_now(const SessionInfo& info) {
+  return info.answering && state_of(*info.answering) == OwnerState::alive;
 }
 
 // One that was never closed is known by its first question.
@@ -57,9 +57,10 @@ std::string name_of(Store& store, const SessionInfo& info) {
   return first.question.empty() ? "Untitled" : title_from_prompt(first.question);
 }
 
-Result<> check_not_answering(Store& store, const SessionId& id) {
+Result<> check_not_answering(Context& context, Store& store, const SessionId& id) {
   REPRISE_ASSIGN(const Session session, get(store, id));
-  if (is_answering(session.info)) {
+  REPRISE_ASSIGN(const bool answers, is_answering(context, store, session.info));
+  if (answers) {
     return fail(Code::busy, "it is answering now");
   }
   return {};
@@ -123,7 +124,7 @@ void Desk::load_preview(const LoadPreview& wanted) {
   if (id && store) {
     if (const auto last = last_exchange(**store, *id)) {
       const auto session = get(**store, *id);
-      const bool answering = session && is_answering(session->info);
+      const bool answering = session && answers_now(session->info);
       loaded.preview = {last->question, last->answer, last->cut, answering};
     } else {
       loaded.preview.answer = last.error().message;
@@ -136,7 +137,7 @@ Result<> Desk::trash_stored(const std::string& text) {
   REPRISE_ASSIGN(const SessionId id, SessionId::parse(text));
   REPRISE_ASSIGN(Store* const store, parts_.context.existing_store());
   REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "move sessions to a trash"));
-  REPRISE_TRY(check_not_answering(*store, id));
+  REPRISE_TRY(check_not_answering(parts_.context, *store, id));
   return trash->trash(id, parts_.context.clock().now());
 }
 
@@ -164,7 +165,7 @@ Result<std::vector<SessionInfo>> Desk::resumable() {
   }
   REPRISE_ASSIGN(SessionPage page, (*store)->list({.limit = kPageMax}));
   std::erase_if(page.sessions, [this](const SessionInfo& info) {
-    return is_answering(info) || is_open(info.working_dir, info.id.str());
+    return answers_now(info) || is_open(info.working_dir, info.id.str());
   });
   std::ranges::stable_sort(page.sessions, std::ranges::greater{}, left_at);
   return std::move(page.sessions);

@@ -72,9 +72,9 @@ Result<> ChatArchives::archive(const SessionId& id, Time when) {
   const MovingNames names(layout, id);
   REPRISE_ASSIGN(const FolderFacts folder, facts_of_folder(names.chat));
   REPRISE_ASSIGN(const LockFile::Hold chat_hold, chat->lock());
-  REPRISE_ASSIGN(const StoredSession session, chat->look());
+  REPRISE_ASSIGN(const StoredSession session, chat->look_at_owner());
   const auto& answering = session.session.info.answering;
-  if (answering && is_alive(*answering)) {
+  if (answering && state_of(*answering) != OwnerState::gone) {
     return fail(Code::busy, cat("session ", id.str(), " is answering now"));
   }
   REPRISE_TRY(remove_tree(names.new_archive));

@@ -251,6 +251,17 @@ Result<StoredSession> Chat::look() {
   }
 }
 
+Result<StoredSession> Chat::look_at_owner() {
+  REPRISE_ASSIGN(StoredSession stored, look());
+  if (stored.partial) {
+    REPRISE_ASSIGN(const auto lease, read_lease(file(kAnswerFile), stored.partial->answer));
+    if (lease) {
+      set_lease(stored, *lease);
+    }
+  }
+  return stored;
+}
+
 Result<std::vector<Damage>> Chat::damage() {
   std::vector<Damage> damage;
   REPRISE_ASSIGN(ReadFacts facts, this->facts());
@@ -311,14 +322,14 @@ Result<ReadReport> Chat::read(const ReadRange& range, const MessageSink& sink) {
 }
 
 Result<std::optional<Partial>> Chat::find_partial() {
-  REPRISE_ASSIGN(StoredSession stored, look());
+  REPRISE_ASSIGN(StoredSession stored, look_at_owner());
   if (stored.partial) {
     REPRISE_ASSIGN(stored.partial->blocks, read_partial(file(kAnswerFile), stored.partial->answer));
   }
   return std::move(stored.partial);
 }
 
-Result<> Chat::add_partial(const OperationId& answer, std::span<const Block> delta) {
+Result<> Chat::check_runs(const OperationId& answer) {
   if (settings_.access == Access::read) {
     return fail(Code::unsupported, cat(layout_.root().native(), " was opened for reading only"));
   }
@@ -326,7 +337,17 @@ Result<> Chat::add_partial(const OperationId& answer, std::span<const Block> del
   if (!stored.partial || stored.partial->answer != answer) {
     return std::unexpected(answer_not_running(id_, answer));
   }
+  return {};
+}
+
+Result<> Chat::add_partial(const OperationId& answer, std::span<const Block> delta) {
+  REPRISE_TRY(check_runs(answer));
   return store::add_partial(file(kAnswerFile), answer, delta);
+}
+
+Result<> Chat::renew(const OperationId& answer, const Lease& lease) {
+  REPRISE_TRY(check_runs(answer));
+  return add_lease(file(kAnswerFile), answer, lease);
 }
 
 // With the operations of what was replaced; made when it is missing. The lock is held.

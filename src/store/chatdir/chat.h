@@ -55,8 +55,11 @@ class Chat {
   const Place& place() const { return place_; }
   const SessionId& id() const { return id_; }
 
-  // As a reader finds it: the session, its todos, its running answer without the text.
+  // As a reader finds it: the session, its todos, its running answer without the text, whose lease
+  // is the one that it began with.
   Result<StoredSession> look();
+  // The same with the lease as it is now.
+  Result<StoredSession> look_at_owner();
   // What is wrong with the chat apart from its messages.
   Result<std::vector<Damage>> damage();
   Result<ReadReport> read(const ReadRange& range, const MessageSink& sink);
@@ -68,6 +71,7 @@ class Chat {
   // Changes what stands in reprise.json. Returns the session as it is afterwards.
   Result<StoredSession> change(const std::function<Result<>(StoredSession&)>& edit);
   Result<> add_partial(const OperationId& answer, std::span<const Block> delta);
+  Result<> renew(const OperationId& answer, const Lease& lease);
 
   // Held by whoever changes or moves the chat. not_found when it was moved away meanwhile.
   Result<LockFile::Hold> lock();
@@ -102,6 +106,7 @@ class Chat {
   Result<std::shared_ptr<MessageLog>> log_to_write();
   Result<LogState> state();
   Result<StoredSession> session(const FactsFile& facts, const LogState& state);
+  Result<> check_runs(const OperationId& answer);
   void remember(std::shared_ptr<MessageLog> log);
   Result<bool> is_damage(const LogState& state) const;
 

@@ -36,6 +36,7 @@
 #include "store/chatdir/packed_chat.h"
 #include "store/chatdir/repair.h"
 #include "store/facts.h"
+#include "store/own_process.h"
 #include "store/paths.h"
 #include "store/query.h"
 #include "store/stored_session.h"
@@ -140,7 +141,7 @@ Result<std::optional<Session>> ChatdirStore::find(const SessionId& id) {
   if (place->is_packed()) {
     return look_at_packed(id, *place).stored.session;
   }
-  auto found = chats_.with(id, [](Chat& chat) { return chat.look(); });
+  auto found = chats_.with(id, [](Chat& chat) { return chat.look_at_owner(); });
   if (!found && found.error().code == Code::not_found) {
     REPRISE_ASSIGN(const auto now, chats_.layout().find(id));
     if (!now) {
@@ -176,7 +177,7 @@ Result<> ChatdirStore::list_at(Spot spot, const CheckedQuery& query,
       continue;
     }
     const std::shared_ptr<Chat>& chat = *opened;
-    const auto stored = chat->look();
+    const auto stored = chat->look_at_owner();
     if (const auto is_here = chat->is_in_place(); !stored && is_here && !*is_here) {
       continue;  // it has left meanwhile
     }
@@ -273,7 +274,7 @@ Result<std::unique_ptr<Store>> open_chatdir_store(const std::filesystem::path& f
                                            .messages_max = chatdir.messages_max,
                                            .working_dir = working_dir.string()});
   REPRISE_TRY(store->prepare());
-  return store;
+  return store::in_own_process(std::move(store));
 }
 
 }  // namespace reprise

@@ -30,6 +30,10 @@ Result<> ChatPartials::add(const SessionId& id, const OperationId& answer,
   return chats_.with(id, [&](Chat& chat) { return chat.add_partial(answer, delta); });
 }
 
+Result<> ChatPartials::renew(const SessionId& id, const OperationId& answer, const Lease& lease) {
+  return chats_.with(id, [&](Chat& chat) { return chat.renew(answer, lease); });
+}
+
 Result<std::optional<Partial>> ChatPartials::find(const SessionId& id) {
   REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
   if (place && place->is_packed()) {

@@ -33,6 +33,7 @@ class ChatPartials final : public Partials {
   explicit ChatPartials(Chats& chats) : chats_(chats) {}
   Result<> add(const SessionId& id, const OperationId& answer,
                std::span<const Block> delta) override;
+  Result<> renew(const SessionId& id, const OperationId& answer, const Lease& lease) override;
   Result<std::optional<Partial>> find(const SessionId& id) override;
 
  private:

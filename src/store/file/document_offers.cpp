@@ -61,10 +61,22 @@ class DocumentPartials final : public Partials {
     return add_partial(files_.partial_file(id), answer, delta);
   }
 
+  Result<> renew(const SessionId& id, const OperationId& answer, const Lease& lease) override {
+    REPRISE_ASSIGN(const LockFile::Hold hold, documents_.lock());
+    REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+    const auto& running = found.session->stored.partial;
+    if (!running || running->answer != answer) {
+      return std::unexpected(answer_not_running(id, answer));
+    }
+    return add_lease(files_.partial_file(id), answer, lease);
+  }
+
   Result<std::optional<Partial>> find(const SessionId& id) override {
     REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
     std::optional<Partial> running = found.session->stored.partial;
     if (running) {
+      REPRISE_ASSIGN(const auto lease, read_lease(files_.partial_file(id), running->answer));
+      running->owner.lease = lease.value_or(running->owner.lease);
       REPRISE_ASSIGN(running->blocks, read_partial(files_.partial_file(id), running->answer));
     }
     return running;

@@ -20,6 +20,7 @@
 #include "store/file/documents.h"
 #include "store/file/file_session.h"
 #include "store/file/session_files.h"
+#include "store/own_process.h"
 #include "store/query.h"
 #include "store/stored_session.h"
 
@@ -60,7 +61,13 @@ Result<std::optional<Session>> DocumentStore::find(const SessionId& id) {
   if (!found) {
     return std::nullopt;
   }
-  return found->session->stored.session;
+  const StoredSession& stored = found->session->stored;
+  Session session = stored.session;
+  if (stored.partial && session.info.answering) {
+    REPRISE_ASSIGN(const auto lease, read_lease(files_->partial_file(id), stored.partial->answer));
+    session.info.answering->lease = lease.value_or(session.info.answering->lease);
+  }
+  return session;
 }
 
 Result<> DocumentStore::update(const SessionId& id, const SessionPatch& patch) {
@@ -75,6 +82,16 @@ Result<SessionPage> DocumentStore::list(const SessionQuery& query) {
   std::vector<Damage> damage;
   REPRISE_ASSIGN(std::vector<SessionInfo> infos, documents_.infos(damage));
   std::erase_if(infos, [&checked](const SessionInfo& info) { return !matches(info, checked); });
+  for (SessionInfo& info : infos) {
+    if (!info.answering) {
+      continue;
+    }
+    if (const auto now = find(info.id); !now) {
+      damage.push_back({files_->partial_file(info.id).native(), now.error().message, ""});
+    } else if (const std::optional<Session>& session = *now; session) {
+      info.answering = session->info.answering;  // with the lease as it is now
+    }
+  }
   SessionPage page = make_page(std::move(infos), query.limit);
   page.damage = std::move(damage);
   return page;
@@ -107,7 +124,7 @@ Result<ReadReport> DocumentStore::read(const SessionId& id, ReadRange range,
 std::unique_ptr<Store> make_document_store(std::unique_ptr<SessionFiles> files,
                                            const StoreOptions& options,
                                            const DocumentOffers& offers) {
-  return std::make_unique<DocumentStore>(std::move(files), options, offers);
+  return in_own_process(std::make_unique<DocumentStore>(std::move(files), options, offers));
 }
 
 }  // namespace reprise::store

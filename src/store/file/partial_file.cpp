@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,8 +23,10 @@
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
+#include "reprise/session.h"
 #include "reprise/types.h"
 #include "store/delta.h"
+#include "store/stored_json.h"
 
 namespace reprise::store {
 namespace {
@@ -32,11 +35,6 @@ namespace fs = std::filesystem;
 
 std::string line_start(const OperationId& answer) {
   return cat(R"({"answer":)", json::quoted(answer.str()), ",");
-}
-
-std::string line_of(const OperationId& answer, std::span<const Block> delta) {
-  const std::vector<Block> blocks(delta.begin(), delta.end());
-  return cat(line_start(answer), R"("blocks":)", blocks_to_json(blocks), "}\n");
 }
 
 // The file's length, and whether it begins with a piece of this answer.
@@ -62,10 +60,7 @@ Result<Look> look_at(int fd, const fs::path& file, std::string_view start) {
   return look;
 }
 
-}  // namespace
-
-Result<> add_partial(const fs::path& file, const OperationId& answer,
-                     std::span<const Block> delta) {
+Result<> add_line(const fs::path& file, const OperationId& answer, std::string_view member) {
   REPRISE_ASSIGN(Fd out, open_file(file, O_RDWR | O_CREAT | O_APPEND, 0600));
   REPRISE_ASSIGN(Look look, look_at(out.get(), file, line_start(answer)));
   if (!look.is_ours && look.size > 0) {
@@ -74,13 +69,47 @@ Result<> add_partial(const fs::path& file, const OperationId& answer,
     }
     look = {};
   }
-  const std::string line = cat(look.ends_a_line ? "" : "\n", line_of(answer, delta));
+  const std::string line = cat(look.ends_a_line ? "" : "\n", line_start(answer), member, "}\n");
   if (auto written = write_all(out.get(), line, file); !written) {
     // Half a line is left out by readers; without it the next piece begins cleanly.
     (void)::ftruncate(out.get(), look.size);
     return written;
   }
   return out.close(file);
+}
+
+}  // namespace
+
+Result<> add_partial(const fs::path& file, const OperationId& answer,
+                     std::span<const Block> delta) {
+  const std::vector<Block> blocks(delta.begin(), delta.end());
+  return add_line(file, answer, cat(R"("blocks":)", blocks_to_json(blocks)));
+}
+
+Result<> add_lease(const fs::path& file, const OperationId& answer, const Lease& lease) {
+  return add_line(file, answer, cat(R"("lease":)", lease_to_json(lease)));
+}
+
+Result<std::optional<Lease>> read_lease(const fs::path& file, const OperationId& answer) {
+  auto bytes = read_file(file);
+  if (!bytes && bytes.error().code == Code::not_found) {
+    return std::nullopt;
+  }
+  REPRISE_ASSIGN(const std::string text, std::move(bytes));
+  const std::string start = line_start(answer);
+  for (std::size_t end = text.size(); end > 0;) {
+    const std::size_t before = text.rfind('\n', end - 1);
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    end = begin == 0 ? 0 : begin - 1;
+    if (!line.starts_with(start)) {
+      continue;
+    }
+    if (const auto lease = lease_from_json(json::find_member(line, "lease")); lease) {
+      return lease;
+    }
+  }
+  return std::nullopt;
 }
 
 Result<std::vector<Block>> read_partial(const fs::path& file, const OperationId& answer) {

@@ -95,6 +95,16 @@ class MemoryPartials final : public Partials {
     return {};
   }
 
+  Result<> renew(const SessionId& id, const OperationId& answer, const Lease& lease) override {
+    const std::lock_guard lock(state_.mutex);
+    REPRISE_ASSIGN(StoredSession* const stored, state_.get(id));
+    if (!stored->partial || stored->partial->answer != answer) {
+      return std::unexpected(answer_not_running(id, answer));
+    }
+    set_lease(*stored, lease);
+    return {};
+  }
+
   Result<std::optional<Partial>> find(const SessionId& id) override {
     const std::lock_guard lock(state_.mutex);
     REPRISE_ASSIGN(const StoredSession* const stored, state_.get(id));

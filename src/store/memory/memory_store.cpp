@@ -17,6 +17,7 @@
 #include "reprise/types.h"
 #include "store/facts.h"
 #include "store/memory/memory_state.h"
+#include "store/own_process.h"
 #include "store/query.h"
 #include "store/stored_session.h"
 
@@ -138,7 +139,7 @@ Result<ReadReport> MemoryStore::read(const SessionId& id, ReadRange range,
 }  // namespace
 
 std::unique_ptr<Store> open_memory_store(Clock& clock) {
-  return std::make_unique<MemoryStore>(clock);
+  return store::in_own_process(std::make_unique<MemoryStore>(clock));
 }
 
 }  // namespace reprise

@@ -9,6 +9,7 @@
 
 #include "reprise/error.h"
 #include "reprise/message.h"
+#include "reprise/session.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/delta.h"
@@ -67,6 +68,30 @@ Result<> add_delta(Connection& connection, const Key& key, const Delta& delta) {
   return {};
 }
 
+// The start is only changed by the one whose answer it is.
+Result<> renew_lease(Connection& connection, const Key& key, const OperationId& answer,
+                     const Lease& lease) {
+  REPRISE_ASSIGN(const auto found, connection.run({{kFindAnswer, values_of(key)}}));
+  const Rows& head = found.front();
+  if (head.empty()) {
+    return std::unexpected(store::no_session(key.id));
+  }
+  if (head.is_null(0, 0) || head.bytes(0, 0) != answer.str()) {
+    return std::unexpected(store::answer_not_running(key.id, answer));
+  }
+  REPRISE_ASSIGN(Partial partial, store::answer_from_json(head.bytes(0, 1)));
+  partial.owner.lease = lease;
+  const std::string start = store::answer_to_json(
+      {std::move(partial.answer), std::move(partial.owner), std::move(partial.provider),
+       std::move(partial.model), partial.started_at});
+  REPRISE_ASSIGN(const auto renewed,
+                 connection.run({{kRenewAnswer, values_of(key, answer.str(), start)}}));
+  if (renewed.front().integer(0, 0) == 0) {
+    return std::unexpected(store::answer_not_running(key.id, answer));
+  }
+  return {};
+}
+
 Result<std::optional<Partial>> find_partial(Connection& connection, const Key& key) {
   REPRISE_ASSIGN(const auto rows, connection.run({{kBeginSnapshot},
                                                   {kFindAnswer, values_of(key)},
@@ -102,6 +127,12 @@ class PostgresPartials final : public Partials {
     const Delta made = make_delta(answer, delta);
     return database_.write([&](Connection& connection, bool) {
       return add_delta(connection, {database_.tenant(), id}, made);
+    });
+  }
+
+  Result<> renew(const SessionId& id, const OperationId& answer, const Lease& lease) override {
+    return database_.write([&](Connection& connection, bool) {
+      return renew_lease(connection, {database_.tenant(), id}, answer, lease);
     });
   }
 

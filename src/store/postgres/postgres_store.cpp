@@ -16,6 +16,7 @@
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/facts.h"
+#include "store/own_process.h"
 #include "store/postgres/branches.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
@@ -180,7 +181,7 @@ class PostgresStore final : public Store {
 Result<std::unique_ptr<Store>> open_postgres_store(std::string_view url,
                                                    const StoreOptions& options) {
   REPRISE_ASSIGN(auto database, Database::open(url, options));
-  return std::make_unique<PostgresStore>(std::move(database));
+  return store::in_own_process(std::make_unique<PostgresStore>(std::move(database)));
 }
 
 }  // namespace reprise

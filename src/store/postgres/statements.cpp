@@ -47,6 +47,7 @@ constexpr std::string_view kStatements[] = {
     kAddDelta,
     kInsertBlobRefsOfAnswer,
     kFindAnswer,
+    kRenewAnswer,
     kFindDeltas,
     kDeleteArtefact,
     kAppendArtefact,

@@ -200,6 +200,11 @@ inline constexpr std::string_view kInsertBlobRefsOfAnswer =
 inline constexpr std::string_view kFindAnswer =
     "SELECT answer, answer_start FROM reprise_heads"
     " WHERE tenant = $1::text AND session_id = $2::text";
+// 3 answer, 4 its start with the new lease. Returns how many answers were renewed.
+inline constexpr std::string_view kRenewAnswer =
+    "WITH renewed AS (UPDATE reprise_heads SET answer_start = $4::bytea"
+    " WHERE tenant = $1::text AND session_id = $2::text AND answer = $3::text RETURNING 1)"
+    " SELECT count(*) FROM renewed";
 inline constexpr std::string_view kFindDeltas =
     "SELECT d.piece, d.body FROM reprise_heads AS h JOIN reprise_deltas AS d"
     " ON d.tenant = h.tenant AND d.session_id = h.session_id AND d.answer = h.answer"

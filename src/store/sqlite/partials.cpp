@@ -2,10 +2,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reprise/error.h"
 #include "reprise/message.h"
+#include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
@@ -41,18 +43,36 @@ Result<std::optional<Partial>> find_partial(Connection& connection, const Sessio
   }
 }
 
-Result<> add_piece(Connection& connection, const SessionId& id, const OperationId& answer,
-                   const std::vector<Block>& delta, const std::string& body) {
+// Without what has come of it; conflict when it is not running.
+Result<Partial> running_answer(Connection& connection, const SessionId& id,
+                               const OperationId& answer) {
   REPRISE_TRY(require_session(connection, id));
   REPRISE_ASSIGN(Statement first,
                  connection.query("SELECT body FROM reprise_answers WHERE session_id = ? AND n = 0",
                                   id.str()));
   REPRISE_ASSIGN(const bool running, first.step());
-  const auto partial = running ? store::answer_from_json(first.bytes(0))
-                               : Result<Partial>(fail(Code::conflict, "no answer is running"));
+  auto partial = running ? store::answer_from_json(first.bytes(0))
+                         : Result<Partial>(fail(Code::conflict, "no answer is running"));
   if (!partial || partial->answer != answer) {
     return std::unexpected(store::answer_not_running(id, answer));
   }
+  return partial;
+}
+
+Result<> renew_lease(Connection& connection, const SessionId& id, const OperationId& answer,
+                     const Lease& lease) {
+  REPRISE_ASSIGN(Partial partial, running_answer(connection, id, answer));
+  partial.owner.lease = lease;
+  const std::string body = store::answer_to_json(
+      {std::move(partial.answer), std::move(partial.owner), std::move(partial.provider),
+       std::move(partial.model), partial.started_at});
+  return connection.run("UPDATE reprise_answers SET body = ? WHERE session_id = ? AND n = 0", body,
+                        id.str());
+}
+
+Result<> add_piece(Connection& connection, const SessionId& id, const OperationId& answer,
+                   const std::vector<Block>& delta, const std::string& body) {
+  REPRISE_TRY(running_answer(connection, id, answer));
   REPRISE_TRY(
       connection.run("INSERT INTO reprise_answers(session_id, n, body) VALUES(?1,"
                      " (SELECT max(n) + 1 FROM reprise_answers WHERE session_id = ?1), ?2)",
@@ -70,6 +90,12 @@ class SqlitePartials final : public Partials {
     const std::string body = blocks_to_json(blocks);
     return database_.write(Durability::os, [&](Connection& connection) {
       return add_piece(connection, id, answer, blocks, body);
+    });
+  }
+
+  Result<> renew(const SessionId& id, const OperationId& answer, const Lease& lease) override {
+    return database_.write(Durability::os, [&](Connection& connection) {
+      return renew_lease(connection, id, answer, lease);
     });
   }
 

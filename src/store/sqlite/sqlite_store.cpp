@@ -14,6 +14,7 @@
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/facts.h"
+#include "store/own_process.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/copy.h"
 #include "store/sqlite/database.h"
@@ -175,7 +176,7 @@ class SqliteStore final : public Store {
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& file,
                                                  const StoreOptions& options) {
   REPRISE_ASSIGN(auto database, Database::open(file, options));
-  return std::make_unique<SqliteStore>(std::move(database));
+  return store::in_own_process(std::make_unique<SqliteStore>(std::move(database)));
 }
 
 }  // namespace reprise

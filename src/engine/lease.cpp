@@ -1,0 +1,175 @@
+#include "engine/lease.h"
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/message_of.h"
+#include "reprise/conversation.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::chrono::milliseconds kWatchPause{50};
+constexpr int kRenewalsInLength = 10;
+
+// The same name for all who settle an answer at once: it happens once.
+std::optional<OperationId> settled_name(const OperationId& answer) {
+  auto name = OperationId::parse(cat(answer.str(), ".settled"));
+  return name ? std::optional(*std::move(name)) : std::nullopt;
+}
+
+bool is_same(const Partial& one, const Partial& other) {
+  return one.answer == other.answer && one.owner == other.owner && one.blocks == other.blocks;
+}
+
+}  // namespace
+
+OwnerState OwnerWatch::look(const Partial& running) {
+  const OwnerState state = state_of(running.owner);
+  if (state != OwnerState::silent) {
+    seen_.reset();
+    return state;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (!seen_ || !is_same(*seen_, running)) {
+    seen_ = running;
+    since_ = now;
+  }
+  return now - since_ < patience_for(running.owner.lease) ? OwnerState::silent : OwnerState::gone;
+}
+
+Result<> settle(Store& store, const SessionId& id, Partial running, Clock& clock) {
+  std::vector<Message> messages;
+  if (!running.blocks.empty()) {
+    Message answer = message_of(role::kAssistant, std::move(running.blocks), clock.now());
+    answer.provider = std::move(running.provider);
+    answer.model = std::move(running.model);
+    answer.state = MessageState::incomplete;
+    messages.push_back(std::move(answer));
+  }
+  const auto appended =
+      store.append(id, std::move(messages),
+                   {.operation = settled_name(running.answer), .end_partial = running.answer});
+  if (!appended && appended.error().code != Code::conflict) {  // conflict: somebody was faster
+    return std::unexpected(appended.error());
+  }
+  return {};
+}
+
+Result<bool> settle_interrupted(Store& store, const SessionId& id, Clock& clock,
+                                const std::stop_token& stop) {
+  Partials* const partials = store.offers().partials;
+  if (partials == nullptr) {
+    return false;
+  }
+  for (OwnerWatch watch;;) {
+    REPRISE_ASSIGN(auto running, partials->find(id));
+    const OwnerState state = running ? watch.look(*running) : OwnerState::alive;
+    if (state == OwnerState::alive) {
+      return false;
+    }
+    if (state == OwnerState::gone) {
+      REPRISE_TRY(settle(store, id, *std::move(running), clock));
+      return true;
+    }
+    if (stop.stop_requested()) {
+      return fail(Code::cancelled, "stopped while watching an answer that may still run");
+    }
+    std::this_thread::sleep_for(kWatchPause);
+  }
+}
+
+LeaseKeeper::LeaseKeeper(Store& store, SessionId session, std::chrono::milliseconds length)
+    : store_(store), session_(std::move(session)), length_(length) {}
+
+LeaseKeeper::~LeaseKeeper() = default;
+
+void LeaseKeeper::has_tried() {
+  tried_ = std::chrono::steady_clock::now();
+}
+
+void LeaseKeeper::set(const Hold& /*hold*/, std::optional<OperationId> answer) {
+  answer_ = std::move(answer);
+  has_tried();
+  if (answer_ && !thread_.joinable()) {
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
+  wake_.notify_one();
+}
+
+void LeaseKeeper::run(const std::stop_token& stop) {
+  Hold hold(mutex_);
+  while (wake_.wait(hold, stop, [this] { return answer_.has_value(); })) {
+    wake_.wait_for(hold, stop, length_ / kRenewalsInLength, [] { return false; });
+    if (stop.stop_requested()) {
+      return;
+    }
+    renew(hold);
+  }
+}
+
+// Errors but conflict are those of a store that is away or full: it may take it the next time.
+void LeaseKeeper::renew(const Hold& hold) {
+  if (!answer_ || answer_ == dropped_ || lost_.stop_requested()) {
+    return;
+  }
+  const auto renewed = store_.offers().partials->renew(session_, *answer_, new_lease(length_));
+  has_tried();
+  if (!renewed && renewed.error().code == Code::conflict) {
+    (void)is_settled(hold, *answer_);
+  }
+}
+
+bool LeaseKeeper::is_settled(const Hold& /*hold*/, const OperationId& answer) {
+  if (lost_.stop_requested()) {
+    return true;
+  }
+  if (dropped_ == answer) {
+    return false;
+  }
+  const auto noted = store_.append(session_, {}, {.operation = settled_name(answer)});
+  if (noted && noted->repeated) {
+    lost_.request_stop();
+  } else if (noted) {
+    dropped_ = answer;
+  }
+  return lost_.stop_requested();
+}
+
+bool LeaseKeeper::is_lost() {
+  if (!lost_.stop_requested() && std::chrono::steady_clock::now() - tried_.load() >= length_) {
+    const Hold hold(mutex_);
+    renew(hold);
+  }
+  return lost_.stop_requested();
+}
+
+void LeaseKeeper::refused() {
+  const Hold hold(mutex_);
+  if (answer_) {
+    (void)is_settled(hold, *answer_);
+  }
+}
+
+Error LeaseKeeper::error() const {
+  return {Code::conflict,
+          cat("another process has taken over session ", session_.str(),
+              ", as nothing was heard of this one for too long: what came before is stored there, "
+              "the rest is not; ask again")};
+}
+
+}  // namespace reprise

@@ -1,0 +1,126 @@
+// A store object after fork(): the child's copy is of no use, and does no harm.
+
+#include <gtest/gtest.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "contract/store_contract.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+constexpr unsigned kLongestSeconds = 60;
+
+template <class Value>
+bool is_refused(const Result<Value>& result) {
+  return !result && result.error().code == Code::unsupported;
+}
+
+// Whether all that is asked of a store's copy in a child is refused; its name is left in `what`.
+bool is_of_no_use(Store& store, const SessionId& id, const char*& what) {
+  const StoreOffers& offers = store.offers();
+  const std::pair<const char*, bool> refused[] = {
+      {"find", is_refused(store.find(id))},
+      {"list", is_refused(store.list({}))},
+      {"append", is_refused(store.append(id, {}, {}))},
+      {"update", is_refused(store.update(id, {.title = "child's"}))},
+      {"create", is_refused(store.create(session("child")))},
+      {"read", is_refused(store.read(id, {}, [](Message&&) { return Flow::go_on; }))},
+      {"partials", !offers.partials || is_refused(offers.partials->find(id))},
+      {"trash", !offers.trash || is_refused(offers.trash->purge(id))},
+      {"todos", !offers.todos || is_refused(offers.todos->todos(id))},
+      {"blobs", !offers.blobs || is_refused(offers.blobs->put_blob("child"))},
+      {"artefacts", !offers.artefacts || is_refused(offers.artefacts->list_artefacts(id))},
+      {"verifying", !offers.verifying || is_refused(offers.verifying->verify())},
+  };
+  for (const auto& [name, is_so] : refused) {
+    if (!is_so) {
+      what = name;
+      return false;
+    }
+  }
+  return true;
+}
+
+// Its threads are gone with whatever they held: a call that waits for them is ended by the alarm.
+TEST_P(StoreContract, AChildOfForkCannotUseItsParentsStore) {
+  const SessionId id = create("s");
+  append(id, messages(1), {});
+  std::atomic<int> appended = 0;
+  std::atomic<bool> fails = false;
+  std::jthread writer([&](const std::stop_token& stop) {
+    while (!stop.stop_requested() && !fails) {
+      const bool done = store().append(id, appendable(messages(1, "w")), {}).has_value();
+      appended += done ? 1 : 0;
+      fails = !done;
+    }
+  });
+  for (int forks = 0; forks < 8; ++forks) {
+    for (const int before = appended; appended == before && !fails;) {
+      std::this_thread::yield();
+    }
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(kLongestSeconds);
+      const char* what = "";
+      const bool is_good = is_of_no_use(store(), id, what);
+      if (!is_good) {
+        (void)!::write(STDERR_FILENO, what, std::string_view(what).size());
+      }
+      close();
+      ::_exit(is_good ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
+  }
+  writer.request_stop();
+  writer.join();
+  EXPECT_FALSE(fails);
+  append(id, messages(1, "last"), {});
+  reopen();
+  EXPECT_EQ(found(id).info.title, session("s").info.title);
+  if (holds().words) {
+    EXPECT_EQ(stored(id).size(), static_cast<std::size_t>(appended) + 2);
+  }
+}
+
+// What the child closes must not take the parent's locks and connections with it.
+TEST_P(StoreContract, AParentGoesOnAfterItsChildHasClosedTheStore) {
+  const SessionId id = create("s");
+  constexpr int kEach = 5;
+  for (int i = 0; i < kEach; ++i) {
+    append(id, messages(2, std::to_string(i)), {});
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(kLongestSeconds);
+      close();
+      ::_exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    append(id, messages(2, std::to_string(i)), {});
+  }
+  reopen();
+  EXPECT_EQ(stored(id).size(), holds().words ? kEach * std::size_t{4} : 0);
+}
+
+}  // namespace
+}  // namespace reprise::test

@@ -1,0 +1,321 @@
+// Running answers of processes that are stopped, in another container, or on another host.
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "contract/store_contract.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/tool.h"
+#include "reprise/types.h"
+#include "support/build.h"
+#include "support/child.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kNoNamespaces = 77;
+
+using Action = std::function<void()>;
+const Action kNothing = [] {};
+
+// Answers "one two", or calls the tool `t` first.
+class TwoWords final : public Provider {
+ public:
+  explicit TwoWords(Action between, bool calls = false)
+      : between_(std::move(between)), calls_(calls) {}
+  std::string_view name() const override { return "two-words"; }
+  Result<std::string> dry_run(Request& /*request*/) override { return ""; }
+  Result<> stream(Request& /*request*/, const StreamSink& sink, std::stop_token stop) override {
+    if (std::exchange(calls_, false)) {
+      sink(ToolUseBegin{.id = "call-1", .name = "t"});
+      sink(ToolInputDelta{"{}"});
+      sink(ReplyEnded{StopReason::tool_use});
+      return {};
+    }
+    sink(TextDelta{"one "});
+    between_();
+    if (stop.stop_requested()) {
+      return fail(Code::cancelled, "stopped");
+    }
+    sink(TextDelta{"two"});
+    sink(ReplyEnded{StopReason::end});
+    return {};
+  }
+
+ private:
+  Action between_;
+  bool calls_;
+};
+
+std::string spelled(const std::vector<Message>& messages) {
+  std::string out;
+  for (const Message& message : messages) {
+    const bool is_cut = message.state == MessageState::incomplete;
+    out += (out.empty() ? "" : " | ") + plain_text(message) + (is_cut ? "~" : "");
+  }
+  return out;
+}
+
+void wait_until(const std::function<bool()>& is_so) {
+  while (!is_so()) {
+    std::this_thread::sleep_for(5ms);
+  }
+}
+
+bool has_begun(Store& store, const SessionId& id) {
+  const auto running = store.offers().partials->find(id);
+  const std::optional<Partial> partial = running.value_or(std::nullopt);
+  return partial && !partial->blocks.empty();
+}
+
+Result<Outcome> ask(Store& store, const SessionId& id, std::string_view question,
+                    Provider& provider, ConversationOptions options = {}) {
+  REPRISE_ASSIGN(Session session, get(store, id));
+  TurnObserver observer;
+  Conversation talk(provider, &store, std::move(session), std::move(options));
+  return talk.ask(question, observer);
+}
+
+// The exit code of a child that asks, and loses its lease on the way.
+int code_of_loser(const Result<Outcome>& outcome) {
+  return !outcome && outcome.error().code == Code::conflict ? 0 : 1;
+}
+
+Owner elsewhere(Lease lease) {
+  Owner owner = this_process();
+  owner.host = "elsewhere.example/boot";
+  owner.lease = lease;
+  return owner;
+}
+
+PartialStart start_of(Owner owner) {
+  return {.answer = operation_id("other"),
+          .owner = std::move(owner),
+          .provider = "p",
+          .model = "m",
+          .started_at = at(1)};
+}
+
+#define REPRISE_NEEDS_LEASES                                          \
+  REPRISE_NEEDS(offers().partials&& holds().words&& is_persistent()); \
+  static_assert(true, "a semicolon")
+
+TEST_P(StoreContract, AProcessStoppedPastItsLeaseStoresNothingMore) {
+  REPRISE_NEEDS_LEASES;
+  const SessionId id = create("s");
+  close();  // a child opens its own
+  const pid_t child = in_child([&] {
+    const auto own = open();
+    TwoWords provider([&] {
+      wait_until([&] { return has_begun(*own, id); });
+      ::raise(SIGSTOP);
+    });
+    return code_of_loser(ask(*own, id, "first", provider, {.answer_lease = 300ms}));
+  });
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  reopen();
+  TwoWords provider(kNothing);
+  EXPECT_TRUE(works(ask(store(), id, "second", provider)));
+  ASSERT_EQ(::kill(child, SIGCONT), 0);
+  EXPECT_EQ(exit_code_of(child), 0);
+  reopen();
+  EXPECT_EQ(spelled(stored(id)), "first | one ~ | second | one two");
+  EXPECT_EQ(found(id).info.answering, std::nullopt);
+}
+
+TEST_P(StoreContract, AProcessStoppedInAToolStoresNoResult) {
+  REPRISE_NEEDS_LEASES;
+  REPRISE_NEEDS(holds().blocks);
+  const SessionId id = create("s");
+  close();
+  const pid_t child = in_child([&] {
+    const auto own = open();
+    ToolRegistry tools;
+    const auto stop = [](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
+      ::raise(SIGSTOP);
+      return ToolOutput{"late"};
+    };
+    if (!tools.add(
+            {.spec = {.name = "t", .description = "", .parameters = raw("{}")}, .run = stop})) {
+      return 2;
+    }
+    TwoWords provider(kNothing, true);
+    return code_of_loser(
+        ask(*own, id, "first", provider, {.tools = &tools, .answer_lease = 300ms}));
+  });
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  reopen();
+  TwoWords provider(kNothing);
+  EXPECT_TRUE(works(ask(store(), id, "second", provider)));
+  ASSERT_EQ(::kill(child, SIGCONT), 0);
+  EXPECT_EQ(exit_code_of(child), 0);
+  reopen();
+  const std::vector<Message> all = stored(id);
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(plain_text(all[2]), "second");
+  EXPECT_EQ(plain_text(all[3]), "one two");
+}
+
+// It has the host name and the boot of everybody here; its pid means something else there.
+TEST_P(StoreContract, AnAnswerInAnotherPidNamespaceIsNotTakenForDead) {
+  REPRISE_NEEDS_LEASES;
+  const SessionId id = create("s");
+  close();
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = in_child([&] {
+    ::close(ends[1]);
+    if (::unshare(CLONE_NEWPID | CLONE_NEWNS) != 0) {
+      return kNoNamespaces;
+    }
+    const pid_t inner = in_child([&] {
+      if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+          ::mount("proc", "/proc", "proc", 0, nullptr) != 0) {
+        return kNoNamespaces;
+      }
+      const auto own = open();
+      TwoWords provider([&] {
+        char goes_on = 0;
+        (void)!::read(ends[0], &goes_on, 1);  // until the parent has tried
+      });
+      return ask(*own, id, "first", provider) ? 0 : 1;
+    });
+    return exit_code_of(inner);
+  });
+  ::close(ends[0]);
+  reopen();
+  int status = 0;
+  pid_t ended = 0;
+  wait_until([&] {
+    ended = ::waitpid(child, &status, WNOHANG);
+    return ended != 0 || has_begun(store(), id);
+  });
+  if (ended == child) {
+    ::close(ends[1]);
+    ASSERT_EQ(status, W_EXITCODE(kNoNamespaces, 0));
+    GTEST_SKIP() << "no PID namespaces can be made here";
+  }
+  EXPECT_FALSE(is_interrupted(found(id).info));
+  EXPECT_FALSE(must(settle_interrupted(store(), id)));
+  TwoWords provider(kNothing);
+  EXPECT_TRUE(fails(ask(store(), id, "second", provider, {.busy_timeout = 50ms}), Code::busy));
+  ::close(ends[1]);
+  EXPECT_EQ(exit_code_of(child), 0);
+  reopen();
+  EXPECT_TRUE(works(ask(store(), id, "third", provider)));
+  EXPECT_EQ(spelled(stored(id)), "first | one two | third | one two");
+}
+
+TEST_P(StoreContract, AnAnswerOfAHostThatIsGoneIsGivenUp) {
+  REPRISE_NEEDS_LEASES;
+  // Long ago; and in the future, as that host's clock was fast.
+  for (const std::chrono::hours renewed : {-1h, 1h}) {
+    const SessionId id = create(renewed < 0h ? "past" : "future");
+    Lease lease = new_lease(1s);
+    lease.renewed_at += renewed;
+    append(id, {user("first")}, {.begin_partial = start_of(elsewhere(lease))});
+    const std::vector<Block> delta = {TextBlock{"half", {}}};
+    ASSERT_TRUE(works(offers().partials->add(id, operation_id("other"), delta)));
+    EXPECT_TRUE(is_interrupted(found(id).info));
+    EXPECT_TRUE(is_interrupted(listed({.answering_only = true}).front()));
+    TwoWords provider(kNothing);
+    EXPECT_TRUE(works(ask(store(), id, "second", provider, {.busy_timeout = 1ms})));
+    EXPECT_EQ(spelled(stored(id)), "first | half~ | second | one two");
+    if (!holds().many_sessions) {
+      return;
+    }
+  }
+}
+
+// Each renewal says that the clocks of the two hosts differ, and that its process lives.
+TEST_P(StoreContract, AnAnswerWithAWrongClockRunsWhileItIsRenewed) {
+  REPRISE_NEEDS_LEASES;
+  const SessionId id = create("s");
+  const auto wrong = [] {
+    Lease lease = new_lease(8s);
+    lease.renewed_at -= 1h;
+    return lease;
+  };
+  append(id, {user("first")}, {.begin_partial = start_of(elsewhere(wrong()))});
+  const auto other = open();  // as another process would
+  std::jthread owner([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      EXPECT_TRUE(works(other->offers().partials->renew(id, operation_id("other"), wrong())));
+      std::this_thread::sleep_for(50ms);
+    }
+  });
+  TwoWords provider(kNothing);
+  // It is watched for longer than the two seconds of a quarter of the lease.
+  const auto until = std::chrono::steady_clock::now() + 2500ms;
+  std::jthread stopper;
+  std::stop_source stop;
+  stopper = std::jthread([&] {
+    std::this_thread::sleep_until(until);
+    stop.request_stop();
+  });
+  EXPECT_TRUE(
+      fails(settle_interrupted(store(), id, system_clock(), stop.get_token()), Code::cancelled));
+  stopper.join();
+  owner.request_stop();
+  owner.join();
+  EXPECT_TRUE(works(ask(store(), id, "second", provider)));
+  EXPECT_EQ(spelled(stored(id)), "first | second | one two");
+}
+
+TEST_P(StoreContract, ALongToolKeepsItsLease) {
+  REPRISE_NEEDS_LEASES;
+  REPRISE_NEEDS(holds().blocks);
+  const SessionId id = create("s");
+  constexpr auto kLength = 1000ms;
+  const auto other = open();
+  bool lived = true;
+  ToolRegistry tools;
+  // Until the lease has been renewed for longer than it lasts.
+  const auto run = [&](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
+    const auto lease = [&] { return must(other->offers().partials->find(id))->owner.lease; };
+    const Lease first = lease();
+    wait_until([&] { return lease().uptime - first.uptime > kLength; });
+    lived = !is_interrupted(must(get(*other, id)).info);
+    return ToolOutput{"done"};
+  };
+  ASSERT_TRUE(works(
+      tools.add({.spec = {.name = "t", .description = "", .parameters = raw("{}")}, .run = run})));
+  TwoWords provider(kNothing, true);
+  EXPECT_TRUE(
+      works(ask(store(), id, "first", provider, {.tools = &tools, .answer_lease = kLength})));
+  EXPECT_TRUE(lived);
+  EXPECT_EQ(stored(id).size(), 4U);
+}
+
+}  // namespace
+}  // namespace reprise::test
