@@ -56,6 +56,7 @@ struct ConversationOptions {
   std::chrono::milliseconds answer_lease = kAnswerLease;
   Clock& clock = system_clock();
   Entropy& entropy = system_entropy();
+  std::vector<Message> earlier = {};  // what the session has, for when there is no store
   Spill* spill = nullptr;  // for what the store does not take; null: it stays in memory alone
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +12,9 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/http.h"
 #include "base/json_scan.h"
@@ -31,6 +34,7 @@
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
+#include "reprise/message.h"
 #include "reprise/mode.h"
 #include "reprise/open_store.h"
 #include "reprise/provider.h"
@@ -46,6 +50,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kNothingHere = "there is no session of this folder to go on with";
+
+constexpr std::chrono::milliseconds kServerPause{100};
 
 // A store that cannot be had is no reason not to talk, a wrong URL is.
 bool goes_on_unsaved(const Error& error) {
@@ -346,6 +352,62 @@ Result<> announce_choice(Context& context, const TalkRequest& request, const Pro
   return {};
 }
 
+// Waits as a running conversation does, for a standby that takes over, and warns when that is in
+// vain. nullopt: it is there, or fails in another way, or the store is no server's.
+std::optional<Error> wait_for_server(Context& context, const Settings& settings,
+                                     const std::stop_token& stop) {
+  if (context.store_url(settings).find("://") == std::string::npos) {
+    return std::nullopt;
+  }
+  const auto deadline = std::chrono::steady_clock::now() + StoreOptions{}.busy_timeout;
+  for (bool has_said = false;;) {
+    const auto store = context.store(Access::write);
+    if (store || (store.error().code != Code::io && store.error().code != Code::timeout)) {
+      return std::nullopt;
+    }
+    if (std::chrono::steady_clock::now() >= deadline || stop.stop_requested()) {
+      context.warn(cat("this conversation is not saved: ", store.error().message));
+      return store.error();
+    }
+    if (!std::exchange(has_said, true)) {
+      context.remark(cat("waiting for the server: ", store.error().message));
+    }
+    std::this_thread::sleep_for(kServerPause);
+  }
+}
+
+// Of a session whose server is away: what could not be saved on this machine before. nullopt when
+// that is nothing; then there is a conversation all the same.
+Result<std::optional<Session>> resume_held(Context& context, const Settings& settings,
+                                           const Talk& talk, const TalkRequest& request,
+                                           std::vector<Message>& earlier) {
+  REPRISE_ASSIGN(const HeldSessions held, held_sessions(context, context.store_url(settings)));
+  const auto found = context.select(*held.store, request.session.sel.value_or("last"));
+  if (!found && found.error().code != Code::not_found) {
+    return std::unexpected(found.error());
+  }
+  if (!found) {
+    context.warn("nothing of the session is on this machine: this begins another one");
+    return std::nullopt;
+  }
+  if (request.session.in_project) {
+    REPRISE_TRY(check_project(context, *found));
+  }
+  if (!talk.tools.empty()) {
+    REPRISE_TRY(context.allow_tools_in(found->working_dir));
+  }
+  context.remark(cat("going on with '", found->title, "' as this machine has it"));
+  REPRISE_ASSIGN(Session session, get(*held.store, found->id));
+  REPRISE_ASSIGN(earlier, read_all(*held.store, found->id));
+  session.info.head = held.begin.at(found->id);
+  if (session.info.head.value > 0) {
+    context.warn(
+        "only what could not be saved of the session is on this machine: the model does "
+        "not see what was said before");
+  }
+  return session;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) {
@@ -357,7 +419,10 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
     talk->preloading = preload_http();
   }
   std::optional<Session> session;
-  if (!request.session.newest && !request.session.sel && !request.session.fresh) {
+  std::vector<Message> earlier;
+  const std::optional<Error> away =
+      request.dry_run ? std::nullopt : wait_for_server(context, *settings, request.stop);
+  if (!away && !request.session.newest && !request.session.sel && !request.session.fresh) {
     REPRISE_ASSIGN(const auto usual,
                    usual_session(context, request.dry_run ? Access::read : Access::write));
     if (usual) {
@@ -365,7 +430,10 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
     }
   }
   talk->resumed = request.session.newest || request.session.sel.has_value();
-  if (talk->resumed) {
+  if (talk->resumed && away) {
+    REPRISE_ASSIGN(session, resume_held(context, *settings, *talk, request, earlier));
+    talk->resumed = session.has_value();
+  } else if (talk->resumed) {
     REPRISE_ASSIGN(talk->store, open_for_resume(context, request));
     REPRISE_ASSIGN(session, resume(context, *talk, request));
   }
@@ -383,9 +451,10 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
   ConversationOptions options =
       conversation_options(*settings, request, choice, *talk, session ? &*session : nullptr);
   options.request = std::move(asked);
+  options.earlier = std::move(earlier);
   if (!session) {
     REPRISE_ASSIGN(session, new_session(context, request, mode, choice));
-    if (!request.dry_run) {
+    if (!request.dry_run && !away) {
       REPRISE_TRY(store_new(context, *talk, *session));
     }
     if (talk->store != nullptr && !talk->store->holds().words) {
@@ -394,10 +463,11 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
   } else if (mode != nullptr && !options.system) {
     REPRISE_ASSIGN(options.system,
                    system_prompt(context, mode, session->info.working_dir, request.stop));
-  } else if (!talk->store->holds().words && !options.system && session->system_prompt.empty()) {
+  } else if (talk->store != nullptr && !talk->store->holds().words && !options.system &&
+             session->system_prompt.empty()) {
     options.system = instructions_of(context, *session, request.stop);
   }
-  if (session && talk->resumed) {
+  if (talk->store != nullptr && talk->resumed) {
     REPRISE_TRY(check_provider_for(*talk->store, *talk->provider));
   }
   if (talk->store != nullptr && !request.dry_run) {

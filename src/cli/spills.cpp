@@ -15,7 +15,9 @@
 #include "cli/settings.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
+#include "reprise/session.h"
 #include "reprise/spill.h"
+#include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/spill/spill_folder.h"
@@ -40,6 +42,25 @@ Result<std::vector<fs::path>> spills_of(const fs::path& folder, std::string_view
   std::erase_if(files,
                 [&](const fs::path& file) { return spill::store_of_spill(file) != store_url; });
   return files;
+}
+
+// What a step replaces may be on the server alone: the session begins with the step then.
+Result<> hold(HeldSessions& held, const SpilledSession& spilled) {
+  const SessionId& id = spilled.session.info.id;
+  for (const SpilledStep& step : spilled.steps) {
+    const Seq place = step.replace_from.value_or(step.after);
+    const auto [begin, is_new] = held.begin.try_emplace(id, place);
+    if (is_new) {
+      Session session = spilled.session;
+      session.info.state = SessionState::active;
+      REPRISE_TRY(held.store->create(session));
+    }
+    begin->second = std::min(begin->second, place);
+    REPRISE_ASSIGN(const Session now, get(*held.store, id));
+    const Seq at{std::min(place.value - begin->second.value, now.info.head.value)};
+    REPRISE_TRY(held.store->offers().rewriting->replace_suffix(id, at, step.messages, {}));
+  }
+  return {};
 }
 
 }  // namespace
@@ -88,6 +109,24 @@ std::vector<Remnant> find_spilled(const Context& context, const std::vector<Sess
     }
   }
   return found;
+}
+
+Result<HeldSessions> held_sessions(Context& context, std::string_view store_url) {
+  HeldSessions held{.store = open_memory_store(), .begin = {}};
+  for (const fs::path& file : spills_of(spill_folder(context), store_url)) {
+    const auto lock = spill::lock_spill(file);
+    if (lock && !*lock) {
+      continue;
+    }
+    const auto spilled =
+        lock ? spill::read_spill(file) : Result<SpilledSession>(std::unexpected(lock.error()));
+    if (!spilled) {
+      context.warn(cat("cannot read ", file.native(), ": ", spilled.error().message));
+      continue;
+    }
+    REPRISE_TRY(hold(held, *spilled));
+  }
+  return held;
 }
 
 Result<std::vector<fs::path>> find_named_spills(Context& context, std::string_view url,

@@ -4,6 +4,7 @@
 // brings it in (docs/formats/spill.md).
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,13 @@ void remark_on_spills(Context& context, std::string_view store_url);
 
 // Files of this machine that hold steps of these sessions.
 std::vector<Remnant> find_spilled(const Context& context, const std::vector<SessionId>& sessions);
+// What this machine has of the sessions of a store that is away, in memory.
+struct HeldSessions {
+  std::unique_ptr<Store> store;
+  std::map<SessionId, Seq> begin;  // the place in its session of each one's first message
+};
+// What cannot be read is left out with a warning, and what its writer is still at without one.
+Result<HeldSessions> held_sessions(Context& context, std::string_view store_url);
 
 // "spill:FILE", "spill:FOLDER", or "spill:" for the usual folder, where only what belongs to the
 // store at `target` is meant. invalid_argument when there is none.

@@ -320,6 +320,14 @@ TEST_F(ConversationTest, RetryOfAnUnansweredQuestionAsksIt) {
   EXPECT_EQ(spell(stored()), "user: a | assistant: 3");
 }
 
+TEST_F(ConversationTest, WithoutAStoreWhatWasSaidEarlierIsSent) {
+  provider_.add().text("b").ended();
+  ConversationOptions options{.earlier = {user("q"), assistant("a")}};
+  Conversation talk(provider_, nullptr, session_, std::move(options));
+  ASSERT_TRUE(talk.ask("again", listener_));
+  EXPECT_EQ(spell(provider_.seen.at(0).messages), "user: q | assistant: a | user: again");
+}
+
 PartialStart running(Owner owner) {
   return {.answer = *OperationId::parse("other"),
           .owner = std::move(owner),

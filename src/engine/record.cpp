@@ -51,6 +51,9 @@ Record::Record(Store* store, Session session, const ConversationOptions& options
   if (!keeps_words_) {
     partials_ = nullptr;
   }
+  if (store_ == nullptr) {
+    memory_ = options_.earlier;
+  }
 }
 
 // The last chance for what could not be stored; its loss was said as a warning before.

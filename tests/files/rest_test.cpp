@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -69,13 +70,19 @@ TEST(MessageRest, GarbageIsCorrupt) {
   }
 }
 
+Owner stored_owner() {
+  const Lease lease{
+      .renewed_at = at(9), .uptime = std::chrono::seconds(90), .length = std::chrono::seconds(30)};
+  return {"host", 17, 4, 4026531836, lease};
+}
+
 StoredSession full_stored() {
   StoredSession stored{.session = test::full_session("s")};
   stored.session.info.forked_from = ForkOrigin{test::session_id("parent"), Seq{3}};
   stored.session.info.state = SessionState::trashed;
   stored.state_before_trash = SessionState::closed;
-  stored.session.info.answering = Owner{"host", 17, 4};
-  stored.partial = Partial{test::operation_id("a"), {"host", 17, 4}, "echo", "m", at(9, 7), {}};
+  stored.session.info.answering = stored_owner();
+  stored.partial = Partial{test::operation_id("a"), stored_owner(), "echo", "m", at(9, 7), {}};
   stored.operations.emplace(test::operation_id("one"), Appended{Seq{0}, Seq{2}, true});
   stored.operations.emplace(test::operation_id("two"), Appended{Seq{2}, Seq{2}, true});
   stored.replaced.push_back(std::make_shared<const Message>(test::full_message()));
