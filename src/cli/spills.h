@@ -28,6 +28,7 @@ void remark_on_spills(Context& context, std::string_view store_url);
 
 // Files of this machine that hold steps of these sessions.
 std::vector<Remnant> find_spilled(const Context& context, const std::vector<SessionId>& sessions);
+
 // What this machine has of the sessions of a store that is away, in memory.
 struct HeldSessions {
   std::unique_ptr<Store> store;

@@ -185,6 +185,10 @@ class OwnTrash final : public Guarded<Trash> {
     REPRISE_TRY(check());
     return inner().purge(id);
   }
+  Result<std::vector<Remnant>> remnants() override {
+    REPRISE_TRY(check());
+    return inner().remnants();
+  }
 };
 
 class OwnSignatures final : public Guarded<Signatures> {
@@ -230,6 +234,8 @@ class OwnBackup final : public Guarded<Backup> {
     return inner().backup(target);
   }
 };
+
+static_assert(sizeof(StoreOffers) == 14 * sizeof(void*), "what is new is guarded here, too");
 
 class OwnStore final : public Store {
  public:
