@@ -3,17 +3,20 @@
 // The program with a clock that lies (SHIFT is the library that makes it): forty days back, in
 // 2037, after 2038, a hundred times too fast, and another one each time it is asked. The order of
 // messages is that of their numbers, no list loses a session, nothing goes away by a leap alone,
-// and an answer that is running is not taken for one that was cut.
+// and an answer that is running is not taken for one that was cut, on this host or on another one.
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,6 +32,8 @@
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
 #include "run.h"
 #include "tally.h"
 #include "trial.h"
@@ -37,6 +42,10 @@ namespace reprise::rel {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds kShortLease{1'000};
+constexpr std::chrono::milliseconds kLongLease{8'000};
 
 constexpr std::string_view kRight = "0";
 constexpr std::string_view kBack = "-3456000";
@@ -64,6 +73,7 @@ class Clocks {
     trash();
     if (open()->holds().words) {
       running_answer();
+      owners_elsewhere();
     }
     return std::move(tally_);
   }
@@ -250,6 +260,59 @@ class Clocks {
         code == 0 && other_code == 0 && kept.fault.empty() && kept.is_whole &&
             kept.questions == 2 && kept.answer == cat(text_in(answer), other_text(other)),
         cat("ends with ", code, " and ", other_code, ", keeps \"", kept.answer, "\" ", kept.fault));
+  }
+
+  // An answer of another host is given up when nothing renews its lease, and never while something
+  // does, whatever the clocks there and here say.
+  void owners_elsewhere() {
+    for (const std::string_view clock : kClocks) {
+      for (const std::chrono::hours there : {-1h, 0h, 1h}) {
+        const std::string what =
+            cat("an owner elsewhere, clock ", clock, ", there ", there.count());
+        answer_elsewhere(lease_there(there, kShortLease));
+        must(clock, {"ask", "-c", "and you?", "--provider", "echo", "--model", "echo"});
+        const auto store = open();
+        const auto kept = read_all(*store, all().at(0).id);
+        check(cat(what, ", gone"),
+              kept && kept->size() == 4 && kept->at(1).state == MessageState::incomplete &&
+                  plain_text(kept->at(1)) == "half",
+              cat("keeps ", kept ? kept->size() : 0, " messages"));
+
+        const SessionId id = answer_elsewhere(lease_there(there, kLongLease));
+        const auto other = open();
+        std::jthread owner([&](const std::stop_token& stop) {
+          const OperationId name = *OperationId::parse("elsewhere");
+          while (!stop.stop_requested()) {
+            (void)other->offers().partials->renew(id, name, lease_there(there, kLongLease));
+            std::this_thread::sleep_for(20ms);
+          }
+        });
+        const Finished closed = run(clock, {"close", short_id(id).value_or(id.str())});
+        check(cat(what, ", alive"), closed.code == 1, cat("close ends with ", closed.code));
+      }
+    }
+  }
+
+  static Lease lease_there(std::chrono::hours shift, std::chrono::milliseconds length) {
+    Lease lease = new_lease(length);
+    lease.renewed_at += shift;
+    return lease;
+  }
+
+  // A question, and half an answer by that process.
+  SessionId answer_elsewhere(const Lease& lease) {
+    begin_anew();
+    must(kRight, {"ask", "--new", "hello", "--provider", "echo", "--model", "echo"});
+    const auto store = open();
+    SessionId id = all().at(0).id;
+    const Owner owner{"elsewhere.example/boot", 1, 1, 1, lease};
+    const OperationId name = *OperationId::parse("elsewhere");
+    const std::vector<Block> half = {TextBlock{"half", {}}};
+    const auto from = store->offers().rewriting->replace_suffix(
+        id, Seq{1}, {}, {.begin_partial = PartialStart{name, owner, "p", "m", lease.renewed_at}});
+    const auto added = from ? store->offers().partials->add(id, name, half) : Result<>();
+    check("an owner elsewhere", from && added, "its answer cannot be stored");
+    return id;
   }
 
   static std::string other_text(const Program& other) {

@@ -113,7 +113,8 @@ std::vector<Remnant> find_spilled(const Context& context, const std::vector<Sess
 
 Result<HeldSessions> held_sessions(Context& context, std::string_view store_url) {
   HeldSessions held{.store = open_memory_store(), .begin = {}};
-  for (const fs::path& file : spills_of(spill_folder(context), store_url)) {
+  REPRISE_ASSIGN(const auto files, spills_of(spill_folder(context), store_url));
+  for (const fs::path& file : files) {
     const auto lock = spill::lock_spill(file);
     if (lock && !*lock) {
       continue;

@@ -42,14 +42,19 @@ OwnerState OwnerWatch::look(const Partial& running) {
   const OwnerState state = state_of(running.owner);
   if (state != OwnerState::silent) {
     seen_.reset();
+    has_changed_ = false;
     return state;
   }
   const auto now = std::chrono::steady_clock::now();
   if (!seen_ || !is_same(*seen_, running)) {
+    has_changed_ = seen_ && seen_->answer == running.answer;
     seen_ = running;
     since_ = now;
   }
-  return now - since_ < patience_for(running.owner.lease) ? OwnerState::silent : OwnerState::gone;
+  if (now - since_ < patience_for(running.owner.lease)) {
+    return has_changed_ ? OwnerState::alive : OwnerState::silent;
+  }
+  return OwnerState::gone;
 }
 
 Result<> settle(Store& store, const SessionId& id, Partial running, Clock& clock) {

@@ -24,13 +24,15 @@ namespace reprise {
 // Looks at another process's answer again and again, until it is known whether that still runs.
 class OwnerWatch {
  public:
-  // What state_of() says, but gone when it was silent and nothing of it has changed for
-  // patience_for(), by the clock of this process alone.
+  // What state_of() says, but of one that is silent: alive when it has changed since it was looked
+  // at, and gone when nothing of it has changed for patience_for(), by the clock of this process
+  // alone.
   OwnerState look(const Partial& running);
 
  private:
   std::optional<Partial> seen_;  // while it is silent
   std::chrono::steady_clock::time_point since_;
+  bool has_changed_ = false;
 };
 
 // The answer of a process that is gone becomes an incomplete message, once, however many try it.
