@@ -17,6 +17,7 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
+#include "reprise/session.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
 
@@ -44,6 +45,10 @@ class SlowPartials final : public Partials {
     for (const Block& block : delta) {
       text_ += std::get<TextBlock>(block).text;
     }
+    return {};
+  }
+  Result<> renew(const SessionId& /*id*/, const OperationId& /*answer*/,
+                 const Lease& /*lease*/) override {
     return {};
   }
   Result<std::optional<Partial>> find(const SessionId& /*id*/) override { return std::nullopt; }
@@ -87,7 +92,7 @@ class PartialSaverTest : public testing::Test {
 
   SlowPartials partials_;
   std::string said_;
-  PartialSaver saver_{&partials_, *SessionId::parse("s"), OperationId::parse("a").value()};
+  PartialSaver saver_{&partials_, *SessionId::parse("s"), OperationId::parse("a").value(), [] {}};
 };
 
 // However much has come while the store was slow: who stops waits for the one write that runs.
