@@ -107,10 +107,12 @@ void PartialSaver::end_piece() {
 bool PartialSaver::write(const std::vector<Block>& piece) {
   const auto added =
       piece.empty() || !answer_ ? Result<>() : partials_->add(session_, *answer_, piece);
-  if (!added && !failure_) {
-    failure_ = added.error();
-    if (failure_->code == Code::conflict) {
+  if (!added) {
+    if (added.error().code == Code::conflict) {
       refused_();
+    }
+    if (!failure_) {
+      failure_ = added.error();
     }
   }
   return added.has_value();
