@@ -408,6 +408,19 @@ Result<std::optional<Session>> resume_held(Context& context, const Settings& set
   return session;
 }
 
+// What a resumed session goes on under; nullopt: its own system prompt.
+Result<std::optional<std::string>> resumed_system(Context& context, const Mode* mode,
+                                                  const Talk& talk, const Session& session,
+                                                  const std::stop_token& stop) {
+  if (mode != nullptr) {
+    return system_prompt(context, mode, session.info.working_dir, stop);
+  }
+  if (talk.store != nullptr && !talk.store->holds().words && session.system_prompt.empty()) {
+    return instructions_of(context, session, stop);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) {
@@ -460,12 +473,8 @@ Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request) 
     if (talk->store != nullptr && !talk->store->holds().words) {
       leave_out_words(*session, mode, options);
     }
-  } else if (mode != nullptr && !options.system) {
-    REPRISE_ASSIGN(options.system,
-                   system_prompt(context, mode, session->info.working_dir, request.stop));
-  } else if (talk->store != nullptr && !talk->store->holds().words && !options.system &&
-             session->system_prompt.empty()) {
-    options.system = instructions_of(context, *session, request.stop);
+  } else if (!options.system) {
+    REPRISE_ASSIGN(options.system, resumed_system(context, mode, *talk, *session, request.stop));
   }
   if (talk->store != nullptr && talk->resumed) {
     REPRISE_TRY(check_provider_for(*talk->store, *talk->provider));

@@ -162,9 +162,7 @@ void Record::drop_lost() {
 Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
   begin_lease();
   flush();
-  if (is_lost()) {
-    return std::unexpected(lost_error());
-  }
+  REPRISE_TRY(check_lease());
   Batch batch = make_batch(std::move(entry));
   if (!keeps_words_) {
     remember(batch);

@@ -96,6 +96,8 @@ class Record {
   // Another process has settled the running answer. Looked up when the lease may have run out.
   bool is_lost() { return lease_ != nullptr && lease_->is_lost(); }
   Error lost_error() const { return lease_->error(); }  // only then
+  // conflict when it is lost.
+  Result<> check_lease() { return is_lost() ? std::unexpected(lost_error()) : Result<>(); }
   std::stop_token lost() const { return lease_ ? lease_->lost() : std::stop_token(); }
   // The store has refused a piece of the running answer.
   void refused() { lease_->refused(); }

@@ -329,7 +329,7 @@ class Planner {
   Result<> keep_budget(TokenCount budget) {
     HistorySlice& slice = plan_.view.slice;
     REPRISE_ASSIGN(const Cut cut, cut_to_budget(slice, budget));
-    if (cut.everything || !cut.start) {
+    if (cut.everything || !cut.start || !cut.question) {
       return {};
     }
     begin_at(slice, *cut.start);

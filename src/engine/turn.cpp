@@ -88,9 +88,7 @@ Result<Outcome> Turn::run_rounds() {
   for (int round = 0;; ++round) {
     Reply& reply = reply_.emplace();
     auto streamed = answer_once(reply);
-    if (record_.is_lost()) {
-      return std::unexpected(record_.lost_error());
-    }
+    REPRISE_TRY(record_.check_lease());
     if (streamed && !reply.ended()) {
       streamed = fail(Code::io, "the provider ended the answer without saying that it is complete");
     }
@@ -109,9 +107,7 @@ Result<Outcome> Turn::run_rounds() {
     }
     const bool goes_on = pauses_on || (!calls.empty() && round <= options_.tool_rounds_max);
     const Message& answer = store_answer(goes_on);
-    if (record_.is_lost()) {
-      return std::unexpected(record_.lost_error());
-    }
+    REPRISE_TRY(record_.check_lease());
     if (!streamed) {
       return outcome(answer, streamed.error());
     }
@@ -123,9 +119,7 @@ Result<Outcome> Turn::run_rounds() {
     } else {
       run_calls(calls, round == options_.tool_rounds_max);
     }
-    if (record_.is_lost()) {
-      return std::unexpected(record_.lost_error());
-    }
+    REPRISE_TRY(record_.check_lease());
     if (stop_.stop_requested()) {
       record_.add({.end_answer = true});
       return outcome(answer, Error{Code::cancelled, "stopped while tools were running"});

@@ -39,8 +39,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-}  // namespace
-
 // Two hashes in the shape of a UUID: the path is the only name that such a file has.
 Result<SessionId> id_of_path(const fs::path& absolute) {
   const std::string& text = absolute.native();
@@ -58,6 +56,8 @@ Result<SessionId> id_of_path(const fs::path& absolute) {
                               digits.substr(12, 4), "-", digits.substr(16, 4), "-",
                               digits.substr(20)));
 }
+
+}  // namespace
 
 namespace {
 

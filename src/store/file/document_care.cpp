@@ -160,11 +160,17 @@ void DocumentCare::look_at_held_turn(VerifyReport& report) const {
         {file.native(), turn.error().message, bytes ? bytes->substr(0, kExcerptMax) : ""});
     return;
   }
-  const auto session =
-      *turn ? documents_.find((*turn)->session) : Result<std::optional<Documents::Found>>();
-  if (session && *session) {
-    report.sessions += (*session)->is_begun ? 1 : 0;
-    report.messages += (*session)->session->stored.session.info.head.value - (*turn)->first.value;
+  const std::optional<HeldTurn>& held = *turn;
+  if (!held) {
+    return;
+  }
+  const auto session = documents_.find(held->session);
+  if (!session) {
+    return;
+  }
+  if (const std::optional<Documents::Found>& found = *session; found) {
+    report.sessions += found->is_begun ? 1 : 0;
+    report.messages += found->session->stored.session.info.head.value - held->first.value;
   }
 }
 

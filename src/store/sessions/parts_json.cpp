@@ -179,7 +179,7 @@ std::string write_config(const Config& config, const std::vector<SpelledPart>& s
 }
 
 void note_config(std::string_view raw, const Config& config, std::vector<SpelledPart>& spelled) {
-  Members written = config_members(config);
+  const Members written = config_members(config);
   const auto texts = written.texts();
   json::Scanner scanner(raw);
   scanner.object([&](std::string_view name) {

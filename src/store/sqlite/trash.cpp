@@ -177,7 +177,6 @@ class SqliteTrash final : public Trash {
     });
   }
 
- private:
   Database& database_;
 };
 
