@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::must;
 
-constexpr std::size_t kCount = 60'000;
+constexpr std::size_t kCount = REPRISE_TEST_MEMBERS;
 constexpr std::string_view kUuid = "0198f3ab-0000-7000-8000-000000000001";
 
 // kCount pieces with '#' as their number.
