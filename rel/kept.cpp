@@ -24,6 +24,9 @@ Kept kept_in(const fs::path& folder, std::string_view url) {
                                 {.access = Access::read});
   const auto page =
       store ? (*store)->list({}) : Result<SessionPage>(std::unexpected(store.error()));
+  if (!page && page.error().code == Code::not_found) {
+    return {.holds_questions = false};  // a context file begins with the first answer
+  }
   if (!page) {
     return {.fault = page.error().message};
   }

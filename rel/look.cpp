@@ -49,6 +49,10 @@ Result<> look_beside(Store& store, const SessionId& id, Seen& seen) {
   if (offers.artefacts != nullptr) {
     REPRISE_ASSIGN(const auto entries, offers.artefacts->list_artefacts(id));
     for (const auto& entry : entries) {
+      // What gave way is there before its place is taken.
+      if (entry.step == Step{} && entry.name == "replaced.jsonl") {
+        continue;
+      }
       REPRISE_ASSIGN(const auto bytes, offers.artefacts->find_artefact(id, entry.step, entry.name));
       const std::string line =
           cat("artefact ", entry.step.value, " ", entry.name, " ", bytes.value_or("none"), "\n");

@@ -214,10 +214,16 @@ class Signals {
   std::string goes_on(const Moment& moment, const Kept& before) {
     const bool asks = moment.asks_on || before.is_whole || before.questions == 0;
     const auto seen = server_->violations().size();
-    const Finished next =
-        run_program(ask(moment.store, server_->url(),
-                        asks ? std::vector<std::string>{"-c", "--model", "fake", "And then?"}
-                             : std::vector<std::string>{"--go-on", "--model", "fake"}));
+    std::vector<std::string> words = {"--model", "fake"};
+    if (!asks) {
+      words.emplace_back("--go-on");
+    } else {
+      words.emplace_back("And then?");
+      if (before.questions > 0) {  // else there is no session to go on with
+        words.emplace_back("-c");
+      }
+    }
+    const Finished next = run_program(ask(moment.store, server_->url(), std::move(words)));
     if (next.code != 0) {
       return cat("does not go on: ", next.code, " ", read_file(home() / "err").value_or(""));
     }

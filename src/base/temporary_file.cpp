@@ -173,11 +173,12 @@ void remove_temporary_files(const fs::path& path) {
 void sweep_temporary_files(const fs::path& folder,
                            const std::function<bool(std::string_view name)>& is_target) {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename();
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path& path = entry->path();
+    const std::string name = path.filename();
     if (const auto left = read_name(name); left && is_target(left->target)) {
-      (void)(left->is_locked ? remove_abandoned(entry.path())
-                             : ::unlink(entry.path().c_str()) == 0);
+      (void)(left->is_locked ? remove_abandoned(path) : ::unlink(path.c_str()) == 0);
     }
   }
 }

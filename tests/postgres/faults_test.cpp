@@ -60,9 +60,10 @@ class PostgresFaults : public testing::TestWithParam<FaultCase> {
 
   const SessionId id_ = session_id("s");
   FaultProxy proxy_{postgres_url(new_tenant())};
-  // Half of the time is for an answer that does not come.
-  std::unique_ptr<Store> store_ =
-      must(open_store(proxy_.url(), {.busy_timeout = std::chrono::seconds(4)}));
+  // Half of the time is for an answer that does not come; what is slow comes, and takes long under
+  // a sanitizer.
+  const std::chrono::seconds timeout_{GetParam().fault == Fault::slow ? 60 : 4};
+  std::unique_ptr<Store> store_ = must(open_store(proxy_.url(), {.busy_timeout = timeout_}));
 };
 
 TEST_P(PostgresFaults, AnAppendHappensOnce) {
