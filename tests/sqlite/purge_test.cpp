@@ -1,5 +1,7 @@
 // Purging: what goes, what it costs, and what others have just stored beside it.
 
+#include "store/sqlite/purge.h"
+
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -26,6 +28,7 @@
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
+#include "store/sqlite/connection.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
@@ -254,6 +257,31 @@ TEST_F(SqlitePurge, LeavesNoCopiesOfDeadProcesses) {
   }
   must(open()->create(session("t")));
   EXPECT_EQ(files_with(folder_.path(), kWord).size(), 2U) << "those of others";
+}
+
+// Rows of two tables have the same number: what was done with the one says nothing of the other.
+TEST_F(SqlitePurge, TakesTheWordsOutOfEachTableInSteps) {
+  const SessionId id = session_id("s");
+  {
+    const auto store = open();
+    must(store->create(session(id.str())));
+    must(store->append(id, {user(std::string(1'500'000, 'x'))}, {}));
+    std::string words;
+    while (words.size() < 200'000) {
+      words += kWord;
+    }
+    must(store->offers().artefacts->save_artefact(id, {1}, "answer", words));
+  }
+  const auto connection =
+      must(sqlite::Connection::open(file_, sqlite::OpenMode::write, std::chrono::seconds(1)));
+  must(connection->script("PRAGMA secure_delete=ON"));  // as every writer has it
+  sqlite::PurgeSteps steps(id);
+  must(steps.hide(*connection, clock_));
+  while (must(steps.step(*connection))) {
+  }
+  must(sqlite::delete_session(*connection, id, clock_));
+  must(connection->script("PRAGMA wal_checkpoint(TRUNCATE)"));
+  EXPECT_EQ(files_with(folder_.path(), kWord), std::vector<std::string>{});
 }
 
 // What a session holds, as (messages, bytes of each).

@@ -101,12 +101,8 @@ Result<bool> PurgeSteps::delete_rows(Connection& connection, const Rows& rows) {
     bytes += kRowBytes + (is_overwritten ? 0 : row.integer(1));
   }
   for (const std::int64_t one : chosen) {
-    // Pages that were overwritten need not be once more when they are given up.
-    REPRISE_TRY(
-        connection.script(cat("PRAGMA secure_delete = ", one == overwritten_row_ ? "FAST" : "ON")));
-    REPRISE_TRY(connection.run(cat("DELETE FROM main.", rows.table, " WHERE rowid = ?"), one));
+    REPRISE_TRY(delete_row(connection, rows, one));
   }
-  REPRISE_TRY(connection.script("PRAGMA secure_delete = ON"));
   if (rows.table == "messages" && !chosen.empty()) {
     REPRISE_TRY(connection.run(
         "UPDATE sessions SET head = max(base_count, coalesce((SELECT max(seq) + 1 FROM messages"
@@ -114,6 +110,19 @@ Result<bool> PurgeSteps::delete_rows(Connection& connection, const Rows& rows) {
         id_.str()));
   }
   return !chosen.empty();
+}
+
+// Pages that were overwritten need not be once more when they are given up.
+Result<> PurgeSteps::delete_row(Connection& connection, const Rows& rows, std::int64_t row) {
+  const std::string sql = cat("DELETE FROM main.", rows.table, " WHERE rowid = ?");
+  if (row != overwritten_row_) {
+    return connection.run(sql, row);
+  }
+  overwritten_row_ = kNoRow;  // another table may have a row of that number
+  REPRISE_TRY(connection.script("PRAGMA secure_delete = FAST"));
+  auto deleted = connection.run(sql, row);
+  REPRISE_TRY(connection.script("PRAGMA secure_delete = ON"));
+  return deleted;
 }
 
 // In place, so that it takes no room but that of the step in the log.

@@ -18,8 +18,8 @@ namespace reprise::sqlite {
 // beside it.
 Result<> delete_session(Connection& connection, const SessionId& id, Clock& clock);
 
-// The same in steps of a few hundred kilobytes of the log. In between the session is in the trash
-// and has lost its newest messages; it can be purged again.
+// The same in steps of a few hundred kilobytes of the log, with secure_delete on. In between the
+// session is in the trash and has lost its newest messages; it can be purged again.
 class PurgeSteps {
  public:
   explicit PurgeSteps(SessionId id) : id_(std::move(id)) {}
@@ -35,11 +35,13 @@ class PurgeSteps {
     std::string which;   // ?1 is the session
   };
   Result<bool> delete_rows(Connection& connection, const Rows& rows);
+  static constexpr std::int64_t kNoRow = -1;
+  Result<> delete_row(Connection& connection, const Rows& rows, std::int64_t row);
   Result<bool> overwrite(Connection& connection, const Rows& rows, std::int64_t row,
                          std::int64_t bytes);
 
   SessionId id_;
-  std::int64_t overwritten_row_ = -1;  // of the table at hand
+  std::int64_t overwritten_row_ = kNoRow;  // of the table at hand, until it is deleted
   std::int64_t overwritten_ = 0;
 };
 
