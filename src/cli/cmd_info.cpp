@@ -28,6 +28,7 @@
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/usage_sum.h"
 
 namespace reprise::cli {
 namespace {
@@ -39,18 +40,6 @@ struct Turn {
   std::string model;
   Usage usage;
 };
-
-void add(Usage& sum, const Usage& usage) {
-  sum.input += usage.input;
-  sum.output += usage.output;
-  sum.reasoning += usage.reasoning;
-  sum.cached += usage.cached;
-  sum.cache_written += usage.cache_written;
-  if (usage.cost) {
-    sum.cost = sum.cost.value_or(Money{}) += *usage.cost;
-    sum.price_source = usage.price_source;
-  }
-}
 
 // A tool's results stand in user messages, too, and belong to the turn that runs.
 bool begins_turn(const Message& message) {
@@ -80,7 +69,7 @@ Result<std::vector<Turn>> read_turns(Store& store, const SessionId& id) {
     // The same request counts once, however often its usage is stored.
     if (message.usage &&
         (message.usage->request_id.empty() || counted.insert(message.usage->request_id).second)) {
-      add(turn.usage, *message.usage);
+      store::add_usage(turn.usage, *message.usage);
     }
     return Flow::go_on;
   }));

@@ -26,6 +26,7 @@
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/usage_sum.h"
 
 namespace reprise {
 namespace {
@@ -327,14 +328,7 @@ void Record::flush() {
 void Record::count_usage(const std::vector<Message>& messages) {
   for (const Message& message : messages) {
     if (message.usage) {
-      session_.usage.input += message.usage->input;
-      session_.usage.output += message.usage->output;
-      session_.usage.reasoning += message.usage->reasoning;
-      session_.usage.cached += message.usage->cached;
-      session_.usage.cache_written += message.usage->cache_written;
-      if (message.usage->cost) {
-        session_.usage.cost = session_.usage.cost.value_or(Money{}) += *message.usage->cost;
-      }
+      store::add_usage(session_.usage, *message.usage);
     }
   }
 }
