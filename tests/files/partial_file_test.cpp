@@ -2,13 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
 #include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"
@@ -34,6 +38,29 @@ TEST(PartialFile, GrowsByPieces) {
   must(remove_partial(file));
   must(remove_partial(file));
   EXPECT_EQ(must(read_partial(file, answer)), std::vector<Block>{});
+}
+
+// However much has come since, and before.
+TEST(PartialFile, TheLastLeaseCounts) {
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "a.answer";
+  const OperationId answer = operation_id("one");
+  const auto lease = [](int seconds) {
+    return Lease{.renewed_at = test::at(seconds),
+                 .uptime = std::chrono::seconds(seconds),
+                 .length = std::chrono::seconds(30)};
+  };
+  EXPECT_EQ(must(read_lease(file, answer)), std::nullopt);
+  const std::string words(30'000, 'w');
+  for (const int pieces : {0, 1, 5, 40}) {
+    must(add_lease(file, answer, lease(1)));
+    must(add_lease(file, answer, lease(2 + pieces)));
+    for (int i = 0; i < pieces; ++i) {
+      must(add_partial(file, answer, text(words.c_str())));
+    }
+    EXPECT_EQ(must(read_lease(file, answer)), lease(2 + pieces)) << pieces;
+  }
+  EXPECT_EQ(must(read_lease(file, operation_id("two"))), std::nullopt);
 }
 
 TEST(PartialFile, AnotherAnswersPiecesGo) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -90,18 +91,14 @@ Result<> add_lease(const fs::path& file, const OperationId& answer, const Lease&
   return add_line(file, answer, cat(R"("lease":)", lease_to_json(lease)));
 }
 
-Result<std::optional<Lease>> read_lease(const fs::path& file, const OperationId& answer) {
-  auto bytes = read_file(file);
-  if (!bytes && bytes.error().code == Code::not_found) {
-    return std::nullopt;
-  }
-  REPRISE_ASSIGN(const std::string text, std::move(bytes));
-  const std::string start = line_start(answer);
-  for (std::size_t end = text.size(); end > 0;) {
-    const std::size_t before = text.rfind('\n', end - 1);
-    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
-    const std::string_view line = std::string_view(text).substr(begin, end - begin);
-    end = begin == 0 ? 0 : begin - 1;
+namespace {
+
+// The last lease in whole lines that `text` ends with.
+std::optional<Lease> last_lease(std::string_view text, std::string_view start) {
+  while (!text.empty()) {
+    const std::size_t before = text.rfind('\n');
+    const std::string_view line = text.substr(before == std::string_view::npos ? 0 : before + 1);
+    text.remove_suffix(std::min(text.size(), line.size() + 1));
     if (!line.starts_with(start)) {
       continue;
     }
@@ -110,6 +107,32 @@ Result<std::optional<Lease>> read_lease(const fs::path& file, const OperationId&
     }
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+// It is renewed every few seconds: what came since is read, and not all of a long answer.
+Result<std::optional<Lease>> read_lease(const fs::path& file, const OperationId& answer) {
+  constexpr std::int64_t kFirstLook = 64 << 10;
+  auto opened = open_file(file, O_RDONLY);
+  if (!opened && opened.error().code == Code::not_found) {
+    return std::nullopt;
+  }
+  REPRISE_ASSIGN(const Fd in, std::move(opened));
+  struct stat status{};
+  if (::fstat(in.get(), &status) != 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  const std::string start = line_start(answer);
+  for (std::int64_t look = kFirstLook;; look *= 8) {
+    const std::int64_t from = std::max<std::int64_t>(0, status.st_size - look);
+    std::string text(static_cast<std::size_t>(status.st_size - from), '\0');
+    REPRISE_ASSIGN(const std::size_t got, read_at(in.get(), text, from, file));
+    text.resize(got);
+    if (const auto lease = last_lease(text, start); lease || from == 0) {
+      return lease;
+    }
+  }
 }
 
 Result<std::vector<Block>> read_partial(const fs::path& file, const OperationId& answer) {
