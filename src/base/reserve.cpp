@@ -23,11 +23,6 @@ bool is_taken(const struct stat& status, std::int64_t bytes) {
   return status.st_blocks * kBlockBytes >= bytes;
 }
 
-bool is_full(const Result<>& done) {
-  const int why = done ? 0 : done.error().os_errno;
-  return why == ENOSPC || why == EDQUOT;  // NOLINT(misc-include-cleaner): <cerrno>
-}
-
 // False when there was none.
 bool give_up_reserve(const std::filesystem::path& file) {
   const auto fd = open_file(file, O_RDWR);
@@ -38,6 +33,11 @@ bool give_up_reserve(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+bool is_disk_full(const Error& error) {
+  return error.os_errno == ENOSPC ||
+         error.os_errno == EDQUOT;  // NOLINT(misc-include-cleaner): <cerrno>
+}
 
 void keep_reserve(const std::filesystem::path& file, std::int64_t bytes) {
   const auto fd = open_file(file, O_RDWR);
@@ -50,10 +50,10 @@ void keep_reserve(const std::filesystem::path& file, std::int64_t bytes) {
 Result<> with_reserve(const std::filesystem::path& file, const std::function<Result<>()>& work,
                       const std::function<Result<>()>& in_steps) {
   auto done = work();
-  if (is_full(done) && give_up_reserve(file)) {
+  if (!done && is_disk_full(done.error()) && give_up_reserve(file)) {
     done = work();
   }
-  return is_full(done) && in_steps ? in_steps() : done;
+  return !done && is_disk_full(done.error()) && in_steps ? in_steps() : done;
 }
 
 }  // namespace reprise

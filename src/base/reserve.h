@@ -14,6 +14,9 @@ namespace reprise {
 
 inline constexpr std::int64_t kReserveBytes = std::int64_t{256} << 10;
 
+// ENOSPC or EDQUOT.
+bool is_disk_full(const Error& error);
+
 // Takes the room where it is not taken yet. Without room, or on a file system that cannot set room
 // aside (it must know fallocate(2)), there is none; that is no error.
 void keep_reserve(const std::filesystem::path& file, std::int64_t bytes = kReserveBytes);

@@ -90,7 +90,7 @@ std::string masked(std::string text, std::string_view key) {
 
 std::string masked(std::string_view text, const Secrets& secrets) {
   std::string all(text);
-  return take_masked(all, secrets, false);
+  return take_masked(all, long_enough(secrets), false);
 }
 
 bool header_holds_no_secret(std::string_view name) {

@@ -22,6 +22,7 @@ inline constexpr std::size_t kKeyBytesMin = 7;
 std::string masked(std::string text, std::string_view key);
 
 using Secrets = std::vector<std::string>;
+// Those of at least kKeyBytesMin.
 std::string masked(std::string_view text, const Secrets& secrets);
 
 // Of headers that a person adds, these are shown as they are.

@@ -4,14 +4,23 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/encode.h"
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
+#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise::store {
+
+Remnant unnamed_blobs(std::string where, std::int64_t count) {
+  return {std::move(where),
+          cat(count,
+              count == 1 ? " attachment or large result goes" : " attachments or large results go",
+              " a day after being stored, with the next purge then")};
+}
 
 Result<> read_blob(const BlobHash& hash, const FindPiece& find,
                    const std::function<Flow(std::string_view)>& sink) {

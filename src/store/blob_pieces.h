@@ -1,6 +1,6 @@
 #pragma once
 
-// Blobs that a store keeps in pieces.
+// Blobs that a store keeps in pieces, and when those that no message names go.
 
 #include <cstdint>
 #include <functional>
@@ -10,9 +10,16 @@
 
 #include "reprise/error.h"
 #include "reprise/store.h"
+#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise::store {
+
+// How many blobs whose pins are over a purge or a put looks at.
+inline constexpr std::int64_t kBlobsCollectedMax = 64;
+
+// What is said of so many blobs that no message names, in the store that is called `where`.
+Remnant unnamed_blobs(std::string where, std::int64_t count);
 
 // As Blobs::read_blob(). `find` returns a blob's piece by its number, from 0 on; nullopt after the
 // last one.

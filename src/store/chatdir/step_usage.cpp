@@ -126,7 +126,7 @@ Result<Usage> usage_of_steps(const fs::path& chat) {
   Usage sum;
   for (const char* const steps : {"steps", "step"}) {
     const auto entries = list_if_there(chat / steps);
-    if (!entries && entries.error().code == Code::io && entries.error().os_errno != ENOTDIR) {
+    if (!entries && is_fault(entries.error())) {
       return std::unexpected(entries.error());
     }
     if (!entries) {

@@ -24,10 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_full(const Error& error) {
-  return error.os_errno == ENOSPC || error.os_errno == EDQUOT;
-}
-
 // Moves a session's folder. A chat is locked meanwhile: nobody writes into it. One that nobody has
 // ever locked, and where there is no room for that, is not being written either.
 Result<> move_session(Chats& chats, const SessionId& id, const Place& from, const fs::path& to) {
@@ -36,7 +32,7 @@ Result<> move_session(Chats& chats, const SessionId& id, const Place& from, cons
     const auto chat = chats.get(id);
     REPRISE_TRY(chat);
     auto locked = (*chat)->lock();
-    if (!locked && !is_full(locked.error())) {
+    if (!locked && !is_disk_full(locked.error())) {
       return std::unexpected(std::move(locked).error());
     }
     if (locked) {

@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 std::string ContextFiles::aside_suffix() const {
   std::string time = format_time(system_clock().now()).substr(0, 19);
   std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
-  return cat("bak-", time, "Z");
+  return cat(kAside, "-", time, "Z");
 }
 
 fs::path ContextFiles::lock_file() const {

@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,7 @@ namespace fs = std::filesystem;
 
 // A file that another program replaces all the time is taken as it was read once.
 constexpr int kTries = 10;
+constexpr std::chrono::milliseconds kPause{1};
 
 std::int64_t nanoseconds(const timespec& time) {
   return (static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000) + time.tv_nsec;
@@ -203,6 +205,9 @@ Result<> Documents::retry(const std::function<Result<bool>()>& attempt) {
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
   const auto deadline = std::chrono::steady_clock::now() + options_.busy_timeout;
   for (int tries = 0; tries < kTries || std::chrono::steady_clock::now() < deadline; ++tries) {
+    if (tries >= kTries) {
+      std::this_thread::sleep_for(kPause);
+    }
     REPRISE_ASSIGN(const bool done, attempt());
     if (done) {
       return {};
@@ -313,7 +318,7 @@ bool Documents::is_ours(const fs::path& folder, std::string_view name) const {
 }
 
 Result<std::vector<Remnant>> Documents::remnants() const {
-  const std::string suffix = cat(".", files_.aside_suffix().substr(0, 3));
+  const std::string suffix = cat(".", kAside);
   std::vector<Remnant> found;
   for (const fs::path& folder : places()) {
     REPRISE_ASSIGN(const auto entries, list_if_there(folder));

@@ -31,6 +31,9 @@ struct Document {
   std::optional<Damage> aside = {};
 };
 
+// With it begins what follows the name of a file in the names of those kept aside.
+inline constexpr std::string_view kAside = "bak";
+
 // Called under the store's locks for changes, from any thread for reading; it keeps no state but
 // what it guards itself.
 class SessionFiles {
@@ -40,8 +43,8 @@ class SessionFiles {
   virtual StoreHolds holds() const = 0;
   // A larger file is refused: invalid_argument when reading, unsupported when writing.
   virtual std::int64_t file_bytes_max() const { return std::int64_t{1} << 30; }
-  // What a file that is kept aside is called: FILE.SUFFIX.
-  virtual std::string aside_suffix() const { return "bak"; }
+  // What a file that is kept aside is called: FILE.SUFFIX, which begins with kAside.
+  virtual std::string aside_suffix() const { return std::string(kAside); }
   // The folder or the one file that the store is.
   virtual const std::filesystem::path& root() const = 0;
   // Of the format, and so for as long as the store is open: what the disk says is not asked.

@@ -79,10 +79,9 @@ class PostgresBlobs final : public Blobs {
 }  // namespace
 
 void collect_blobs(std::vector<Query>& queries, const Database& database) {
-  constexpr std::int64_t kCollectedMax = 64;
   const std::int64_t before = microseconds_of(database.clock().now() - kBlobPinned);
   for (const std::string_view statement : {kDeleteUnnamedBlobs, kSettleNamedBlobs}) {
-    queries.push_back({statement, values(database.tenant(), before, kCollectedMax)});
+    queries.push_back({statement, values(database.tenant(), before, store::kBlobsCollectedMax)});
   }
 }
 

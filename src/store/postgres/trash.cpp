@@ -10,6 +10,7 @@
 #include "reprise/session.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/blob_pieces.h"
 #include "store/postgres/blobs.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
@@ -101,11 +102,7 @@ class PostgresTrash final : public Trash {
     REPRISE_ASSIGN(const std::int64_t unnamed, database_.read_for<std::int64_t>(count));
     std::vector<Remnant> found;
     if (unnamed > 0) {
-      found.push_back(
-          {database_.name(), cat(unnamed,
-                                 unnamed == 1 ? " attachment or large result goes"
-                                              : " attachments or large results go",
-                                 " a day after being stored, with the next purge then")});
+      found.push_back(store::unnamed_blobs(database_.name(), unnamed));
     }
     return found;
   }

@@ -27,8 +27,6 @@
 namespace reprise::sqlite {
 namespace {
 
-constexpr std::int64_t kCollectedMax = 64;
-
 // Never 0, which says that a blob was released.
 std::int64_t put_time(Clock& clock) {
   return std::max<std::int64_t>(1, microseconds_of(clock.now()));
@@ -125,7 +123,7 @@ Result<> collect_blobs(Connection& connection, Clock& clock) {
       connection.query("SELECT hash FROM reprise_pins WHERE put_us = 0 UNION ALL"
                        " SELECT hash FROM (SELECT hash FROM reprise_pins WHERE put_us > 0"
                        " AND put_us < ? ORDER BY put_us LIMIT ?)",
-                       microseconds_of(before), kCollectedMax));
+                       microseconds_of(before), store::kBlobsCollectedMax));
   std::vector<std::string> hashes;
   while (true) {
     REPRISE_ASSIGN(const bool more, rows.step());

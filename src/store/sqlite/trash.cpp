@@ -11,6 +11,7 @@
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/blob_pieces.h"
 #include "store/paths.h"
 #include "store/sqlite/blobs.h"
 #include "store/sqlite/connection.h"
@@ -140,11 +141,7 @@ class SqliteTrash final : public Trash {
     REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
     REPRISE_ASSIGN(const std::int64_t unnamed, count_unnamed_blobs(*reader));
     if (unnamed > 0) {
-      found.push_back(
-          {database_.file(), cat(unnamed,
-                                 unnamed == 1 ? " attachment or large result goes"
-                                              : " attachments or large results go",
-                                 " a day after being stored, with the next purge then")});
+      found.push_back(store::unnamed_blobs(database_.file(), unnamed));
     }
     return found;
   }
