@@ -1,7 +1,7 @@
 // How every command ends when something in a store is damaged: each file of each store cut, with
-// other bytes in its middle, and replaced. The codes are in damage.txt, a line for each damage;
-// REPRISE_RECORD=1 writes it anew, to be looked through. What holds of all of them is checked
-// apart.
+// other bytes in its middle, and replaced. The codes are in damage/STORE.txt, a line for each
+// damage; REPRISE_RECORD=1 writes them anew, to be looked through. What holds of all of them is
+// checked apart.
 
 #include <algorithm>
 #include <cstdlib>

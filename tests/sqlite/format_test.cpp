@@ -157,12 +157,7 @@ TEST_F(SqliteFormat, UsageIsSummedInTheSessionsRow) {
 
 TEST_F(SqliteFormat, ARunningAnswerIsRowsThatGoWithIt) {
   must(store_->create(session("s")));
-  must(store_->append(id_, {user("q")},
-                      {.begin_partial = PartialStart{.answer = operation_id("a"),
-                                                     .owner = this_process(),
-                                                     .provider = "p",
-                                                     .model = "m",
-                                                     .started_at = at(1)}}));
+  must(store_->append(id_, {user("q")}, {.begin_partial = running_answer("a")}));
   for (const char* piece : {"one", "two"}) {
     must(store_->offers().partials->add(id_, operation_id("a"),
                                         std::vector<Block>{TextBlock{piece, {}}}));

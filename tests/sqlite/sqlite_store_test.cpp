@@ -378,7 +378,6 @@ TEST_F(SqliteStoreTest, RepairsIntoACopy) {
             std::vector<std::string>{R"([{"type":)"});
 }
 
-// What is no file might block whoever reads it for ever.
 // The database that repair writes has none.
 TEST_F(SqliteStoreTest, WritesWithALogWhateverTheDatabaseHadBefore) {
   const fs::path target = folder_.path() / "repaired.db";
@@ -391,6 +390,7 @@ TEST_F(SqliteStoreTest, WritesWithALogWhateverTheDatabaseHadBefore) {
   EXPECT_TRUE(fs::exists(fs::path(target) += "-wal"));
 }
 
+// What is no file might block whoever reads it for ever.
 TEST(SqlitePlace, IsNoPipeAndNoDevice) {
   const TemporaryFolder folder;
   const fs::path pipe = folder.path() / "pipe.db";

@@ -26,6 +26,14 @@ OperationId operation_id(std::string_view text) {
   return must(OperationId::parse(text));
 }
 
+PartialStart running_answer(std::string_view answer) {
+  return {.answer = operation_id(answer),
+          .owner = this_process(),
+          .provider = "p",
+          .model = "m",
+          .started_at = at(1)};
+}
+
 RawJson raw(std::string text) {
   return must(RawJson::parse(std::move(text)));
 }

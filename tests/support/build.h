@@ -9,6 +9,7 @@
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
+#include "reprise/store.h"
 #include "reprise/types.h"
 
 namespace reprise::test {
@@ -16,6 +17,8 @@ namespace reprise::test {
 // The text must be good: a test's own mistake ends the test.
 SessionId session_id(std::string_view text);
 OperationId operation_id(std::string_view text);
+// An answer of this process.
+PartialStart running_answer(std::string_view answer);
 RawJson raw(std::string text);
 
 // 2026-01-18 20:00:00 and so many seconds (and microseconds).
