@@ -6,6 +6,10 @@ target_compile_options(reprise_build_settings INTERFACE
   -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual -Wformat=2 -Wimplicit-fallthrough
   $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op>
   $<$<BOOL:${REPRISE_WERROR}>:-Werror>
+  # For programs, too: precompiled headers serve one or the other.
+  -fPIC
+  # What ccache asks of those that use precompiled headers.
+  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
   # Where sources are compiled together, GCC takes all of them for headers.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
   # Clang reads the headers of the C++ library of GCC 12 with newer eyes than they were written for.
@@ -22,16 +26,29 @@ if(REPRISE_SANITIZE)
   target_link_options(reprise_build_settings INTERFACE -fsanitize=${REPRISE_SANITIZE})
 endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 # Faster builds where the tools are there: compiled files remembered, debug builds linked by mold.
 if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(REPRISE_CCACHE ccache)
   if(REPRISE_CCACHE)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${REPRISE_CCACHE})
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${REPRISE_CCACHE})
   endif()
 endif()
 find_program(REPRISE_MOLD mold)
 if(REPRISE_MOLD AND CMAKE_BUILD_TYPE STREQUAL "Debug")
   target_link_options(reprise_build_settings INTERFACE -fuse-ld=mold)
 endif()
+
+# reprise_precompile(NAME header… [LINKS library…]): NAME is an empty library whose headers are
+# compiled once, for all targets that call target_precompile_headers(target REUSE_FROM NAME).
+# Sources include what they use nevertheless: the presets dev and tidy compile without.
+function(reprise_precompile name)
+  cmake_parse_arguments(pch "" "" "LINKS" ${ARGN})
+  file(CONFIGURE OUTPUT ${name}.cpp CONTENT "")
+  add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  target_link_libraries(${name} PRIVATE reprise_build_settings Threads::Threads ${pch_LINKS})
+  # By its contents, not by its time: ccache brings it back with another.
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
+  target_precompile_headers(${name} PRIVATE ${pch_UNPARSED_ARGUMENTS})
+endfunction()
