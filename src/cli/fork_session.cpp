@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/context.h"
+#include "cli/program/context.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"

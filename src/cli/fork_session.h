@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/context.h"
+#include "cli/program/context.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
 #include "reprise/types.h"

@@ -14,7 +14,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/transcript.h"
+#include "cli/output/transcript.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"

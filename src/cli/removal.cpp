@@ -8,9 +8,9 @@
 
 #include "base/json_write.h"
 #include "base/text.h"
-#include "cli/context.h"
-#include "cli/exit.h"
-#include "cli/session_json.h"
+#include "cli/output/session_json.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
 #include "cli/spills.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"

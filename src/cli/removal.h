@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/context.h"
-#include "cli/exit.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"

@@ -13,8 +13,8 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/context.h"
-#include "cli/settings.h"
+#include "cli/program/context.h"
+#include "cli/settings/settings.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <thread>
 
-#include "cli/context.h"
-#include "cli/provider_choice.h"
-#include "cli/run_flags.h"
+#include "cli/program/context.h"
+#include "cli/settings/provider_choice.h"
+#include "cli/settings/run_flags.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/provider.h"

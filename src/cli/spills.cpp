@@ -11,8 +11,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/context.h"
-#include "cli/settings.h"
+#include "cli/program/context.h"
+#include "cli/settings/settings.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/context.h"
-#include "cli/settings.h"
+#include "cli/program/context.h"
+#include "cli/settings/settings.h"
 #include "reprise/error.h"
 #include "reprise/spill.h"
 #include "reprise/store.h"

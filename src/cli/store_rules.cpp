@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cli/context.h"
-#include "cli/settings.h"
+#include "cli/program/context.h"
+#include "cli/settings/settings.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/mode.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <stop_token>
 
-#include "cli/context.h"
+#include "cli/program/context.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/mode.h"

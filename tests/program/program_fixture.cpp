@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "base/file.h"
-#include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/process_environment.h"
-#include "cli/program.h"
+#include "cli/output/output.h"
+#include "cli/program/commands.h"
+#include "cli/program/process_environment.h"
+#include "cli/program/program.h"
 
 namespace reprise::test {
 namespace {

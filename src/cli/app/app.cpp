@@ -29,9 +29,9 @@
 #include "cli/app/state.h"
 #include "cli/app/terminal.h"
 #include "cli/app/update.h"
-#include "cli/context.h"
-#include "cli/exit.h"
-#include "cli/interrupts.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/program/interrupts.h"
 #include "cli/repl/menu.h"
 #include "reprise/error.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "cli/terminal_for_test.h"
+#include "cli/repl/terminal_for_test.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/app/state.h"
-#include "cli/slash.h"
+#include "cli/repl/slash.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -22,9 +22,9 @@
 #include "cli/app/event.h"
 #include "cli/app/event_queue.h"
 #include "cli/app/live_session.h"
-#include "cli/context.h"
-#include "cli/run_flags.h"
+#include "cli/program/context.h"
 #include "cli/session_setup.h"
+#include "cli/settings/run_flags.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 

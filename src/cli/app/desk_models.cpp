@@ -16,7 +16,7 @@
 #include "base/json_scan.h"
 #include "cli/app/desk.h"
 #include "cli/app/event.h"
-#include "cli/chat_session.h"
+#include "cli/repl/chat_session.h"
 #include "provider/local_servers.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"

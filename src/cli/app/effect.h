@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cli/app/event.h"
-#include "cli/app/picker.h"
-#include "cli/slash.h"
+#include "cli/app/picker/picker.h"
+#include "cli/repl/slash.h"
 #include "reprise/types.h"
 
 namespace reprise::cli::app {

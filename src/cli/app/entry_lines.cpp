@@ -12,11 +12,11 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "cli/age.h"
 #include "cli/app/entry.h"
 #include "cli/app/markdown.h"
 #include "cli/app/style.h"
 #include "cli/app/wrap.h"
+#include "cli/output/age.h"
 #include "reprise/types.h"
 
 namespace reprise::cli::app {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/app/entry.h"
-#include "cli/app/picker.h"
+#include "cli/app/picker/picker.h"
 #include "cli/app/screen.h"
 #include "reprise/message.h"
 #include "reprise/session.h"

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "cli/app/keys.h"
-#include "cli/slash.h"
+#include "cli/repl/slash.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "cli/terminal_for_test.h"
+#include "cli/repl/terminal_for_test.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "cli/slash.h"
+#include "cli/repl/slash.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/process_environment.h"
+#include "cli/program/process_environment.h"
 #include "reprise/error.h"
 
 namespace reprise::cli::app {

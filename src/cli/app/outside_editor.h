@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "cli/process_environment.h"
+#include "cli/program/process_environment.h"
 #include "reprise/error.h"
 
 namespace reprise::cli::app {

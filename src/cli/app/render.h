@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "cli/app/picker.h"
+#include "cli/app/picker/picker.h"
 #include "cli/app/screen.h"
 #include "cli/app/state.h"
 

@@ -12,7 +12,7 @@
 #include "cli/app/editor.h"
 #include "cli/app/entry.h"
 #include "cli/app/event.h"
-#include "cli/app/picker.h"
+#include "cli/app/picker/picker.h"
 #include "cli/app/screen.h"
 #include "reprise/session.h"
 #include "reprise/types.h"

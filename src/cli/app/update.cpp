@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/age.h"
 #include "cli/app/effect.h"
 #include "cli/app/entry.h"
 #include "cli/app/event.h"
-#include "cli/app/picker.h"
+#include "cli/app/picker/picker.h"
 #include "cli/app/state.h"
+#include "cli/output/age.h"
 #include "reprise/session.h"
 
 namespace reprise::cli::app {

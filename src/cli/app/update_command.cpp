@@ -17,7 +17,7 @@
 #include "cli/app/help.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
-#include "cli/slash.h"
+#include "cli/repl/slash.h"
 #include "reprise/error.h"
 
 namespace reprise::cli::app {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "cli/context.h"
-#include "cli/exit.h"
-#include "cli/run_flags.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/settings/run_flags.h"
 #include "reprise/error.h"
 
 namespace reprise::cli {

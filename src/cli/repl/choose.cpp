@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/context.h"
-#include "cli/last_list.h"
-#include "cli/output.h"
+#include "cli/output/output.h"
+#include "cli/program/context.h"
+#include "cli/program/last_list.h"
 #include "cli/removal.h"
 #include "cli/repl/line_source.h"
 #include "cli/repl/menu.h"
-#include "cli/settings.h"
+#include "cli/settings/settings.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"

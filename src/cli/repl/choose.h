@@ -5,7 +5,7 @@
 #include <optional>
 #include <stop_token>
 
-#include "cli/context.h"
+#include "cli/program/context.h"
 #include "cli/repl/line_source.h"
 #include "reprise/error.h"
 #include "reprise/types.h"

@@ -11,7 +11,7 @@
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/age.h"
+#include "cli/output/age.h"
 #include "model/known_time.h"
 #include "reprise/session.h"
 #include "reprise/types.h"

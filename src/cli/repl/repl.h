@@ -12,12 +12,12 @@
 #include <string>
 #include <string_view>
 
-#include "cli/answer_output.h"
-#include "cli/chat_session.h"
-#include "cli/context.h"
-#include "cli/exit.h"
-#include "cli/interrupts.h"
+#include "cli/output/answer_output.h"
 #include "cli/past.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/program/interrupts.h"
+#include "cli/repl/chat_session.h"
 #include "cli/repl/line_source.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"

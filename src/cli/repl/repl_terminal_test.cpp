@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "cli/terminal_for_test.h"
+#include "cli/repl/terminal_for_test.h"
 
 namespace reprise::cli {
 namespace {

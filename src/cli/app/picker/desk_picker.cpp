@@ -1,0 +1,269 @@
+// What the desk does for the picker and for /resume: stored sessions that are not open.
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/app/desk.h"
+#include "cli/app/effect.h"
+#include "cli/app/event.h"
+#include "cli/app/picker/picker.h"
+#include "cli/output/age.h"
+#include "cli/output/session_json.h"
+#include "cli/past.h"
+#include "cli/program/context.h"
+#include "cli/removal.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+namespace {
+
+// Sessions without a title are named by their first question; reading it has its price.
+constexpr int kQuestionsAPage = 20;
+constexpr std::chrono::milliseconds kQuestionsTime{500};
+constexpr std::size_t kResumableShown = 20;
+constexpr std::size_t kPrefixMin = 4;  // of an id
+
+Time left_at(const SessionInfo& info) {
+  return info.closed_at.value_or(info.updated_at);
+}
+
+bool answers_now(const SessionInfo& info) {
+  return info.answering && state_of(*info.answering) == OwnerState::alive;
+}
+
+// One that was never closed is known by its first question.
+std::string name_of(Store& store, const SessionInfo& info) {
+  if (!info.title.empty()) {
+    return info.title;
+  }
+  const Exchange first = first_exchange(store, info.id).value_or(Exchange{});
+  return first.question.empty() ? "Untitled" : title_from_prompt(first.question);
+}
+
+Result<> check_not_answering(Context& context, Store& store, const SessionId& id) {
+  REPRISE_ASSIGN(const Session session, get(store, id));
+  REPRISE_ASSIGN(const bool answers, is_answering(context, store, session.info));
+  if (answers) {
+    return fail(Code::busy, "it is answering now");
+  }
+  return {};
+}
+
+}  // namespace
+
+void Desk::load_page(const LoadPage& wanted) {
+  PageLoaded page{.generation = wanted.generation, .rows = {}, .next = {}};
+  SessionQuery query{.after = wanted.after, .limit = wanted.limit};
+  const auto store = parts_.context.store(Access::read);
+  if (!store) {
+    // Looking creates nothing: where there is no store there are no sessions.
+    page.failure = store.error().code == Code::not_found ? "" : store.error().message;
+    return parts_.events.post(std::move(page));
+  }
+  if (!wanted.all && (*store)->holds().folders) {
+    query.working_dir = wanted.folder.empty() ? parts_.context.project() : wanted.folder;
+  }
+  auto listed = (*store)->list(query);
+  if (!listed) {
+    page.failure = listed.error().message;
+    return parts_.events.post(std::move(page));
+  }
+  int questions = 0;
+  for (const SessionInfo& info : listed->sessions) {
+    std::string question;
+    if (info.title.empty() && info.head.value > 0 && questions < kQuestionsAPage) {
+      ++questions;
+      question = first_exchange(**store, info.id).value_or(Exchange{}).question;
+    }
+    page.rows.push_back(picker_row(info, question));
+  }
+  page.next = std::move(listed->next);
+  if (!listed->damage.empty()) {
+    const Damage& part = listed->damage.front();
+    page.failure = cat("cannot read ", part.where, ": ", part.reason);
+  }
+  parts_.events.post(std::move(page));
+}
+
+// Where they take too long the rest of them is left out: it is found by its title and folder.
+void Desk::load_questions(const LoadQuestions& wanted) {
+  QuestionsLoaded loaded{.generation = wanted.generation};
+  const auto store = parts_.context.store(Access::read);
+  const auto deadline = std::chrono::steady_clock::now() + kQuestionsTime;
+  for (const std::string& text : wanted.ids) {
+    const auto id = SessionId::parse(text);
+    if (!id || !store || std::chrono::steady_clock::now() > deadline) {
+      break;
+    }
+    loaded.questions.push_back(first_exchange(**store, *id).value_or(Exchange{}).question);
+  }
+  parts_.events.post(std::move(loaded));
+}
+
+void Desk::load_preview(const LoadPreview& wanted) {
+  PreviewLoaded loaded{.id = wanted.id, .preview = {}};
+  const auto id = SessionId::parse(wanted.id);
+  const auto store = parts_.context.store(Access::read);
+  if (id && store) {
+    if (const auto last = last_exchange(**store, *id)) {
+      const auto session = get(**store, *id);
+      const bool answering = session && answers_now(session->info);
+      loaded.preview = {last->question, last->answer, last->cut, answering};
+    } else {
+      loaded.preview.answer = last.error().message;
+    }
+  }
+  parts_.events.post(std::move(loaded));
+}
+
+Result<> Desk::trash_stored(const std::string& text) {
+  REPRISE_ASSIGN(const SessionId id, SessionId::parse(text));
+  REPRISE_ASSIGN(Store* const store, parts_.context.existing_store());
+  REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "move sessions to a trash"));
+  REPRISE_TRY(check_not_answering(parts_.context, *store, id));
+  return trash->trash(id, parts_.context.clock().now());
+}
+
+Result<> Desk::restore_stored(const std::string& text) {
+  REPRISE_ASSIGN(const SessionId id, SessionId::parse(text));
+  REPRISE_ASSIGN(Store* const store, parts_.context.existing_store());
+  REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "bring sessions back"));
+  return trash->restore(id);
+}
+
+Result<> Desk::rename_stored(const std::string& text, const std::string& title) {
+  REPRISE_ASSIGN(const SessionId id, SessionId::parse(text));
+  REPRISE_ASSIGN(Store* const store, parts_.context.existing_store());
+  return store->update(id, {.title = title});
+}
+
+// What can be resumed: not what is open here or answers in another process. The last one first.
+Result<std::vector<SessionInfo>> Desk::resumable() {
+  const auto store = parts_.context.store(Access::read);
+  if (!store && store.error().code == Code::not_found) {
+    return std::vector<SessionInfo>{};
+  }
+  if (!store) {
+    return std::unexpected(store.error());
+  }
+  REPRISE_ASSIGN(SessionPage page, (*store)->list({.limit = kPageMax}));
+  std::erase_if(page.sessions, [this](const SessionInfo& info) {
+    return answers_now(info) || is_open(info.working_dir, info.id.str());
+  });
+  std::ranges::stable_sort(page.sessions, std::ranges::greater{}, left_at);
+  return std::move(page.sessions);
+}
+
+Result<std::string> Desk::list_resumable() {
+  REPRISE_ASSIGN(const std::vector<SessionInfo> all, resumable());
+  numbers_.clear();
+  if (all.empty()) {
+    return "No sessions to resume.";
+  }
+  const auto store = parts_.context.store(Access::read);
+  if (!store) {
+    return std::unexpected(store.error());
+  }
+  std::string out = "Resumable sessions:\n";
+  for (std::size_t i = 0; i < all.size() && i < kResumableShown; ++i) {
+    const SessionInfo& info = all[i];
+    const std::string_view how = state_text(info);
+    out += cat("  ", i + 1, ". ", name_of(**store, info), " (", info.working_dir, ") - ", how, " ",
+               age_text(left_at(info), parts_.context.clock().now()), "\n");
+    numbers_.push_back(info.id.str());
+  }
+  if (all.size() > kResumableShown) {
+    out += cat("  … and ", all.size() - kResumableShown, " more; Ctrl-O finds them\n");
+  }
+  return cat(out, "\nUse /resume <number> to restore.");
+}
+
+// The id that a number of the list means, or of the one that would be shown now; anything else as
+// it is.
+Result<std::string> Desk::numbered(const std::string& sel) {
+  std::size_t number = 0;
+  const auto [end, code] = std::from_chars(sel.data(), sel.data() + sel.size(), number);
+  if (code != std::errc{} || end != sel.data() + sel.size() || number == 0) {
+    return sel;
+  }
+  // As they were listed: what was resumed or deleted since does not change the other numbers.
+  std::vector<std::string> ids = numbers_;
+  if (ids.empty()) {
+    REPRISE_ASSIGN(const std::vector<SessionInfo> all, resumable());
+    std::ranges::transform(all, std::back_inserter(ids),
+                           [](const SessionInfo& info) { return info.id.str(); });
+  }
+  if (number <= ids.size()) {
+    return ids[number - 1];
+  }
+  // Numbers of lists that were shown elsewhere are not meant; digits may begin an id.
+  if (sel.size() < kPrefixMin) {
+    return fail(Code::not_found, cat("Session not found: ", sel));
+  }
+  return sel;
+}
+
+Result<std::string> Desk::delete_stored(const std::string& sel) {
+  REPRISE_ASSIGN(const std::string wanted, numbered(sel));
+  REPRISE_ASSIGN(Store* const store, parts_.context.existing_store());
+  const auto found = parts_.context.select(*store, wanted);
+  if (!found && found.error().code == Code::not_found) {
+    return fail(Code::not_found, cat("Session not found: ", sel));
+  }
+  if (!found) {
+    return std::unexpected(found.error());
+  }
+  if (is_open("", found->id.str())) {
+    return fail(Code::conflict, "That session is open; close it first.");
+  }
+  REPRISE_TRY(trash_stored(found->id.str()));
+  return "Deleted saved session.";
+}
+
+void Desk::count_closed() {
+  const auto store = parts_.context.store(Access::read);
+  if (!store && store.error().code != Code::not_found) {
+    return say(Said::Kind::warning, store.error().message);
+  }
+  ClearAsked asked;
+  if (store) {
+    const auto closed = find_all(**store, {.states = {SessionState::closed}});
+    if (!closed) {
+      return say(Said::Kind::warning, closed.error().message);
+    }
+    asked.count = closed->sessions.size();
+  }
+  parts_.events.post(asked);
+}
+
+Result<std::string> Desk::clear_closed() {
+  REPRISE_ASSIGN(Store* const store, parts_.context.existing_store());
+  REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "move sessions to a trash"));
+  REPRISE_ASSIGN(const FoundSessions closed, find_all(*store, {.states = {SessionState::closed}}));
+  for (const Damage& part : closed.damage) {
+    say(Said::Kind::warning, cat("cannot read ", part.where, ": ", part.reason));
+  }
+  for (const SessionInfo& info : closed.sessions) {
+    REPRISE_TRY(trash->trash(info.id, parts_.context.clock().now()));
+  }
+  return cat("Cleared ", closed.sessions.size(), " saved session(s).");
+}
+
+}  // namespace reprise::cli::app

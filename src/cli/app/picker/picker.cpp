@@ -1,0 +1,172 @@
+#include "cli/app/picker/picker.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/grapheme.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/app/picker/fuzzy.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise::cli::app {
+namespace {
+
+constexpr std::size_t kTitleCharacters = 200;
+constexpr std::size_t kQuestionCharacters = 160;
+constexpr std::size_t kQuestionsAtOnce = 2000;
+
+struct Match {
+  int score;
+  std::size_t row;
+};
+
+std::vector<Match> matches_of(const Picker& picker) {
+  const std::string pattern = ascii_lower(picker.filter.text());
+  std::vector<Match> out;
+  for (std::size_t i = 0; i < picker.rows.size(); ++i) {
+    if (const auto score = fuzzy_score(picker.rows[i].words, pattern)) {
+      out.push_back({*score, i});
+    }
+  }
+  return out;
+}
+
+// The best ones first; of equals the newest.
+void sort_best(const Picker& picker, std::vector<Match>& matches) {
+  const auto better = [&picker](const Match& a, const Match& b) {
+    if (a.score != b.score) {
+      return a.score > b.score;
+    }
+    if (picker.order == Picker::Order::creation) {
+      const Time first = picker.rows[a.row].created;
+      const Time second = picker.rows[b.row].created;
+      if (first != second) {
+        return first > second;
+      }
+    }
+    return a.row < b.row;
+  };
+  const auto end = matches.begin() +
+                   std::min(std::ssize(matches), static_cast<std::ptrdiff_t>(picker.listed_max));
+  std::partial_sort(matches.begin(), end, matches.end(), better);
+  matches.erase(end, matches.end());
+}
+
+}  // namespace
+
+PickerRow picker_row(const SessionInfo& info, std::string_view first_question) {
+  const std::string_view name = info.title.empty() ? first_question : info.title;
+  PickerRow row{
+      .id = info.id.str(),
+      .title = std::string(grapheme_prefix(terminal_line(name.substr(0, 4096)), kTitleCharacters)),
+      .folder = info.working_dir,
+      .mode = info.mode,
+      .words = {},
+      .messages = info.head.value,
+      .updated = info.updated_at,
+      .created = info.created_at,
+      .interrupted = is_interrupted(info)};
+  row.words = ascii_lower(cat(row.title, " ", row.folder, " ", row.mode));
+  return row;
+}
+
+void rename(PickerRow& row, std::string title) {
+  row.words.replace(0, row.title.size(), ascii_lower(title));
+  row.title = std::move(title);
+}
+
+const PickerRow* Picker::row() const {
+  return selected < shown.size() ? &rows[shown[selected]] : nullptr;
+}
+
+void refilter(Picker& picker, bool from_top) {
+  if (from_top) {
+    picker.listed_max = kMatchesAtFirst;
+  }
+  const std::string before = picker.row() == nullptr || from_top ? "" : picker.row()->id;
+  const bool plain = trimmed(picker.filter.text()).empty();
+  if (plain && picker.order == Picker::Order::activity) {
+    picker.shown.resize(picker.rows.size());
+    std::iota(picker.shown.begin(), picker.shown.end(), std::size_t{0});
+    picker.matches = picker.shown.size();
+  } else {
+    std::vector<Match> matches = matches_of(picker);
+    picker.matches = matches.size();
+    sort_best(picker, matches);
+    picker.shown.clear();
+    std::ranges::transform(matches, std::back_inserter(picker.shown), &Match::row);
+  }
+  const auto kept = std::ranges::find_if(
+      picker.shown, [&](std::size_t row) { return picker.rows[row].id == before; });
+  picker.selected = 0;
+  if (!before.empty() && kept != picker.shown.end()) {
+    picker.selected = static_cast<std::size_t>(kept - picker.shown.begin());
+  }
+}
+
+void add_rows(Picker& picker, std::vector<PickerRow> rows, std::string next) {
+  picker.loading = false;
+  picker.complete = next.empty();
+  picker.next = std::move(next);
+  std::ranges::move(rows, std::back_inserter(picker.rows));
+  // Who has not moved stays at the top, with what is best now.
+  refilter(picker, picker.selected == 0);
+}
+
+const std::vector<std::string>& ask_for_questions(Picker& picker) {
+  picker.asked_for.clear();
+  const bool filters = !trimmed(picker.filter.text()).empty();
+  while (filters && picker.complete && picker.asked < picker.rows.size() &&
+         picker.asked_for.size() < kQuestionsAtOnce) {
+    picker.asked_for.push_back(picker.rows[picker.asked++].id);
+  }
+  return picker.asked_for;
+}
+
+// Rows may have come and gone in the meantime, their order has not changed.
+void add_questions(Picker& picker, const std::vector<std::string>& questions) {
+  auto from = picker.rows.begin();
+  for (std::size_t i = 0; i < std::min(questions.size(), picker.asked_for.size()); ++i) {
+    const auto row = std::find_if(from, picker.rows.end(), [&](const PickerRow& other) {
+      return other.id == picker.asked_for[i];
+    });
+    if (row != picker.rows.end()) {
+      const std::string line = terminal_line(std::string_view(questions[i]).substr(0, 4096));
+      row->words += cat(" ", ascii_lower(grapheme_prefix(line, kQuestionCharacters)));
+      from = row;
+    }
+  }
+  picker.asked_for.clear();
+  refilter(picker, picker.selected == 0);
+}
+
+bool needs_more(const Picker& picker, std::size_t rows_on_screen) {
+  if (picker.complete || picker.loading) {
+    return false;
+  }
+  const bool whole =
+      !trimmed(picker.filter.text()).empty() || picker.order == Picker::Order::creation;
+  return whole || picker.selected + 2 * rows_on_screen >= picker.shown.size();
+}
+
+void move_selection(Picker& picker, std::ptrdiff_t by) {
+  if (by > 0 && picker.selected + 1 >= picker.shown.size() &&
+      picker.shown.size() < picker.matches) {
+    picker.listed_max *= 2;
+    refilter(picker, false);
+  }
+  const std::ptrdiff_t last = std::ssize(picker.shown) - 1;
+  const std::ptrdiff_t wanted = static_cast<std::ptrdiff_t>(picker.selected) + by;
+  picker.selected =
+      last < 0 ? 0 : static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(wanted, 0, last));
+}
+
+}  // namespace reprise::cli::app

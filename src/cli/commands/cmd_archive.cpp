@@ -1,0 +1,53 @@
+// reprise archive: sessions packed away.
+
+#include <memory>
+#include <string>
+
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/output/session_json.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/removal.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+
+namespace reprise::cli {
+namespace {
+
+class Archive final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {}, .arguments = {{"SEL", "the session", &sel_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.existing_store());
+    REPRISE_ASSIGN(Archives* const archives, offered(store->offers().archives,
+                                                     "archive sessions; `reprise close` marks one "
+                                                     "as done"));
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
+    REPRISE_ASSIGN(const bool answers, is_answering(context, *store, info));
+    if (answers) {
+      return fail(Code::busy, cat("cannot archive '", info.title, "': it is answering now"));
+    }
+    REPRISE_TRY(archives->archive(info.id, context.clock().now()));
+    context.remark(cat("archived '", info.title, "' as ", short_id_text(info.id)));
+    return show_session(context, *store, info.id);
+  }
+
+ private:
+  std::string sel_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_archive() {
+  return std::make_unique<Archive>();
+}
+
+}  // namespace reprise::cli

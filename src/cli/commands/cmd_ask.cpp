@@ -1,0 +1,234 @@
+// reprise ask: one turn.
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json_write.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/commands/prompt.h"
+#include "cli/output/answer_output.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/program/interrupts.h"
+#include "cli/program/tool_consent.h"
+#include "cli/session_setup.h"
+#include "cli/settings/context_file.h"
+#include "cli/settings/run_flags.h"
+#include "cli/settings/settings.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+
+namespace reprise::cli {
+namespace {
+
+class Ask final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    ArgumentTable table{
+        .options = {{"-c,--continue", "", "go on with the newest session of this folder", &newest_},
+                    {"-r,--resume", "SEL", "go on with this session", &sel_},
+                    {"--new", "",
+                     "begin a new session; where one is the current one, that is archived", &new_},
+                    {"-f,--file", "FILE", "attach a text file, an image or a PDF, also by URL",
+                     &files_},
+                    {"--go-on", "", "continue an answer that was cut", &go_on_},
+                    {"--save", "FILE", "write the answer to a file, too", &save_},
+                    {"--no-stream", "", "show the answer when it is complete", &no_stream_},
+                    {"--dry-run", "", "show the request, send and change nothing", &dry_run_}},
+        .arguments = {{"PROMPT", "what to ask; - is standard input", &words_}}};
+    add_run_flags(table, flags_);
+    return table;
+  }
+
+  Result<Exit> run(Context& context) override {
+    if (const std::string_view wrong = wrong_usage(); !wrong.empty()) {
+      return context.wrong_usage(wrong);
+    }
+    std::optional<JsonAnswer> events;
+    if (context.globals().json && !dry_run_) {
+      events.emplace(context);
+    }
+    Result<Exit> exit = turn(context, events ? &*events : nullptr);
+    if (!events) {
+      return exit;
+    }
+    if (!exit) {
+      context.report(exit.error());
+    }
+    const Exit code = exit ? *exit : exit_for(exit.error().code);
+    events->done(code);
+    return code;
+  }
+
+ private:
+  std::string_view wrong_usage() const {
+    if (newest_ && sel_) {
+      return "-c and -r exclude each other";
+    }
+    if (new_ && (newest_ || sel_)) {
+      return "--new excludes -c and -r";
+    }
+    if (go_on_ && (!words_.empty() || !files_.empty())) {
+      return "--go-on takes no prompt";
+    }
+    if (go_on_ && (new_ || dry_run_)) {
+      return "--go-on excludes --new and --dry-run";
+    }
+    return "";
+  }
+
+  Result<std::string> prompt() const {
+    std::vector<std::string> words = words_;
+    const bool dash = std::erase(words, "-") > 0;
+    std::string piped;
+    if (dash || input_is_piped()) {
+      REPRISE_ASSIGN(piped, read_input());
+    }
+    return join_prompt(words, piped);
+  }
+
+  Result<std::vector<Block>> blocks(const std::string& prompt) const {
+    std::vector<Block> out;
+    if (!prompt.empty()) {
+      out.emplace_back(text_block(prompt));
+    }
+    for (const std::string& file : files_) {
+      REPRISE_ASSIGN(Block block, attach_file(file));
+      out.push_back(std::move(block));
+    }
+    return out;
+  }
+
+  Result<Exit> turn(Context& context, JsonAnswer* events) {
+    std::string prompt;
+    if (!go_on_) {
+      REPRISE_ASSIGN(prompt, this->prompt());
+      if (trimmed(prompt).empty() && files_.empty()) {
+        return context.wrong_usage("nothing to ask; give a prompt, a pipe or a file");
+      }
+    }
+    const Interrupts interrupts;
+    TalkRequest request{.flags = flags_,
+                        .session = {.newest = newest_ || (go_on_ && !sel_),
+                                    .sel = sel_,
+                                    .fresh = new_,
+                                    .archive = new_,
+                                    .mode_path = context.working_dir()},
+                        .title = title_from_prompt(prompt),
+                        .stream = !no_stream_,
+                        .dry_run = dry_run_,
+                        .approver = ask_for_consent(context),
+                        .stop = interrupts.token()};
+    REPRISE_ASSIGN(std::vector<Block> blocks, this->blocks(prompt));
+    request.has_pdf_by_url = std::ranges::any_of(blocks, is_pdf_by_url);
+    REPRISE_ASSIGN(const std::unique_ptr<Talk> talk, start_talk(context, std::move(request)));
+    if (talk->cut && !go_on_) {
+      context.remark("the last answer was cut; --go-on continues it");
+    }
+    if (dry_run_) {
+      return show_request(context, *talk, std::move(blocks));
+    }
+    return answer(context, *talk, std::move(blocks), events, interrupts);
+  }
+
+  static Result<Exit> show_request(Context& context, Talk& talk, std::vector<Block> blocks) {
+    REPRISE_ASSIGN(const std::string request, talk.conversation->dry_run(std::move(blocks)));
+    if (context.globals().json) {
+      std::string out;
+      json::ObjectWriter(out).field("event", "request").field("text", request).close();
+      context.print_json(out);
+    } else {
+      context.out().write(context.out().is_terminal() ? terminal_text(request) : request);
+      context.out().write(request.ends_with('\n') ? "" : "\n");
+    }
+    return Exit::done;
+  }
+
+  Result<Exit> answer(Context& context, Talk& talk, std::vector<Block> blocks, JsonAnswer* events,
+                      const Interrupts& interrupts) {
+    TextAnswer text(context);
+    if (events != nullptr) {
+      events->begin(talk.conversation->session(), talk.store != nullptr);
+    }
+    TurnObserver& observer = events == nullptr ? static_cast<TurnObserver&>(text) : *events;
+    auto outcome = go_on_ ? talk.conversation->go_on(observer, interrupts.token())
+                          : talk.conversation->ask(std::move(blocks), observer, interrupts.token());
+    text.finish();
+    if (!outcome) {
+      return std::unexpected(std::move(outcome).error());
+    }
+    return conclude(context, *outcome, talk.store);
+  }
+
+  Result<Exit> conclude(Context& context, const Outcome& outcome, const Store* store) const {
+    if (save_) {
+      REPRISE_ASSIGN(const std::filesystem::path file, resolve_path(*save_));
+      REPRISE_TRY(replace_file(file, cat(plain_text(outcome.answer), "\n")));
+    } else if (!outcome.cut) {
+      save_by_default(context, outcome.answer);
+    }
+    const bool is_cancelled = outcome.cut && outcome.cut->code == Code::cancelled;
+    const bool stored = outcome.saved && store != nullptr;
+    // Half an answer is words, which some stores do not keep.
+    if (is_cancelled && (!stored || !store->holds().words)) {
+      context.remark("stopped; what came of the answer is not saved");
+      return Exit::unsaved;
+    }
+    if (is_cancelled) {
+      context.remark("stopped; `reprise ask --go-on` continues the answer");
+      return Exit::interrupted;
+    }
+    if (outcome.cut) {
+      return std::unexpected(*outcome.cut);
+    }
+    return stored ? Exit::done : Exit::unsaved;
+  }
+
+  // The answer was given and kept: where it was to be written besides is not worth failing for.
+  static void save_by_default(Context& context, const Message& answer) {
+    const auto settings = context.settings();
+    if (!settings || !(*settings)->save_path) {
+      return;
+    }
+    Result<> saved;
+    if (const auto file = answer_file(**settings); !file) {
+      saved = std::unexpected(file.error());
+    } else {
+      saved = replace_file(*file, cat(plain_text(answer), "\n"));
+    }
+    if (!saved) {
+      context.warn(saved.error().message);
+    }
+  }
+
+  RunFlags flags_;
+  std::vector<std::string> words_;
+  std::vector<std::string> files_;
+  std::optional<std::string> sel_;
+  std::optional<std::string> save_;
+  bool newest_ = false;
+  bool new_ = false;
+  bool go_on_ = false;
+  bool no_stream_ = false;
+  bool dry_run_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_ask() {
+  return std::make_unique<Ask>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,52 @@
+// reprise backup: a consistent snapshot of the store.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+
+namespace reprise::cli {
+namespace {
+
+class BackupCommand final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {}, .arguments = {{"FILE", "the file to make", &file_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.store(Access::read));
+    REPRISE_ASSIGN(Backup* const backup, offered(store->offers().backup, "make a backup"));
+    const std::filesystem::path target = context.working_dir() / file_;
+    REPRISE_TRY(backup->backup(target));
+    if (context.globals().json) {
+      std::string out;
+      json::ObjectWriter(out).field("backup", target.string()).close();
+      context.print_json(out);
+    }
+    context.remark(cat("wrote ", target.string()));
+    return Exit::done;
+  }
+
+ private:
+  std::string file_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_backup() {
+  return std::make_unique<BackupCommand>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,97 @@
+// reprise cleanup: sessions that were closed long ago to the trash.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_write.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/output/age.h"
+#include "cli/output/session_json.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/removal.h"
+#include "cli/settings/duration.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::string_view kOlderThan = "30d";
+
+class Cleanup final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {{"--older-than", "AGE", "closed longer ago than this (30d)", &older_than_},
+                        {"--dry-run", "", "show what would go, change nothing", &dry_run_},
+                        {"--purge", "", "remove for good", &purge_}},
+            .arguments = {}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    const std::string age = older_than_.value_or(std::string(kOlderThan));
+    const auto duration = parse_duration(age);
+    if (!duration) {
+      return context.wrong_usage(
+          cat("--older-than needs a number of days such as 30d, not '", age, "'"));
+    }
+    REPRISE_ASSIGN(Store* const store,
+                   dry_run_ ? context.store(Access::read) : context.existing_store());
+    REPRISE_ASSIGN(const FoundSessions found,
+                   closed_before(*store, context.clock().now() - *duration));
+    if (dry_run_) {
+      show(context, found.sessions);
+      warn_of_damage(context, found.damage);
+      return found.damage.empty() ? Exit::done : Exit::failed;
+    }
+    return remove_sessions(
+        context, *store, found,
+        {.what = cat(found.sessions.size(), " sessions closed more than ", age, " ago"),
+         .how = purge_ ? Removal::purge : Removal::trash});
+  }
+
+ private:
+  static void show(Context& context, const std::vector<SessionInfo>& sessions) {
+    std::string out;
+    json::ArrayWriter array(out);
+    for (const SessionInfo& info : sessions) {
+      if (!context.globals().json) {
+        context.out().write(
+            cat(info.id.str(), "  ", terminal_line(info.title), "  (closed ",
+                age_text(info.closed_at.value_or(info.updated_at), context.clock().now()), ")\n"));
+        continue;
+      }
+      array.item();
+      json::ObjectWriter object(out);
+      append_info(object, info);
+      object.close();
+    }
+    array.close();
+    if (context.globals().json) {
+      context.print_json(out);
+    }
+    context.remark(cat(sessions.size(), " sessions would go to the trash"));
+  }
+
+  std::optional<std::string> older_than_;
+  bool dry_run_ = false;
+  bool purge_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_cleanup() {
+  return std::make_unique<Cleanup>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,67 @@
+// reprise clear: all sessions of this folder to the trash, or all that are archived.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/removal.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+
+namespace reprise::cli {
+namespace {
+
+class Clear final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {{"-a,--all", "", "sessions of all folders", &all_},
+                        {"--purge", "", "remove for good", &purge_}},
+            .arguments = {}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.existing_store());
+    SessionQuery query;
+    const bool all = all_ || !store->holds().many_folders;
+    if (!all) {
+      query.working_dir = context.project();
+    }
+    // Where sessions are packed away, those in use are not what is to be cleared.
+    const bool has_archive = store->offers().archives != nullptr;
+    if (has_archive) {
+      query.states = {SessionState::archived};
+    }
+    REPRISE_ASSIGN(const FoundSessions found, find_all(*store, query));
+    const std::size_t count = found.sessions.size();
+    const std::string_view of =
+        store->holds().many_folders ? all ? "all folders" : "this folder" : "this store";
+    const std::string what = cat(count, has_archive ? " archived" : "",
+                                 count == 1 ? " session of " : " sessions of ", of);
+    return remove_sessions(context, *store, found,
+                           {.what = what,
+                            .how = purge_ ? Removal::purge : Removal::trash,
+                            .unasked_max = has_archive ? std::size_t{1} : 0});
+  }
+
+ private:
+  bool all_ = false;
+  bool purge_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_clear() {
+  return std::make_unique<Clear>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,45 @@
+// reprise completions: a script that a shell reads.
+
+#include <memory>
+#include <string>
+
+#include "cli/commands/command.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/completions.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+namespace {
+
+class Completions final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {},
+            .arguments = {{"SHELL", "bash, zsh or fish", &shell_, true, {"bash", "zsh", "fish"}}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    if (shell_ == "bash") {
+      context.out().write(bash_completions(all_commands()));
+    } else if (shell_ == "zsh") {
+      context.out().write(zsh_completions(all_commands()));
+    } else {
+      context.out().write(fish_completions(all_commands()));
+    }
+    return Exit::done;
+  }
+
+ private:
+  std::string shell_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_completions() {
+  return std::make_unique<Completions>();
+}
+
+}  // namespace reprise::cli

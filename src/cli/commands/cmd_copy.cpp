@@ -1,0 +1,203 @@
+// reprise copy: sessions from one store to another.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/output/session_json.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/program/interrupts.h"
+#include "cli/program/last_list.h"
+#include "cli/removal.h"
+#include "cli/settings/settings.h"
+#include "cli/spills.h"
+#include "engine/bring_in.h"
+#include "engine/copy.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/select.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "store/spill/spill_folder.h"
+#include "store/spill/spill_lines.h"
+
+namespace reprise::cli {
+namespace {
+
+namespace spill = store::spill;
+
+constexpr std::string_view kSpill = "spill:";
+
+class CopyCommand final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {},
+            .arguments = {{"SRC", "the URL of the store to read; spill: is what could not be saved",
+                           &from_, true},
+                          {"DST", "the URL of the store to write", &to_, true},
+                          {"SEL", "sessions of SRC; all but the trash when left out", &sels_}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    if (from_.starts_with(kSpill)) {
+      return run_spills(context);
+    }
+    REPRISE_ASSIGN(const std::unique_ptr<Store> source,
+                   context.open_at(from_, {.access = Access::read}));
+    REPRISE_ASSIGN(const FoundSessions found, chosen(context, *source));
+    warn_of_damage(context, found.damage);
+    damage_ = found.damage;
+    REPRISE_ASSIGN(const std::unique_ptr<Store> target,
+                   context.open_at(to_, {.access = Access::write}));
+    const Interrupts interrupts;
+    json::ArrayWriter array(rows_);
+    for (const SessionInfo& info : found.sessions) {
+      auto copied = copy_session(*source, *target, info.id, interrupts.token());
+      if (!copied && copied.error().code == Code::cancelled) {
+        return std::unexpected(std::move(copied).error());
+      }
+      array.item();
+      note(context, info, copied);
+    }
+    array.close();
+    return end(context);
+  }
+
+ private:
+  // What conversations could not store.
+  Result<Exit> run_spills(Context& context) {
+    if (!sels_.empty()) {
+      return context.wrong_usage("of a spill everything is brought in: name no sessions");
+    }
+    REPRISE_ASSIGN(const auto files, find_named_spills(context, from_, to_));
+    REPRISE_ASSIGN(const std::unique_ptr<Store> target,
+                   context.open_at(to_, {.access = Access::write}));
+    json::ArrayWriter array(rows_);
+    for (const std::filesystem::path& file : files) {
+      REPRISE_ASSIGN(const auto lock, spill::lock_spill(file));
+      auto spilled = spill::read_spill(file);
+      if (!spilled) {
+        ++failed_;
+        context.warn(cat("cannot bring in ", spilled.error().message));
+        continue;
+      }
+      array.item();
+      const auto copied = bring_in(*spilled, *target);
+      note(context, spilled->session.info, copied);
+      if (copied) {
+        put_away(context, file, lock.has_value());
+      }
+    }
+    array.close();
+    return end(context);
+  }
+
+  // The file stays, but is not brought in again unasked.
+  static void put_away(Context& context, const std::filesystem::path& file, bool is_ours) {
+    if (!is_ours) {
+      context.remark(cat(file.native(), " is in use; copy it again when that program has ended"));
+    } else if (const auto marked = spill::mark_as_stored(file); !marked) {
+      context.warn(marked.error().message);
+    }
+  }
+
+  Exit end(Context& context) {
+    print(context);
+    const bool is_whole =
+        failed_ == 0 && !is_damaged_ && counts_[CopyFate::conflict] == 0 && damage_.empty();
+    return is_whole ? Exit::done : Exit::failed;
+  }
+
+  Result<FoundSessions> chosen(Context& context, Store& source) const {
+    if (sels_.empty()) {
+      SessionQuery query;
+      query.states = {SessionState::active, SessionState::closed, SessionState::archived};
+      return find_all(source, query);
+    }
+    FoundSessions found;
+    const std::string folder = source.holds().many_folders ? context.project() : std::string();
+    const Selection how{.working_dir = folder,
+                        .numbers = load_last_list(context.state_folder(), from_),
+                        .states = every_state()};
+    for (const std::string& sel : sels_) {
+      REPRISE_ASSIGN(SessionInfo info, select_session(source, sel, how));
+      found.sessions.push_back(std::move(info));
+    }
+    return found;
+  }
+
+  // One session's outcome: talk, and a row of the JSON document.
+  void note(Context& context, const SessionInfo& info, const Result<CopiedSession>& copied) {
+    json::ObjectWriter object(rows_);
+    object.field("id", info.id.str()).field("title", info.title);
+    if (!copied) {
+      ++failed_;
+      object.field("result", "failed").field("detail", copied.error().message).close();
+      context.warn(
+          cat("cannot copy '", info.title, "' (", info.id.str(), "): ", copied.error().message));
+      return;
+    }
+    ++counts_[copied->fate];
+    messages_ += copied->messages;
+    is_damaged_ = is_damaged_ || copied->is_damaged;
+    object.field("result", to_string(copied->fate)).field("messages", copied->messages);
+    if (!copied->detail.empty()) {
+      object.field("detail", copied->detail);
+      const bool is_fork = copied->fate == CopyFate::forked;
+      const std::string text = cat(is_fork ? "'" : "conflict, left as it is: '", info.title, "' (",
+                                   info.id.str(), "): ", copied->detail);
+      is_fork ? context.remark(text) : context.warn(text);
+    }
+    object.key("losses");
+    json::ArrayWriter losses(rows_);
+    for (const std::string& loss : copied->losses) {
+      losses.item();
+      json::append_string(rows_, loss);
+      context.warn(cat("not copied of '", info.title, "': ", loss));
+    }
+    losses.close();
+    object.close();
+  }
+
+  void print(Context& context) {
+    if (context.globals().json) {
+      const std::string damage =
+          damage_.empty() ? "" : cat(",\"damage\":", damage_document(damage_));
+      context.print_json(cat("{\"sessions\":", rows_, damage, "}"));
+    }
+    context.remark(cat(
+        counts_[CopyFate::copied], " copied, ", counts_[CopyFate::continued], " continued, ",
+        counts_[CopyFate::unchanged], " unchanged, ", counts_[CopyFate::conflict], " in conflict, ",
+        counts_[CopyFate::forked] > 0 ? cat(counts_[CopyFate::forked], " as forks, ") : "", failed_,
+        " failed; ", messages_, " messages"));
+  }
+
+  std::string from_;
+  std::string to_;
+  std::vector<std::string> sels_;
+  std::map<CopyFate, std::int64_t> counts_;
+  std::int64_t failed_ = 0;
+  std::int64_t messages_ = 0;
+  std::vector<Damage> damage_;  // what could not be listed
+  bool is_damaged_ = false;     // part of what was copied
+  std::string rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_copy() {
+  return std::make_unique<CopyCommand>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,57 @@
+// reprise delete: sessions to the trash, or for good.
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/removal.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+
+namespace reprise::cli {
+namespace {
+
+class Delete final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {{"--purge", "", "remove for good, also what is in the trash", &purge_}},
+            .arguments = {{"SEL", "the sessions", &sels_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.existing_store());
+    std::vector<SessionState> states = every_state();
+    if (!purge_) {
+      std::erase(states, SessionState::trashed);
+    }
+    std::vector<SessionInfo> sessions;
+    for (const std::string& sel : sels_) {
+      REPRISE_ASSIGN(SessionInfo info, context.select(*store, sel, states));
+      sessions.push_back(std::move(info));
+    }
+    const std::string what = sessions.size() == 1 ? cat("'", sessions.front().title, "'")
+                                                  : cat(sessions.size(), " sessions");
+    return remove_sessions(context, *store, {.sessions = sessions, .damage = {}},
+                           {.what = what, .how = purge_ ? Removal::purge : Removal::trash});
+  }
+
+ private:
+  std::vector<std::string> sels_;
+  bool purge_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_delete() {
+  return std::make_unique<Delete>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,59 @@
+// reprise fork: another session with the same beginning.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/fork_session.h"
+#include "cli/output/session_json.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+namespace {
+
+class Fork final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {{"--at", "SEQ", "share the messages before this one (all)", &at_},
+                        {"--title", "TITLE", "the title of the new session", &title_}},
+            .arguments = {{"SEL", "the session to fork", &sel_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    if (at_ && *at_ < 0) {
+      return context.wrong_usage("--at must be 0 or more");
+    }
+    REPRISE_ASSIGN(Store* const store, context.existing_store());
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
+    const std::optional<Seq> at = at_ ? std::optional(Seq{*at_}) : std::nullopt;
+    REPRISE_ASSIGN(const SessionId child,
+                   fork_session(context, *store, {.parent = info.id, .at = at, .title = title_}));
+    if (!context.globals().json) {
+      context.out().write(cat(child.str(), "\n"));
+    }
+    return show_session(context, *store, child);
+  }
+
+ private:
+  std::string sel_;
+  std::optional<std::string> title_;
+  std::optional<std::int64_t> at_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_fork() {
+  return std::make_unique<Fork>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,219 @@
+// reprise info: a session's facts, and usage and cost by turn.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/json_write.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/output/age.h"
+#include "cli/output/session_json.h"
+#include "cli/output/table.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "model/known_time.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/usage_sum.h"
+
+namespace reprise::cli {
+namespace {
+
+// A user's message up to the answer that ends it.
+struct Turn {
+  Seq first;
+  std::int64_t messages = 0;
+  std::string model;
+  Usage usage;
+};
+
+// A tool's results stand in user messages, too, and belong to the turn that runs.
+bool begins_turn(const Message& message) {
+  if (message.role != role::kUser) {
+    return false;
+  }
+  for (const Block& block : message.blocks) {
+    if (std::holds_alternative<ToolResultBlock>(block)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Result<std::vector<Turn>> read_turns(Store& store, const SessionId& id) {
+  std::vector<Turn> turns;
+  std::set<std::string> counted;
+  REPRISE_TRY(store.read(id, {}, [&](const Message& message) {
+    if (turns.empty() || begins_turn(message)) {
+      turns.push_back({.first = message.seq, .messages = 0, .model = {}, .usage = {}});
+    }
+    Turn& turn = turns.back();
+    ++turn.messages;
+    if (!message.model.empty()) {
+      turn.model = message.model;
+    }
+    // The same request counts once, however often its usage is stored.
+    if (message.usage &&
+        (message.usage->request_id.empty() || counted.insert(message.usage->request_id).second)) {
+      store::add_usage(turn.usage, *message.usage);
+    }
+    return Flow::go_on;
+  }));
+  return turns;
+}
+
+std::string cost_text(const Usage& usage) {
+  return usage.cost ? cat("$", usage.cost->str()) : "";
+}
+
+// What the provider's cache did is told where there was something.
+std::string tokens_text(const Usage& usage) {
+  std::string out = cat(usage.input.value, " in, ", usage.output.value, " out");
+  if (usage.cached.value != 0) {
+    out += cat(", ", usage.cached.value, " read from the cache");
+  }
+  if (usage.cache_written.value != 0) {
+    out += cat(", ", usage.cache_written.value, " written to it");
+  }
+  return out;
+}
+
+class Info final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {}, .arguments = {{"SEL", "the session", &sel_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.store(Access::read));
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_, every_state()));
+    REPRISE_ASSIGN(const Session session, get(*store, info.id));
+    REPRISE_ASSIGN(const std::vector<Turn> turns, read_turns(*store, info.id));
+    std::vector<Todo> todos;
+    if (Todos* const list = store->offers().todos; list != nullptr) {
+      REPRISE_ASSIGN(todos, list->todos(info.id));
+    }
+    std::string signature;
+    if (Signatures* const signatures = store->offers().signatures; signatures != nullptr) {
+      REPRISE_ASSIGN(const Signature answer, signatures->signature(info.id));
+      signature = to_string(answer);
+    }
+    if (context.globals().json) {
+      context.print_json(document(session, turns, todos, signature));
+    } else {
+      context.out().write(text(context, session, todos));
+      context.out().write(signature.empty() ? "" : cat("signature     ", signature, "\n"));
+      context.out().write(usage_table(turns));
+    }
+    return Exit::done;
+  }
+
+ private:
+  static std::string document(const Session& session, const std::vector<Turn>& turns,
+                              const std::vector<Todo>& todos, const std::string& signature) {
+    std::vector<std::string> ids;
+    ids.reserve(session.response_chain.size());
+    for (const ResponseLink& link : session.response_chain) {
+      ids.push_back(link.response_id);
+    }
+    std::string out;
+    json::ObjectWriter object(out);
+    object.raw("session", session_document(session, ids)).key("turns");
+    json::ArrayWriter array(out);
+    for (const Turn& turn : turns) {
+      array.item();
+      json::ObjectWriter item(out);
+      item.field("seq", turn.first.value)
+          .field("messages", turn.messages)
+          .field("model", turn.model);
+      append_usage(item, turn.usage);
+      item.close();
+    }
+    array.close();
+    object.raw("todos", todos_document(todos));
+    if (!signature.empty()) {
+      object.field("signature", signature);
+    }
+    object.close();
+    return out;
+  }
+
+  static std::string text(Context& context, const Session& session,
+                          const std::vector<Todo>& todos) {
+    const SessionInfo& info = session.info;
+    const Time now = context.clock().now();
+    std::string out;
+    const auto line = [&](std::string_view name, std::string_view value) {
+      if (!value.empty()) {
+        out += cat(name, std::string(14 - name.size(), ' '), terminal_line(value), "\n");
+      }
+    };
+    line("title", info.title);
+    line("id", info.id.str());
+    line("short id", short_id_text(info.id));
+    line("state", state_text(info));
+    line("mode", info.mode);
+    line("provider", info.provider);
+    line("model", info.model);
+    line("folder", info.working_dir);
+    line("messages", std::to_string(info.head.value));
+    const auto when = [now](Time time) {
+      return is_known(time) ? cat(format_time(time), " (", age_text(time, now), ")") : "unknown";
+    };
+    line("begun", when(info.created_at));
+    line("last activity", when(info.updated_at));
+    line("closed", info.closed_at ? format_time(*info.closed_at) : "");
+    line("forked from",
+         info.forked_from ? cat(info.forked_from->session.str(), " at ", info.forked_from->at.value)
+                          : "");
+    line("todos", todos.empty() ? "" : std::to_string(todos.size()));
+    line("tokens", tokens_text(session.usage));
+    const std::string& source = session.usage.price_source;
+    line("cost", cat(cost_text(session.usage), source.empty() ? "" : cat(" (by ", source, ")")));
+    return out;
+  }
+
+  static std::string usage_table(const std::vector<Turn>& turns) {
+    std::vector<std::vector<std::string>> rows;
+    rows.reserve(turns.size());
+    for (const Turn& turn : turns) {
+      rows.push_back({std::to_string(turn.first.value), terminal_line(turn.model),
+                      std::to_string(turn.messages), std::to_string(turn.usage.input.value),
+                      std::to_string(turn.usage.output.value), cost_text(turn.usage)});
+    }
+    if (rows.empty()) {
+      return "";
+    }
+    return "\n" + format_table({{.heading = "seq", .align = Align::right},
+                                {.heading = "model"},
+                                {.heading = "messages", .align = Align::right},
+                                {.heading = "in", .align = Align::right},
+                                {.heading = "out", .align = Align::right},
+                                {.heading = "cost", .align = Align::right}},
+                               rows, 200);
+  }
+
+  std::string sel_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_info() {
+  return std::make_unique<Info>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,108 @@
+// reprise models: what the provider offers.
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_write.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/settings/provider_choice.h"
+#include "cli/settings/request_choice.h"
+#include "cli/settings/run_flags.h"
+#include "cli/settings/settings.h"
+#include "reprise/error.h"
+#include "reprise/provider.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kModelsTimeout{15'000};
+
+class Models final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    ArgumentTable all;
+    add_run_flags(all, flags_);
+    ArgumentTable table;
+    for (OptionSpec& option : all.options) {
+      if (option.names == "--provider" || option.names == "--base-url") {
+        table.options.push_back(std::move(option));
+      }
+    }
+    return table;
+  }
+
+  Result<Exit> run(Context& context) override {
+    flags_.model = "";  // nobody needs to choose one
+    REPRISE_ASSIGN(ProviderChoice asked, choose_provider(context, flags_, nullptr));
+    REPRISE_ASSIGN(const Settings* const settings, context.settings());
+    REPRISE_TRY(
+        choose_request(context, flags_, *settings, asked));  // headers, and how a key is sent
+    REPRISE_ASSIGN(const auto provider, make_provider(asked.name, asked.options));
+    REPRISE_ASSIGN(const std::vector<ModelInfo> models,
+                   provider->models(kModelsTimeout, std::stop_token()));
+    flags_.model.reset();
+    REPRISE_ASSIGN(const std::string usual, usual_model(context, flags_, asked, models));
+    if (context.globals().json) {
+      context.print_json(document(asked, models, usual));
+      return Exit::done;
+    }
+    for (const ModelInfo& model : models) {
+      context.out().write(cat(terminal_line(model.id), model.id == usual ? "  (default)" : "",
+                              model.ends_on.empty() ? "" : cat("  (ends ", model.ends_on, ")"),
+                              "\n"));
+    }
+    if (std::ranges::find(models, usual, &ModelInfo::id) == models.end()) {
+      context.remark(models.empty()
+                         ? std::string("no models are on offer")
+                         : cat("the default, ", usual, ", is not among them: set model"));
+    }
+    return Exit::done;
+  }
+
+ private:
+  static std::string document(const ProviderChoice& asked, const std::vector<ModelInfo>& models,
+                              std::string_view usual) {
+    std::string out;
+    json::ArrayWriter array(out);
+    for (const ModelInfo& model : models) {
+      array.item();
+      json::ObjectWriter object(out);
+      object.field("id", model.id);
+      add(object, "name", model.name);
+      object.field("provider", asked.name).field("default", model.id == usual);
+      add(object, "ends_on", model.ends_on);
+      object.close();
+    }
+    array.close();
+    return out;
+  }
+
+  static void add(json::ObjectWriter& object, std::string_view name, const std::string& text) {
+    if (text.empty()) {
+      object.null(name);
+    } else {
+      object.field(name, text);
+    }
+  }
+
+  RunFlags flags_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_models() {
+  return std::make_unique<Models>();
+}
+
+}  // namespace reprise::cli

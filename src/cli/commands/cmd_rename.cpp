@@ -1,0 +1,56 @@
+// reprise rename: another title.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/commands/prompt.h"
+#include "cli/output/session_json.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+
+namespace reprise::cli {
+namespace {
+
+class Rename final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {},
+            .arguments = {{"SEL", "the session", &sel_, true},
+                          {"TITLE", "its new title", &words_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    // A title is one line that can be shown as it is.
+    const std::string joined = terminal_line(join_prompt(words_, ""));
+    const std::string title(trimmed(joined));
+    if (title.empty()) {
+      return context.wrong_usage("the title is empty");
+    }
+    REPRISE_ASSIGN(Store* const store, context.existing_store());
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
+    REPRISE_TRY(store->update(info.id, {.title = title}));
+    context.remark(cat("renamed '", info.title, "' to '", title, "'"));
+    return show_session(context, *store, info.id);
+  }
+
+ private:
+  std::string sel_;
+  std::vector<std::string> words_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_rename() {
+  return std::make_unique<Rename>();
+}
+
+}  // namespace reprise::cli

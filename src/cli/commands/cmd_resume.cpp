@@ -1,0 +1,50 @@
+// reprise resume: find a conversation again and go on with it.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cli/commands/command.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/repl/chat.h"
+#include "cli/settings/run_flags.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+namespace {
+
+class Resume final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    ArgumentTable table{
+        .options = {{"-a,--all", "", "choose from the sessions of all folders", &all_},
+                    {"--plain", "", "line by line, also on a terminal", &plain_}},
+        .arguments = {{"SEL", "the session; nothing shows a menu", &sel_}}};
+    add_run_flags(table, flags_);
+    return table;
+  }
+
+  Result<Exit> run(Context& context) override {
+    ChatRequest request{
+        .flags = flags_, .sel = sel_, .choose = !sel_, .all = all_, .plain = plain_};
+    return run_chat(context, std::move(request));
+  }
+
+ private:
+  RunFlags flags_;
+  std::optional<std::string> sel_;
+  bool all_ = false;
+  bool plain_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_resume() {
+  return std::make_unique<Resume>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,163 @@
+// reprise show: a session's transcript, streamed message by message.
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "cli/commands/command.h"
+#include "cli/output/session_json.h"
+#include "cli/output/transcript.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+namespace {
+
+// Those that stand beside the messages, then the messages' own, each once.
+Result<std::vector<std::string>> response_ids(Store& store, const Session& session) {
+  std::vector<std::string> ids;
+  const auto add = [&](const std::string& id) {
+    if (!id.empty() && (ids.empty() || ids.back() != id)) {
+      ids.push_back(id);
+    }
+  };
+  for (const ResponseLink& link : session.response_chain) {
+    add(link.response_id);
+  }
+  REPRISE_TRY(store.read(session.info.id, {}, [&](const Message& message) {
+    if (std::ranges::find(session.response_chain, message.response_id,
+                          &ResponseLink::response_id) == session.response_chain.end()) {
+      add(message.response_id);
+    }
+    return Flow::go_on;
+  }));
+  return ids;
+}
+
+// With the whole of the results that a message has the beginning of. What cannot be read stays as
+// it is, and is reported.
+Message with_blobs(Store& store, Message message, ReadReport& report) {
+  for (Block& block : message.blocks) {
+    auto* const result = std::get_if<ToolResultBlock>(&block);
+    Blobs* const blobs = store.offers().blobs;
+    if (result == nullptr || !result->blob || blobs == nullptr) {
+      continue;
+    }
+    std::string bytes;
+    const auto read = blobs->read_blob(*result->blob, [&bytes](std::string_view piece) {
+      bytes += piece;
+      return Flow::go_on;
+    });
+    if (read) {
+      result->text = utf8::sanitize(bytes);
+    } else {
+      report.damage.push_back({cat("message ", message.seq.value), read.error().message, ""});
+    }
+  }
+  return message;
+}
+
+class Show final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {{"--format", "FORMAT", "md or json", &format_, {"md", "json"}},
+                        {"--full", "", "tool calls, results and thinking at full length", &full_}},
+            .arguments = {{"SEL", "the session: a number of the last list, an id, a title, last",
+                           &sel_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.store(Access::read));
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_, every_state()));
+    REPRISE_ASSIGN(const Session session, get(*store, info.id));
+    const bool json = format_ ? *format_ == "json" : context.globals().json;
+    REPRISE_ASSIGN(const ReadReport report,
+                   json ? print_json(context, *store, session) : print(context, *store, session));
+    for (const Damage& part : report.damage) {
+      context.warn(cat(part.where, ": ", part.reason));
+    }
+    return Exit::done;
+  }
+
+ private:
+  Result<ReadReport> print(Context& context, Store& store, const Session& session) const {
+    const Detail detail = full_ ? Detail::full : Detail::shortened;
+    context.out().write(transcript_head(session));
+    bool has_questions = false;
+    ReadReport blobs;
+    REPRISE_ASSIGN(ReadReport report, store.read(session.info.id, {}, [&](Message&& message) {
+      has_questions = has_questions || message.role == role::kUser;
+      if (full_) {
+        message = with_blobs(store, std::move(message), blobs);
+      }
+      context.out().write(transcript_message(message, detail));
+      return context.out().failed() ? Flow::stop : Flow::go_on;
+    }));
+    std::ranges::move(blobs.damage, std::back_inserter(report.damage));
+    if (!has_questions) {
+      context.out().write(transcript_prompts(session.prompt_history));
+    }
+    REPRISE_TRY(add_signature(store, session.info.id, report));
+    return report;
+  }
+
+  // A transcript that somebody else changed is shown, and said to be that.
+  static Result<> add_signature(Store& store, const SessionId& id, ReadReport& report) {
+    if (Signatures* const signatures = store.offers().signatures; signatures != nullptr) {
+      REPRISE_ASSIGN(const Signature signature, signatures->signature(id));
+      if (signature == Signature::failed) {
+        report.damage.push_back({id.str(), "its signature does not match", ""});
+      }
+    }
+    return {};
+  }
+
+  static Result<ReadReport> print_json(Context& context, Store& store, const Session& session) {
+    REPRISE_ASSIGN(const std::vector<std::string> ids, response_ids(store, session));
+    std::vector<Todo> todos;
+    if (Todos* const list = store.offers().todos; list != nullptr) {
+      REPRISE_ASSIGN(todos, list->todos(session.info.id));
+    }
+    context.print_json_piece(
+        cat("{\"session\":", session_document(session, ids), ",\"messages\":["));
+    bool first = true;
+    REPRISE_ASSIGN(ReadReport report, store.read(session.info.id, {}, [&](const Message& message) {
+      context.print_json_piece(cat(first ? "" : ",", message_document(message)));
+      first = false;
+      return context.out().failed() ? Flow::stop : Flow::go_on;
+    }));
+    REPRISE_TRY(add_signature(store, session.info.id, report));
+    context.print_json_piece(cat("],\"todos\":", todos_document(todos),
+                                 ",\"damage\":", damage_document(report.damage), "}\n"));
+    return report;
+  }
+
+  std::string sel_;
+  std::optional<std::string> format_;
+  bool full_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_show() {
+  return std::make_unique<Show>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,120 @@
+// reprise todo: a session's list of things to do.
+
+#include <charconv>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/commands/prompt.h"
+#include "cli/output/session_json.h"
+#include "cli/output/todo_lines.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+
+namespace reprise::cli {
+namespace {
+
+class TodoCommand final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {},
+            .arguments = {{"SEL", "the session", &sel_, true},
+                          {"ACTION",
+                           "add TEXT, set N STATUS or done N; nothing shows the list",
+                           &action_,
+                           false,
+                           {"add", "set", "done"}},
+                          {"WORD", "the text, or the number and status", &words_}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    if (const std::string wrong = wrong_usage(); !wrong.empty()) {
+      return context.wrong_usage(wrong);
+    }
+    REPRISE_ASSIGN(Store* const store,
+                   action_ ? context.existing_store() : context.store(Access::read));
+    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
+    REPRISE_ASSIGN(Todos* const list, offered(store->offers().todos, "keep todos"));
+    REPRISE_ASSIGN(
+        const std::vector<Todo> todos,
+        action_ ? list->edit_todos(info.id, [&](std::vector<Todo>& all) { return edit(all); })
+                : list->todos(info.id));
+    print(context, todos);
+    return Exit::done;
+  }
+
+ private:
+  std::string wrong_usage() {
+    if (!action_) {
+      return "";
+    }
+    if (action_ == "add") {
+      return words_.empty() ? "what is to be added?" : "";
+    }
+    const bool set = action_ == "set";
+    if (words_.size() != (set ? 2U : 1U)) {
+      return set ? "set needs a number and a status" : "done needs a number";
+    }
+    const char* const end = words_[0].data() + words_[0].size();
+    if (const auto [stopped, error] = std::from_chars(words_[0].data(), end, number_);
+        error != std::errc() || stopped != end || number_ == 0) {
+      return cat("'", words_[0], "' is no number of a todo");
+    }
+    const auto status = set ? parse_todo_status(words_[1]) : TodoStatus::completed;
+    status_ = status.value_or(status_);
+    return status ? "" : "the status must be pending, in_progress or completed";
+  }
+
+  Result<> edit(std::vector<Todo>& todos) const {
+    if (action_ == "add") {
+      Todo todo;
+      todo.content = terminal_line(join_prompt(words_, ""));
+      todos.push_back(std::move(todo));
+      return {};
+    }
+    if (number_ > todos.size()) {
+      return fail(Code::not_found, cat("there is no todo ", number_, "; there are ", todos.size()));
+    }
+    todos[number_ - 1].status = status_;
+    return {};
+  }
+
+  static void print(Context& context, const std::vector<Todo>& todos) {
+    if (context.globals().json) {
+      context.print_json(todos_document(todos));
+      return;
+    }
+    context.out().write(todo_lines(todos));
+    if (todos.empty()) {
+      context.remark("no todos");
+    }
+  }
+
+  std::string sel_;
+  std::optional<std::string> action_;
+  std::vector<std::string> words_;
+  std::size_t number_ = 0;
+  TodoStatus status_ = TodoStatus::completed;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_todo() {
+  return std::make_unique<TodoCommand>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,98 @@
+// reprise verify: reads everything; with --repair writes all that can be read into a new store.
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/output/session_json.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/settings/settings.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+namespace {
+
+// "/x/reprise.db.repaired-20260118T201530Z", beside the store.
+std::filesystem::path repaired_path(std::string_view url, Time now) {
+  const std::size_t colon = url.find(':');
+  const std::string path(colon == std::string_view::npos ? url : url.substr(colon + 1));
+  std::string time = format_time(std::chrono::floor<std::chrono::seconds>(now));
+  std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
+  return cat(path, ".repaired-", time);
+}
+
+class Verify final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {{"--repair", "", "write what can be read into a new store", &repair_}},
+            .arguments = {}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(const Settings* const settings, context.settings());
+    REPRISE_ASSIGN(Store* const store, context.store(Access::read));
+    VerifyReport report;
+    std::string target;
+    if (repair_) {
+      REPRISE_ASSIGN(Repair* const repair, offered(store->offers().repair, "be repaired"));
+      target = repaired_path(context.store_url(*settings), context.clock().now()).string();
+      REPRISE_ASSIGN(report, repair->repair_into(target));
+    } else {
+      REPRISE_ASSIGN(Verifying* const verifying, offered(store->offers().verifying, "be verified"));
+      REPRISE_ASSIGN(report, verifying->verify());
+    }
+    print(context, report, target);
+    return report.damage.empty() ? Exit::done : Exit::failed;
+  }
+
+ private:
+  static void print(Context& context, const VerifyReport& report, const std::string& target) {
+    if (context.globals().json) {
+      std::string out;
+      json::ObjectWriter object(out);
+      object.field("sessions", report.sessions).field("messages", report.messages);
+      object.raw("damage", damage_document(report.damage));
+      if (target.empty()) {
+        object.null("repaired");
+      } else {
+        object.field("repaired", target);
+      }
+      object.close();
+      context.print_json(out);
+    }
+    for (const Damage& part : report.damage) {
+      context.warn(cat("damaged: ", part.where, ": ", part.reason));
+    }
+    context.remark(cat("read ", report.sessions, " sessions and ", report.messages, " messages, ",
+                       report.damage.size(), " damaged"));
+    if (!target.empty()) {
+      context.remark(cat("wrote ", target));
+    } else if (!report.damage.empty()) {
+      context.remark("`reprise verify --repair` writes a store with all that can be read");
+    }
+  }
+
+  bool repair_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_verify() {
+  return std::make_unique<Verify>();
+}
+
+}  // namespace reprise::cli

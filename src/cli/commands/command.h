@@ -1,0 +1,32 @@
+#pragma once
+
+// One command of the program: its flags and what it does. Each stands in a file of its own,
+// cmd_NAME.cpp, with its flags as members; commands.cpp has the table of all.
+
+#include <memory>
+#include <string_view>
+
+#include "cli/program/arguments.h"
+#include "cli/program/context.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  // Called once, before run(). The table points into this object.
+  virtual ArgumentTable arguments() = 0;
+  // An Error is reported by the caller, which also chooses the exit code for it.
+  virtual Result<Exit> run(Context& context) = 0;
+};
+
+struct CommandEntry {
+  std::string_view name;
+  std::string_view summary;      // one line, lower case, no full stop
+  std::string_view description;  // paragraphs for the manual, parted by empty lines
+  std::unique_ptr<Command> (*make)();
+  bool hidden = false;
+};
+
+}  // namespace reprise::cli

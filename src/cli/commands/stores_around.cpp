@@ -1,0 +1,86 @@
+#include "cli/commands/stores_around.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "cli/program/context.h"
+#include "reprise/open_store.h"
+
+namespace reprise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kEntriesMax = 1'000;  // of one folder
+constexpr std::size_t kFoldersUpMax = 32;
+
+// Where programs keep their stores in a project (docs/formats/).
+constexpr const char* kInProject[] = {".ai/config.json", ".ai/openai.json",
+                                      "src/cli/conversations.json"};
+
+class Search {
+ public:
+  void look_at(const fs::path& place) {
+    std::error_code none;
+    if (!fs::exists(place, none)) {
+      return;
+    }
+    const auto url = recognise_store(place);
+    if (url && !url->empty() && std::ranges::find(found_, *url) == found_.end()) {
+      found_.push_back(*url);
+    }
+  }
+
+  void look_into(const fs::path& folder) {
+    std::error_code none;
+    std::vector<fs::path> entries;
+    for (fs::directory_iterator entry(folder, none), end;
+         entry != end && entries.size() < kEntriesMax; entry.increment(none)) {
+      entries.push_back(entry->path());
+    }
+    std::ranges::sort(entries);
+    look_at(folder);
+    for (const fs::path& entry : entries) {
+      look_at(entry);
+    }
+  }
+
+  void look_above(fs::path folder) {
+    for (std::size_t up = 0; up < kFoldersUpMax; ++up) {
+      look_at(folder);
+      for (const char* const place : kInProject) {
+        look_at(folder / place);
+      }
+      const fs::path parent = folder.parent_path();
+      if (parent == folder) {
+        return;
+      }
+      folder = parent;
+    }
+  }
+
+  std::vector<std::string> take() { return std::move(found_); }
+
+ private:
+  std::vector<std::string> found_;
+};
+
+}  // namespace
+
+std::vector<std::string> find_stores_around(Context& context) {
+  Search search;
+  search.look_into(context.working_dir());
+  search.look_above(context.working_dir());
+  search.look_at(context.data_folder() / "reprise.db");
+  if (const auto home = context.environment().find("HOME"); home && !home->empty()) {
+    search.look_at(fs::path(*home) / ".jido_code" / "sessions");
+  }
+  return search.take();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,144 @@
+#include "cli/output/answer_output.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/grapheme.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "cli/output/session_json.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::size_t kInputShown = 100;
+
+}  // namespace
+
+void TextAnswer::print(std::string_view text) {
+  if (text.empty()) {
+    return;
+  }
+  context_.out().write(text);
+  // A failure stays in the stream and is reported at the end: the answer is still stored.
+  (void)context_.out().flush();
+  line_open_ = !text.ends_with('\n');
+}
+
+void TextAnswer::on_text(std::string_view text) {
+  if (context_.out().is_terminal()) {
+    print(gate_.pass(text));
+  } else {
+    print(text);
+  }
+}
+
+void TextAnswer::finish() {
+  print(gate_.finish());
+  if (line_open_) {
+    print("\n");
+  }
+}
+
+void TextAnswer::on_tool_call(const ToolUseBlock& call) {
+  finish();
+  const std::string_view input = call.input.text();
+  const std::string_view shown = grapheme_prefix(input, kInputShown);
+  context_.remark(cat("tool ", call.name, " ", shown, shown.size() < input.size() ? "…" : ""));
+}
+
+void TextAnswer::on_tool_result(const ToolResultBlock& result) {
+  if (result.is_error) {
+    context_.remark(cat("the tool failed: ", grapheme_prefix(result.text, kInputShown)));
+  }
+}
+
+void JsonAnswer::print(std::string_view event) {
+  context_.print_json(event);
+  // As above: reported at the end.
+  (void)context_.out().flush();
+}
+
+void JsonAnswer::begin(const Session& session, bool saved) {
+  std::string out;
+  json::ObjectWriter(out)
+      .field("event", "session")
+      .field("id", session.info.id.str())
+      .field("provider", session.info.provider)
+      .field("model", session.info.model)
+      .field("saved", saved)
+      .close();
+  print(out);
+}
+
+void JsonAnswer::on_text(std::string_view text) {
+  std::string out;
+  json::ObjectWriter(out).field("event", "delta").field("text", text).close();
+  print(out);
+}
+
+void JsonAnswer::on_thinking(std::string_view text) {
+  std::string out;
+  json::ObjectWriter(out).field("event", "thinking").field("text", text).close();
+  print(out);
+}
+
+void JsonAnswer::on_tool_call(const ToolUseBlock& call) {
+  std::string out;
+  json::ObjectWriter(out)
+      .field("event", "tool_use")
+      .field("id", call.id)
+      .field("name", call.name)
+      .raw("input", call.input.text())
+      .close();
+  print(out);
+}
+
+void JsonAnswer::on_tool_result(const ToolResultBlock& result) {
+  std::string out;
+  json::ObjectWriter(out)
+      .field("event", "tool_result")
+      .field("tool_use_id", result.tool_use_id)
+      .field("text", result.text)
+      .field("is_error", result.is_error)
+      .close();
+  print(out);
+}
+
+// Answers and results follow a question, so that a stored one is never the first.
+void JsonAnswer::on_message(const Message& stored) {
+  if (stored.seq == Seq{}) {
+    return;  // it is in memory only
+  }
+  std::string out;
+  json::ObjectWriter(out)
+      .field("event", "message")
+      .field("seq", stored.seq.value)
+      .field("role", stored.role)
+      .field("state", stored.state == MessageState::complete ? "complete" : "incomplete")
+      .close();
+  print(out);
+}
+
+void JsonAnswer::on_usage(const Usage& usage) {
+  std::string out;
+  json::ObjectWriter object(out);
+  object.field("event", "usage");
+  append_usage(object, usage);
+  object.close();
+  print(out);
+}
+
+void JsonAnswer::done(Exit exit) {
+  std::string out;
+  json::ObjectWriter(out).field("event", "done").field("exit", static_cast<int>(exit)).close();
+  print(out);
+}
+
+}  // namespace reprise::cli

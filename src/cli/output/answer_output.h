@@ -1,0 +1,59 @@
+#pragma once
+
+// How a turn shows itself: as text for people, or as JSON lines of events.
+
+#include <string>
+#include <string_view>
+
+#include "base/terminal_text.h"
+#include "cli/program/context.h"
+#include "reprise/conversation.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+
+namespace reprise::cli {
+
+// The answer on standard output as it comes. A terminal gets it through the gate; a pipe or file
+// gets the model's own bytes.
+class TextAnswer final : public TurnObserver {
+ public:
+  explicit TextAnswer(Context& context) : context_(context) {}
+  void on_text(std::string_view text) override;
+  void on_tool_call(const ToolUseBlock& call) override;
+  void on_tool_result(const ToolResultBlock& result) override;
+  void on_warning(std::string_view text) override { context_.warn(text); }
+  void on_note(std::string_view text) override { context_.note(text); }
+  // Ends the answer's last line.
+  void finish();
+
+ private:
+  void print(std::string_view text);
+
+  Context& context_;
+  TerminalGate gate_;
+  bool line_open_ = false;
+};
+
+// One JSON object a line; docs/json.md lists them.
+class JsonAnswer final : public TurnObserver {
+ public:
+  // From now on warnings of the context are events, too.
+  explicit JsonAnswer(Context& context) : context_(context) { context.warn_by_events(); }
+  void begin(const Session& session, bool saved);
+  void on_text(std::string_view text) override;
+  void on_thinking(std::string_view text) override;
+  void on_tool_call(const ToolUseBlock& call) override;
+  void on_tool_result(const ToolResultBlock& result) override;
+  void on_message(const Message& stored) override;
+  void on_usage(const Usage& usage) override;
+  void on_warning(std::string_view text) override { context_.warn(text); }
+  void on_note(std::string_view text) override { context_.note(text); }
+  void done(Exit exit);
+
+ private:
+  void print(std::string_view event);
+
+  Context& context_;
+};
+
+}  // namespace reprise::cli

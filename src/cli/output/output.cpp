@@ -1,0 +1,64 @@
+#include "cli/output/output.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
+
+#include "base/file.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::size_t kBufferBytes = 32 << 10;
+constexpr int kColumnsDefault = 80;
+
+}  // namespace
+
+Output::Output(int fd, std::string_view name)
+    : fd_(fd), name_(name), terminal_(::isatty(fd) == 1) {}
+
+Output::~Output() {
+  // The safety net; whoever cares about the outcome has called flush().
+  (void)flush();
+}
+
+void Output::write(std::string_view bytes) {
+  if (failed_) {
+    return;
+  }
+  buffer_ += bytes;
+  if (buffer_.size() >= kBufferBytes) {
+    // Remembered in failed_ and said by the last flush().
+    (void)flush();
+  }
+}
+
+Result<> Output::flush() {
+  if (!failed_ && !buffer_.empty()) {
+    if (const auto written = write_all(fd_, buffer_, name_); !written) {
+      failed_ = true;
+      failure_ = written.error();
+      reader_is_gone_ = failure_.os_errno == EPIPE;
+    }
+    buffer_.clear();
+  }
+  if (failed_) {
+    return std::unexpected(failure_);
+  }
+  return {};
+}
+
+int Output::columns() const {
+  winsize size{};
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): how the size of a terminal is asked for.
+  if (!terminal_ || ::ioctl(fd_, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+    return kColumnsDefault;
+  }
+  return size.ws_col;
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,49 @@
+#include "cli/output/table.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/grapheme.h"
+
+namespace reprise::cli {
+namespace {
+
+const std::vector<Column> kColumns = {
+    {.heading = "#", .align = Align::right}, {.heading = "title", .flexible = true}, {"age"}};
+
+TEST(Table, AlignsByWhatATerminalShows) {
+  EXPECT_EQ(format_table(kColumns, {{"1", "日本", "now"}, {"10", "plain", "later"}}, 80),
+            " #  title  age\n"
+            " 1  日本   now\n"
+            "10  plain  later\n");
+}
+
+TEST(Table, CutsTheFlexibleColumnToFit) {
+  const std::string text =
+      format_table(kColumns, {{"1", "a title that is far too long for this", "now"}}, 24);
+  EXPECT_EQ(text,
+            "#  title             age\n"
+            "1  a title that is…  now\n");
+}
+
+TEST(Table, NeverCutsAWideCharacterInTwo) {
+  for (std::size_t width = 18; width < 40; ++width) {
+    const std::string text =
+        format_table(kColumns, {{"1", "日本語日本語日本語日本語", "now"}}, width);
+    const std::string line = text.substr(text.find('\n') + 1);
+    EXPECT_LE(display_width(line.substr(0, line.size() - 1)), width);
+    EXPECT_TRUE(line.ends_with("now\n")) << line;
+  }
+}
+
+TEST(Table, KeepsALittleOfTheFlexibleColumnInANarrowTerminal) {
+  EXPECT_EQ(format_table(kColumns, {{"1", "0123456789abc", "now"}}, 5),
+            "#  title       age\n"
+            "1  012345678…  now\n");
+}
+
+}  // namespace
+}  // namespace reprise::cli

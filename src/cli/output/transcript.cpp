@@ -1,0 +1,146 @@
+#include "cli/output/transcript.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/grapheme.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/output/session_json.h"
+#include "model/known_time.h"
+#include "model/media.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::size_t kShortLines = 8;
+constexpr std::size_t kShortCharacters = 600;
+
+std::string shortened(std::string_view text, Detail detail) {
+  if (detail == Detail::full) {
+    return std::string(text);
+  }
+  std::string_view kept = grapheme_prefix(text, kShortCharacters);
+  std::size_t lines = 0;
+  for (std::size_t at = 0; at < kept.size(); ++at) {
+    if (kept[at] == '\n' && ++lines == kShortLines) {
+      kept = kept.substr(0, at);
+    }
+  }
+  return kept.size() == text.size()
+             ? std::string(text)
+             : cat(kept, "\n… (", text.size() - kept.size(), " more bytes, shown by --full)");
+}
+
+// A fence longer than any in the text, so that the text cannot end the block.
+std::string fenced(std::string_view info, std::string_view text) {
+  std::size_t longest = 2;
+  std::size_t run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(longest + 1, '`');
+  return cat(fence, info, "\n", text, text.ends_with('\n') ? "" : "\n", fence, "\n");
+}
+
+std::string as_quote(std::string_view text) {
+  std::string out = "> ";
+  for (const char c : trimmed(text)) {
+    out += c;
+    if (c == '\n') {
+      out += "> ";
+    }
+  }
+  return out + "\n";
+}
+
+struct BlockText {
+  Detail detail;
+
+  std::string operator()(const TextBlock& block) const {
+    return cat(terminal_text(block.text), block.text.ends_with('\n') ? "" : "\n");
+  }
+  std::string operator()(const ThinkingBlock& block) const {
+    return as_quote(shortened(terminal_text(cat("(thinking) ", block.text)), detail));
+  }
+  std::string operator()(const ToolUseBlock& block) const {
+    return cat("tool call `", terminal_line(block.name), "` (", terminal_line(block.id), ")\n",
+               fenced("json", shortened(terminal_text(block.input.text()), detail)));
+  }
+  std::string operator()(const ToolResultBlock& block) const {
+    return cat(block.is_error ? "tool error (" : "tool result (", terminal_line(block.tool_use_id),
+               ")\n", fenced("", shortened(terminal_text(block.text), detail)));
+  }
+  std::string operator()(const ImageBlock& block) const {
+    const bool inline_data = block.url.starts_with("data:");
+    return cat(model::is_pdf(block) ? "(document, " : "(image, ", terminal_line(block.media_type),
+               block.url.empty() || inline_data ? "" : ", ",
+               inline_data ? "" : terminal_line(block.url), ")\n");
+  }
+  std::string operator()(const UnknownBlock& block) const {
+    return cat("(a block of type ", terminal_line(block.type), ")\n",
+               fenced("json", shortened(terminal_text(block.json.text()), detail)));
+  }
+};
+
+std::string row(std::string_view name, std::string_view value) {
+  return value.empty() ? "" : cat("- ", name, ": ", terminal_line(value), "\n");
+}
+
+}  // namespace
+
+std::string transcript_head(const Session& session) {
+  const SessionInfo& info = session.info;
+  std::string out =
+      cat("# ", info.title.empty() ? "(no title)" : terminal_line(info.title), "\n\n");
+  out += row("id", info.id.str());
+  out += row("state", state_text(info));
+  out += row("mode", info.mode);
+  out += row("model", info.model.empty() ? info.provider : cat(info.provider, ", ", info.model));
+  out += row("folder", info.working_dir);
+  out += row("begun", is_known(info.created_at) ? format_time(info.created_at) : "unknown");
+  if (info.forked_from) {
+    out += row("forked from",
+               cat(info.forked_from->session.str(), " at ", info.forked_from->at.value));
+  }
+  if (!session.system_prompt.empty()) {
+    out += cat("\n## system\n\n", terminal_text(session.system_prompt), "\n");
+  }
+  return out;
+}
+
+std::string transcript_prompts(const std::vector<std::string>& newest_first) {
+  std::string out = newest_first.empty() ? "" : "\n## prompts, newest first\n";
+  for (const std::string& prompt : newest_first) {
+    out += cat("\n", as_quote(terminal_text(prompt)));
+  }
+  return out;
+}
+
+std::string transcript_message(const Message& message, Detail detail) {
+  std::string out = cat("\n## ", message.seq.value, " ", terminal_line(message.role));
+  if (is_known(message.created_at)) {
+    out += cat(" · ", format_time(message.created_at));
+  }
+  if (!message.model.empty()) {
+    out += cat(" · ", terminal_line(message.model));
+  }
+  if (message.state == MessageState::incomplete) {
+    out += " · incomplete";
+  }
+  out += "\n";
+  for (const Block& block : message.blocks) {
+    out += cat("\n", std::visit(BlockText{detail}, block));
+  }
+  return out;
+}
+
+}  // namespace reprise::cli

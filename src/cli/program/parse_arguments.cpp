@@ -1,0 +1,234 @@
+// The only file that includes CLI11, which is slow to compile. Its exceptions end here.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <variant>
+#include <vector>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "cli/program/arguments.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+namespace {
+
+template <class Number>
+bool parse_number(const std::string& text, std::optional<Number>& out) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stopped != end) {
+    return false;
+  }
+  out = number;
+  return true;
+}
+
+struct Assign {
+  const std::vector<std::string>& values;
+
+  bool operator()(bool* target) const {
+    *target = true;
+    return true;
+  }
+  bool operator()(std::string* target) const {
+    *target = values.empty() ? "" : values.back();
+    return true;
+  }
+  bool operator()(std::optional<std::string>* target) const {
+    *target = values.empty() ? std::string() : values.back();
+    return true;
+  }
+  bool operator()(std::optional<std::int64_t>* target) const {
+    return parse_number(values.back(), *target);
+  }
+  bool operator()(std::optional<double>* target) const {
+    return parse_number(values.back(), *target);
+  }
+  bool operator()(std::vector<std::string>* target) const {
+    *target = values;
+    return true;
+  }
+};
+
+bool takes_many(const Target& target) {
+  return std::holds_alternative<std::vector<std::string>*>(target);
+}
+
+std::string join(const std::vector<std::string_view>& words) {
+  std::string out;
+  for (const std::string_view word : words) {
+    out += out.empty() ? "" : ", ";
+    out += word;
+  }
+  return out;
+}
+
+// The first fault a value had; CLI11's own words for it are not shown.
+struct Fault {
+  std::string message;
+};
+
+bool accept(Fault& fault, std::string_view name, const Target& target,
+            const std::vector<std::string_view>& choices, const std::vector<std::string>& values) {
+  for (const std::string& value : values) {
+    if (!choices.empty() && !value.empty() && std::ranges::find(choices, value) == choices.end()) {
+      fault.message = cat(name, " must be one of ", join(choices), ", not '", value, "'");
+      return false;
+    }
+  }
+  if (!std::visit(Assign{values}, target)) {
+    fault.message = cat(name, " needs a number, not '", values.empty() ? "" : values.back(), "'");
+    return false;
+  }
+  return true;
+}
+
+std::string_view longest_name(std::string_view names) {
+  return names.substr(names.rfind(',') == std::string_view::npos ? 0 : names.rfind(',') + 1);
+}
+
+void add_option(CLI::App& app, const OptionSpec& spec, Fault& fault) {
+  if (std::holds_alternative<bool*>(spec.target)) {
+    app.add_flag(std::string(spec.names), *std::get<bool*>(spec.target));
+    return;
+  }
+  const auto callback = [&spec, &fault](const CLI::results_t& values) {
+    return accept(fault, longest_name(spec.names), spec.target, spec.choices, values);
+  };
+  app.add_option(std::string(spec.names), callback)
+      ->expected(spec.value_optional ? 0 : 1, 1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(takes_many(spec.target) ? CLI::MultiOptionPolicy::TakeAll
+                                                    : CLI::MultiOptionPolicy::TakeLast);
+}
+
+void add_argument(CLI::App& app, const ArgumentSpec& spec, Fault& fault) {
+  const auto callback = [&spec, &fault](const CLI::results_t& values) {
+    return accept(fault, spec.name, spec.target, spec.choices, values);
+  };
+  auto* const option = app.add_option(std::string(spec.name), callback);
+  option->required(spec.required);
+  if (takes_many(spec.target)) {
+    option->expected(spec.required ? 1 : 0, CLI::detail::expected_max_vector_size);
+    option->allow_extra_args();
+  }
+}
+
+std::vector<std::string_view> flag_names(const ArgumentTable& a, const ArgumentTable& b) {
+  std::vector<std::string_view> names;
+  for (const ArgumentTable* table : {&a, &b}) {
+    for (const OptionSpec& option : table->options) {
+      std::string_view rest = option.names;
+      while (!rest.empty()) {
+        const std::size_t comma = std::min(rest.find(','), rest.size());
+        names.push_back(rest.substr(0, comma));
+        rest.remove_prefix(std::min(comma + 1, rest.size()));
+      }
+    }
+  }
+  return names;
+}
+
+// The words nobody took. "--" is handed back by CLI11 though it has had its effect.
+std::vector<std::string> left_over(const CLI::App& app) {
+  std::vector<std::string> words = app.remaining();
+  std::erase(words, "--");
+  return words;
+}
+
+std::string unknown_word(const std::vector<std::string>& words,
+                         const std::vector<std::string_view>& known) {
+  const auto flag = std::ranges::find_if(
+      words, [](const std::string& word) { return word.starts_with('-') && word != "-"; });
+  if (flag == words.end()) {
+    return cat("one word too many: '", words.front(), "'");
+  }
+  const std::string name = flag->substr(0, flag->find('='));
+  const std::string_view meant = nearest(name, known);
+  return meant.empty() ? cat("unknown flag ", name)
+                       : cat("unknown flag ", name, "; did you mean ", meant, "?");
+}
+
+// CLI11 would take "--all=yes" for a switch that is set.
+Result<> check_switches(const ArgumentTable& a, const ArgumentTable& b,
+                        const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == "--") {
+      break;
+    }
+    const std::string_view name = std::string_view(word).substr(0, word.find('='));
+    for (const ArgumentTable* table : {&a, &b}) {
+      for (const OptionSpec& option : table->options) {
+        if (option.value.empty() && name.size() < word.size() && name.starts_with("--") &&
+            longest_name(option.names) == name) {
+          return fail(Code::invalid_argument, cat(name, " takes no value"));
+        }
+      }
+    }
+  }
+  return {};
+}
+
+std::string missing_value(const ArgumentTable& a, const ArgumentTable& b,
+                          std::string_view third_party) {
+  for (const ArgumentTable* table : {&a, &b}) {
+    for (const OptionSpec& option : table->options) {
+      const std::string_view name = longest_name(option.names);
+      if (third_party.starts_with(name)) {
+        return option.value.empty() ? cat(name, " takes no value")
+                                    : cat(name, " needs a value: ", name, " ", option.value);
+      }
+    }
+  }
+  return "a flag lacks its value";
+}
+
+}  // namespace
+
+Result<> parse_arguments(const ArgumentTable& globals, const ArgumentTable& command,
+                         const std::vector<std::string>& words) {
+  REPRISE_TRY(check_switches(globals, command, words));
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  Fault fault;
+  for (const ArgumentTable* table : {&globals, &command}) {
+    for (const OptionSpec& spec : table->options) {
+      add_option(app, spec, fault);
+    }
+    for (const ArgumentSpec& spec : table->arguments) {
+      add_argument(app, spec, fault);
+    }
+  }
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::RequiredError&) {
+    for (const ArgumentSpec& spec : command.arguments) {
+      if (spec.required && app.get_option(std::string(spec.name))->count() == 0) {
+        return fail(Code::invalid_argument, cat(spec.name, " is missing"));
+      }
+    }
+    return fail(Code::invalid_argument, "an argument is missing");
+  } catch (const CLI::ArgumentMismatch& error) {
+    return fail(Code::invalid_argument, missing_value(globals, command, error.what()));
+  } catch (const CLI::Error& error) {
+    return fail(Code::invalid_argument, fault.message.empty()
+                                            ? missing_value(globals, command, error.what())
+                                            : fault.message);
+  }
+  if (const auto words_left = left_over(app); !words_left.empty()) {
+    return fail(Code::invalid_argument, unknown_word(words_left, flag_names(globals, command)));
+  }
+  return {};
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,34 @@
+#include "cli/program/process_environment.h"
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace reprise::cli {
+
+ProcessEnvironment ProcessEnvironment::read(const char* const* variables) {
+  std::map<std::string, std::string, std::less<>> out;
+  for (; variables != nullptr && *variables != nullptr; ++variables) {
+    const std::string_view pair = *variables;
+    const std::size_t equals = pair.find('=');
+    if (equals != std::string_view::npos) {
+      // The first of two wins, as with getenv(3).
+      out.emplace(pair.substr(0, equals), pair.substr(equals + 1));
+    }
+  }
+  return ProcessEnvironment(std::move(out));
+}
+
+std::optional<std::string> ProcessEnvironment::find(std::string_view name) const {
+  const auto found = variables_.find(name);
+  if (found == variables_.end() || found->second.empty()) {
+    return std::nullopt;
+  }
+  return found->second;
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,111 @@
+#include "cli/program/program.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/output/output.h"
+#include "cli/program/arguments.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/program/help_text.h"
+#include "cli/program/process_environment.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+namespace {
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+// `reprise` alone is `reprise chat`, and `reprise --resume` is `reprise resume`.
+void complete_command(CommandLine& line) {
+  if (line.command.empty()) {
+    const auto resume = std::ranges::find(line.words, "--resume");
+    line.command = resume == line.words.end() ? "chat" : "resume";
+    if (resume != line.words.end()) {
+      line.words.erase(resume);
+    }
+  }
+}
+
+Exit unknown_command(Context& context, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const CommandEntry& entry : all_commands()) {
+    if (!entry.hidden) {
+      names.push_back(entry.name);
+    }
+  }
+  const std::string_view meant = nearest(name, names);
+  return context.wrong_usage(cat("unknown command '", name, "'",
+                                 meant.empty() ? "" : "; did you mean ", meant,
+                                 meant.empty() ? "" : "?"));
+}
+
+Exit run_command(Context& context, const CommandEntry& entry, const ArgumentTable& global_table,
+                 const std::vector<std::string>& words) {
+  const std::unique_ptr<Command> command = entry.make();
+  const ArgumentTable table = command->arguments();
+  if (contains(words, "--help") || contains(words, "-h")) {
+    context.out().write(command_help(entry, table));
+    return Exit::done;
+  }
+  if (const auto parsed = parse_arguments(global_table, table, words); !parsed) {
+    return context.wrong_usage(parsed.error().message);
+  }
+  const Result<Exit> outcome = command->run(context);
+  if (!outcome) {
+    context.report(outcome.error());
+    return exit_for(outcome.error().code);
+  }
+  return *outcome;
+}
+
+Exit dispatch(Context& context, const ArgumentTable& global_table, CommandLine line) {
+  if (line.command.empty() && contains(line.words, "--version")) {
+    context.out().write(version_line());
+    return Exit::done;
+  }
+  if (line.command.empty() && (contains(line.words, "--help") || contains(line.words, "-h"))) {
+    context.out().write(program_help(all_commands()));
+    return Exit::done;
+  }
+  complete_command(line);
+  const CommandEntry* const entry = find_command(line.command);
+  if (entry == nullptr) {
+    return unknown_command(context, line.command);
+  }
+  return run_command(context, *entry, global_table, line.words);
+}
+
+}  // namespace
+
+Exit run_program(const std::vector<std::string>& words, const ProcessEnvironment& environment,
+                 Output& out, Output& err) {
+  Globals globals;
+  const ArgumentTable global_table = global_arguments(globals);
+  CommandLine line = split_command_line(global_table, words);
+  // So that an error of the command line itself is JSON too.
+  globals.json = contains(line.words, "--json");
+  Context context(globals, environment, out, err);
+  Exit exit = dispatch(context, global_table, std::move(line));
+  if (const auto written = out.flush(); !written && exit == Exit::done) {
+    exit = Exit::failed;
+    if (!out.reader_is_gone()) {
+      context.report(written.error());
+    }
+  }
+  // There is nobody left to tell when standard error fails.
+  (void)err.flush();
+  return exit;
+}
+
+}  // namespace reprise::cli

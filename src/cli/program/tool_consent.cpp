@@ -1,0 +1,51 @@
+#include "cli/program/tool_consent.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "cli/program/context.h"
+#include "reprise/message.h"
+#include "reprise/tool.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::array<std::string_view, 3> kOnlyRead = {"list_dir", "read_file", "recall"};
+
+}  // namespace
+
+bool only_reads(std::string_view tool) {
+  return std::ranges::find(kOnlyRead, tool) != kOnlyRead.end();
+}
+
+Approver ask_for_consent(Context& context) {
+  // Shared by the copies of the function: what "always" was said to.
+  auto always = std::make_shared<std::set<std::string, std::less<>>>();
+  return [&context, always](const ToolUseBlock& call) {
+    if (only_reads(call.name) || context.globals().yes || always->contains(call.name)) {
+      return Approval::allow;
+    }
+    if (!context.can_ask()) {
+      context.warn(cat("tool ", call.name, " was not allowed: nobody to ask, and no --yes"));
+      return Approval::deny;
+    }
+    switch (context.ask_choice(cat("run ", call.name, " ", call.input.text(), "?"))) {
+      case Choice::always:
+        always->insert(call.name);
+        return Approval::allow;
+      case Choice::yes:
+        return Approval::allow;
+      case Choice::no:
+        return Approval::deny;
+    }
+    return Approval::deny;
+  };
+}
+
+}  // namespace reprise::cli

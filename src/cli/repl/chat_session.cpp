@@ -1,0 +1,309 @@
+#include "cli/repl/chat_session.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/closing_title.h"
+#include "cli/fork_session.h"
+#include "cli/output/session_json.h"
+#include "cli/output/todo_lines.h"
+#include "cli/past.h"
+#include "cli/program/context.h"
+#include "cli/program/time_limit.h"
+#include "cli/repl/slash.h"
+#include "cli/session_setup.h"
+#include "cli/settings/run_flags.h"
+#include "cli/settings/settings.h"
+#include "model/known_time.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/tool.h"
+#include "reprise/types.h"
+
+namespace reprise::cli {
+
+namespace {
+
+std::string todo_list(const std::vector<Todo>& todos) {
+  return todos.empty() ? "no todos\n" : todo_lines(todos);
+}
+
+Result<> change(std::vector<Todo>& todos, const TodoRequest& request) {
+  if (request.what == TodoRequest::What::add) {
+    todos.emplace_back().content = terminal_line(request.text);
+    return {};
+  }
+  if (request.index >= todos.size()) {
+    return fail(Code::not_found,
+                cat("there is no todo ", request.index + 1, "; there are ", todos.size()));
+  }
+  todos[request.index].status = request.status;
+  return {};
+}
+
+}  // namespace
+
+ChatSession::ChatSession(Context& context, RunFlags flags, Approver approver,
+                         std::unique_ptr<Talk> talk)
+    : context_(context),
+      flags_(std::move(flags)),
+      approver_(std::move(approver)),
+      talk_(std::move(talk)),
+      fresh_(!talk_->resumed) {
+  if (fresh_) {
+    // A new session has its mode's prompt already.
+    flags_.mode.reset();
+  }
+}
+
+Session ChatSession::now() {
+  if (talk_->store != nullptr) {
+    if (auto found = talk_->store->find(id()).value_or(std::nullopt); found) {
+      return *std::move(found);
+    }
+  }
+  return talk_->conversation->session();
+}
+
+bool ChatSession::is_kept() {
+  return talk_->store != nullptr &&
+         (talk_->store->holds().words || !talk_->conversation->session().response_chain.empty());
+}
+
+bool ChatSession::discard_if_empty() {
+  if (!fresh_ || talk_->store == nullptr) {
+    return false;
+  }
+  Trash* const trash = talk_->store->offers().trash;
+  const Session session = now();
+  if (trash == nullptr || session.info.head.value > 0 || !session.response_chain.empty() ||
+      !session.info.title.empty()) {
+    return false;
+  }
+  if (Todos* const list = talk_->store->offers().todos; list != nullptr) {
+    const auto todos = list->todos(id());
+    if (!todos || !todos->empty()) {
+      return false;
+    }
+  }
+  return trash->trash(id(), context_.clock().now()) && trash->purge(id());
+}
+
+Result<> ChatSession::set_closing_title(const Exchange& said, bool interrupted,
+                                        std::stop_token stop) {
+  Store& store = *talk_->store;
+  const Session session = now();
+  const auto first = store.holds().words ? first_exchange(store, id()) : Result<Exchange>(said);
+  if (!first) {
+    context_.warn(cat("no title: ", first.error().message));
+    return {};
+  }
+  ClosingTitle facts{.title = session.info.title,
+                     .first_prompt = first->question,
+                     .answered = !first->answer.empty(),
+                     .interrupted = interrupted};
+  if (talk_->provider->name() != "echo") {
+    facts.ask = [&] {
+      context_.note("asking for a title");
+      const TimeLimit limit(kTitleWaitMax, std::move(stop));
+      return ask_for_title(*talk_->provider, model(), first->question, first->answer,
+                           limit.token());
+    };
+  }
+  if (const auto title = closing_title(facts)) {
+    if (auto stored = store.update(id(), {.title = title}); !stored) {
+      return fail_with_context("the title is not saved", std::move(stored).error());
+    }
+  }
+  return {};
+}
+
+Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {
+  switch (slash.verb) {
+    case SlashVerb::title:
+      return set_title(slash.text);
+    case SlashVerb::model:
+      return set_model(slash.text, std::move(stop));
+    case SlashVerb::system:
+      return set_system(slash.text, std::move(stop));
+    case SlashVerb::fork:
+      return fork(slash, std::move(stop));
+    case SlashVerb::rewind:
+      return rewind(slash, std::move(stop));
+    case SlashVerb::todo:
+      return todo(slash.text);
+    case SlashVerb::session:
+      return describe();
+    case SlashVerb::save:
+      return save(slash.text);
+    case SlashVerb::help:
+      return slash_help();
+    case SlashVerb::resume:
+    case SlashVerb::retry:
+    case SlashVerb::go_on:
+    case SlashVerb::quit:
+      break;  // turns, other sessions and the end are the loop's
+  }
+  return std::string();
+}
+
+Result<Store*> ChatSession::kept(std::string_view what) {
+  if (talk_->store == nullptr) {
+    return fail(Code::unsupported, cat("this conversation is not saved, so it cannot ", what));
+  }
+  if (!is_kept()) {
+    return fail(
+        Code::unsupported,
+        cat("this store keeps a conversation from its first answer on; until then it cannot ",
+            what));
+  }
+  return talk_->store;
+}
+
+Result<std::string> ChatSession::set_title(const std::string& text) {
+  if (text.empty()) {
+    const std::string title = terminal_line(now().info.title);
+    return cat(title.empty() ? "Untitled" : title, "\n");
+  }
+  REPRISE_ASSIGN(Store* const store, kept("have a title"));
+  const std::string title(trimmed(terminal_line(text)));
+  REPRISE_TRY(store->update(id(), {.title = title}));
+  context_.remark(cat("the title is '", title, "'"));
+  return std::string();
+}
+
+Result<std::string> ChatSession::set_model(const std::string& text, std::stop_token stop) {
+  if (text.empty()) {
+    return cat(terminal_line(model()), " (", talk_->provider->name(), ")\n");
+  }
+  REPRISE_ASSIGN(Store* const store, kept("change its model"));
+  const RunFlags before = flags_;
+  flags_.model = terminal_line(text);
+  flags_.dev = false;
+  if (auto built = rebuild(id(), std::move(stop)); !built) {
+    flags_ = before;
+    return std::unexpected(std::move(built).error());
+  }
+  REPRISE_TRY(store->update(id(), {.model = flags_.model}));
+  context_.remark(cat("from here on with ", *flags_.model));
+  return std::string();
+}
+
+Result<std::string> ChatSession::set_system(const std::string& text, std::stop_token stop) {
+  if (text.empty()) {
+    const std::string prompt = flags_.system.value_or(now().system_prompt);
+    return prompt.empty() ? "no system prompt\n" : cat(terminal_text(prompt), "\n");
+  }
+  REPRISE_ASSIGN(Store* const store, kept("change its system prompt"));
+  REPRISE_TRY(store->update(id(), {.system_prompt = text == "-" ? "" : text}));
+  flags_.system.reset();
+  flags_.mode.reset();
+  REPRISE_TRY(rebuild(id(), std::move(stop)));
+  context_.remark(text == "-" ? "the system prompt is gone" : "the system prompt is set");
+  return std::string();
+}
+
+Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) {
+  REPRISE_ASSIGN(Store* const store, kept("be forked"));
+  ForkRequest request{.parent = id(), .at = std::nullopt, .title = std::nullopt};
+  if (slash.number) {
+    request.at = Seq{*slash.number};
+  }
+  // The one that stays behind is found again by its first words, and the copy is named after it.
+  if (now().info.title.empty()) {
+    REPRISE_ASSIGN(const Exchange first, first_exchange(*store, id()));
+    REPRISE_TRY(store->update(id(), {.title = title_from_prompt(first.question)}));
+  }
+  REPRISE_ASSIGN(const SessionId child, fork_session(context_, *store, request));
+  REPRISE_TRY(rebuild(child, std::move(stop)));
+  fresh_ = false;
+  context_.remark(cat("from here on in the copy ", short_id_text(child), "; the other one stays"));
+  return std::string();
+}
+
+Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop) {
+  REPRISE_ASSIGN(Store* const store, kept("be rewound"));
+  Rewriting* const rewriting = store->offers().rewriting;
+  if (rewriting == nullptr) {
+    return fail(Code::unsupported, "this store cannot take turns back; /fork goes on beside them");
+  }
+  const std::int64_t turns = slash.number.value_or(1);
+  REPRISE_ASSIGN(const Session session, get(*store, id()));
+  REPRISE_ASSIGN(const Seq from, turn_start(*store, id(), turns));
+  REPRISE_TRY(rewriting->replace_suffix(id(), from, {}, {.expected_head = session.info.head}));
+  REPRISE_TRY(rebuild(id(), std::move(stop)));
+  context_.remark(cat("took back ", turns, turns == 1 ? " turn" : " turns", ": ",
+                      session.info.head.value - from.value, " messages"));
+  return std::string();
+}
+
+Result<std::string> ChatSession::todo(const std::string& text) {
+  REPRISE_ASSIGN(const TodoRequest request, parse_todo_request(text));
+  REPRISE_ASSIGN(Store* const store, kept("keep todos"));
+  Todos* const list = store->offers().todos;
+  if (list == nullptr) {
+    return fail(Code::unsupported, "this store cannot keep todos");
+  }
+  if (request.what == TodoRequest::What::list) {
+    REPRISE_ASSIGN(const std::vector<Todo> todos, list->todos(id()));
+    return todo_list(todos);
+  }
+  REPRISE_ASSIGN(
+      const std::vector<Todo> todos,
+      list->edit_todos(id(), [&request](std::vector<Todo>& all) { return change(all, request); }));
+  return todo_list(todos);
+}
+
+Result<std::string> ChatSession::describe() {
+  const Session session = now();
+  const SessionInfo& info = session.info;
+  const auto line = [](std::string_view name, std::string_view value) {
+    return value.empty() ? "" : cat(name, terminal_line(value), "\n");
+  };
+  REPRISE_ASSIGN(const Settings* settings, context_.settings());
+  const std::string url = talk_->store == nullptr ? "not saved" : context_.store_url(*settings);
+  return cat(
+      line("id        ", info.id.str()), line("short id  ", short_id_text(info.id)),
+      line("title     ", info.title), line("mode      ", info.mode),
+      line("provider  ", talk_->provider->name()), line("model     ", model()),
+      line("folder    ", info.working_dir), line("store     ", url),
+      line("messages  ", std::to_string(info.head.value)),
+      line("tokens    ",
+           cat(session.usage.input.value, " in, ", session.usage.output.value, " out")),
+      line("created   ", is_known(info.created_at) ? format_time(info.created_at) : "unknown"));
+}
+
+Result<std::string> ChatSession::save(const std::string& file) {
+  REPRISE_ASSIGN(Store* const store, kept("be written to a file"));
+  REPRISE_ASSIGN(const Session session, get(*store, id()));
+  const std::filesystem::path path = context_.path_named(file);
+  REPRISE_TRY(write_transcript(*store, session, path));
+  context_.remark(cat("wrote ", path.string()));
+  return std::string();
+}
+
+// Into another conversation, or none: after an error the one before goes on.
+Result<> ChatSession::rebuild(const SessionId& id, std::stop_token stop) {
+  TalkRequest request{.flags = flags_,
+                      .session = {.newest = false, .sel = id.str(), .mode_path = {}},
+                      .title = "",
+                      .approver = approver_,
+                      .stop = std::move(stop)};
+  REPRISE_ASSIGN(talk_, start_talk(context_, std::move(request)));
+  return {};
+}
+
+}  // namespace reprise::cli

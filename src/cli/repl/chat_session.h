@@ -1,0 +1,77 @@
+#pragma once
+
+// The session that somebody talks in, and what its slash commands do to it. After a command that
+// changes what the model is told (another model, another system prompt, another past) the
+// conversation is built anew from the store.
+
+#include <chrono>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "cli/past.h"
+#include "cli/program/context.h"
+#include "cli/repl/slash.h"
+#include "cli/session_setup.h"
+#include "cli/settings/run_flags.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/tool.h"
+
+namespace reprise::cli {
+
+inline constexpr std::chrono::seconds kTitleWaitMax{10};
+
+class ChatSession {
+ public:
+  // `flags` and `approver` as the run was started with; `talk` as start_talk() made it from them.
+  ChatSession(Context& context, RunFlags flags, Approver approver, std::unique_ptr<Talk> talk);
+
+  Context& context() { return context_; }
+  Conversation& talk() { return *talk_->conversation; }
+  Provider& provider() { return *talk_->provider; }
+  // Null when the conversation is not saved.
+  Store* store() { return talk_->store; }
+  // It was there before this run.
+  bool resumed() const { return !fresh_; }
+  const SessionId& id() const { return talk_->conversation->session().info.id; }
+  // The model that answers now.
+  const std::string& model() const { return talk_->model; }
+  // Whether the store has it: one without words keeps a session from its first answer on.
+  bool is_kept();
+  // Removes a session of this run in which nothing was ever said; true when it did.
+  bool discard_if_empty();
+  // The title it gets when the talk ends, if it needs one; asking a model for it takes at most
+  // kTitleWaitMax. `said` is what this run began with, for stores that keep no words. An error when
+  // the title could not be stored.
+  Result<> set_closing_title(const Exchange& said, bool interrupted, std::stop_token stop);
+  // As it is stored now; as it was begun when it is not stored.
+  Session now();
+
+  // What all slash commands do that are no turn and not the end. The text is data
+  // for the person, safe for a terminal; "" when there is nothing to show.
+  Result<std::string> run(const Slash& slash, std::stop_token stop);
+
+ private:
+  Result<Store*> kept(std::string_view what);
+  Result<std::string> set_title(const std::string& text);
+  Result<std::string> set_model(const std::string& text, std::stop_token stop);
+  Result<std::string> set_system(const std::string& text, std::stop_token stop);
+  Result<std::string> fork(const Slash& slash, std::stop_token stop);
+  Result<std::string> rewind(const Slash& slash, std::stop_token stop);
+  Result<std::string> todo(const std::string& text);
+  Result<std::string> describe();
+  Result<std::string> save(const std::string& file);
+  Result<> rebuild(const SessionId& id, std::stop_token stop);
+
+  Context& context_;
+  RunFlags flags_;
+  Approver approver_;
+  std::unique_ptr<Talk> talk_;
+  bool fresh_;  // created by this run
+};
+
+}  // namespace reprise::cli

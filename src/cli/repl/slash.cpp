@@ -1,0 +1,243 @@
+#include "cli/repl/slash.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+
+namespace reprise::cli {
+
+namespace {
+
+constexpr auto kSlashCommands = std::to_array<SlashCommand>({
+    {SlashVerb::help, SlashArgument::none, "/help", "", "this list"},
+    {SlashVerb::title, SlashArgument::text, "/title", "[TEXT]", "show or set the title"},
+    {SlashVerb::model, SlashArgument::text, "/model", "[NAME]",
+     "show the model, or go on with another one"},
+    {SlashVerb::system, SlashArgument::text, "/system", "[TEXT]",
+     "show or set the system prompt; '-' removes it"},
+    {SlashVerb::retry, SlashArgument::none, "/retry", "", "ask the last question again"},
+    {SlashVerb::go_on, SlashArgument::none, "/go-on", "", "continue an answer that was cut"},
+    {SlashVerb::rewind, SlashArgument::count, "/rewind", "[N]",
+     "take back the last N turns, one when N is not given"},
+    {SlashVerb::fork, SlashArgument::count, "/fork", "[SEQ]",
+     "go on in a copy of the messages before SEQ, or of all"},
+    {SlashVerb::todo, SlashArgument::text, "/todo", "[add|done|set]",
+     "show or change the list of things to do"},
+    {SlashVerb::session, SlashArgument::none, "/session", "", "what this session is",
+     Surface::line},
+    {SlashVerb::session, SlashArgument::text, "/session", "[new|list|switch|rename|save|close]",
+     "what this session is, or another one", Surface::screen},
+    {SlashVerb::resume, SlashArgument::text, "/resume", "[N|ID|list|delete T|clear]",
+     "list the stored sessions, or go on with one", Surface::screen},
+    {SlashVerb::save, SlashArgument::file, "/save", "FILE", "write the transcript to a new file"},
+    {SlashVerb::save, SlashArgument::file, "/export", "FILE", "the same"},
+    {SlashVerb::quit, SlashArgument::none, "/quit", "", "leave; everything is saved already"},
+});
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+}
+
+std::string_view first_word(std::string_view text) {
+  return text.substr(0, std::min(text.find_first_of(" \t\r\n"), text.size()));
+}
+
+// The command of that name, or the only one that begins so ("/q"), or null.
+const SlashCommand* find_slash_command(std::string_view name, Surface surface) {
+  const SlashCommand* found = nullptr;
+  for (const SlashCommand& command : kSlashCommands) {
+    if (command.only.value_or(surface) != surface) {
+      continue;
+    }
+    if (command.name == name) {
+      return &command;
+    }
+    if (name.size() > 1 && command.name.starts_with(name)) {
+      found = found == nullptr ? &command : nullptr;
+      if (found == nullptr) {
+        return nullptr;
+      }
+    }
+  }
+  return found;
+}
+
+Error unknown_command(std::string_view name, Surface surface) {
+  std::vector<std::string_view> names;
+  for (const SlashCommand& command : slash_commands(surface)) {
+    names.push_back(command.name);
+  }
+  const std::string_view meant = nearest(name, names);
+  return {Code::invalid_argument,
+          meant.empty()
+              ? cat("no command ", name, "; /help lists them, // begins a message with a slash")
+              : cat("no command ", name, "; did you mean ", meant, "?"),
+          0};
+}
+
+std::optional<std::int64_t> parse_count(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [stop, problem] = std::from_chars(text.begin(), text.end(), value);
+  if (problem != std::errc{} || stop != text.end() || value < 0) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+Result<Slash> with_argument(const SlashCommand& command, std::string_view argument) {
+  Slash slash{command.verb, std::string(argument), std::nullopt};
+  switch (command.argument) {
+    case SlashArgument::none:
+      if (!argument.empty()) {
+        return fail(Code::invalid_argument, cat(command.name, " takes nothing after it"));
+      }
+      break;
+    case SlashArgument::text:
+      break;
+    case SlashArgument::file:
+      if (argument.empty()) {
+        return fail(Code::invalid_argument,
+                    cat(command.name, " needs a file name: ", command.name, " talk.md"));
+      }
+      break;
+    case SlashArgument::count:
+      slash.number = parse_count(argument);
+      if (!argument.empty() && !slash.number) {
+        return fail(Code::invalid_argument,
+                    cat(command.name, " takes a whole number, not '", argument, "'"));
+      }
+      break;
+  }
+  return slash;
+}
+
+}  // namespace
+
+std::vector<SlashCommand> slash_commands(Surface surface) {
+  std::vector<SlashCommand> out;
+  std::ranges::copy_if(kSlashCommands, std::back_inserter(out), [surface](const auto& command) {
+    return command.only.value_or(surface) == surface;
+  });
+  return out;
+}
+
+bool is_slash(std::string_view input) {
+  const std::string_view word = first_word(trimmed(input));
+  return word.size() >= 2 && word[0] == '/' && std::ranges::all_of(word.substr(1), is_name_char);
+}
+
+Result<Slash> parse_slash(std::string_view input, Surface surface) {
+  const std::string_view whole = trimmed(input);
+  const std::string_view word = first_word(whole);
+  const SlashCommand* command = find_slash_command(ascii_lower(word), surface);
+  if (command == nullptr) {
+    return std::unexpected(unknown_command(ascii_lower(word), surface));
+  }
+  return with_argument(*command, trimmed(whole.substr(word.size())));
+}
+
+std::string_view message_of(std::string_view input) {
+  return input.starts_with("//") ? input.substr(1) : input;
+}
+
+std::string slash_help(Surface surface) {
+  const std::vector<SlashCommand> commands = slash_commands(surface);
+  std::size_t width = 0;
+  for (const SlashCommand& command : commands) {
+    width = std::max(width, command.name.size() + 1 + command.arguments.size());
+  }
+  std::string out;
+  for (const SlashCommand& command : commands) {
+    std::string usage = cat(command.name, " ", command.arguments);
+    usage.resize(width, ' ');
+    out += cat("  ", usage, "  ", command.help, "\n");
+  }
+  return out;
+}
+
+std::string slash_help_markdown(Surface surface) {
+  std::string out = "| command | does |\n|---|---|\n";
+  for (const SlashCommand& command : slash_commands(surface)) {
+    std::string arguments;
+    for (const char c : command.arguments) {
+      arguments += c == '|' ? "\\|" : std::string(1, c);
+    }
+    out += cat("| `", command.name, arguments.empty() ? "" : " ", arguments, "` | ", command.help,
+               " |\n");
+  }
+  return out;
+}
+
+Result<SessionRequest> parse_session_request(std::string_view text) {
+  using What = SessionRequest::What;
+  const std::string_view verb = first_word(text);
+  std::string_view rest = trimmed(text.substr(verb.size()));
+  SessionRequest out;
+  if (verb == "new") {
+    constexpr std::string_view kName = "--name";
+    if (const std::size_t at = rest.find(kName); at != std::string_view::npos) {
+      out.name = trimmed(rest.substr(at + kName.size()));
+      rest = trimmed(rest.substr(0, at));
+    }
+    out.what = What::open;
+  } else if (verb == "list" && rest.empty()) {
+    out.what = What::list;
+  } else if (verb == "switch" && !rest.empty()) {
+    out.what = What::go_to;
+  } else if (verb == "rename" && !rest.empty()) {
+    out.what = What::rename;
+  } else if (verb == "save") {
+    out.what = What::save;
+  } else if (verb == "close" && rest.empty()) {
+    out.what = What::close;
+  } else if (!verb.empty()) {
+    return fail(Code::invalid_argument,
+                "use /session, /session new [PATH] [--name NAME], list, switch N or NAME, "
+                "rename NAME, save [N], or close");
+  }
+  out.text = rest;
+  return out;
+}
+
+Result<TodoRequest> parse_todo_request(std::string_view text) {
+  using What = TodoRequest::What;
+  const std::string_view verb = first_word(text);
+  const std::string_view rest = trimmed(text.substr(verb.size()));
+  if (verb.empty() || (verb == "list" && rest.empty())) {
+    return TodoRequest{};
+  }
+  if (verb == "add" && !rest.empty()) {
+    return TodoRequest{.what = What::add, .text = std::string(rest)};
+  }
+  const std::string_view number = first_word(rest);
+  const std::string_view after = trimmed(rest.substr(number.size()));
+  std::optional<TodoStatus> status;
+  if (verb == "done" && after.empty()) {
+    status = TodoStatus::completed;
+  } else if (verb == "set") {
+    status = parse_todo_status(after);
+  }
+  const auto index = parse_count(number);
+  if (status && index && *index >= 1) {
+    return TodoRequest{
+        .what = What::set, .index = static_cast<std::size_t>(*index - 1), .status = *status};
+  }
+  return fail(Code::invalid_argument,
+              "use /todo, /todo add TEXT, /todo done N, or /todo set N with one of pending, "
+              "in_progress, completed");
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,227 @@
+#include "cli/settings/context_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/http.h"
+#include "base/text.h"
+#include "cli/settings/config.h"
+#include "cli/settings/provider_names.h"
+#include "cli/settings/settings.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "store/context/defaults.h"
+#include "store/context/members.h"
+
+namespace reprise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using store::context::Defaults;
+
+constexpr std::string_view kScheme = "context:";
+
+bool was_given(const Settings& settings, std::string_view key, std::string_view variable) {
+  const auto origin = settings.origin.find(key);
+  return origin != settings.origin.end() && origin->second == variable;
+}
+
+// Takes the file's values for the provider it names.
+class Taker {
+ public:
+  Taker(Settings& settings, const fs::path& file, const Defaults& defaults, std::string refusal)
+      : settings_(settings), file_(file), defaults_(defaults), refusal_(std::move(refusal)) {}
+
+  void take() {
+    if (settings_.provider != defaults_.provider) {
+      drop_models_of_another();
+    }
+    if (!was_given(settings_, "provider", "REPRISE_PROVIDER")) {
+      set(settings_.provider, std::optional(defaults_.provider), "provider");
+    }
+    ProviderSettings& own = settings_.providers[defaults_.provider];
+    const std::string prefix = cat("providers.", defaults_.provider, ".");
+    if (!was_given(settings_, "model", "REPRISE_MODEL")) {
+      set(own.model, defaults_.model, cat(prefix, "model"));
+    }
+    own.refusal = refusal_;
+    take_server(own, prefix);
+    set(settings_.system, defaults_.system, "system");
+    set(settings_.temperature, defaults_.temperature, "temperature");
+    set(settings_.max_tokens, defaults_.max_tokens, "max_tokens");
+    set(settings_.stream, std::optional(defaults_.stream), "stream_default");
+    if (!defaults_.save_path.empty()) {
+      set(settings_.save_path, std::optional(defaults_.save_path), "save_path_default");
+    }
+  }
+
+ private:
+  // A model without a provider beside it is that of the provider before.
+  void drop_models_of_another() {
+    for (TopSettings& top : settings_.tops) {
+      if (!top.provider && top.from != "REPRISE_MODEL") {
+        top.own.model.reset();
+        top.own.dev_model.reset();
+      }
+    }
+  }
+
+  // Without one it is the provider's own, whatever a config says. A key of the config still goes
+  // only to the server that it was set for.
+  void take_server(ProviderSettings& own, const std::string& prefix) {
+    own.base_url.reset();
+    for (TopSettings& top : settings_.tops) {
+      top.own.base_url.reset();
+    }
+    if (!refusal_.empty()) {
+      return;
+    }
+    if (!defaults_.base_url.empty()) {
+      set(own.base_url, std::optional(defaults_.base_url), cat(prefix, "base_url"));
+    }
+    if (!defaults_.env_key.empty()) {
+      own.key_command.reset();
+      own.key_url = defaults_.base_url;
+      set(own.env_key, std::optional(defaults_.env_key), cat(prefix, "env_key"));
+    }
+  }
+
+  // What the file does not say stays as it is.
+  template <class Value>
+  void set(std::optional<Value>& slot, const std::optional<Value>& value, std::string_view key) {
+    if (!value) {
+      return;
+    }
+    slot = value;
+    settings_.origin.insert_or_assign(std::string(key), file_.native());
+  }
+
+  Settings& settings_;
+  const fs::path& file_;
+  const Defaults& defaults_;
+  std::string refusal_;
+};
+
+// Where programs keep what they run and believe: .git, .hg, .ai, .github, .envrc and their like.
+bool is_hidden(const fs::path& part) {
+  return part.native().starts_with('.');
+}
+
+bool is_in_trusted_folder(const Settings& settings, const fs::path& file) {
+  const auto root = store::context::root_folder(file);
+  return root && is_trusted(*root, settings.trust);
+}
+
+// The provider's usual variable needs no word of the file: it is used for the provider's own server
+// anyway, and for another one only where the file may bind it to that.
+void take_usual_key(const Settings& settings, const fs::path& file, const NamedProvider& provider,
+                    Defaults& defaults) {
+  if (!defaults.env_key.empty() && defaults.env_key != provider.key_variable) {
+    return;
+  }
+  const bool binds = !defaults.base_url.empty() &&
+                     !http::is_same_server(defaults.base_url, provider.own_url) &&
+                     is_in_trusted_folder(settings, file);
+  defaults.env_key = binds ? provider.key_variable : "";
+}
+
+// A file that came with the project's code could send what is said, and any variable as a key, to
+// anybody. Who names the file means its server; only who trusts its folder means its key.
+std::string refusal(const Settings& settings, const ContextChoice& choice, const Defaults& defaults,
+                    const std::optional<NamedProvider>& provider) {
+  if (is_in_trusted_folder(settings, choice.file)) {
+    return "";
+  }
+  if (!defaults.env_key.empty()) {
+    return cat(choice.file.native(), " would have the variable ", defaults.env_key,
+               " sent as a key; to allow it, list its folder under trust in your config");
+  }
+  const std::string& url = defaults.base_url;
+  const bool is_own = provider && http::is_same_server(url, provider->own_url);
+  if (!choice.was_searched || url.empty() || is_own || http::is_local_url(url)) {
+    return "";
+  }
+  return cat(choice.file.native(), " would have this conversation sent to ", http::masked_url(url),
+             "; to allow it, name the file (--store context:FILE) or list its folder under trust "
+             "in your config");
+}
+
+}  // namespace
+
+std::string whole_store_url(std::string_view url) {
+  std::error_code none;
+  if (url.find(':') != std::string_view::npos || !fs::exists(fs::path(url), none)) {
+    return std::string(url);
+  }
+  auto recognised = recognise_store(fs::path(url));
+  return recognised && !recognised->empty() ? *std::move(recognised) : std::string(url);
+}
+
+Result<std::optional<ContextChoice>> choose_context_file(std::string_view url,
+                                                         const fs::path& folder) {
+  if (url == kScheme) {
+    REPRISE_ASSIGN(fs::path file, find_context_file(folder));
+    return ContextChoice{std::move(file), true};
+  }
+  if (url.starts_with(kScheme)) {
+    return ContextChoice{fs::path(url.substr(kScheme.size())), false};
+  }
+  return std::nullopt;
+}
+
+Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
+                            std::vector<std::string>& warnings) {
+  std::error_code error;
+  const fs::path file = fs::absolute(choice.file, error);
+  // What nobody has named came with the project: a link in it is not the person's.
+  if (choice.was_searched) {
+    REPRISE_TRY(refuse_links(file));
+  }
+  REPRISE_ASSIGN(const fs::path place, resolve_path(file));
+  REPRISE_ASSIGN(Defaults defaults, store::context::read_defaults(place));
+  settings.context_file = file;
+  const auto provider = find_provider(settings, defaults.provider);
+  if (provider) {
+    defaults.provider = provider->name;
+    take_usual_key(settings, file, *provider, defaults);
+  }
+  Taker(settings, file, defaults, refusal(settings, choice, defaults, provider)).take();
+  if (defaults.is_damaged && !defaults.faults.empty()) {
+    defaults.faults.front() +=
+        cat("; from here on the defaults hold: ", defaults.provider, " at its usual server");
+  }
+  std::ranges::move(defaults.faults, std::back_inserter(warnings));
+  return {};
+}
+
+Result<fs::path> answer_file(const Settings& settings) {
+  REPRISE_ASSIGN(const fs::path root, store::context::root_folder(settings.context_file));
+  const fs::path wanted = fs::path(settings.save_path.value_or(""));
+  fs::path file = (root / wanted).lexically_normal();
+  const fs::path inside = file.lexically_relative(root);
+  std::string why;
+  if (inside.empty() || inside == "." || *inside.begin() == "..") {
+    why = "it is outside of the project";
+  } else if (std::ranges::any_of(inside, is_hidden)) {
+    why = "no hidden file or folder is written into";
+  } else if (const auto straight = refuse_links(file); !straight) {
+    why = "there is a link in it";
+  }
+  if (!why.empty()) {
+    return fail(
+        Code::invalid_argument,
+        cat("the answer is not written to ", wanted.native(), ", which save_path_default of ",
+            settings.context_file.native(), " names: ", why, "; --save FILE writes anywhere"));
+  }
+  return file;
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,174 @@
+#include "cli/settings/provider_key.h"
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/http.h"
+#include "base/text.h"
+#include "cli/program/context.h"
+#include "cli/program/process_environment.h"
+#include "cli/settings/provider_names.h"
+#include "cli/settings/settings.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::size_t kKeyBytesMax = 16 << 10;
+
+// A key that is set, and whose it is.
+struct SetKey {
+  const ProviderSettings* settings;
+  std::string url;    // the server's; "" when neither a provider nor a server stands beside it
+  std::string where;  // "[providers.x]", or the file
+};
+
+bool has_key(const ProviderSettings& settings) {
+  return settings.env_key || settings.key_command;
+}
+
+// Those of one vendor share keys: openai-chat and openai-responses do.
+bool shares_keys(const NamedProvider& a, const NamedProvider& b) {
+  return a.kind->key_variable == b.kind->key_variable;
+}
+
+std::string server_of_key(const ProviderSettings& key, const NamedProvider& provider) {
+  return key.key_url.empty() ? provider.own_url : key.key_url;
+}
+
+// The section of the provider first, then the tops of the files, then all other sections.
+std::vector<SetKey> set_keys(const Settings& settings, const NamedProvider& provider) {
+  std::vector<SetKey> keys;
+  std::vector<SetKey> others;
+  for (const auto& [name, section] : settings.providers) {
+    const auto named = find_provider(settings, name);
+    if (has_key(section) && named && shares_keys(*named, provider)) {
+      auto& list = named->name == provider.name ? keys : others;
+      list.push_back({&section, server_of_key(section, *named), cat("[providers.", name, "]")});
+    }
+  }
+  for (const TopSettings& top : settings.tops | std::views::reverse) {
+    if (!has_key(top.own)) {
+      continue;
+    }
+    const auto named = top.provider ? find_provider(settings, *top.provider) : std::nullopt;
+    if (!top.provider) {
+      keys.push_back({&top.own, top.own.key_url, top.from});
+    } else if (named && shares_keys(*named, provider)) {
+      keys.push_back({&top.own, server_of_key(top.own, *named), top.from});
+    }
+  }
+  keys.insert(keys.end(), others.begin(), others.end());
+  return keys;
+}
+
+std::string description(const SetKey& set) {
+  const std::string name =
+      cat(set.settings->env_key ? "env_key" : "key_command", " of ", set.where);
+  return set.url.empty() ? cat(name, " belongs to nobody: set the provider or base_url beside it")
+                         : cat(name, " belongs to ", http::host_of(set.url));
+}
+
+// The provider's usual variable need not be set: a server may do without a key.
+Result<std::string> read_key(const Context& context, const ProviderSettings& settings,
+                             const NamedProvider& provider) {
+  if (!settings.env_key) {
+    return run_key_command(settings.key_command.value_or(""));
+  }
+  if (auto key = context.environment().find(*settings.env_key)) {
+    return *std::move(key);
+  }
+  if (settings.env_key == provider.key_variable) {
+    return "";
+  }
+  return fail(Code::unauthorized,
+              cat("no key: the variable ", *settings.env_key, " named by env_key is not set"));
+}
+
+struct Variable {
+  std::string name;
+  std::string url;  // the server's whose key it holds
+};
+
+std::vector<Variable> key_variables(const Context& context, const NamedProvider& provider,
+                                    const std::string& url) {
+  std::vector<Variable> out;
+  if (!provider.is_kind()) {
+    out.push_back({provider.key_variable, provider.own_url});
+  }
+  if (const auto known = find_provider_at(*provider.kind, url)) {
+    out.push_back({known->key_variable, known->own_url});
+  }
+  const std::string base(provider.kind->url_variable);
+  out.push_back(
+      {std::string(provider.kind->key_variable),
+       context.environment().find(base).value_or(std::string(provider.kind->default_url))});
+  return out;
+}
+
+}  // namespace
+
+Result<FoundKey> find_key(const Context& context, const Settings& settings,
+                          const NamedProvider& provider, const std::string& url) {
+  FoundKey found;
+  const auto note = [&found](std::string text) {
+    found.elsewhere += cat(found.elsewhere.empty() ? "" : ", ", text);
+  };
+  for (const SetKey& set : set_keys(settings, provider)) {
+    if (http::is_same_server(set.url, url)) {
+      REPRISE_ASSIGN(found.key, read_key(context, *set.settings, provider));
+      return found;
+    }
+    note(description(set));
+  }
+  for (const Variable& variable : key_variables(context, provider, url)) {
+    auto key = variable.name.empty() ? std::nullopt : context.environment().find(variable.name);
+    if (!key) {
+      continue;
+    }
+    if (http::is_same_server(variable.url, url)) {
+      found.key = *std::move(key);
+      return found;
+    }
+    note(cat(variable.name, " belongs to ", http::host_of(variable.url)));
+  }
+  return found;
+}
+
+bool is_safe_for_secrets(std::string_view url) {
+  return !ascii_lower(url).starts_with("http://") || http::is_local_url(http::server_of(url));
+}
+
+Result<std::string> run_key_command(const std::string& command, std::string_view setting) {
+  // NOLINTNEXTLINE(cert-env33-c): running the person's own command is what key_command is for.
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "re"),
+                                                   [](FILE* file) { return ::pclose(file); });
+  if (pipe == nullptr) {
+    return fail(Code::io, cat("cannot start ", setting), errno);
+  }
+  std::string out;
+  std::array<char, 4096> piece{};
+  while (out.size() <= kKeyBytesMax) {
+    const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe.get());
+    if (count == 0) {
+      break;
+    }
+    out.append(piece.data(), count);
+  }
+  std::string key(trimmed(out));
+  if (key.empty() || key.size() > kKeyBytesMax || key.find('\n') != std::string::npos) {
+    return fail(Code::unauthorized, cat(setting, " printed no key; it must print one line"));
+  }
+  return key;
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,101 @@
+#include "cli/settings/provider_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/http.h"
+#include "base/text.h"
+#include "cli/program/context.h"
+#include "cli/settings/provider_choice.h"
+#include "cli/settings/provider_server.h"
+#include "cli/settings/run_flags.h"
+#include "reprise/error.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kLocalServerTimeout{300};
+constexpr std::chrono::milliseconds kServerModelsTimeout{3'000};
+
+}  // namespace
+
+bool is_own_server(const ProviderKind& known, std::string_view base_url) {
+  return base_url.empty() ||
+         ascii_lower(http::host_of(base_url)) == http::host_of(known.default_url);
+}
+
+std::string default_model(const ProviderKind& known, bool dev, std::string_view base_url,
+                          const std::vector<ModelInfo>& offered) {
+  std::string usual(dev ? known.dev_model : known.default_model);
+  const bool there = std::ranges::find(offered, usual, &ModelInfo::id) != offered.end();
+  if (!there && !offered.empty() && !is_own_server(known, base_url)) {
+    return offered.front().id;
+  }
+  return usual;
+}
+
+Result<std::string> model_of_server(Context& context, const ProviderKind& known,
+                                    const RunFlags& flags, const ProviderChoice& choice) {
+  const std::string& url = choice.options.base_url;
+  const bool dev = flags.dev;
+  if (is_own_server(known, url)) {
+    return default_model(known, dev, url, {});
+  }
+  if (flags.sends_nothing) {
+    context.remark(cat("no model is named: ", http::host_of(url), " would be asked for one"));
+    return default_model(known, dev, url, {});
+  }
+  REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
+  const auto offered = provider->models(kServerModelsTimeout, std::stop_token());
+  if (!offered || offered->empty()) {  // whoever cannot be reached says so to the request
+    std::string usual = default_model(known, dev, url, {});
+    context.remark(cat("no model is named, and ", http::host_of(url), " lists none: trying ", usual,
+                       "; --model names another"));
+    return usual;
+  }
+  std::string model = default_model(known, dev, url, *offered);
+  if (model != default_model(known, dev, url, {})) {
+    context.remark(cat("using ", model,
+                       offered->size() == 1
+                           ? std::string(", the only model of ")
+                           : cat(", the first of ", offered->size(), " models of "),
+                       http::host_of(url), "; --model names another"));
+  }
+  return model;
+}
+
+Result<ProviderChoice> local_server(const ChoiceSources& from) {
+  const std::string wanted =
+      from.flags.model.value_or(from.session == nullptr ? "" : from.session->info.model);
+  const std::vector<LocalServer> servers = find_local_servers(kLocalServerTimeout);
+  const auto has_wanted = [&](const LocalServer& server) {
+    return std::ranges::find(server.models, wanted) != server.models.end();
+  };
+  auto usable = std::ranges::find_if(servers, has_wanted);
+  if (usable == servers.end()) {
+    usable = std::ranges::find_if(servers, [&](const LocalServer& server) {
+      return from.flags.model.has_value() || !server.models.empty();
+    });
+  }
+  if (usable == servers.end()) {
+    return fail(Code::not_found,
+                "no provider: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server "
+                "such as Ollama, or try `--provider echo`, which needs neither");
+  }
+  const std::string model =
+      from.flags.model || has_wanted(*usable) ? wanted : usable->models.front();
+  from.context.remark(model.empty()
+                          ? cat("asking ", usable->name, " at ", usable->base_url)
+                          : cat("using ", model, " of ", usable->name, " at ", usable->base_url));
+  ProviderChoice choice{.name = "openai-chat", .model = model, .options = {}, .warnings = {}};
+  choice.options.base_url = usable->base_url;
+  return choice;
+}
+
+}  // namespace reprise::cli

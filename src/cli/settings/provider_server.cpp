@@ -1,0 +1,153 @@
+#include "cli/settings/provider_server.h"
+
+#include <optional>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/http.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "cli/program/context.h"
+#include "cli/program/process_environment.h"
+#include "cli/settings/provider_choice.h"
+#include "cli/settings/provider_key.h"
+#include "cli/settings/provider_names.h"
+#include "cli/settings/run_flags.h"
+#include "cli/settings/settings.h"
+#include "reprise/error.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+
+namespace reprise::cli {
+namespace {
+
+bool is_called(const Settings& settings, std::string_view name, const NamedProvider& provider) {
+  const auto named = find_provider(settings, name);
+  return named && named->name == provider.name;
+}
+
+// Where the session was held, when that was not the provider's own server.
+std::string base_url_of(const Session& session) {
+  json::Scanner scanner(json::find_member(session.config.text(), "base_url"));
+  std::string url;
+  return scanner.string(url) ? url : "";
+}
+
+// Azure's servers take a key in a header of their own.
+bool wants_azure_header(std::string_view url) {
+  const std::string server = http::server_of(url);
+  const std::string_view host = std::string_view(server).substr(0, server.rfind(':'));
+  return host.ends_with(".openai.azure.com") || host.ends_with(".cognitiveservices.azure.com");
+}
+
+// Where the provider's own server is asked, a key is needed.
+Result<> do_without_key(const NamedProvider& provider, const std::string& url,
+                        const std::string& elsewhere, ProviderOptions& options) {
+  const auto known = find_provider_at(*provider.kind, url);
+  const std::string& variable = known ? known->key_variable : provider.key_variable;
+  const std::string& own = known ? known->own_url : provider.own_url;
+  if (!variable.empty() && http::is_same_server(url, own)) {
+    return fail(Code::unauthorized,
+                cat("no key for ", known ? known->name : provider.name, ": set ", variable,
+                    ", or env_key or key_command in the config; `--provider echo` needs none",
+                    elsewhere.empty() ? "" : cat("; ", elsewhere)));
+  }
+  options.key_advice = cat("set base_url and env_key in a [providers.NAME] of the config",
+                           elsewhere.empty() ? "" : cat("; ", elsewhere));
+  return {};
+}
+
+// The URL by which the settings, or everybody, know the server of `url`; "" when they do not.
+std::string configured_url(const ChoiceSources& from, const NamedProvider& provider,
+                           const std::string& url) {
+  for (const auto& [name, section] : from.settings.providers) {
+    const auto named = find_provider(from.settings, name);
+    if (named && named->kind == provider.kind && section.base_url &&
+        http::is_same_server(*section.base_url, url)) {
+      return *section.base_url;
+    }
+  }
+  const auto known = find_provider_at(*provider.kind, url);
+  return known ? known->own_url : "";
+}
+
+// "" for the kind's own.
+std::string base_url(const ChoiceSources& from, const NamedProvider& provider,
+                     ProviderChoice& choice) {
+  if (from.flags.base_url) {
+    return *from.flags.base_url;
+  }
+  std::string usual = usual_url(from, provider);
+  std::string before = choice.is_sessions_own ? base_url_of(*from.session) : "";
+  if (http::is_local_url(before) && http::masked_url(before) == before) {
+    return before;
+  }
+  if (before.empty() || http::is_same_server(before, usual)) {
+    return usual;
+  }
+  // Only where the settings name the server, too: a session may come from somebody else.
+  if (const std::string configured = configured_url(from, provider, before); !configured.empty()) {
+    return configured;
+  }
+  const std::string now = usual.empty() ? std::string(provider.kind->default_url) : usual;
+  if (!http::is_same_server(before, now)) {
+    choice.warnings.push_back(cat("the session was held at ", http::host_of(before), "; ",
+                                  http::host_of(now),
+                                  " goes on with it; --base-url, or a "
+                                  "base_url in the config, goes back"));
+  }
+  return usual;
+}
+
+}  // namespace
+
+std::optional<std::string> setting(const Settings& settings, const NamedProvider& provider,
+                                   Slot slot) {
+  for (const auto& [name, section] : settings.providers) {
+    if (section.*slot && is_called(settings, name, provider)) {
+      return section.*slot;
+    }
+  }
+  for (const TopSettings& top : settings.tops | std::views::reverse) {
+    const auto& whose = top.provider ? top.provider : settings.provider;
+    if (top.own.*slot && (!whose || is_called(settings, *whose, provider))) {
+      return top.own.*slot;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string usual_url(const ChoiceSources& from, const NamedProvider& provider) {
+  if (auto url = setting(from.settings, provider, &ProviderSettings::base_url)) {
+    return *std::move(url);
+  }
+  if (!provider.is_kind()) {
+    return provider.own_url;
+  }
+  const std::string variable(provider.kind->url_variable);
+  return from.context.environment().find(variable).value_or("");
+}
+
+Result<> reach(const ChoiceSources& from, const NamedProvider& provider, ProviderChoice& choice) {
+  ProviderOptions& options = choice.options;
+  options.base_url = trimmed(base_url(from, provider, choice));
+  const std::string url =
+      options.base_url.empty() ? std::string(provider.kind->default_url) : options.base_url;
+  REPRISE_ASSIGN(FoundKey found, find_key(from.context, from.settings, provider, url));
+  options.api_key = std::move(found.key);
+  if (options.api_key.empty()) {
+    REPRISE_TRY(do_without_key(provider, url, found.elsewhere, options));
+  } else if (wants_azure_header(url)) {
+    options.auth = "api-key";
+  }
+  const bool has_secret = !options.api_key.empty() || http::masked_url(url) != url;
+  if (has_secret && !is_safe_for_secrets(url) && !from.context.is_insecure(from.settings)) {
+    return fail(Code::unauthorized, cat("the key would cross the network in clear text to ",
+                                        http::host_of(url), "; use https, or --insecure"));
+  }
+  return {};
+}
+
+}  // namespace reprise::cli

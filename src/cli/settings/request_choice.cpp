@@ -1,0 +1,211 @@
+#include "cli/settings/request_choice.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "base/file.h"
+#include "base/http.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "cli/program/context.h"
+#include "cli/program/process_environment.h"
+#include "cli/settings/provider_choice.h"
+#include "cli/settings/provider_key.h"
+#include "cli/settings/provider_names.h"
+#include "cli/settings/run_flags.h"
+#include "cli/settings/settings.h"
+#include "provider/key_mask.h"
+#include "provider/request_options.h"
+#include "reprise/error.h"
+#include "reprise/provider.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::int64_t kSchemaBytesMax = 1 << 20;
+
+// Whether the server that is asked is the one that [providers.NAME] is about.
+bool is_about(const Context& context, const Settings& settings, std::string_view section,
+              const RunFlags& flags, const ProviderChoice& choice) {
+  const ProviderKind* const kind = find_provider_kind(choice.name);
+  const std::string asked = choice.options.base_url.empty() && kind != nullptr
+                                ? std::string(kind->default_url)
+                                : choice.options.base_url;
+  const auto own = settings.providers.find(section);
+  const std::string own_url =
+      own == settings.providers.end() ? "" : own->second.base_url.value_or("");
+  if (!own_url.empty()) {
+    const bool is_kind = find_provider_kind(section) != nullptr;
+    return (!is_kind || section == choice.name) && http::is_same_server(asked, own_url);
+  }
+  if (const auto named = find_provider(settings, section); named && !named->is_kind()) {
+    return named->kind == kind && http::is_same_server(asked, named->own_url);
+  }
+  if (section != choice.name || kind == nullptr || flags.base_url) {
+    return false;
+  }
+  const auto top = settings.any().base_url;
+  const auto from_variable = context.environment().find(kind->url_variable);
+  return http::is_same_server(asked, kind->default_url) ||
+         (from_variable && http::is_same_server(asked, *from_variable)) ||
+         (top && http::is_same_server(asked, *top));
+}
+
+void add_to_provider(ProviderOptions& out, const RequestSettings& section) {
+  if (section.auth) {
+    out.auth = *section.auth;
+  }
+  for (const auto& [name, value] : section.headers) {
+    out.headers.emplace_back(name, value);
+  }
+  if (!section.extra.is_null()) {
+    out.extra = section.extra;
+  }
+}
+
+// Without those that the provider has no field for.
+RequestOptions fitting(Context& context, const RequestOptions& options, std::string_view provider) {
+  RequestOptions out;
+  for (const provider::RequestOption& option : provider::request_options()) {
+    if (provider::option_value(option, options).empty()) {
+      continue;
+    }
+    if (provider::provider_can_say(provider, option.name)) {
+      std::visit([&](auto slot) { out.*slot = options.*slot; }, option.slot);
+    } else {
+      context.warn(
+          cat("the setting ", option.name, " is left out: ", provider, " has no field for it"));
+    }
+  }
+  return out;
+}
+
+std::string option_names() {
+  std::string out;
+  for (const provider::RequestOption& option : provider::request_options()) {
+    out += cat(out.empty() ? "" : ", ", option.name);
+  }
+  return out;
+}
+
+Result<> set(RequestOptions& options, const std::string& assignment) {
+  const std::size_t equals = assignment.find('=');
+  const std::string_view name = std::string_view(assignment).substr(0, equals);
+  if (equals == std::string::npos) {
+    return fail(Code::invalid_argument, cat("--set takes NAME=VALUE, not '", assignment, "'"));
+  }
+  if (provider::find_request_option(name) == nullptr) {
+    return fail(Code::invalid_argument,
+                cat("--set knows no '", name, "'; there are ", option_names(),
+                    "; other fields of a request stand in [providers.NAME.extra]"));
+  }
+  return provider::set_option(options, name, std::string_view(assignment).substr(equals + 1));
+}
+
+Result<RequestOptions> options_of(const RunFlags& flags) {
+  RequestOptions out;
+  for (const std::string& assignment : flags.set) {
+    REPRISE_TRY(set(out, assignment));
+  }
+  if (flags.effort) {
+    out.effort = *flags.effort;
+  }
+  if (flags.schema) {
+    REPRISE_ASSIGN(const std::string text, read_named_file(*flags.schema, kSchemaBytesMax));
+    if (const auto taken = provider::set_option(out, "schema", trimmed(text)); !taken) {
+      return fail(Code::invalid_argument,
+                  cat(*flags.schema, " holds no JSON Schema: it must be ", "one JSON object"));
+    }
+  }
+  return out;
+}
+
+bool names_secret(std::string_view name) {
+  constexpr std::string_view kEnds[] = {"key",   "secret",        "password",
+                                        "token", "authorization", "credentials"};
+  return std::ranges::any_of(
+      kEnds, [lower = ascii_lower(name)](std::string_view end) { return lower.ends_with(end); });
+}
+
+// A member, at any depth, that is called like a secret and is a text.
+bool holds_secret(json::Scanner& scanner) {
+  bool found = false;
+  if (scanner.kind() == json::Kind::array) {
+    (void)scanner.array([&] {
+      found = holds_secret(scanner) || found;
+      return true;
+    });
+  } else if (scanner.kind() == json::Kind::object) {
+    (void)scanner.object([&](std::string_view name) {
+      found = (names_secret(name) && scanner.kind() == json::Kind::string) || found;
+      found = holds_secret(scanner) || found;
+      return true;
+    });
+  } else {
+    (void)scanner.skip();
+  }
+  return found;
+}
+
+// What a person adds is sent as a key is.
+Result<> check_clear_text(const Context& context, const Settings& settings,
+                          const ProviderOptions& options) {
+  json::Scanner extra(options.extra.text());
+  const std::string_view what = !provider::secrets_in(options.headers).empty() ? "headers"
+                                : holds_secret(extra)                          ? "extra"
+                                                                               : "";
+  if (what.empty() || is_safe_for_secrets(options.base_url) || context.is_insecure(settings)) {
+    return {};
+  }
+  return fail(Code::unauthorized,
+              cat("the secret in ", what, " would cross the network in clear text to ",
+                  http::host_of(options.base_url), "; use https, or --insecure"));
+}
+
+Result<> check_fields(const RequestOptions& options, std::string_view provider) {
+  for (const provider::RequestOption& option : provider::request_options()) {
+    if (!provider::option_value(option, options).empty() &&
+        !provider::provider_can_say(provider, option.name)) {
+      return fail(Code::unsupported, cat(provider, " has no field for ", option.name));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
+                                      const Settings& settings, ProviderChoice& choice) {
+  RequestOptions out;
+  if (const auto all = settings.requests.find(""); all != settings.requests.end()) {
+    out = all->second.options;
+  }
+  for (const auto& [name, section] : settings.requests) {
+    if (name.empty()) {
+      continue;
+    }
+    if (is_about(context, settings, name, flags, choice)) {
+      provider::lay_over(out, section.options);
+      add_to_provider(choice.options, section);
+    } else if (name == choice.name) {
+      provider::lay_over(out, section.options);
+      if (!section.headers.empty() || section.auth || !section.extra.is_null()) {
+        context.warn(cat("headers, extra and auth of [providers.", name, "] are not sent to ",
+                         http::host_of(choice.options.base_url)));
+      }
+    }
+  }
+  REPRISE_TRY(check_clear_text(context, settings, choice.options));
+  out = fitting(context, out, choice.name);
+  REPRISE_ASSIGN(const RequestOptions flagged, options_of(flags));
+  REPRISE_TRY(check_fields(flagged, choice.name));
+  provider::lay_over(out, flagged);
+  return out;
+}
+
+}  // namespace reprise::cli
