@@ -17,6 +17,7 @@
 #include "engine/history.h"
 #include "engine/mending.h"
 #include "engine/message_of.h"
+#include "engine/open_calls.h"
 #include "engine/tool_input.h"
 #include "engine/unanswered.h"
 #include "model/media.h"
@@ -58,14 +59,6 @@ bool says_something(const std::vector<Block>& blocks) {
     return raw != nullptr ? raw->type.starts_with("server_tool_use")
                           : !std::holds_alternative<ThinkingBlock>(block);
   });
-}
-
-bool asks_for(const Message& message, const std::string& id) {
-  return message.role == role::kAssistant && message.state == MessageState::complete &&
-         std::ranges::any_of(message.blocks, [&id](const Block& block) {
-           const auto* call = std::get_if<ToolUseBlock>(&block);
-           return call != nullptr && call->id == id;
-         });
 }
 
 // "a-model-20250929" and "a-model-latest" are other names of "a-model".
@@ -110,7 +103,7 @@ RequestView::RequestView(const Provider& provider, ViewOptions options)
 void RequestView::seed_open_calls() {
   for (const std::string& id : options_.open_calls) {
     ids_.insert(std::hash<std::string>{}(id));
-    open_calls_.push_back({id, id});
+    open_calls_.add(id, id);
   }
 }
 
@@ -118,7 +111,7 @@ Result<> RequestView::rewind() {
   reader_.rewind();
   mending_ = {};
   held_.reset();
-  open_calls_.clear();
+  open_calls_ = {};
   ids_.clear();
   images_ = 0;
   pdfs_ = 0;
@@ -261,7 +254,7 @@ void RequestView::add_thinking(Piece& piece, Block block, const Message& from) {
 }
 
 void RequestView::add_call(Piece& piece, ToolUseBlock call) {
-  if (std::ranges::find(piece.calls, call.id, &OpenCall::id) != piece.calls.end()) {
+  if (piece.calls.has(call.id)) {
     mending_.count(Mend::repeated_call);
     return;
   }
@@ -273,7 +266,7 @@ void RequestView::add_call(Piece& piece, ToolUseBlock call) {
   if (input != call.input && !call.input.is_null()) {
     mending_.count(Mend::wrapped_input);
   }
-  piece.calls.push_back({std::move(call.id), sent});
+  piece.calls.add(call.id, sent);
   piece.blocks.emplace_back(
       ToolUseBlock{sent, acceptable_word(call.name, "unnamed"), std::move(input), {}});
 }
@@ -318,38 +311,24 @@ void RequestView::add_image(Piece& piece, ImageBlock image) {
   piece.blocks.emplace_back(std::move(image));
 }
 
+// The look-ahead is bounded.
 std::vector<Block> RequestView::results_of_open_calls() {
+  bool waits = !open_calls_.empty();
+  for (std::size_t ahead = 0; waits; ++ahead) {
+    Message* const message = reader_.peek(ahead);
+    waits = message != nullptr && open_calls_.take_results(*message);
+  }
   std::vector<Block> results;
-  for (const OpenCall& call : open_calls_) {
-    if (auto found = find_result(call.id); found) {
-      results.emplace_back(acceptable_result(*std::move(found), call.sent));
+  for (OpenCall& call : open_calls_.close()) {
+    if (call.result) {
+      results.emplace_back(acceptable_result(*std::move(call.result), call.sent));
     } else {
       mending_.count(Mend::sealed_call);
-      results.emplace_back(ToolResultBlock{call.sent, std::string(kDidNotComplete), true, {}, {}});
+      results.emplace_back(
+          ToolResultBlock{std::move(call.sent), std::string(kDidNotComplete), true, {}, {}});
     }
   }
-  open_calls_.clear();
   return results;
-}
-
-// Takes the result out of the message it stands in. The look-ahead is bounded, and ends where the
-// same id is used for another call.
-std::optional<ToolResultBlock> RequestView::find_result(const std::string& id) {
-  for (std::size_t i = 0;; ++i) {
-    Message* message = reader_.peek(i);
-    if (message == nullptr || asks_for(*message, id)) {
-      return std::nullopt;
-    }
-    const auto found = std::ranges::find_if(message->blocks, [&id](const Block& block) {
-      const auto* result = std::get_if<ToolResultBlock>(&block);
-      return result != nullptr && result->tool_use_id == id;
-    });
-    if (found != message->blocks.end()) {
-      ToolResultBlock result = std::get<ToolResultBlock>(std::move(*found));
-      message->blocks.erase(found);
-      return result;
-    }
-  }
 }
 
 ToolResultBlock RequestView::acceptable_result(ToolResultBlock result, const std::string& id) {

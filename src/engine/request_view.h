@@ -20,6 +20,7 @@
 
 #include "engine/history.h"
 #include "engine/mending.h"
+#include "engine/open_calls.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
@@ -51,15 +52,11 @@ class RequestView final : public RequestMessages {
   std::int64_t pdfs() const { return pdfs_; }
 
  private:
-  struct OpenCall {
-    std::string id;    // as recorded
-    std::string sent;  // as the provider gets it
-  };
   struct Piece {
     bool assistant = false;
     bool cut = false;
     std::vector<Block> blocks = {};
-    std::vector<OpenCall> calls = {};
+    OpenCalls calls = {};
   };
   std::optional<Piece> next_piece();
   bool is_left_out(const Message& message);
@@ -71,7 +68,6 @@ class RequestView final : public RequestMessages {
   void add_image(Piece& piece, ImageBlock image);
   std::string acceptable_id(const std::string& id);
   std::vector<Block> results_of_open_calls();
-  std::optional<ToolResultBlock> find_result(const std::string& id);
   ToolResultBlock acceptable_result(ToolResultBlock result, const std::string& id);
   void seed_open_calls();
 
@@ -80,7 +76,7 @@ class RequestView final : public RequestMessages {
   HistoryReader reader_;
   Mending mending_;
   std::optional<Piece> held_;
-  std::vector<OpenCall> open_calls_;
+  OpenCalls open_calls_;
   std::unordered_set<std::size_t> ids_;  // hashes of the call ids sent so far
   std::int64_t images_ = 0;
   std::int64_t pdfs_ = 0;

@@ -18,6 +18,7 @@
 #include "engine/history.h"
 #include "engine/mending.h"
 #include "engine/message_of.h"
+#include "engine/open_calls.h"
 #include "engine/test_record.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
@@ -116,6 +117,53 @@ TEST_F(RequestViewTest, AnIdUsedAgainPairsWithItsOwnResult) {
             "user: a | assistant: call t1{} | user: error t1=the tool call did not complete | "
             "assistant: call t1_1{} | user: result t1_1=late b");
   EXPECT_EQ(view().mending.of(Mend::repeated_call), 1);
+}
+
+// An id that counts how often it is compared.
+struct CountingLess {
+  static inline std::size_t count = 0;
+  bool operator()(const std::string& a, const std::string& b) const {
+    ++count;
+    return a < b;
+  }
+};
+
+TEST(OpenCallsTest, ManyOfThemCostASearchEach) {
+  constexpr std::size_t kCalls = 20'000;
+  constexpr std::size_t kComparisons =
+      3 * 40 * kCalls;  // asked, added and answered; a tree's depth
+  BasicOpenCalls<CountingLess> calls;
+  Message message = results({});
+  CountingLess::count = 0;
+  for (std::size_t i = 0; i < kCalls; ++i) {
+    ASSERT_FALSE(calls.has(cat("t", i)));
+    calls.add(cat("t", i), cat("sent", i));
+    message.blocks.emplace_back(result_of(cat("t", kCalls - i), cat("of t", kCalls - i)));
+    message.blocks.emplace_back(text_of("between"));
+  }
+  EXPECT_TRUE(calls.take_results(message));  // none has "t0"
+  EXPECT_LT(CountingLess::count, kComparisons);
+  EXPECT_EQ(message.blocks.size(), kCalls + 1);
+  const std::vector<OpenCall> closed = calls.close();
+  ASSERT_EQ(closed.size(), kCalls);
+  EXPECT_FALSE(closed.front().result);
+  ASSERT_TRUE(closed.at(7).result);
+  EXPECT_EQ(closed.at(7).result->text, "of t7");
+}
+
+TEST_F(RequestViewTest, ManyCallsOfOneAnswerHaveTheirResults) {
+  std::vector<Block> calls;
+  std::vector<Block> late;
+  for (int i = 0; i < 5000; ++i) {
+    calls.emplace_back(call_of(cat("t", i)));
+    late.emplace_back(result_of(cat("t", 4999 - i), cat("r", 4999 - i)));
+  }
+  record({user("a"), assistant(std::move(calls)), results(std::move(late)), user("b")});
+  const Viewed viewed = view();
+  ASSERT_EQ(viewed.messages.size(), 3U);
+  EXPECT_EQ(refusal_of(viewed.messages, {}), "");
+  EXPECT_EQ(std::get<ToolResultBlock>(viewed.messages.at(2).blocks.at(4321)).text, "r4321");
+  EXPECT_EQ(viewed.mending.of(Mend::sealed_call), 0);
 }
 
 TEST_F(RequestViewTest, IdsNamesAndInputsBecomeAcceptable) {
