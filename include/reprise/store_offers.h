@@ -37,6 +37,9 @@ class Rewriting {
   // head.
   virtual Result<Appended> replace_suffix(const SessionId& id, Seq from,
                                           std::vector<Message> messages, AppendOptions options) = 0;
+  // How many messages of the session gave way and are kept aside, without those that
+  // Artefacts hands out. not_found for an unknown session.
+  virtual Result<std::int64_t> count_replaced(const SessionId& id) = 0;
 };
 
 class Forking {

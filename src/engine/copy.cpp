@@ -281,7 +281,21 @@ class Copy {
   Result<> beside(const Session& session) {
     REPRISE_TRY(todos());
     REPRISE_TRY(artefacts());
+    REPRISE_TRY(replaced());
     return response_chain(session);
+  }
+
+  // What is kept aside of the source stays there.
+  Result<> replaced() {
+    Rewriting* const from = source_.offers().rewriting;
+    if (from == nullptr) {
+      return {};
+    }
+    REPRISE_ASSIGN(const std::int64_t count, from->count_replaced(id_));
+    if (count > 0) {
+      losses_.insert(cat("replaced messages: ", count));
+    }
+    return {};
   }
 
   // As the last step: what is archived is not written to.

@@ -94,6 +94,9 @@ class FaultyStore final : public Store {
       return store.inner_.offers().rewriting->replace_suffix(id, from, std::move(messages),
                                                              std::move(options));
     }
+    Result<std::int64_t> count_replaced(const SessionId& id) override {
+      return store.inner_.offers().rewriting->count_replaced(id);
+    }
     FaultyStore& store;
   };
 

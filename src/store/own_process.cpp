@@ -63,6 +63,10 @@ class OwnRewriting final : public Guarded<Rewriting> {
     REPRISE_TRY(check());
     return inner().replace_suffix(id, from, std::move(messages), std::move(options));
   }
+  Result<std::int64_t> count_replaced(const SessionId& id) override {
+    REPRISE_TRY(check());
+    return inner().count_replaced(id);
+  }
 };
 
 class OwnForking final : public Guarded<Forking> {

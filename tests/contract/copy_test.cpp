@@ -83,6 +83,25 @@ class CopyPairs : public testing::TestWithParam<Pair> {
   std::unique_ptr<Store> target_ = must(GetParam().to.open(to_.path(), {}));
 };
 
+TEST_P(CopyPairs, SayWhatOfReplacedMessagesStaysBehind) {
+  if (source_->offers().rewriting == nullptr) {
+    GTEST_SKIP() << "nothing is replaced there";
+  }
+  fill();
+  must(source_->offers().rewriting->replace_suffix(id_, {1}, {}, {}));
+  const std::int64_t aside = must(source_->offers().rewriting->count_replaced(id_));
+  for (int copies = 0; copies < 2; ++copies) {
+    const auto losses = must(copy_session(*source_, *target_, id_)).losses;
+    if (aside > 0) {
+      EXPECT_NE(std::ranges::find(losses, "replaced messages: 2"), losses.end());
+      continue;
+    }
+    Artefacts* const to = target_->offers().artefacts;
+    EXPECT_TRUE(to != nullptr ? must(to->find_artefact(id_, {0}, "replaced.jsonl")).has_value()
+                              : std::ranges::find(losses, "the artefacts") != losses.end());
+  }
+}
+
 TEST_P(CopyPairs, LoseNothingWithoutAWord) {
   fill();
   const Session here = must(get(*source_, id_));

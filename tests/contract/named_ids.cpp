@@ -66,6 +66,9 @@ class NamedRewriting final : public Rewriting {
                                   AppendOptions options) override {
     return inner_->replace_suffix(uuid_of(id), from, std::move(messages), std::move(options));
   }
+  Result<std::int64_t> count_replaced(const SessionId& id) override {
+    return inner_->count_replaced(uuid_of(id));
+  }
 
  private:
   Rewriting* inner_;

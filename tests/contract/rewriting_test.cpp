@@ -41,6 +41,39 @@ TEST_P(StoreContract, ASuffixGivesWay) {
   EXPECT_EQ(append(id, messages(1, "more")).first, Seq{5});
 }
 
+TEST_P(StoreContract, WhatGaveWayIsCounted) {
+  REPRISE_NEEDS(offers().rewriting);
+  const SessionId id = create("s", messages(4, "old"));
+  EXPECT_EQ(must(offers().rewriting->count_replaced(id)), 0);
+  must(offers().rewriting->replace_suffix(id, {2}, messages(3, "new", at(100)), {}));
+  must(offers().rewriting->replace_suffix(id, {4}, {}, {}));
+  must(offers().rewriting->replace_suffix(id, {0}, messages(1, "newest", at(200)), {}));
+  reopen();
+  if (offers().artefacts != nullptr &&
+      must(offers().artefacts->find_artefact(id, {0}, "replaced.jsonl"))) {
+    EXPECT_EQ(must(offers().rewriting->count_replaced(id)), 0) << "they are an artefact";
+  } else {
+    EXPECT_EQ(must(offers().rewriting->count_replaced(id)), 2 + 1 + 4);
+  }
+  EXPECT_TRUE(fails(offers().rewriting->count_replaced(session_id("nobody")), Code::not_found));
+}
+
+TEST_P(StoreContract, WhatAForkReplacesIsItsOwn) {
+  REPRISE_NEEDS(offers().rewriting);
+  REPRISE_NEEDS(offers().forking);
+  const SessionId parent = create("parent", messages(4));
+  must(offers().forking->fork(parent, {4}, session("child")));
+  const SessionId child = session_id("child");
+  append(child, messages(2, "own"));
+  must(offers().rewriting->replace_suffix(child, {5}, {}, {}));
+  EXPECT_EQ(must(offers().rewriting->count_replaced(parent)), 0);
+  if (!must(offers().artefacts != nullptr
+                ? offers().artefacts->find_artefact(child, {0}, "replaced.jsonl")
+                : Result<std::optional<std::string>>())) {
+    EXPECT_EQ(must(offers().rewriting->count_replaced(child)), 1);
+  }
+}
+
 TEST_P(StoreContract, EverythingMayGiveWay) {
   REPRISE_NEEDS(offers().rewriting);
   const SessionId id = create("s", messages(4, "old"));

@@ -5,6 +5,7 @@
 //   replacing SEQ        the messages from SEQ on may have given way from here on
 // MESSAGE is its JSON. Nothing else is changed.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -43,6 +44,9 @@ class AcknowledgingStore final : public Store, private Rewriting {
  private:
   Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                   AppendOptions options) override;
+  Result<std::int64_t> count_replaced(const SessionId& id) override {
+    return store_->offers().rewriting->count_replaced(id);
+  }
   void acknowledge(const Result<Appended>& appended, const std::vector<Message>& messages);
 
   std::unique_ptr<Store> store_;

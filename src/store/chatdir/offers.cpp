@@ -1,5 +1,6 @@
 #include "store/chatdir/offers.h"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/packed_chat.h"
+#include "store/facts.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -23,6 +25,11 @@ Result<Appended> ChatRewriting::replace_suffix(const SessionId& id, Seq from,
                                                std::vector<Message> messages,
                                                AppendOptions options) {
   return chats_.with(id, [&](Chat& chat) { return chat.write(from, messages, options); });
+}
+
+Result<std::int64_t> ChatRewriting::count_replaced(const SessionId& id) {
+  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
+  return place ? Result<std::int64_t>(0) : std::unexpected(no_session(id));
 }
 
 Result<> ChatPartials::add(const SessionId& id, const OperationId& answer,

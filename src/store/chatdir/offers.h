@@ -2,6 +2,7 @@
 
 // What a chat directory offers besides the core.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +24,8 @@ class ChatRewriting final : public Rewriting {
   explicit ChatRewriting(Chats& chats) : chats_(chats) {}
   Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                   AppendOptions options) override;
+  // None: they are the artefact replaced.jsonl.
+  Result<std::int64_t> count_replaced(const SessionId& id) override;
 
  private:
   Chats& chats_;

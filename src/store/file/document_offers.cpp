@@ -39,6 +39,11 @@ class DocumentRewriting final : public Rewriting {
     return write_document(files_, documents_, id, {from, std::move(messages), options});
   }
 
+  Result<std::int64_t> count_replaced(const SessionId& id) override {
+    REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+    return std::ssize(found.session->stored.replaced);
+  }
+
  private:
   const SessionFiles& files_;
   Documents& documents_;

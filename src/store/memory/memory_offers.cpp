@@ -39,6 +39,12 @@ class MemoryRewriting final : public Rewriting {
     return state_.write(*stored, from, std::move(messages), options);
   }
 
+  Result<std::int64_t> count_replaced(const SessionId& id) override {
+    const std::lock_guard lock(state_.mutex);
+    REPRISE_ASSIGN(const StoredSession* const stored, state_.get(id));
+    return std::ssize(stored->replaced);
+  }
+
  private:
   MemoryState& state_;
 };

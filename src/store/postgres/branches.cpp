@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/types.h"
+#include "store/facts.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
@@ -88,6 +89,21 @@ Result<std::vector<Query>> branch_off(Connection& connection, const Key& key, st
   }
   queries.push_back({kMoveToBranch, values_of(key, branch + 1, from.value)});
   return queries;
+}
+
+Result<std::int64_t> count_replaced(Connection& connection, const Key& key) {
+  REPRISE_ASSIGN(const Rows head, connection.run_one({kFindHead, values_of(key)}));
+  if (head.empty()) {
+    return std::unexpected(store::no_session(key.id));
+  }
+  REPRISE_ASSIGN(const auto shown, segments_of(connection, key.tenant, {key.id, head.integer(0, 1)},
+                                               0, head.integer(0, 0)));
+  std::int64_t own = 0;
+  for (const Segment& segment : shown) {
+    own += segment.branch.session == key.id ? segment.to - segment.from : 0;
+  }
+  REPRISE_ASSIGN(const Rows all, connection.run_one({kCountMessages, values_of(key)}));
+  return std::max<std::int64_t>(0, all.integer(0, 0) - own);
 }
 
 }  // namespace reprise::postgres

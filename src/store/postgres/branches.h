@@ -41,6 +41,9 @@ Result<std::optional<Branch>> base_for(Connection& connection, const std::string
 Result<std::vector<Query>> branch_off(Connection& connection, const Key& key, std::int64_t branch,
                                       Seq from);
 
+// The session's own messages that its branch no longer shows. not_found for an unknown session.
+Result<std::int64_t> count_replaced(Connection& connection, const Key& key);
+
 // Begins `number` of the session with the first `at` messages of `base`.
 Query insert_branch(const Key& key, std::int64_t number, const Branch& base, Seq at);
 

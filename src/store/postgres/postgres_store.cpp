@@ -47,6 +47,12 @@ class PostgresRewriting final : public Rewriting {
     });
   }
 
+  Result<std::int64_t> count_replaced(const SessionId& id) override {
+    return database_.read_for<std::int64_t>([&](Connection& connection) {
+      return postgres::count_replaced(connection, {database_.tenant(), id});
+    });
+  }
+
  private:
   Database& database_;
 };

@@ -41,6 +41,7 @@ constexpr std::string_view kStatements[] = {
     kMoveToBranch,
     kFindHead,
     kFindBranch,
+    kCountMessages,
     kReadForwards,
     kReadBackwards,
     kReadParts,

@@ -164,6 +164,9 @@ inline constexpr std::string_view kFindHead =
 inline constexpr std::string_view kFindBranch =
     "SELECT base_session, base_branch, base_count FROM reprise_branches"
     " WHERE tenant = $1::text AND session_id = $2::text AND branch = $3::int8";
+// Of all branches.
+inline constexpr std::string_view kCountMessages =
+    "SELECT count(*) FROM reprise_messages WHERE tenant = $1::text AND session_id = $2::text";
 // 3 branch, 4 from, 5 to, 6 at most so many.
 #define REPRISE_READ_MESSAGES                                                                    \
   "SELECT seq, created_us, more, role, content, detail FROM reprise_messages"                    \

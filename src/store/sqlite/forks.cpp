@@ -117,6 +117,14 @@ Result<> keep_suffix(Connection& connection, const SessionId& id, Seq from) {
                         base.count.value, id.str());
 }
 
+Result<std::int64_t> count_replaced(Connection& connection, const SessionId& id) {
+  REPRISE_TRY(require_session(connection, id));
+  return connection.integer(
+      "SELECT count(*) FROM messages WHERE session_id IN"
+      " (SELECT id FROM sessions WHERE kept_for = ?)",
+      id.str());
+}
+
 Result<> fork_session(Connection& connection, const SessionId& parent, Seq at,
                       const Session& child) {
   REPRISE_TRY(require_session(connection, parent));

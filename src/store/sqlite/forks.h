@@ -33,6 +33,9 @@ std::string kept_name(std::string_view session, std::int64_t generation);
 // The messages from `from` on leave the session and are kept. `from` must be below its head.
 Result<> keep_suffix(Connection& connection, const SessionId& id, Seq from);
 
+// The session's own messages that are kept. not_found for an unknown session.
+Result<std::int64_t> count_replaced(Connection& connection, const SessionId& id);
+
 Result<> fork_session(Connection& connection, const SessionId& parent, Seq at,
                       const Session& child);
 

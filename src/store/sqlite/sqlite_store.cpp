@@ -62,6 +62,11 @@ class SqliteRewriting final : public Rewriting {
     });
   }
 
+  Result<std::int64_t> count_replaced(const SessionId& id) override {
+    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+    return sqlite::count_replaced(*reader, id);
+  }
+
  private:
   Database& database_;
 };
