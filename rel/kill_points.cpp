@@ -182,13 +182,15 @@ Tally fail_at_calls(const History& history, std::int64_t stride) {
       {.what = Trap::What::fail, .error = EINTR},
       {.what = Trap::What::short_read},
   };
+  const std::int64_t delicate_stride = (stride + 3) / 4;
   Tally tally;
   for (std::size_t step = 0; step < history.steps().size(); ++step) {
     const Counted calls = count_calls(history, step);
     for (std::int64_t at = 1; at <= calls.all; ++at) {
-      const bool has_turn = (at - 1 - static_cast<std::int64_t>(step)) % stride == 0;
-      const bool is_delicate = std::ranges::find(calls.delicate, at) != calls.delicate.end();
-      const std::size_t count = has_turn ? traps.size() : is_delicate ? 1 : 0;
+      const std::int64_t turn = at - 1 - static_cast<std::int64_t>(step);
+      const bool is_delicate = turn % delicate_stride == 0 &&
+                               std::ranges::find(calls.delicate, at) != calls.delicate.end();
+      const std::size_t count = turn % stride == 0 ? traps.size() : is_delicate ? 1 : 0;
       for (Trap trap : std::span(traps).first(count)) {
         trap.at = at;
         tally.add(cat(history.kind().name, ", ", history.steps()[step].name, ", ", describe(trap),

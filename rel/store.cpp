@@ -36,14 +36,15 @@ namespace {
 
 // How much is tried.
 struct Effort {
-  std::size_t power_cuts = 4000;
-  std::size_t log_cuts = 250;
-  std::int64_t call_stride = 3;  // every third call fails
-  std::int64_t copy_stride = 5;
-  std::size_t crowds = 60;
-  std::size_t stops = 10;
+  std::size_t power_cuts = 1500;
+  std::size_t log_cuts = 100;
+  std::int64_t call_stride =
+      12;  // every twelfth call fails in all ways, every third delicate one in one
+  std::int64_t copy_stride = 10;
+  std::size_t crowds = 20;
+  std::size_t stops = 5;
   std::size_t disk_cuts = 6;  // on each file system
-  int messages = 1000;  // of each of eight writers, where a message does not cost the whole file
+  int messages = 400;   // of each of eight writers, where a message does not cost the whole file
   int whole_files = 1;  // so often a short while, where it does: the time grows with the square
 };
 constexpr Effort kShort;
