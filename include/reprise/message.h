@@ -119,6 +119,10 @@ struct Message {
 // The texts of the text blocks, joined with a blank line.
 std::string plain_text(const Message& message);
 
+// Whether it begins a turn: a user message with more than the results of tools. What a person says
+// beside results in one message is a question, too.
+bool is_question(const Message& message);
+
 // The JSON form of a message's blocks: an array of objects with the keys in the order type, text,
 // id, name, input, tool_use_id, is_error, empty ones left out, then the extra fields.
 std::string blocks_to_json(const std::vector<Block>& blocks);

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/file.h"
@@ -30,12 +29,6 @@ constexpr std::size_t kTranscriptPiece = 1 << 20;
 constexpr std::int64_t kMessagesScanned = 5000;
 
 }  // namespace
-
-bool is_question(const Message& message) {
-  return message.role == role::kUser && std::ranges::any_of(message.blocks, [](const Block& block) {
-           return !std::holds_alternative<ToolResultBlock>(block);
-         });
-}
 
 Result<Seq> turn_start(Store& store, const SessionId& id, std::int64_t turns) {
   if (turns < 1) {

@@ -16,9 +16,6 @@
 
 namespace reprise::cli {
 
-// Whether a person said it, rather than a tool answering.
-bool is_question(const Message& message);
-
 // Where the turn `turns` before the end begins. invalid_argument when there are fewer, or none is
 // asked for.
 Result<Seq> turn_start(Store& store, const SessionId& id, std::int64_t turns);

@@ -165,7 +165,7 @@ Result<Cut> cut_to_budget(const HistorySlice& slice, TokenCount budget) {
       cut.everything = false;
       return Flow::stop;
     }
-    if (is_question(message)) {
+    if (stands_alone(message)) {
       cut.start = place;
       cut.question = message;
       cut.tokens = seen;
@@ -269,7 +269,7 @@ class Planner {
     }
     bool is_same = false;
     const auto sink = [&](Message&& message) {  // NOLINT(*-rvalue-reference-param-not-moved)
-      is_same = is_question(message) && message.created_at == start->asked_at;
+      is_same = stands_alone(message) && message.created_at == start->asked_at;
       return Flow::stop;
     };
     const ReadRange range{.from = start->seq, .to = start->seq.next()};

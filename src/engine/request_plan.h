@@ -53,8 +53,7 @@ std::optional<TokenCount> half_of_history(const Record& record, PlanOptions how)
 // `view` must outlive the request.
 Request make_request(const ConversationOptions& options, RequestPlan& plan, RequestView& view);
 
-// The last stored message that is a question: a user message with more than tool results. Where
-// it stands in the store or in memory.
+// The last message that is a question; where it stands in the store or in memory.
 Result<std::optional<HistoryPlace>> find_last_question(const HistorySlice& slice);
 
 // How the record ends, for what can be continued.

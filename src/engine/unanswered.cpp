@@ -25,12 +25,11 @@ auto find_field(auto& extra) {
 
 }  // namespace
 
-bool is_question(const Message& message) {
+bool stands_alone(const Message& message) {
   const auto is_result = [](const Block& block) {
     return std::holds_alternative<ToolResultBlock>(block);
   };
-  return message.role == role::kUser && !message.blocks.empty() &&
-         std::ranges::none_of(message.blocks, is_result);
+  return is_question(message) && std::ranges::none_of(message.blocks, is_result);
 }
 
 RefusedQuestions refused_questions(const Extra& session) {
@@ -81,7 +80,7 @@ Extra with_refused_question(Extra session, Time question) {
 }
 
 bool is_given_up(const Message& question, const Message& next, const RefusedQuestions& refused) {
-  if (!is_question(question) || !is_question(next)) {
+  if (!stands_alone(question) || !is_question(next)) {
     return false;
   }
   const std::string asked = plain_text(question);

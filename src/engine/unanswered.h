@@ -17,8 +17,9 @@
 
 namespace reprise {
 
-// A user message with more than tool results.
-bool is_question(const Message& message);
+// A question that carries no results of tools: a request can begin with it, and leave it out, and
+// no call stays without its result.
+bool stands_alone(const Message& message);
 
 // The questions whose call failed, by their time.
 using RefusedQuestions = std::set<Time>;

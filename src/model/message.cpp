@@ -381,6 +381,13 @@ std::string plain_text(const Message& message) {
   return out;
 }
 
+bool is_question(const Message& message) {
+  const auto is_result = [](const Block& block) {
+    return std::holds_alternative<ToolResultBlock>(block);
+  };
+  return message.role == role::kUser && !std::ranges::all_of(message.blocks, is_result);
+}
+
 std::string blocks_to_json(const std::vector<Block>& blocks) {
   std::string out;
   json::ArrayWriter array(out);

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/past.h"
 #include "model/known_time.h"
 #include "model/media.h"
 #include "reprise/message.h"

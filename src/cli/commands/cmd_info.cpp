@@ -6,7 +6,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "base/json_write.h"
@@ -41,24 +40,11 @@ struct Turn {
   Usage usage;
 };
 
-// A tool's results stand in user messages, too, and belong to the turn that runs.
-bool begins_turn(const Message& message) {
-  if (message.role != role::kUser) {
-    return false;
-  }
-  for (const Block& block : message.blocks) {
-    if (std::holds_alternative<ToolResultBlock>(block)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 Result<std::vector<Turn>> read_turns(Store& store, const SessionId& id) {
   std::vector<Turn> turns;
   std::set<std::string> counted;
   REPRISE_TRY(store.read(id, {}, [&](const Message& message) {
-    if (turns.empty() || begins_turn(message)) {
+    if (turns.empty() || is_question(message)) {
       turns.push_back({.first = message.seq, .messages = 0, .model = {}, .usage = {}});
     }
     Turn& turn = turns.back();
