@@ -137,6 +137,14 @@ class Steps {
       add("fork", [](Store& store) {
         return store.offers().forking->fork(session(1), Seq{2}, empty_session(2));
       });
+    } else if (offers_.creation != nullptr) {
+      add("fork by copy", [words = words_](Store& store) {
+        Session child = empty_session(2);
+        child.info.forked_from = ForkOrigin{session(1), Seq{2}};
+        return store.offers().creation->create_with(
+            child, {said(words, role::kUser, "How long is a league?", 50),
+                    said(words, role::kAssistant, "An hour's walk.", 51)});
+      });
     } else {
       add("create another", [](Store& store) { return store.create(empty_session(2)); });
     }

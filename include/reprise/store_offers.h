@@ -27,6 +27,15 @@ class Beginning {
   virtual Result<> begin(const Session& session) = 0;
 };
 
+// For stores whose sessions share nothing, and that can put a session there with its messages.
+class Creation {
+ public:
+  virtual ~Creation() = default;
+  // As Store::create() and then append() of the messages, in one step: the session appears with all
+  // of them, or not at all. Durable on disk.
+  virtual Result<> create_with(const Session& session, std::vector<Message> messages) = 0;
+};
+
 // Retry and rewind.
 class Rewriting {
  public:
@@ -223,6 +232,7 @@ class Signatures {
 // Null: not offered. What is offered lives as long as the store.
 struct StoreOffers {
   Beginning* beginning = nullptr;
+  Creation* creation = nullptr;
   Rewriting* rewriting = nullptr;
   Forking* forking = nullptr;
   Partials* partials = nullptr;

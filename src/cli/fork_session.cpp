@@ -30,12 +30,14 @@ Result<> fork_by_copy(Store& store, const SessionId& parent, Seq at, const Sessi
   for (Message& message : messages) {
     message.usage.reset();
   }
-  REPRISE_TRY(store.create(child));
   if (messages.empty()) {
-    return {};
+    return store.create(child);
   }
-  REPRISE_TRY(store.append(child.info.id, std::move(messages), {}));
-  return {};
+  Creation* const creation = store.offers().creation;
+  if (creation == nullptr) {
+    return fail(Code::unsupported, "this store cannot fork sessions");
+  }
+  return creation->create_with(child, std::move(messages));
 }
 
 }  // namespace

@@ -55,6 +55,15 @@ class OwnBeginning final : public Guarded<Beginning> {
   }
 };
 
+class OwnCreation final : public Guarded<Creation> {
+ public:
+  using Guarded::Guarded;
+  Result<> create_with(const Session& session, std::vector<Message> messages) override {
+    REPRISE_TRY(check());
+    return inner().create_with(session, std::move(messages));
+  }
+};
+
 class OwnRewriting final : public Guarded<Rewriting> {
  public:
   using Guarded::Guarded;
@@ -239,7 +248,7 @@ class OwnBackup final : public Guarded<Backup> {
   }
 };
 
-static_assert(sizeof(StoreOffers) == 14 * sizeof(void*), "what is new is guarded here, too");
+static_assert(sizeof(StoreOffers) == 15 * sizeof(void*), "what is new is guarded here, too");
 
 class OwnStore final : public Store {
  public:
@@ -287,6 +296,7 @@ class OwnStore final : public Store {
   const OwnProcess process_;
   std::unique_ptr<Store> inner_;
   OwnBeginning beginning_{inner_->offers().beginning, process_};
+  OwnCreation creation_{inner_->offers().creation, process_};
   OwnRewriting rewriting_{inner_->offers().rewriting, process_};
   OwnForking forking_{inner_->offers().forking, process_};
   OwnPartials partials_{inner_->offers().partials, process_};
@@ -301,6 +311,7 @@ class OwnStore final : public Store {
   OwnRepair repair_{inner_->offers().repair, process_};
   OwnBackup backup_{inner_->offers().backup, process_};
   StoreOffers offers_{.beginning = beginning_.offered(),
+                      .creation = creation_.offered(),
                       .rewriting = rewriting_.offered(),
                       .forking = forking_.offered(),
                       .partials = partials_.offered(),

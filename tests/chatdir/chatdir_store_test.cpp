@@ -291,6 +291,7 @@ TEST(ChatdirStore, SweepsWhatTheDeadHaveLeft) {
   directory.write(made + "/reprise.json", "words");
   directory.write(needed + "/messages.jsonl", "words\n");
   directory.write("chat/.new-thing/notes", "of another program");
+  directory.write("chat/.making-" + chat_id(6).str() + "/messages.jsonl", "words\n");
   directory.write("archive/.leaving-" + chat_id(4).str() + "/messages.jsonl", "words");
   directory.write("chat/current.reprise-0.tmp", "words");
   directory.write("chat/notes.reprise-0.tmp", "of another program");
@@ -299,6 +300,7 @@ TEST(ChatdirStore, SweepsWhatTheDeadHaveLeft) {
   EXPECT_FALSE(has(made));
   EXPECT_TRUE(has(needed)) << "its messages are nowhere else";
   EXPECT_TRUE(has("chat/.new-thing/notes"));
+  EXPECT_FALSE(has("chat/.making-" + chat_id(6).str())) << "it was never acknowledged";
   EXPECT_FALSE(has("archive/.leaving-" + chat_id(4).str()));
   EXPECT_FALSE(has("chat/current.reprise-0.tmp"));
   EXPECT_TRUE(has("chat/notes.reprise-0.tmp"));

@@ -53,6 +53,29 @@ TEST_P(StoreContract, NoSessionBeginsAnswering) {
   }
 }
 
+TEST_P(StoreContract, ASessionAppearsWithItsMessages) {
+  REPRISE_NEEDS(offers().creation);
+  const SessionId parent = create("parent", messages(2));
+  Session child = full_session("child");
+  child.info.forked_from = ForkOrigin{parent, {4}};
+  std::vector<Message> words = messages(4);
+  words[1].usage = usage("request", 10, 20);
+  words[3].usage = usage("request", 10, 20);
+  ASSERT_TRUE(works(offers().creation->create_with(child, words)));
+  reopen();
+  const Session now = found(child.info.id);
+  EXPECT_EQ(now.info.head, Seq{4});
+  EXPECT_EQ(now.info.forked_from, child.info.forked_from);
+  EXPECT_EQ(now.info.updated_at, words.back().created_at);
+  EXPECT_EQ(now.usage.output, TokenCount{20});
+  EXPECT_EQ(stored(child.info.id), numbered(words));
+  must(store().append(child.info.id, messages(1, "more", at(9)), {}));
+  EXPECT_EQ(stored(child.info.id).size(), 5U);
+  EXPECT_TRUE(fails(offers().creation->create_with(child, words), Code::conflict));
+  ASSERT_TRUE(works(offers().creation->create_with(session("empty"), {})));
+  EXPECT_EQ(stored(session_id("empty")).size(), 0U);
+}
+
 TEST_P(StoreContract, ForksThatCannotBeAreRefused) {
   REPRISE_NEEDS(offers().forking);
   const SessionId parent = create("parent", messages(2));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -32,6 +33,7 @@
 #include "store/chatdir/chats.h"
 #include "store/chatdir/current.h"
 #include "store/chatdir/layout.h"
+#include "store/chatdir/message_log.h"
 #include "store/chatdir/offers.h"
 #include "store/chatdir/packed_chat.h"
 #include "store/chatdir/repair.h"
@@ -47,7 +49,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ChatdirStore final : public Store {
+class ChatdirStore final : public Store, private Creation {
  public:
   ChatdirStore(Layout layout, ChatSettings settings)
       : chats_(std::move(layout), std::move(settings)) {}
@@ -56,6 +58,7 @@ class ChatdirStore final : public Store {
   Result<> prepare() { return chats_.finish_unfinished(); }
 
   Result<> create(const Session& session) override;
+  Result<> create_with(const Session& session, std::vector<Message> messages) override;
   Result<std::optional<Session>> find(const SessionId& id) override;
   Result<> update(const SessionId& id, const SessionPatch& patch) override;
   Result<SessionPage> list(const SessionQuery& query) override;
@@ -84,7 +87,8 @@ class ChatdirStore final : public Store {
   ChatTrash trash_{chats_};
   ChatRepair repair_{chats_};
   ChatBackup backup_{chats_};
-  const StoreOffers offers_{.rewriting = &rewriting_,
+  const StoreOffers offers_{.creation = this,
+                            .rewriting = &rewriting_,
                             .partials = &partials_,
                             .todos = &todos_,
                             .artefacts = &artefacts_,
@@ -97,7 +101,8 @@ class ChatdirStore final : public Store {
 };
 
 // A folder with all that a chat has, not yet where chats are.
-Result<> fill_folder(const fs::path& folder, const Session& session) {
+Result<> fill_folder(const fs::path& folder, const Session& session,
+                     const std::vector<Message>& messages, std::int64_t messages_max) {
   REPRISE_TRY(remove_tree(folder));
   REPRISE_TRY(make_private_folders(folder));
   FactsFile facts(session.info.id);
@@ -107,10 +112,21 @@ Result<> fill_folder(const fs::path& folder, const Session& session) {
   info.answering.reset();
   facts.now.stored.session.usage = {};
   REPRISE_TRY(replace_file(folder / kMessagesFile, ""));
-  return write_facts(folder, facts);
+  REPRISE_TRY(write_facts(folder, facts));
+  if (messages.empty()) {
+    return {};
+  }
+  REPRISE_ASSIGN(std::shared_ptr<MessageLog> log, MessageLog::open(folder / kMessagesFile));
+  ChatWriter writer(folder, std::move(facts), std::move(log), messages_max);
+  REPRISE_TRY(writer.write(std::nullopt, messages, {}));
+  return {};
 }
 
 Result<> ChatdirStore::create(const Session& session) {
+  return create_with(session, {});
+}
+
+Result<> ChatdirStore::create_with(const Session& session, std::vector<Message> messages) {
   REPRISE_TRY(check_new_session(session));
   const SessionId& id = session.info.id;
   REPRISE_TRY(check_id(id));
@@ -125,8 +141,9 @@ Result<> ChatdirStore::create(const Session& session) {
     return std::unexpected(session_exists(id));
   }
   // Whole or not at all: it gets its name when everything is in it.
-  const fs::path folder = layout.chats() / cat(".new-", id.str());
-  if (auto filled = fill_folder(folder, session); !filled) {
+  const fs::path folder = layout.chats() / cat(kMaking, id.str());
+  if (auto filled = fill_folder(folder, session, messages, chats_.settings().messages_max);
+      !filled) {
     (void)remove_tree(folder);
     return filled;
   }

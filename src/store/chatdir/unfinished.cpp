@@ -200,7 +200,7 @@ Result<> sweep_left(const Layout& layout) {
           continue;
         }
       }
-      if (made || id_in(name, kLeaving)) {
+      if (made || id_in(name, kMaking) || id_in(name, kLeaving)) {
         REPRISE_TRY(remove_tree(entry.path()));
       }
     }

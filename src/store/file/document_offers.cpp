@@ -187,11 +187,27 @@ class DocumentBeginning final : public Beginning {
   Documents& documents_;
 };
 
+class DocumentCreation final : public Creation {
+ public:
+  explicit DocumentCreation(Documents& documents) : documents_(documents) {}
+
+  Result<> create_with(const Session& session, std::vector<Message> messages) override {
+    REPRISE_TRY(check_new_session(session));
+    FileSession file = new_file_session(session);
+    REPRISE_TRY(write_messages(file.stored, {}, std::move(messages), {}));
+    return documents_.add(std::move(file));
+  }
+
+ private:
+  Documents& documents_;
+};
+
 }  // namespace
 
 struct DocumentParts::Parts {
   Parts(const SessionFiles& files, Documents& documents, const DocumentOffers& can)
       : beginning(documents),
+        creation(documents),
         rewriting(files, documents),
         partials(files, documents),
         todos(documents),
@@ -199,6 +215,7 @@ struct DocumentParts::Parts {
         signatures(documents),
         care(files, documents),
         offers{.beginning = files.holds_whole_turns() ? &beginning : nullptr,
+               .creation = files.holds().words && files.holds().many_sessions ? &creation : nullptr,
                .rewriting = can.rewriting ? &rewriting : nullptr,
                .partials = can.partials ? &partials : nullptr,
                .todos = can.todos ? &todos : nullptr,
@@ -209,6 +226,7 @@ struct DocumentParts::Parts {
                .backup = &care} {}
 
   DocumentBeginning beginning;
+  DocumentCreation creation;
   DocumentRewriting rewriting;
   DocumentPartials partials;
   DocumentTodos todos;
