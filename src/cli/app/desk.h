@@ -23,7 +23,7 @@
 #include "cli/app/event_queue.h"
 #include "cli/app/live_session.h"
 #include "cli/program/context.h"
-#include "cli/session_setup.h"
+#include "cli/program/start_session.h"
 #include "cli/settings/run_flags.h"
 #include "reprise/error.h"
 #include "reprise/session.h"

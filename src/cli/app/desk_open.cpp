@@ -19,17 +19,16 @@
 #include "cli/app/event.h"
 #include "cli/app/live_session.h"
 #include "cli/app/update.h"
-#include "cli/past.h"
 #include "cli/program/context.h"
+#include "cli/program/start_session.h"
 #include "cli/repl/chat_session.h"
-#include "cli/session_setup.h"
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
-#include "cli/store_rules.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "reprise/tool.h"
 #include "reprise/types.h"
@@ -79,7 +78,7 @@ void Desk::find_newest() {
   NewestFound found;
   const auto store = parts_.context.store(Access::read);
   // A store that has a usual session goes on with that, without a question.
-  const auto usual = usual_session(parts_.context, Access::read);
+  const auto usual = find_usual_session(parts_.context, Access::read);
   if (store && (*store)->holds().folders && usual && !*usual) {
     auto page = (*store)->list({.working_dir = parts_.context.project(), .limit = 1});
     // A store that cannot be listed says so when the session is opened.
@@ -178,12 +177,12 @@ Result<> Desk::open(Opening opening) {
                                                                .consents = consents_,
                                                                .allow_all = context.globals().yes});
   const Approver approver = live->approver();
-  REPRISE_ASSIGN(std::unique_ptr<Talk> talk,
-                 start_talk(context, {.flags = opening.flags,
-                                      .session = std::move(opening.choice),
-                                      .title = std::move(opening.title),
-                                      .approver = approver,
-                                      .stop = hurry_.get_token()}));
+  REPRISE_ASSIGN(std::unique_ptr<StartedSession> talk,
+                 start_session(context, {.flags = opening.flags,
+                                         .session = std::move(opening.choice),
+                                         .title = std::move(opening.title),
+                                         .approver = approver,
+                                         .stop = hurry_.get_token()}));
   REPRISE_ASSIGN(const Settings* const settings, context.settings());
   const std::string url = context.store_url(*settings);
   TabFacts constant{.folder = talk->conversation->session().info.working_dir,

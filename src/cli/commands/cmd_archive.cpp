@@ -5,12 +5,12 @@
 
 #include "base/text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
 #include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "cli/removal.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -31,7 +31,7 @@ class Archive final : public Command {
                                                      "archive sessions; `reprise close` marks one "
                                                      "as done"));
     REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
-    REPRISE_ASSIGN(const bool answers, is_answering(context, *store, info));
+    REPRISE_ASSIGN(const bool answers, check_answering(context, *store, info));
     if (answers) {
       return fail(Code::busy, cat("cannot archive '", info.title, "': it is answering now"));
     }

@@ -21,8 +21,8 @@
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
+#include "cli/program/start_session.h"
 #include "cli/program/tool_consent.h"
-#include "cli/session_setup.h"
 #include "cli/settings/context_file.h"
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
@@ -120,20 +120,21 @@ class Ask final : public Command {
       }
     }
     const Interrupts interrupts;
-    TalkRequest request{.flags = flags_,
-                        .session = {.newest = newest_ || (go_on_ && !sel_),
-                                    .sel = sel_,
-                                    .fresh = new_,
-                                    .archive = new_,
-                                    .mode_path = context.working_dir()},
-                        .title = title_from_prompt(prompt),
-                        .stream = !no_stream_,
-                        .dry_run = dry_run_,
-                        .approver = ask_for_consent(context),
-                        .stop = interrupts.token()};
+    StartRequest request{.flags = flags_,
+                         .session = {.newest = newest_ || (go_on_ && !sel_),
+                                     .sel = sel_,
+                                     .fresh = new_,
+                                     .archive = new_,
+                                     .mode_path = context.working_dir()},
+                         .title = title_from_prompt(prompt),
+                         .stream = !no_stream_,
+                         .dry_run = dry_run_,
+                         .approver = ask_for_consent(context),
+                         .stop = interrupts.token()};
     REPRISE_ASSIGN(std::vector<Block> blocks, this->blocks(prompt));
     request.has_pdf_by_url = std::ranges::any_of(blocks, is_pdf_by_url);
-    REPRISE_ASSIGN(const std::unique_ptr<Talk> talk, start_talk(context, std::move(request)));
+    REPRISE_ASSIGN(const std::unique_ptr<StartedSession> talk,
+                   start_session(context, std::move(request)));
     if (talk->cut && !go_on_) {
       context.remark("the last answer was cut; --go-on continues it");
     }
@@ -143,7 +144,8 @@ class Ask final : public Command {
     return answer(context, *talk, std::move(blocks), events, interrupts);
   }
 
-  static Result<Exit> show_request(Context& context, Talk& talk, std::vector<Block> blocks) {
+  static Result<Exit> show_request(Context& context, StartedSession& talk,
+                                   std::vector<Block> blocks) {
     REPRISE_ASSIGN(const std::string request, talk.conversation->dry_run(std::move(blocks)));
     if (context.globals().json) {
       std::string out;
@@ -156,8 +158,8 @@ class Ask final : public Command {
     return Exit::done;
   }
 
-  Result<Exit> answer(Context& context, Talk& talk, std::vector<Block> blocks, JsonAnswer* events,
-                      const Interrupts& interrupts) {
+  Result<Exit> answer(Context& context, StartedSession& talk, std::vector<Block> blocks,
+                      JsonAnswer* events, const Interrupts& interrupts) {
     TextAnswer text(context);
     if (events != nullptr) {
       events->begin(talk.conversation->session(), talk.store != nullptr);

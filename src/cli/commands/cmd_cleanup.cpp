@@ -10,17 +10,18 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/removal.h"
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
 #include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "cli/removal.h"
 #include "cli/settings/duration.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 
@@ -48,13 +49,13 @@ class Cleanup final : public Command {
     REPRISE_ASSIGN(Store* const store,
                    dry_run_ ? context.store(Access::read) : context.existing_store());
     REPRISE_ASSIGN(const FoundSessions found,
-                   closed_before(*store, context.clock().now() - *duration));
+                   find_closed_before(*store, context.clock().now() - *duration));
     if (dry_run_) {
       show(context, found.sessions);
       warn_of_damage(context, found.damage);
       return found.damage.empty() ? Exit::done : Exit::failed;
     }
-    return remove_sessions(
+    return ask_and_remove(
         context, *store, found,
         {.what = cat(found.sessions.size(), " sessions closed more than ", age, " ago"),
          .how = purge_ ? Removal::purge : Removal::trash});

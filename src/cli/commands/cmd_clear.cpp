@@ -8,13 +8,14 @@
 
 #include "base/text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/removal.h"
 #include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "cli/removal.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 
@@ -41,16 +42,16 @@ class Clear final : public Command {
     if (has_archive) {
       query.states = {SessionState::archived};
     }
-    REPRISE_ASSIGN(const FoundSessions found, find_all(*store, query));
+    REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(*store, query));
     const std::size_t count = found.sessions.size();
     const std::string_view of =
         store->holds().many_folders ? all ? "all folders" : "this folder" : "this store";
     const std::string what = cat(count, has_archive ? " archived" : "",
                                  count == 1 ? " session of " : " sessions of ", of);
-    return remove_sessions(context, *store, found,
-                           {.what = what,
-                            .how = purge_ ? Removal::purge : Removal::trash,
-                            .unasked_max = has_archive ? std::size_t{1} : 0});
+    return ask_and_remove(context, *store, found,
+                          {.what = what,
+                           .how = purge_ ? Removal::purge : Removal::trash,
+                           .unasked_max = has_archive ? std::size_t{1} : 0});
   }
 
  private:

@@ -6,12 +6,12 @@
 
 #include "base/text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
 #include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "cli/removal.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -32,7 +32,7 @@ class Close final : public Command {
       context.remark(cat("'", info.title, "' is closed already"));
       return Exit::done;
     }
-    REPRISE_ASSIGN(const bool answers, is_answering(context, *store, info));
+    REPRISE_ASSIGN(const bool answers, check_answering(context, *store, info));
     if (answers) {
       return fail(Code::busy, cat("cannot close '", info.title, "': it is answering now"));
     }

@@ -12,6 +12,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
 #include "cli/program/arguments.h"
 #include "cli/program/commands.h"
@@ -19,16 +20,16 @@
 #include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/last_list.h"
-#include "cli/removal.h"
 #include "cli/settings/settings.h"
-#include "cli/spills.h"
 #include "engine/bring_in.h"
 #include "engine/copy.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/select.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
+#include "session/outbox.h"
 #include "store/spill/spill_folder.h"
 #include "store/spill/spill_lines.h"
 
@@ -80,7 +81,10 @@ class CopyCommand final : public Command {
     if (!sels_.empty()) {
       return context.wrong_usage("of a spill everything is brought in: name no sessions");
     }
-    REPRISE_ASSIGN(const auto files, find_named_spills(context, from_, to_));
+    REPRISE_ASSIGN(
+        const auto files,
+        find_outbox_files(context.outbox_folder(), std::string_view(from_).substr(kSpill.size()),
+                          without_password(to_)));
     REPRISE_ASSIGN(const std::unique_ptr<Store> target,
                    context.open_at(to_, {.access = Access::write}));
     json::ArrayWriter array(rows_);
@@ -123,7 +127,7 @@ class CopyCommand final : public Command {
     if (sels_.empty()) {
       SessionQuery query;
       query.states = {SessionState::active, SessionState::closed, SessionState::archived};
-      return find_all(source, query);
+      return find_all_sessions(source, query);
     }
     FoundSessions found;
     const std::string folder = source.holds().many_folders ? context.project() : std::string();

@@ -7,13 +7,14 @@
 
 #include "base/text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/removal.h"
 #include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "cli/removal.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 
 namespace reprise::cli {
@@ -39,8 +40,8 @@ class Delete final : public Command {
     }
     const std::string what = sessions.size() == 1 ? cat("'", sessions.front().title, "'")
                                                   : cat(sessions.size(), " sessions");
-    return remove_sessions(context, *store, {.sessions = sessions, .damage = {}},
-                           {.what = what, .how = purge_ ? Removal::purge : Removal::trash});
+    return ask_and_remove(context, *store, {.sessions = sessions, .damage = {}},
+                          {.what = what, .how = purge_ ? Removal::purge : Removal::trash});
   }
 
  private:

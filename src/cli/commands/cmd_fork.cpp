@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/fork_session.h"
 #include "cli/output/session_json.h"
 #include "cli/program/arguments.h"
 #include "cli/program/commands.h"
@@ -15,6 +14,7 @@
 #include "cli/program/exit.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 
@@ -36,8 +36,9 @@ class Fork final : public Command {
     REPRISE_ASSIGN(Store* const store, context.existing_store());
     REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
     const std::optional<Seq> at = at_ ? std::optional(Seq{*at_}) : std::nullopt;
-    REPRISE_ASSIGN(const SessionId child,
-                   fork_session(context, *store, {.parent = info.id, .at = at, .title = title_}));
+    REPRISE_ASSIGN(
+        const SessionId child,
+        fork_session(*store, {.parent = info.id, .at = at, .title = title_}, context.clock()));
     if (!context.globals().json) {
       context.out().write(cat(child.str(), "\n"));
     }

@@ -1,20 +1,28 @@
 #include "cli/output/transcript.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/file.h"
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/output/session_json.h"
 #include "model/known_time.h"
 #include "model/media.h"
+#include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
+#include "reprise/store.h"
 #include "reprise/types.h"
 
 namespace reprise::cli {
@@ -22,6 +30,7 @@ namespace {
 
 constexpr std::size_t kShortLines = 8;
 constexpr std::size_t kShortCharacters = 600;
+constexpr std::size_t kTranscriptPiece = 1 << 20;
 
 std::string shortened(std::string_view text, Detail detail) {
   if (detail == Detail::full) {
@@ -141,6 +150,30 @@ std::string transcript_message(const Message& message, Detail detail) {
     out += cat("\n", std::visit(BlockText{detail}, block));
   }
   return out;
+}
+
+Result<> write_transcript(Store& store, const Session& session,
+                          const std::filesystem::path& named) {
+  REPRISE_ASSIGN(const std::filesystem::path file, resolve_folder_of(named));
+  auto opened = open_file(file, O_WRONLY | O_CREAT | O_EXCL);
+  if (!opened && opened.error().os_errno == EEXIST) {
+    return fail(Code::conflict, cat(file.string(), " exists already; name another file"), EEXIST);
+  }
+  if (!opened) {
+    return std::unexpected(std::move(opened).error());
+  }
+  std::string piece = transcript_head(session);
+  Result<> written;
+  REPRISE_TRY(store.read(session.info.id, {}, [&](const Message& message) {
+    piece += transcript_message(message, Detail::full);
+    if (piece.size() >= kTranscriptPiece) {
+      written = write_all(opened->get(), std::exchange(piece, ""), file);
+    }
+    return written ? Flow::go_on : Flow::stop;
+  }));
+  REPRISE_TRY(written);
+  REPRISE_TRY(write_all(opened->get(), piece, file));
+  return opened->close(file);
 }
 
 }  // namespace reprise::cli

@@ -3,10 +3,14 @@
 // A session as Markdown, for people. Everything foreign in it has passed the terminal gate.
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <vector>
 
+#include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
+#include "reprise/store.h"
 
 namespace reprise::cli {
 
@@ -18,5 +22,8 @@ std::string transcript_prompts(const std::vector<std::string>& newest_first);
 
 std::string transcript_head(const Session& session);
 std::string transcript_message(const Message& message, Detail detail);
+
+// The transcript as Markdown into a new file. conflict when it exists.
+Result<> write_transcript(Store& store, const Session& session, const std::filesystem::path& named);
 
 }  // namespace reprise::cli

@@ -27,13 +27,13 @@
 #include "cli/settings/context_file.h"
 #include "cli/settings/provider_key.h"
 #include "cli/settings/settings.h"
-#include "cli/spills.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/select.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "session/outbox.h"
 
 namespace reprise::cli {
 namespace {
@@ -214,10 +214,23 @@ Result<Store*> Context::store(Access access) {
                    open_at(url, {.access = access,
                                  .on_notice = [this](std::string_view text) { warn(text); }}));
     if (!std::exchange(has_told_of_spills_, true)) {
-      remark_on_spills(*this, store_url(*settings));
+      tell_of_outbox(store_url(*settings));
     }
   }
   return slot.get();
+}
+
+// When there is something for this store, unless its writer is still at it.
+void Context::tell_of_outbox(std::string_view store_url) {
+  const auto count = count_waiting(outbox_folder(), store_url);
+  if (!count) {
+    return warn(count.error().message);
+  }
+  if (*count > 0) {
+    remark(cat(*count, *count == 1 ? " conversation" : " conversations", " could not be saved and ",
+               *count == 1 ? "is" : "are", " kept here; bring it in with: reprise copy spill: '",
+               store_url, "'"));
+  }
 }
 
 Result<std::unique_ptr<Store>> Context::open_at(std::string_view url, StoreOptions options) {

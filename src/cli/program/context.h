@@ -69,6 +69,8 @@ class Context {
   std::filesystem::path state_folder() const;
   std::filesystem::path data_folder() const;
   std::filesystem::path config_folder() const;
+  // Where what a server did not take waits.
+  std::filesystem::path outbox_folder() const { return state_folder() / "spill"; }
 
   ConfigSources config_sources();
   // Flags, environment and files put together; what is wrong with a file is warned of once.
@@ -133,6 +135,7 @@ class Context {
   Result<> allow_tools_in(const std::filesystem::path& folder);
 
  private:
+  void tell_of_outbox(std::string_view store_url);
   void say(std::string_view text, Saying what = Saying::remark);
   Result<> take_store_settings(Settings& settings);
   Result<bool> has_store_of_parent();

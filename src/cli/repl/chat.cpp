@@ -13,6 +13,7 @@
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
+#include "cli/program/start_session.h"
 #include "cli/program/tool_consent.h"
 #include "cli/repl/chat_session.h"
 #include "cli/repl/choose.h"
@@ -20,7 +21,6 @@
 #include "cli/repl/line_source.h"
 #include "cli/repl/plain_source.h"
 #include "cli/repl/repl.h"
-#include "cli/session_setup.h"
 #include "reprise/error.h"
 #include "reprise/tool.h"
 #include "reprise/types.h"
@@ -62,17 +62,17 @@ Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
     request.sel = chosen->str();
   }
   const Approver approver = ask_for_consent(context);
-  REPRISE_ASSIGN(std::unique_ptr<Talk> talk,
-                 start_talk(context, {.flags = request.flags,
-                                      .session = {.newest = request.newest,
-                                                  .sel = request.sel,
-                                                  .fresh = request.fresh,
-                                                  .archive = request.fresh,
-                                                  .mode_path = request.mode_path,
-                                                  .in_project = true},
-                                      .title = "",
-                                      .approver = approver,
-                                      .stop = interrupts.token()}));
+  REPRISE_ASSIGN(std::unique_ptr<StartedSession> talk,
+                 start_session(context, {.flags = request.flags,
+                                         .session = {.newest = request.newest,
+                                                     .sel = request.sel,
+                                                     .fresh = request.fresh,
+                                                     .archive = request.fresh,
+                                                     .mode_path = request.mode_path,
+                                                     .in_project = true},
+                                         .title = "",
+                                         .approver = approver,
+                                         .stop = interrupts.token()}));
   ChatSession session(context, std::move(request.flags), approver, std::move(talk));
   Repl repl({.context = context,
              .source = *source,

@@ -12,15 +12,11 @@
 
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/closing_title.h"
-#include "cli/fork_session.h"
 #include "cli/output/session_json.h"
 #include "cli/output/todo_lines.h"
-#include "cli/past.h"
 #include "cli/program/context.h"
-#include "cli/program/time_limit.h"
+#include "cli/program/start_session.h"
 #include "cli/repl/slash.h"
-#include "cli/session_setup.h"
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
 #include "model/known_time.h"
@@ -28,6 +24,7 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/tool.h"
@@ -57,12 +54,12 @@ Result<> change(std::vector<Todo>& todos, const TodoRequest& request) {
 }  // namespace
 
 ChatSession::ChatSession(Context& context, RunFlags flags, Approver approver,
-                         std::unique_ptr<Talk> talk)
+                         std::unique_ptr<StartedSession> started)
     : context_(context),
       flags_(std::move(flags)),
       approver_(std::move(approver)),
-      talk_(std::move(talk)),
-      fresh_(!talk_->resumed) {
+      started_(std::move(started)),
+      fresh_(!started_->resumed) {
   if (fresh_) {
     // A new session has its mode's prompt already.
     flags_.mode.reset();
@@ -70,61 +67,39 @@ ChatSession::ChatSession(Context& context, RunFlags flags, Approver approver,
 }
 
 Session ChatSession::now() {
-  if (talk_->store != nullptr) {
-    if (auto found = talk_->store->find(id()).value_or(std::nullopt); found) {
+  if (started_->store != nullptr) {
+    if (auto found = started_->store->find(id()).value_or(std::nullopt); found) {
       return *std::move(found);
     }
   }
-  return talk_->conversation->session();
+  return started_->conversation->session();
 }
 
 bool ChatSession::is_kept() {
-  return talk_->store != nullptr &&
-         (talk_->store->holds().words || !talk_->conversation->session().response_chain.empty());
+  return started_->store != nullptr && (started_->store->holds().words ||
+                                        !started_->conversation->session().response_chain.empty());
 }
 
 bool ChatSession::discard_if_empty() {
-  if (!fresh_ || talk_->store == nullptr) {
-    return false;
-  }
-  Trash* const trash = talk_->store->offers().trash;
-  const Session session = now();
-  if (trash == nullptr || session.info.head.value > 0 || !session.response_chain.empty() ||
-      !session.info.title.empty()) {
-    return false;
-  }
-  if (Todos* const list = talk_->store->offers().todos; list != nullptr) {
-    const auto todos = list->todos(id());
-    if (!todos || !todos->empty()) {
-      return false;
-    }
-  }
-  return trash->trash(id(), context_.clock().now()) && trash->purge(id());
+  return fresh_ && store() != nullptr &&
+         reprise::discard_if_empty(*store(), id(), context_.clock());
 }
 
-Result<> ChatSession::set_closing_title(const Exchange& said, bool interrupted,
+Result<> ChatSession::set_closing_title(const Exchange& begun, bool interrupted,
                                         std::stop_token stop) {
-  Store& store = *talk_->store;
-  const Session session = now();
-  const auto first = store.holds().words ? first_exchange(store, id()) : Result<Exchange>(said);
-  if (!first) {
-    context_.warn(cat("no title: ", first.error().message));
+  const auto title =
+      choose_closing_title(*store(), id(), provider(),
+                           {.model = model(),
+                            .interrupted = interrupted,
+                            .begun = begun,
+                            .on_asking = [this] { context_.note("asking for a title"); },
+                            .stop = std::move(stop)});
+  if (!title) {
+    context_.warn(cat("no title: ", title.error().message));
     return {};
   }
-  ClosingTitle facts{.title = session.info.title,
-                     .first_prompt = first->question,
-                     .answered = !first->answer.empty(),
-                     .interrupted = interrupted};
-  if (talk_->provider->name() != "echo") {
-    facts.ask = [&] {
-      context_.note("asking for a title");
-      const TimeLimit limit(kTitleWaitMax, std::move(stop));
-      return ask_for_title(*talk_->provider, model(), first->question, first->answer,
-                           limit.token());
-    };
-  }
-  if (const auto title = closing_title(facts)) {
-    if (auto stored = store.update(id(), {.title = title}); !stored) {
+  if (*title) {
+    if (auto stored = store()->update(id(), {.title = *title}); !stored) {
       return fail_with_context("the title is not saved", std::move(stored).error());
     }
   }
@@ -161,7 +136,7 @@ Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {
 }
 
 Result<Store*> ChatSession::kept(std::string_view what) {
-  if (talk_->store == nullptr) {
+  if (started_->store == nullptr) {
     return fail(Code::unsupported, cat("this conversation is not saved, so it cannot ", what));
   }
   if (!is_kept()) {
@@ -170,7 +145,7 @@ Result<Store*> ChatSession::kept(std::string_view what) {
         cat("this store keeps a conversation from its first answer on; until then it cannot ",
             what));
   }
-  return talk_->store;
+  return started_->store;
 }
 
 Result<std::string> ChatSession::set_title(const std::string& text) {
@@ -187,7 +162,7 @@ Result<std::string> ChatSession::set_title(const std::string& text) {
 
 Result<std::string> ChatSession::set_model(const std::string& text, std::stop_token stop) {
   if (text.empty()) {
-    return cat(terminal_line(model()), " (", talk_->provider->name(), ")\n");
+    return cat(terminal_line(model()), " (", started_->provider->name(), ")\n");
   }
   REPRISE_ASSIGN(Store* const store, kept("change its model"));
   const RunFlags before = flags_;
@@ -227,7 +202,7 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
     REPRISE_ASSIGN(const Exchange first, first_exchange(*store, id()));
     REPRISE_TRY(store->update(id(), {.title = title_from_prompt(first.question)}));
   }
-  REPRISE_ASSIGN(const SessionId child, fork_session(context_, *store, request));
+  REPRISE_ASSIGN(const SessionId child, fork_session(*store, request, context_.clock()));
   REPRISE_TRY(rebuild(child, std::move(stop)));
   fresh_ = false;
   context_.remark(cat("from here on in the copy ", short_id_text(child), "; the other one stays"));
@@ -236,17 +211,11 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
 
 Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop) {
   REPRISE_ASSIGN(Store* const store, kept("be rewound"));
-  Rewriting* const rewriting = store->offers().rewriting;
-  if (rewriting == nullptr) {
-    return fail(Code::unsupported, "this store cannot take turns back; /fork goes on beside them");
-  }
   const std::int64_t turns = slash.number.value_or(1);
-  REPRISE_ASSIGN(const Session session, get(*store, id()));
-  REPRISE_ASSIGN(const Seq from, turn_start(*store, id(), turns));
-  REPRISE_TRY(rewriting->replace_suffix(id(), from, {}, {.expected_head = session.info.head}));
+  REPRISE_ASSIGN(const Rewound rewound, rewind_session(*store, id(), turns));
   REPRISE_TRY(rebuild(id(), std::move(stop)));
-  context_.remark(cat("took back ", turns, turns == 1 ? " turn" : " turns", ": ",
-                      session.info.head.value - from.value, " messages"));
+  context_.remark(cat("took back ", turns, turns == 1 ? " turn" : " turns", ": ", rewound.messages,
+                      " messages"));
   return std::string();
 }
 
@@ -274,11 +243,11 @@ Result<std::string> ChatSession::describe() {
     return value.empty() ? "" : cat(name, terminal_line(value), "\n");
   };
   REPRISE_ASSIGN(const Settings* settings, context_.settings());
-  const std::string url = talk_->store == nullptr ? "not saved" : context_.store_url(*settings);
+  const std::string url = started_->store == nullptr ? "not saved" : context_.store_url(*settings);
   return cat(
       line("id        ", info.id.str()), line("short id  ", short_id_text(info.id)),
       line("title     ", info.title), line("mode      ", info.mode),
-      line("provider  ", talk_->provider->name()), line("model     ", model()),
+      line("provider  ", started_->provider->name()), line("model     ", model()),
       line("folder    ", info.working_dir), line("store     ", url),
       line("messages  ", std::to_string(info.head.value)),
       line("tokens    ",
@@ -297,12 +266,12 @@ Result<std::string> ChatSession::save(const std::string& file) {
 
 // Into another conversation, or none: after an error the one before goes on.
 Result<> ChatSession::rebuild(const SessionId& id, std::stop_token stop) {
-  TalkRequest request{.flags = flags_,
-                      .session = {.newest = false, .sel = id.str(), .mode_path = {}},
-                      .title = "",
-                      .approver = approver_,
-                      .stop = std::move(stop)};
-  REPRISE_ASSIGN(talk_, start_talk(context_, std::move(request)));
+  StartRequest request{.flags = flags_,
+                       .session = {.newest = false, .sel = id.str(), .mode_path = {}},
+                       .title = "",
+                       .approver = approver_,
+                       .stop = std::move(stop)};
+  REPRISE_ASSIGN(started_, start_session(context_, std::move(request)));
   return {};
 }
 

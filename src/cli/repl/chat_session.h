@@ -4,50 +4,48 @@
 // changes what the model is told (another model, another system prompt, another past) the
 // conversation is built anew from the store.
 
-#include <chrono>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
-#include "cli/past.h"
 #include "cli/program/context.h"
+#include "cli/program/start_session.h"
 #include "cli/repl/slash.h"
-#include "cli/session_setup.h"
 #include "cli/settings/run_flags.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "reprise/tool.h"
 
 namespace reprise::cli {
 
-inline constexpr std::chrono::seconds kTitleWaitMax{10};
-
 class ChatSession {
  public:
-  // `flags` and `approver` as the run was started with; `talk` as start_talk() made it from them.
-  ChatSession(Context& context, RunFlags flags, Approver approver, std::unique_ptr<Talk> talk);
+  // `flags` and `approver` as the run was started with; `started` as start_session() made it from
+  // them.
+  ChatSession(Context& context, RunFlags flags, Approver approver,
+              std::unique_ptr<StartedSession> started);
 
   Context& context() { return context_; }
-  Conversation& talk() { return *talk_->conversation; }
-  Provider& provider() { return *talk_->provider; }
+  Conversation& talk() { return *started_->conversation; }
+  Provider& provider() { return *started_->provider; }
   // Null when the conversation is not saved.
-  Store* store() { return talk_->store; }
+  Store* store() { return started_->store; }
   // It was there before this run.
   bool resumed() const { return !fresh_; }
-  const SessionId& id() const { return talk_->conversation->session().info.id; }
+  const SessionId& id() const { return started_->conversation->session().info.id; }
   // The model that answers now.
-  const std::string& model() const { return talk_->model; }
+  const std::string& model() const { return started_->model; }
   // Whether the store has it: one without words keeps a session from its first answer on.
   bool is_kept();
   // Removes a session of this run in which nothing was ever said; true when it did.
   bool discard_if_empty();
-  // The title it gets when the talk ends, if it needs one; asking a model for it takes at most
-  // kTitleWaitMax. `said` is what this run began with, for stores that keep no words. An error when
-  // the title could not be stored.
-  Result<> set_closing_title(const Exchange& said, bool interrupted, std::stop_token stop);
+  // The title it gets when the talk ends, if it needs one. `begun` is what this run began with, for
+  // stores that keep no words. An error when the title could not be stored.
+  Result<> set_closing_title(const Exchange& begun, bool interrupted, std::stop_token stop);
   // As it is stored now; as it was begun when it is not stored.
   Session now();
 
@@ -70,7 +68,7 @@ class ChatSession {
   Context& context_;
   RunFlags flags_;
   Approver approver_;
-  std::unique_ptr<Talk> talk_;
+  std::unique_ptr<StartedSession> started_;
   bool fresh_;  // created by this run
 };
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/commands/removal.h"
 #include "cli/output/output.h"
 #include "cli/program/context.h"
 #include "cli/program/last_list.h"
-#include "cli/removal.h"
 #include "cli/repl/line_source.h"
 #include "cli/repl/menu.h"
 #include "cli/settings/settings.h"

@@ -14,7 +14,6 @@
 #include "cli/output/answer_output.h"
 #include "cli/output/output.h"
 #include "cli/output/session_json.h"
-#include "cli/past.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/repl/chat_session.h"
@@ -24,6 +23,7 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 
 namespace reprise::cli {
 

@@ -13,7 +13,6 @@
 #include <string_view>
 
 #include "cli/output/answer_output.h"
-#include "cli/past.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
@@ -21,6 +20,7 @@
 #include "cli/repl/line_source.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
+#include "reprise/sessions.h"
 
 namespace reprise::cli {
 

@@ -17,19 +17,19 @@
 #include <vector>
 
 #include "base/file.h"
-#include "cli/closing_title.h"
 #include "cli/output/output.h"
 #include "cli/program/arguments.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
 #include "cli/program/process_environment.h"
+#include "cli/program/start_session.h"
 #include "cli/repl/chat_session.h"
 #include "cli/repl/line_source.h"
-#include "cli/session_setup.h"
 #include "cli/settings/run_flags.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 
@@ -82,7 +82,8 @@ class ReplTest : public testing::Test {
     flags.provider = "echo";
     SessionChoice choice;
     choice.sel = std::move(sel);
-    auto talk = start_talk(context_, {.flags = flags, .session = std::move(choice), .title = ""});
+    auto talk =
+        start_session(context_, {.flags = flags, .session = std::move(choice), .title = ""});
     if (!talk) {
       ADD_FAILURE() << talk.error().message;
       return {};

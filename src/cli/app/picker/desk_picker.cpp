@@ -18,15 +18,15 @@
 #include "cli/app/effect.h"
 #include "cli/app/event.h"
 #include "cli/app/picker/picker.h"
+#include "cli/commands/removal.h"
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
-#include "cli/past.h"
 #include "cli/program/context.h"
-#include "cli/removal.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
@@ -59,7 +59,7 @@ std::string name_of(Store& store, const SessionInfo& info) {
 
 Result<> check_not_answering(Context& context, Store& store, const SessionId& id) {
   REPRISE_ASSIGN(const Session session, get(store, id));
-  REPRISE_ASSIGN(const bool answers, is_answering(context, store, session.info));
+  REPRISE_ASSIGN(const bool answers, check_answering(context, store, session.info));
   if (answers) {
     return fail(Code::busy, "it is answering now");
   }
@@ -244,7 +244,7 @@ void Desk::count_closed() {
   }
   ClearAsked asked;
   if (store) {
-    const auto closed = find_all(**store, {.states = {SessionState::closed}});
+    const auto closed = find_all_sessions(**store, {.states = {SessionState::closed}});
     if (!closed) {
       return say(Said::Kind::warning, closed.error().message);
     }
@@ -256,7 +256,8 @@ void Desk::count_closed() {
 Result<std::string> Desk::clear_closed() {
   REPRISE_ASSIGN(Store* const store, parts_.context.existing_store());
   REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "move sessions to a trash"));
-  REPRISE_ASSIGN(const FoundSessions closed, find_all(*store, {.states = {SessionState::closed}}));
+  REPRISE_ASSIGN(const FoundSessions closed,
+                 find_all_sessions(*store, {.states = {SessionState::closed}}));
   for (const Damage& part : closed.damage) {
     say(Said::Kind::warning, cat("cannot read ", part.where, ": ", part.reason));
   }

@@ -4,7 +4,7 @@
 //  (1) What a person chose stays.
 //  (2) A model is asked once; its title stays as well.
 //  (3) Where it cannot be asked, or has no good answer, the first prompt is the title.
-//  (4) Interrupted without a title: "Untitled (interrupted)". A later end mends that.
+//  (4) Interrupted without a title: "Untitled (interrupted)". A later end replaces that.
 
 #include <functional>
 #include <optional>
@@ -12,10 +12,9 @@
 #include <string_view>
 
 #include "reprise/error.h"
+#include "reprise/sessions.h"
 
-namespace reprise::cli {
-
-inline constexpr std::string_view kInterruptedTitle = "Untitled (interrupted)";
+namespace reprise {
 
 struct ClosingTitle {
   std::string_view title;         // what the session has now
@@ -29,4 +28,4 @@ struct ClosingTitle {
 // The title to set; nullopt to leave the one there is.
 std::optional<std::string> closing_title(const ClosingTitle& facts);
 
-}  // namespace reprise::cli
+}  // namespace reprise

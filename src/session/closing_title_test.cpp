@@ -1,4 +1,4 @@
-#include "cli/closing_title.h"
+#include "session/closing_title.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,9 @@
 #include <string>
 
 #include "reprise/error.h"
+#include "reprise/sessions.h"
 
-namespace reprise::cli {
+namespace reprise {
 namespace {
 
 Result<std::string> good() {
@@ -75,4 +76,4 @@ TEST(ClosingTitle, NeedsAPrompt) {
 }
 
 }  // namespace
-}  // namespace reprise::cli
+}  // namespace reprise

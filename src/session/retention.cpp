@@ -1,4 +1,4 @@
-#include "cli/retention.h"
+#include "session/retention.h"
 
 #include <fcntl.h>
 #include <time.h>
@@ -16,17 +16,15 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "cli/program/context.h"
-#include "cli/removal.h"
-#include "cli/settings/duration.h"
-#include "cli/settings/settings.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
 
-namespace reprise::cli {
+namespace reprise {
 namespace {
 
 constexpr std::string_view kClockFile = "clock.json";
@@ -126,36 +124,31 @@ bool is_believable(const std::filesystem::path& state_folder, const Moment& now,
   return !next.doubted_at || now.time - *next.doubted_at > age;
 }
 
-void clean_up(Context& context, Store& store, const Settings& settings) {
+Retained retain_sessions(Store& store, std::chrono::hours age,
+                         const std::filesystem::path& state_folder, Clock& clock) {
+  Retained done;
   Trash* const trash = store.offers().trash;
-  if (!settings.retention || trash == nullptr) {
-    return;
+  if (trash == nullptr) {
+    return done;
   }
-  const auto age = parse_duration(*settings.retention);
-  if (!age) {
-    context.warn(cat("the setting retention needs a number of days such as 30d, not '",
-                     *settings.retention, "'"));
-    return;
+  const Moment now = moment_of(clock);
+  if (!is_believable(state_folder, now, age)) {
+    done.clock_leapt = true;
+    return done;
   }
-  const Moment now = moment_of(context.clock());
-  if (!is_believable(context.state_folder(), now, *age)) {
-    context.note("the clock has leapt: nothing is moved to the trash for its age");
-    return;
+  const auto old = find_closed_before(store, now.time - age);
+  if (!old) {
+    done.error = old.error();
+    return done;
   }
-  const auto old = closed_before(store, now.time - *age);
-  std::size_t moved = 0;
-  Result<> done = old ? Result<>() : std::unexpected(old.error());
-  for (std::size_t i = 0; done && i < old->sessions.size(); ++i) {
-    done = trash->trash(old->sessions[i].id, now.time);
-    moved += done ? 1U : 0U;
+  for (const SessionInfo& info : old->sessions) {
+    if (const auto moved = trash->trash(info.id, now.time); !moved) {
+      done.error = moved.error();
+      return done;
+    }
+    ++done.moved;
   }
-  if (moved > 0) {
-    context.remark(cat("moved to the trash: ", moved, moved == 1 ? " session" : " sessions",
-                       " closed more than ", *settings.retention, " ago"));
-  }
-  if (!done) {
-    context.warn(cat("cannot clean up: ", done.error().message));
-  }
+  return done;
 }
 
-}  // namespace reprise::cli
+}  // namespace reprise

@@ -1,22 +1,23 @@
-#include "cli/fork_session.h"
+// Sessions with another history: a fork goes on beside the one it comes from, a rewind in its
+// place.
 
+#include <cstdint>
 #include <iterator>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
-#include "cli/program/context.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
 
-namespace reprise::cli {
+namespace reprise {
 namespace {
 
 // For stores whose sessions share nothing. In one step, so that no half of a fork is ever seen.
@@ -40,25 +41,32 @@ Result<> fork_by_copy(Store& store, const SessionId& parent, Seq at, const Sessi
   return creation->create_with(child, std::move(messages));
 }
 
-}  // namespace
-
-Result<SessionId> fork_session(Context& context, Store& store, const ForkRequest& request) {
-  if (!store.holds().many_sessions) {
-    return fail(Code::unsupported,
-                "this store holds one session; `reprise copy` brings it where it can be forked");
-  }
-  REPRISE_ASSIGN(Session child, get(store, request.parent));
-  const Seq at = request.at.value_or(child.info.head);
-  const Time now = context.clock().now();
-  child.info.id = make_session_id(context.clock(), system_entropy(), store.holds().new_ids);
+Session child_of(Session parent, Seq at, const ForkRequest& request, SessionId id, Time now) {
+  Session child = std::move(parent);
   const std::string like_parent = child.info.title.empty() ? "" : cat(child.info.title, " (fork)");
+  child.info.id = std::move(id);
   child.info.title = request.title.value_or(like_parent);
   child.info.state = SessionState::active;
   child.info.created_at = now;
   child.info.updated_at = now;
-  child.info.closed_at = std::nullopt;
-  child.info.answering = std::nullopt;
+  child.info.closed_at.reset();
+  child.info.answering.reset();
   child.info.forked_from = ForkOrigin{.session = request.parent, .at = at};
+  return child;
+}
+
+}  // namespace
+
+Result<SessionId> fork_session(Store& store, const ForkRequest& request, Clock& clock,
+                               Entropy& entropy) {
+  if (!store.holds().many_sessions) {
+    return fail(Code::unsupported,
+                "this store holds one session: copy it to another store to fork it");
+  }
+  REPRISE_ASSIGN(Session parent, get(store, request.parent));
+  const Seq at = request.at.value_or(parent.info.head);
+  Session child = child_of(std::move(parent), at, request,
+                           make_session_id(clock, entropy, store.holds().new_ids), clock.now());
   if (store.holds().words) {
     // What the provider remembers goes beyond the fork.
     child.response_chain.clear();
@@ -71,4 +79,16 @@ Result<SessionId> fork_session(Context& context, Store& store, const ForkRequest
   return child.info.id;
 }
 
-}  // namespace reprise::cli
+Result<Rewound> rewind_session(Store& store, const SessionId& id, std::int64_t turns) {
+  Rewriting* const rewriting = store.offers().rewriting;
+  if (rewriting == nullptr) {
+    return fail(Code::unsupported, "this store cannot take turns back; a fork goes on beside them");
+  }
+  REPRISE_ASSIGN(const Session session, get(store, id));
+  const Seq head = session.info.head;
+  REPRISE_ASSIGN(const Seq from, find_turn(store, id, turns));
+  REPRISE_TRY(rewriting->replace_suffix(id, from, {}, {.expected_head = head}));
+  return Rewound{.head = from, .messages = head.value - from.value};
+}
+
+}  // namespace reprise

@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-namespace reprise::cli {
+namespace reprise {
 
 class TimeLimit {
  public:
@@ -38,4 +38,4 @@ class TimeLimit {
   std::jthread timer_;  // last: it uses source_
 };
 
-}  // namespace reprise::cli
+}  // namespace reprise

@@ -1,7 +1,8 @@
 #pragma once
 
-// From settings and flags to a conversation: which provider and model, with which key, which
-// session, which system prompt and tools. `ask` and `chat` share it.
+// From settings and flags to a conversation: which provider and model, with
+// which key, which session, which system prompt and tools. `ask` and `chat`
+// share it.
 
 #include <filesystem>
 #include <memory>
@@ -11,15 +12,16 @@
 #include <thread>
 
 #include "cli/program/context.h"
-#include "cli/settings/provider_choice.h"
 #include "cli/settings/run_flags.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
+#include "reprise/open_store.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/spill.h"
 #include "reprise/store.h"
 #include "reprise/tool.h"
+#include "reprise/types.h"
 
 namespace reprise::cli {
 
@@ -33,14 +35,20 @@ struct SessionChoice {
   bool in_project = false;          // a stored session must pass check_project()
 };
 
-// Whether the folder that a session works in is still there: not_found or invalid_argument where
-// not. One with a mode goes on without it.
+// Whether the folder that a session works in is still there: not_found or
+// invalid_argument where not. One with a mode goes on without it.
 Result<> check_project(Context& context, const SessionInfo& info);
 
-// Everything one conversation needs. `store` is null when it could not be opened or the session
-// not be created: the person has been warned, the conversation goes on unsaved and ends with
-// Exit::unsaved. It is null for a dry run of a new session, too.
-struct Talk {
+// The session that a run goes on with when it is not told otherwise
+// (usual_session()). Where there is no store, or it cannot be opened, there is
+// none: that is said when it is needed.
+Result<std::optional<SessionId>> find_usual_session(Context& context, Access access);
+
+// A conversation and all that it needs. `store` is null when it could not be
+// opened or the session not be created: the person has been warned, the
+// conversation goes on unsaved and ends with Exit::unsaved. It is null for a
+// dry run of a new session, too.
+struct StartedSession {
   Store* store = nullptr;
   bool resumed = false;  // the session was there before
   bool cut = false;      // a dead process's answer in it is incomplete now
@@ -52,7 +60,7 @@ struct Talk {
   std::jthread preloading;  // the HTTP library
 };
 
-struct TalkRequest {
+struct StartRequest {
   const RunFlags& flags;
   SessionChoice session;
   std::string title;  // of a new session
@@ -63,8 +71,9 @@ struct TalkRequest {
   std::stop_token stop = {};
 };
 
-// Chooses the provider, opens the store, finds or creates the session (a running answer whose
-// process is gone is settled first) and builds the conversation.
-Result<std::unique_ptr<Talk>> start_talk(Context& context, TalkRequest request);
+// Chooses the provider, opens the store, finds or creates the session (a
+// running answer whose process is gone is settled first) and builds the
+// conversation.
+Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartRequest request);
 
 }  // namespace reprise::cli

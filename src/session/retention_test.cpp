@@ -1,4 +1,4 @@
-#include "cli/retention.h"
+#include "session/retention.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "reprise/types.h"
 
-namespace reprise::cli {
+namespace reprise {
 namespace {
 
 using std::chrono::hours;
@@ -82,4 +82,4 @@ TEST_F(Believing, WhatCannotBeReadRemembersNothing) {
 }
 
 }  // namespace
-}  // namespace reprise::cli
+}  // namespace reprise

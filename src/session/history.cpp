@@ -1,36 +1,29 @@
-#include "cli/past.h"
-
-#include <fcntl.h>
+// What a session holds already, read for those who talk in it.
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
 #include "base/text.h"
-#include "cli/output/transcript.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 
-namespace reprise::cli {
-
+namespace reprise {
 namespace {
 
-constexpr std::size_t kTranscriptPiece = 1 << 20;
 // How far back prompts are looked for in a session of many tool calls.
 constexpr std::int64_t kMessagesScanned = 5000;
 
 }  // namespace
 
-Result<Seq> turn_start(Store& store, const SessionId& id, std::int64_t turns) {
+Result<Seq> find_turn(Store& store, const SessionId& id, std::int64_t turns) {
   if (turns < 1) {
     return fail(Code::invalid_argument, "at least one turn can be taken back");
   }
@@ -101,28 +94,4 @@ Result<Exchange> first_exchange(Store& store, const SessionId& id) {
   return first;
 }
 
-Result<> write_transcript(Store& store, const Session& session,
-                          const std::filesystem::path& named) {
-  REPRISE_ASSIGN(const std::filesystem::path file, resolve_folder_of(named));
-  auto opened = open_file(file, O_WRONLY | O_CREAT | O_EXCL);
-  if (!opened && opened.error().os_errno == EEXIST) {
-    return fail(Code::conflict, cat(file.string(), " exists already; name another file"), EEXIST);
-  }
-  if (!opened) {
-    return std::unexpected(std::move(opened).error());
-  }
-  std::string piece = transcript_head(session);
-  Result<> written;
-  REPRISE_TRY(store.read(session.info.id, {}, [&](const Message& message) {
-    piece += transcript_message(message, Detail::full);
-    if (piece.size() >= kTranscriptPiece) {
-      written = write_all(opened->get(), std::exchange(piece, ""), file);
-    }
-    return written ? Flow::go_on : Flow::stop;
-  }));
-  REPRISE_TRY(written);
-  REPRISE_TRY(write_all(opened->get(), piece, file));
-  return opened->close(file);
-}
-
-}  // namespace reprise::cli
+}  // namespace reprise

@@ -1,0 +1,36 @@
+#pragma once
+
+// Taking sessions away: to the trash, or with --purge for good. `delete`, `clear` and `cleanup`
+// share it.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/sessions.h"
+#include "reprise/store.h"
+
+namespace reprise::cli {
+
+struct RemovalRequest {
+  std::string what;  // "'Title'", "12 sessions of this folder"
+  Removal how = Removal::trash;
+  std::size_t unasked_max = 0;  // so many go without a question
+};
+
+// A warning for each damaged part.
+void warn_of_damage(Context& context, const std::vector<Damage>& damage);
+
+// is_answering(), with a note when that takes a while.
+Result<bool> check_answering(Context& context, Store& store, const SessionInfo& info);
+
+// Asks first. A session whose answer is running is left alone and named; so is what could not be
+// read. Either makes the exit Exit::failed. Prints how many went, or the ids with --json.
+Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions& found,
+                            const RemovalRequest& request);
+
+}  // namespace reprise::cli

@@ -1,0 +1,181 @@
+#include "cli/program/find_session.h"
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/program/context.h"
+#include "cli/program/start_session.h"
+#include "cli/settings/settings.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/sessions.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "session/outbox.h"
+
+namespace reprise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kNothingHere = "there is no session of this folder to go on with";
+constexpr std::chrono::milliseconds kServerPause{100};
+
+Result<Store*> open_for_resume(Context& context, const StartRequest& request) {
+  auto store = request.dry_run ? context.store(Access::read) : context.existing_store();
+  if (!store && store.error().code == Code::not_found && !request.session.sel) {
+    return fail(Code::not_found, std::string(kNothingHere));
+  }
+  return store;
+}
+
+Result<SessionInfo> select(Context& context, Store& store, const SessionChoice& choice) {
+  const std::string sel = choice.sel.value_or("last");
+  auto found = context.select(store, sel);
+  if (!found && !choice.sel && found.error().code == Code::not_found) {
+    return fail(Code::not_found, std::string(kNothingHere));
+  }
+  if (!found && choice.in_project && found.error().code == Code::not_found) {
+    return fail(Code::not_found, cat("Session not found: ", sel, "; see `reprise list --all`"));
+  }
+  return found;
+}
+
+Result<> check_folder(Context& context, const SessionInfo& info, bool in_project, bool has_tools) {
+  if (in_project) {
+    REPRISE_TRY(check_project(context, info));
+  }
+  if (has_tools) {
+    REPRISE_TRY(context.allow_tools_in(info.working_dir));
+  }
+  return {};
+}
+
+// What a person can do about it.
+Error advised(Store& store, const SessionId& id, Error error) {
+  Signatures* const signatures = store.offers().signatures;
+  if (error.code == Code::corrupt && signatures != nullptr &&
+      signatures->signature(id) == Signature::failed) {
+    error.message += "; --force goes on with it as it is";
+  }
+  return error;
+}
+
+Result<FoundSession> resume_stored(Context& context, const StartRequest& request, bool has_tools) {
+  REPRISE_ASSIGN(Store* const store, open_for_resume(context, request));
+  REPRISE_ASSIGN(const SessionInfo info, select(context, *store, request.session));
+  REPRISE_TRY(check_folder(context, info, request.session.in_project, has_tools));
+  auto resumed = resume_session(*store, info.id,
+                                {.change = !request.dry_run,
+                                 .accept_changed = request.flags.force,
+                                 .clock = context.clock(),
+                                 .stop = request.stop});
+  if (!resumed) {
+    return std::unexpected(advised(*store, info.id, std::move(resumed).error()));
+  }
+  std::error_code error;
+  if (const std::string& folder = info.working_dir;
+      !folder.empty() && folder != context.project() && !fs::is_directory(folder, error)) {
+    context.warn(cat("the session's folder is gone: ", folder));
+  }
+  return FoundSession{.store = store, .session = std::move(resumed->session), .cut = resumed->cut};
+}
+
+// Of a session whose server is away: what could not be saved on this machine
+// before. None when that is nothing; then there is a conversation all the same.
+Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
+                                    const StartRequest& request, bool has_tools) {
+  REPRISE_ASSIGN(const WaitingSessions waiting,
+                 read_waiting(context.outbox_folder(), context.store_url(settings),
+                              [&](std::string_view text) { context.warn(text); }));
+  const auto info = context.select(*waiting.store, request.session.sel.value_or("last"));
+  if (!info && info.error().code != Code::not_found) {
+    return std::unexpected(info.error());
+  }
+  if (!info) {
+    context.warn("nothing of the session is on this machine: this begins another one");
+    return FoundSession{};
+  }
+  REPRISE_TRY(check_folder(context, *info, request.session.in_project, has_tools));
+  context.remark(cat("going on with '", info->title, "' as this machine has it"));
+  FoundSession found;
+  REPRISE_ASSIGN(found.session, get(*waiting.store, info->id));
+  REPRISE_ASSIGN(found.earlier, read_all(*waiting.store, info->id));
+  found.session->info.head = waiting.begin.at(info->id);
+  if (found.session->info.head.value > 0) {
+    context.warn(
+        "only what could not be saved of the session is on this "
+        "machine: the model does "
+        "not see what was said before");
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<> check_project(Context& context, const SessionInfo& info) {
+  std::error_code error;
+  if (info.working_dir.empty() || !info.mode.empty() || info.working_dir == context.project()) {
+    return {};
+  }
+  if (!fs::exists(info.working_dir, error)) {
+    return fail(Code::not_found, "Project path no longer exists.");
+  }
+  if (!fs::is_directory(info.working_dir, error)) {
+    return fail(Code::invalid_argument, "Project path is not a directory.");
+  }
+  return {};
+}
+
+Result<std::optional<SessionId>> find_usual_session(Context& context, Access access) {
+  REPRISE_ASSIGN(const Settings* const settings, context.settings());
+  const bool creates_nothing = access == Access::read || !settings->context_file.empty();
+  const auto store = creates_nothing ? context.store(access) : context.existing_store();
+  if (!store) {
+    return std::nullopt;
+  }
+  return usual_session(**store);
+}
+
+std::optional<Error> wait_for_server(Context& context, const Settings& settings,
+                                     const std::stop_token& stop) {
+  if (!is_on_a_server(context.store_url(settings))) {
+    return std::nullopt;
+  }
+  const auto deadline = std::chrono::steady_clock::now() + StoreOptions{}.busy_timeout;
+  for (bool has_said = false;;) {
+    const auto store = context.store(Access::write);
+    if (store || (store.error().code != Code::io && store.error().code != Code::timeout)) {
+      return std::nullopt;
+    }
+    if (std::chrono::steady_clock::now() >= deadline || stop.stop_requested()) {
+      context.warn(cat("this conversation is not saved: ", store.error().message));
+      return store.error();
+    }
+    if (!std::exchange(has_said, true)) {
+      context.remark(cat("waiting for the server: ", store.error().message));
+    }
+    std::this_thread::sleep_for(kServerPause);
+  }
+}
+
+Result<FoundSession> find_session(Context& context, const Settings& settings,
+                                  const StartRequest& request, bool is_away, bool has_tools) {
+  if (!request.session.newest && !request.session.sel) {
+    return FoundSession{};
+  }
+  return is_away ? resume_waiting(context, settings, request, has_tools)
+                 : resume_stored(context, request, has_tools);
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,38 @@
+#pragma once
+
+// The first half of a start: the store, and the session in it that a run goes
+// on with.
+
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "cli/program/context.h"
+#include "cli/program/start_session.h"
+#include "cli/settings/settings.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+
+namespace reprise::cli {
+
+// Waits as a running conversation does, for a standby that takes over, and
+// warns when that is in vain. nullopt: it is there, or fails in another way, or
+// the store is no server's.
+std::optional<Error> wait_for_server(Context& context, const Settings& settings,
+                                     const std::stop_token& stop);
+
+struct FoundSession {
+  Store* store = nullptr;          // that has it
+  std::optional<Session> session;  // nullopt: a new one is to be begun
+  bool cut = false;
+  std::vector<Message> earlier = {};  // what this machine has of it while the server is away
+};
+
+// `is_away`: the store's server is. `has_tools`: they would work in the
+// session's folder.
+Result<FoundSession> find_session(Context& context, const Settings& settings,
+                                  const StartRequest& request, bool is_away, bool has_tools);
+
+}  // namespace reprise::cli

@@ -1,0 +1,353 @@
+// A start is a list of steps, each of which takes values and gives one.
+
+#include "cli/program/start_session.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "cli/program/context.h"
+#include "cli/program/find_session.h"
+#include "cli/settings/duration.h"
+#include "cli/settings/provider_choice.h"
+#include "cli/settings/request_choice.h"
+#include "cli/settings/run_flags.h"
+#include "cli/settings/settings.h"
+#include "engine/builtin_tools.h"
+#include "reprise/conversation.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/mode.h"
+#include "reprise/open_store.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/sessions.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/tool.h"
+#include "reprise/types.h"
+#include "session/instructions.h"
+#include "session/outbox.h"
+#include "session/session_config.h"
+
+namespace reprise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<const Mode*> find_mode(const Settings& settings, const RunFlags& flags) {
+  if (!flags.mode) {
+    return nullptr;
+  }
+  if (const auto found = settings.modes.find(*flags.mode); found != settings.modes.end()) {
+    return &found->second;
+  }
+  std::string names;
+  for (const auto& [name, mode] : settings.modes) {
+    names += cat(names.empty() ? "; there are " : ", ", name);
+  }
+  return fail(Code::not_found, cat("no mode is called '", *flags.mode, "'",
+                                   names.empty() ? "; the config has no [mode.NAME]" : names));
+}
+
+Result<ToolRegistry> choose_tools(std::string_view wanted) {
+  ToolRegistry all;
+  add_builtin_tools(all);
+  if (wanted == "all") {
+    return all;
+  }
+  ToolRegistry chosen;
+  while (wanted != "none" && !wanted.empty()) {
+    const std::size_t comma = std::min(wanted.find(','), wanted.size());
+    const std::string_view name = trimmed(wanted.substr(0, comma));
+    wanted.remove_prefix(std::min(comma + 1, wanted.size()));
+    if (name == "recall:all") {
+      // What was said in other projects is shown by name only, never as one of
+      // all.
+      REPRISE_TRY(chosen.add(make_recall_all_tool()));
+      continue;
+    }
+    const Tool* const tool = all.find(name);
+    if (tool == nullptr) {
+      std::string names;
+      for (const ToolSpec& spec : all.specs()) {
+        names += cat(names.empty() ? "" : ", ", spec.name);
+      }
+      return fail(Code::not_found,
+                  cat("no tool is called '", name, "'; there are ", names, ", recall:all"));
+    }
+    REPRISE_TRY(chosen.add(*tool));
+  }
+  return chosen;
+}
+
+// The session that is gone on with, where none was named.
+Result<SessionChoice> resolve_choice(Context& context, const StartRequest& request, bool is_away) {
+  SessionChoice choice = request.session;
+  if (!is_away && !choice.newest && !choice.sel && !choice.fresh) {
+    REPRISE_ASSIGN(const auto usual,
+                   find_usual_session(context, request.dry_run ? Access::read : Access::write));
+    if (usual) {
+      choice.sel = usual->str();
+    }
+  }
+  return choice;
+}
+
+Result<ProviderChoice> choose_answerer(Context& context, const Settings& settings,
+                                       const StartRequest& request, const Mode* mode,
+                                       const std::optional<Session>& session) {
+  RunFlags flags = request.flags;
+  flags.sends_nothing = request.dry_run;
+  REPRISE_ASSIGN(ProviderChoice choice,
+                 choose_provider(context, flags,
+                                 session && settings.context_file.empty() ? &*session : nullptr,
+                                 mode == nullptr ? "" : mode->model));
+  if (session && session->info.model.empty() && !flags.model) {
+    context.remark(
+        cat("the session names no model: ", choice.model, " answers, --model chooses another"));
+  }
+  if (request.has_pdf_by_url && choice.name == "openai-chat") {
+    return fail(Code::unsupported,
+                "openai-chat takes no PDF by URL: download it and attach the file");
+  }
+  for (const std::string& warning : choice.warnings) {
+    context.warn_once(warning);
+  }
+  return choice;
+}
+
+ProviderOptions provider_options(const Settings& settings, const ProviderChoice& choice) {
+  ProviderOptions options = choice.options;
+  options.answer_bytes_max = settings.max_answer_bytes.value_or(options.answer_bytes_max);
+  if (const auto own = settings.providers.find(choice.name); own != settings.providers.end()) {
+    options.store = own->second.store;
+  }
+  return options;
+}
+
+// Flags, what the session was held with, the settings.
+ConversationOptions conversation_options(const Settings& settings, const StartRequest& request,
+                                         const ProviderChoice& choice,
+                                         const std::optional<Session>& session) {
+  const Session* const own = choice.is_sessions_own && session ? &*session : nullptr;
+  const RunFlags& flags = request.flags;
+  const auto first_of = [](auto flag, auto stored, auto setting) {
+    return flag ? flag : stored ? stored : setting;
+  };
+  ConversationOptions options;
+  options.model = choice.model;
+  options.system = flags.system;
+  options.temperature =
+      first_of(flags.temperature, own != nullptr ? stored_temperature(*own) : std::nullopt,
+               settings.temperature);
+  options.max_tokens =
+      first_of(flags.max_tokens, own != nullptr ? stored_max_tokens(*own) : std::nullopt,
+               settings.max_tokens);
+  if (const auto budget = flags.budget ? flags.budget : settings.budget) {
+    options.budget = TokenCount{*budget};
+  }
+  options.approver = request.approver;
+  options.stream = request.stream && settings.stream.value_or(true);
+  return options;
+}
+
+InstructionSources instruction_sources(Context& context, const Settings& settings) {
+  return {.modes = settings.modes,
+          .usual = settings.system,
+          .folder = context.working_dir(),
+          .on_note = [&context](std::string_view line) { context.note(line); },
+          .on_warning = [&context](std::string_view text) { context.warn(text); }};
+}
+
+Result<fs::path> session_folder(Context& context, const Mode* mode, const fs::path& given) {
+  if (given.empty()) {
+    if (mode != nullptr && mode->path == PathPolicy::required) {
+      return fail(Code::invalid_argument, cat("mode ", mode->name, " needs a folder"));
+    }
+    return context.working_dir();
+  }
+  std::error_code error;
+  fs::path folder = fs::canonical(given, error);
+  if (error || !fs::is_directory(folder, error)) {
+    return fail(Code::not_found, cat("no such folder: ", given.string()));
+  }
+  return folder;
+}
+
+// A project's prompt is used, but not unseen.
+Result<std::string> new_instructions(Context& context, const Settings& settings, const Mode* mode,
+                                     const fs::path& folder, std::stop_token stop) {
+  if (mode != nullptr) {
+    return load_context(
+        *mode, folder, [&](std::string_view line) { context.note(line); }, std::move(stop));
+  }
+  if (settings.system && settings.is_untrusted("system")) {
+    context.warn_once(cat("the system prompt comes from ", settings.untrusted_file,
+                          ", and its folder is not trusted"));
+  }
+  return settings.system.value_or("");
+}
+
+// A new session, not stored yet.
+Result<Session> new_session(Context& context, const Settings& settings, const StartRequest& request,
+                            const Mode* mode, const ProviderChoice& choice) {
+  REPRISE_ASSIGN(const fs::path folder, session_folder(context, mode, request.session.mode_path));
+  REPRISE_ASSIGN(std::string system,
+                 new_instructions(context, settings, mode, folder, request.stop));
+  const Time now = context.clock().now();
+  return Session{.info = {.id = make_session_id(context.clock(), system_entropy()),
+                          .title = request.title,
+                          .mode = mode == nullptr ? "" : mode->name,
+                          .provider = choice.name,
+                          .model = choice.model,
+                          .working_dir = utf8::sanitize(folder.native()),
+                          .created_at = now,
+                          .updated_at = now},
+                 .system_prompt = std::move(system),
+                 .config = session_config(choice.options.base_url)};
+}
+
+// Null when the session can only be held in memory: a store that cannot be had
+// is no reason not to talk. A wrong URL is.
+Result<Store*> store_new(Context& context, const Provider& provider, Session& session) {
+  const auto store = context.store(Access::write);
+  const Result<> created = store ? create_session(**store, provider, session, context.clock())
+                                 : Result<>(std::unexpected(store.error()));
+  if (created) {
+    return *store;
+  }
+  if (const Code code = created.error().code;
+      code == Code::invalid_argument || code == Code::unsupported) {
+    return std::unexpected(created.error());
+  }
+  context.warn(cat("this conversation is not saved: ", created.error().message));
+  return nullptr;
+}
+
+// What both kinds of start have by then.
+struct Prepared {
+  const Settings& settings;
+  const StartRequest& request;
+  const Mode* mode;
+  const ProviderChoice& choice;
+  bool is_away;
+};
+
+Result<Session> begin_new(Context& context, const Prepared& with, StartedSession& started,
+                          ConversationOptions& options) {
+  REPRISE_ASSIGN(Session session,
+                 new_session(context, with.settings, with.request, with.mode, with.choice));
+  if (!with.request.dry_run && !with.is_away) {
+    REPRISE_ASSIGN(started.store, store_new(context, *started.provider, session));
+  }
+  if (started.store != nullptr && !started.store->holds().words) {
+    leave_out_words(session, with.mode, options);
+  }
+  return session;
+}
+
+Result<Session> go_on_with(Context& context, const Prepared& with, const StartedSession& started,
+                           Session session, ConversationOptions& options) {
+  if (!options.system) {
+    REPRISE_ASSIGN(options.system,
+                   resumed_instructions(instruction_sources(context, with.settings), with.mode,
+                                        started.store, session, with.request.stop));
+  }
+  if (started.store != nullptr) {
+    REPRISE_TRY(check_provider(*started.store, *started.provider));
+  }
+  return session;
+}
+
+// The setting `retention`. What is wrong is said, and no reason not to talk.
+void retain(Context& context, Store& store, const Settings& settings) {
+  if (!settings.retention || store.offers().trash == nullptr) {
+    return;
+  }
+  const auto age = parse_duration(*settings.retention);
+  if (!age) {
+    context.warn(cat("the setting retention needs a number of days such as 30d, not '",
+                     *settings.retention, "'"));
+    return;
+  }
+  const Retained done = retain_sessions(store, *age, context.state_folder(), context.clock());
+  if (done.clock_leapt) {
+    context.note("the clock has leapt: nothing is moved to the trash for its age");
+  }
+  if (done.moved > 0) {
+    context.remark(cat("moved to the trash: ", done.moved,
+                       done.moved == 1 ? " session" : " sessions", " closed more than ",
+                       *settings.retention, " ago"));
+  }
+  if (done.error) {
+    context.warn(cat("cannot clean up: ", done.error->message));
+  }
+}
+
+// What a run does to the store besides its own session.
+void tidy_store(Context& context, Store& store, const Settings& settings, const SessionId& id,
+                bool archive) {
+  retain(context, store, settings);
+  const auto archived = make_current(store, id, archive, context.clock());
+  if (!archived) {
+    context.warn(archived.error().message);
+  } else if (*archived) {
+    context.remark(cat("archived ", short_id(**archived).value_or((*archived)->str())));
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartRequest request) {
+  REPRISE_ASSIGN(const Settings* const settings, context.settings());
+  REPRISE_ASSIGN(const Mode* const mode, find_mode(*settings, request.flags));
+  auto started = std::make_unique<StartedSession>();
+  REPRISE_ASSIGN(started->tools, choose_tools(request.flags.tools.value_or("none")));
+  if (!request.dry_run && expects_http(context, request.flags, *settings)) {
+    started->preloading = preload_http();
+  }
+  const bool is_away = !request.dry_run && wait_for_server(context, *settings, request.stop);
+  REPRISE_ASSIGN(request.session, resolve_choice(context, request, is_away));
+  REPRISE_ASSIGN(FoundSession found,
+                 find_session(context, *settings, request, is_away, !started->tools.empty()));
+  started->resumed = found.session.has_value();
+  started->store = found.store;
+  started->cut = found.cut;
+  REPRISE_ASSIGN(ProviderChoice choice,
+                 choose_answerer(context, *settings, request, mode, found.session));
+  ConversationOptions options = conversation_options(*settings, request, choice, found.session);
+  REPRISE_ASSIGN(options.request, choose_request(context, request.flags, *settings, choice));
+  REPRISE_ASSIGN(started->provider,
+                 make_provider(choice.name, provider_options(*settings, choice)));
+  started->model = choice.model;
+  if (settings->spill.value_or(true)) {
+    started->spill = make_outbox(context.outbox_folder(), context.store_url(*settings));
+  }
+  options.tools = started->tools.empty() ? nullptr : &started->tools;
+  options.spill = started->spill.get();
+  options.earlier = std::move(found.earlier);
+  const Prepared with{*settings, request, mode, choice, is_away};
+  REPRISE_ASSIGN(Session session, started->resumed ? go_on_with(context, with, *started,
+                                                                *std::move(found.session), options)
+                                                   : begin_new(context, with, *started, options));
+  if (started->store != nullptr && !request.dry_run) {
+    tidy_store(context, *started->store, *settings, session.info.id, request.session.archive);
+  }
+  started->conversation = std::make_unique<Conversation>(*started->provider, started->store,
+                                                         std::move(session), std::move(options));
+  return started;
+}
+
+}  // namespace reprise::cli

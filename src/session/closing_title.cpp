@@ -1,0 +1,81 @@
+#include "session/closing_title.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "reprise/conversation.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/sessions.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "session/time_limit.h"
+
+namespace reprise {
+
+std::optional<std::string> closing_title(const ClosingTitle& facts) {
+  std::string from_prompt = title_from_prompt(facts.first_prompt);
+  const bool makeshift =
+      facts.title.empty() || facts.title == kInterruptedTitle || facts.title == from_prompt;
+  if (facts.first_prompt.empty() || !makeshift) {
+    return std::nullopt;
+  }
+  if (facts.interrupted) {
+    return facts.title.empty() ? std::optional(std::string(kInterruptedTitle)) : std::nullopt;
+  }
+  if (facts.answered && facts.ask) {
+    if (auto asked = facts.ask(); asked && !asked->empty()) {
+      return *std::move(asked);
+    }
+  }
+  if (from_prompt.empty() || facts.title == from_prompt) {
+    return std::nullopt;
+  }
+  return from_prompt;
+}
+
+Result<std::optional<std::string>> choose_closing_title(Store& store, const SessionId& id,
+                                                        Provider& provider,
+                                                        const ClosingTitleOptions& options) {
+  REPRISE_ASSIGN(const Session session, get(store, id));
+  Exchange first = options.begun;
+  if (store.holds().words) {
+    REPRISE_ASSIGN(first, first_exchange(store, id));
+  }
+  ClosingTitle facts{.title = session.info.title,
+                     .first_prompt = first.question,
+                     .answered = !first.answer.empty(),
+                     .interrupted = options.interrupted};
+  if (provider.name() != "echo") {
+    facts.ask = [&] {
+      if (options.on_asking) {
+        options.on_asking();
+      }
+      const TimeLimit limit(options.wait_max, options.stop);
+      return ask_for_title(provider, options.model, first.question, first.answer, limit.token());
+    };
+  }
+  return closing_title(facts);
+}
+
+bool discard_if_empty(Store& store, const SessionId& id, Clock& clock) {
+  Trash* const trash = store.offers().trash;
+  const auto session = get(store, id);
+  if (trash == nullptr || !session || session->info.head.value > 0 ||
+      !session->response_chain.empty() || !session->info.title.empty()) {
+    return false;
+  }
+  if (Todos* const list = store.offers().todos; list != nullptr) {
+    const auto todos = list->todos(id);
+    if (!todos || !todos->empty()) {
+      return false;
+    }
+  }
+  return trash->trash(id, clock.now()) && trash->purge(id);
+}
+
+}  // namespace reprise

@@ -1,0 +1,107 @@
+// Finding sessions to remove, and removing them.
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "reprise/conversation.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/sessions.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+Result<> remove_one(Trash& trash, const SessionInfo& info, Removal how, Time now) {
+  if (how == Removal::purge) {
+    return trash.purge(info.id);
+  }
+  return info.state == SessionState::trashed ? Result<>() : trash.trash(info.id, now);
+}
+
+}  // namespace
+
+Result<FoundSessions> find_all_sessions(Store& store, SessionQuery query) {
+  query.limit = kPageMax;
+  FoundSessions all;
+  for (;;) {
+    REPRISE_ASSIGN(SessionPage page, store.list(query));
+    std::ranges::move(page.sessions, std::back_inserter(all.sessions));
+    // Some stores report all that is damaged with every page.
+    std::ranges::copy_if(page.damage, std::back_inserter(all.damage), [&all](const Damage& part) {
+      return std::ranges::find(all.damage, part) == all.damage.end();
+    });
+    if (page.next.empty()) {
+      return all;
+    }
+    query.after = std::move(page.next);
+  }
+}
+
+Result<FoundSessions> find_closed_before(Store& store, Time before) {
+  REPRISE_ASSIGN(FoundSessions found, find_all_sessions(store, {.states = {SessionState::closed}}));
+  std::erase_if(found.sessions, [before](const SessionInfo& info) {
+    return !info.closed_at || *info.closed_at >= before;
+  });
+  return found;
+}
+
+Result<bool> is_answering(Store& store, const SessionInfo& info,
+                          const std::function<void(const SessionInfo&)>& on_watching,
+                          Clock& clock) {
+  if (!info.answering) {
+    return false;
+  }
+  const OwnerState state = state_of(*info.answering);
+  if (state != OwnerState::silent) {
+    return state == OwnerState::alive;
+  }
+  if (on_watching) {
+    on_watching(info);
+  }
+  const auto settled = settle_interrupted(store, info.id, clock);
+  if (!settled && settled.error().code == Code::io) {
+    return false;  // it is gone, and there is no room to note that
+  }
+  REPRISE_TRY(settled);
+  REPRISE_ASSIGN(const Session now, get(store, info.id));
+  return now.info.answering.has_value();
+}
+
+Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInfo> sessions,
+                                        Removal how,
+                                        const std::function<void(const SessionInfo&)>& on_watching,
+                                        Clock& clock) {
+  Trash* const trash = store.offers().trash;
+  if (trash == nullptr) {
+    return fail(Code::unsupported, "this store cannot delete sessions");
+  }
+  RemovedSessions done;
+  for (const SessionInfo& info : sessions) {
+    const auto answers = is_answering(store, info, on_watching, clock);
+    if (answers && *answers) {
+      done.answering.push_back(info);
+      continue;
+    }
+    const Result<> removed = answers ? remove_one(*trash, info, how, clock.now())
+                                     : Result<>(std::unexpected(answers.error()));
+    if (removed) {
+      done.removed.push_back(info.id);
+    } else {
+      done.failed.emplace_back(info.id, removed.error());
+    }
+  }
+  if (how == Removal::purge && !done.removed.empty()) {
+    done.remnants = trash->remnants();
+  }
+  return done;
+}
+
+}  // namespace reprise

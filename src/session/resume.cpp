@@ -1,0 +1,126 @@
+// Beginning a session and going on with one.
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "reprise/conversation.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/sessions.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+// What another program changed is gone on with only when that is asked for.
+Result<> check_signature(Store& store, const SessionInfo& info, bool accept_changed) {
+  Signatures* const signatures = store.offers().signatures;
+  if (signatures == nullptr) {
+    return {};
+  }
+  REPRISE_ASSIGN(const Signature signature, signatures->signature(info.id));
+  if (signature != Signature::failed) {
+    return {};
+  }
+  if (accept_changed) {
+    return signatures->accept(info.id);
+  }
+  return fail(Code::corrupt,
+              cat("the signature of '", info.title,
+                  "' does not match: another program changed it, or signed it on another host"));
+}
+
+// A conversation without words and without ids is nowhere.
+Result<> check_can_go_on(const Store& store, const Session& session) {
+  if (store.holds().words || !session.response_chain.empty()) {
+    return {};
+  }
+  const std::string name = session.info.title.empty() ? session.info.id.str() : session.info.title;
+  return fail(Code::unsupported, cat("'", name,
+                                     "' has no response ids: its words are nowhere, and "
+                                     "there is nothing to go on from"));
+}
+
+}  // namespace
+
+Result<> check_provider(const Store& store, const Provider& provider) {
+  if (store.holds().words || provider.keeps_responses()) {
+    return {};
+  }
+  return fail(Code::unsupported,
+              cat("this store keeps response ids only, and ", provider.name(),
+                  " keeps no words: use the provider openai-responses, or another store"));
+}
+
+Result<> create_session(Store& store, const Provider& provider, Session& session, Clock& clock,
+                        Entropy& entropy) {
+  REPRISE_TRY(check_provider(store, provider));
+  if (const UuidVersion version = store.holds().new_ids; version != UuidVersion::v7) {
+    session.info.id = make_session_id(clock, entropy, version);
+  }
+  if (!store.holds().words) {
+    return {};
+  }
+  Beginning* const beginning = store.offers().beginning;
+  return beginning != nullptr ? beginning->begin(session) : store.create(session);
+}
+
+Result<ResumedSession> resume_session(Store& store, const SessionId& id,
+                                      const ResumeOptions& options) {
+  ResumedSession resumed{.session = {.info = {.id = id}}};
+  if (options.change) {
+    REPRISE_ASSIGN(const Session found, get(store, id));
+    REPRISE_TRY(check_signature(store, found.info, options.accept_changed));
+    REPRISE_ASSIGN(resumed.cut, settle_interrupted(store, id, options.clock, options.stop));
+    if (found.info.state == SessionState::closed) {
+      REPRISE_TRY(
+          store.update(id, {.state = SessionState::active, .closed_at = std::optional<Time>()}));
+    }
+  }
+  REPRISE_ASSIGN(resumed.session, get(store, id));
+  REPRISE_TRY(check_can_go_on(store, resumed.session));
+  return resumed;
+}
+
+Result<std::optional<SessionId>> usual_session(Store& store) {
+  if (CurrentSession* const current = store.offers().current; current != nullptr) {
+    return current->current();
+  }
+  if (store.holds().many_sessions) {
+    return std::nullopt;
+  }
+  REPRISE_ASSIGN(const SessionPage page, store.list({.limit = 1}));
+  return page.sessions.empty() ? std::nullopt : std::optional(page.sessions.front().id);
+}
+
+Result<std::optional<SessionId>> make_current(Store& store, const SessionId& id, bool archive,
+                                              Clock& clock) {
+  CurrentSession* const current = store.offers().current;
+  if (current == nullptr) {
+    return std::nullopt;
+  }
+  const auto before = current->current();
+  if (before && *before == id) {
+    return std::nullopt;
+  }
+  if (auto done = current->set_current(id); !done) {
+    return fail_with_context("this session is not the current one", std::move(done).error());
+  }
+  const std::optional<SessionId> old = before ? *before : std::nullopt;
+  Archives* const archives = store.offers().archives;
+  if (!archive || !old || archives == nullptr) {
+    return std::nullopt;
+  }
+  if (auto done = archives->archive(*old, clock.now()); !done) {
+    return fail_with_context("the session before is not archived", std::move(done).error());
+  }
+  return old;
+}
+
+}  // namespace reprise

@@ -1,0 +1,159 @@
+// The library's part in what the program's commands do with stored sessions.
+
+#include "reprise/sessions.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "engine/faulty_store.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+
+namespace reprise {
+namespace {
+
+const SessionId kId = *SessionId::parse("01990000-0000-7000-8000-000000000001");
+
+Message said(std::string_view role, std::string text, int second) {
+  return {.role = std::string(role),
+          .blocks = {TextBlock{std::move(text), {}}},
+          .created_at = Time{std::chrono::seconds(1'760'000'000 + second)}};
+}
+
+class SessionsTest : public testing::TestWithParam<const char*> {
+ protected:
+  SessionsTest() {
+    std::string name = testing::TempDir() + "sessions.XXXXXX";
+    folder_ = ::mkdtemp(name.data());
+    store_ = *open_store(std::string(GetParam()) + ":" + (folder_ / "store").native());
+  }
+  ~SessionsTest() override {
+    store_.reset();
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  // Two turns, of two messages each.
+  void begin() {
+    Session session{.info = {.id = kId, .title = "Leagues", .working_dir = "/"}};
+    session.info.created_at = session.info.updated_at = Time{std::chrono::seconds(1'760'000'000)};
+    ASSERT_TRUE(store_->create(session));
+    ASSERT_TRUE(store_->append(
+        kId,
+        {said(role::kUser, "How long is a league?", 1),
+         said(role::kAssistant, "An hour's walk.", 2), said(role::kUser, "And a mile?", 3),
+         said(role::kAssistant, "A third of it.", 4)},
+        {}));
+  }
+
+  Store& store() { return *store_; }
+  std::vector<SessionInfo> listed() { return store_->list({})->sessions; }
+
+ private:
+  std::filesystem::path folder_;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_P(SessionsTest, AForkAppearsWholeOrNotAtAll) {
+  begin();
+  for (int works = 0; works < 6; ++works) {
+    FaultyStore dying(store());
+    dying.fails = [works](int call) { return call >= works; };
+    const auto child = fork_session(dying, {.parent = kId});
+    for (const SessionInfo& info : listed()) {
+      EXPECT_EQ(info.head, Seq{4}) << works << ": " << info.title;
+    }
+    EXPECT_EQ(listed().size(), child ? 2U : 1U) << works;
+    if (child) {
+      EXPECT_EQ(read_all(store(), *child)->size(), 4U);
+      EXPECT_EQ(get(store(), *child)->info.title, "Leagues (fork)");
+      ASSERT_TRUE(store().offers().trash->purge(*child));
+    }
+  }
+}
+
+TEST_P(SessionsTest, AForkHasTheMessagesBeforeItsPlace) {
+  begin();
+  const auto child = fork_session(store(), {.parent = kId, .at = Seq{2}, .title = "Aside"});
+  ASSERT_TRUE(child) << child.error().message;
+  const Session session = *get(store(), *child);
+  EXPECT_EQ(session.info.title, "Aside");
+  EXPECT_EQ(session.info.head, Seq{2});
+  EXPECT_EQ(session.info.forked_from, (ForkOrigin{kId, Seq{2}}));
+  EXPECT_EQ(fork_session(store(), {.parent = kId, .at = Seq{9}}).error().code,
+            Code::invalid_argument);
+  EXPECT_EQ(listed().size(), 2U);
+}
+
+TEST_P(SessionsTest, ARewindTakesBackWholeTurns) {
+  begin();
+  EXPECT_EQ(rewind_session(store(), kId, 3).error().code, Code::invalid_argument);
+  EXPECT_EQ(rewind_session(store(), kId, 0).error().code, Code::invalid_argument);
+  const auto rewound = rewind_session(store(), kId, 1);
+  ASSERT_TRUE(rewound) << rewound.error().message;
+  EXPECT_EQ(rewound->head, Seq{2});
+  EXPECT_EQ(rewound->messages, 2);
+  EXPECT_EQ(last_exchange(store(), kId)->question, "How long is a league?");
+  EXPECT_EQ(first_exchange(store(), kId)->answer, "An hour's walk.");
+  EXPECT_EQ(last_prompts(store(), *get(store(), kId), 5),
+            std::vector<std::string>{"How long is a league?"});
+}
+
+TEST_P(SessionsTest, AClosedSessionIsActiveWhenItIsResumed) {
+  begin();
+  ASSERT_TRUE(store().update(kId, {.state = SessionState::closed, .closed_at = Time{}}));
+  EXPECT_EQ(resume_session(store(), kId, {.change = false})->session.info.state,
+            SessionState::closed);
+  const auto resumed = resume_session(store(), kId);
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  EXPECT_EQ(resumed->session.info.state, SessionState::active);
+  EXPECT_FALSE(resumed->session.info.closed_at);
+  EXPECT_FALSE(resumed->cut);
+}
+
+TEST_P(SessionsTest, WhatCannotBeRemovedIsNamedAndTheOthersGo) {
+  begin();
+  const SessionId other = *fork_session(store(), {.parent = kId, .at = Seq{0}});
+  SessionInfo gone = listed().front();
+  gone.id = *SessionId::parse("01990000-0000-7000-8000-00000000000f");
+  std::vector<SessionInfo> all = listed();
+  all.insert(all.begin(), gone);
+  const auto done = remove_sessions(store(), all, Removal::trash);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->removed.size(), 2U);
+  ASSERT_EQ(done->failed.size(), 1U);
+  EXPECT_EQ(done->failed.front().first, gone.id);
+  EXPECT_EQ(done->failed.front().second.code, Code::not_found);
+  EXPECT_TRUE(listed().empty());
+}
+
+TEST_P(SessionsTest, OnlyAnEmptySessionIsDiscarded) {
+  begin();
+  EXPECT_FALSE(discard_if_empty(store(), kId));
+  const auto provider = *make_provider("echo", {});
+  Session empty{.info = {.id = *SessionId::parse("01990000-0000-7000-8000-000000000002")}};
+  ASSERT_TRUE(create_session(store(), *provider, empty));
+  EXPECT_TRUE(discard_if_empty(store(), empty.info.id));
+  EXPECT_EQ(listed().size(), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, SessionsTest, testing::Values("sqlite", "sessions", "chatdir"),
+                         [](const auto& one) { return std::string(one.param); });
+
+}  // namespace
+}  // namespace reprise
