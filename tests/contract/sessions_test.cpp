@@ -201,25 +201,27 @@ TEST_P(StoreContract, ABackupHoldsWhatWasThere) {
   EXPECT_EQ(must(read_all(*copy, id)), stored(id));
 }
 
-// Two sessions are written in turn meanwhile, so that in no moment the second has more.
+// Two sessions are written in turn meanwhile, so that in no moment the second has more; then the
+// first is called after how many there are.
 TEST_P(StoreContract, ABackupIsOfOneMoment) {
   REPRISE_NEEDS(offers().backup);
   REPRISE_NEEDS(holds().many_sessions && holds().words);
-  if (GetParam().name == "chatdir") {
-    GTEST_SKIP() << "not for this store: each of its chats is of a moment of its own";
-  }
   const std::vector<SessionId> both = {create("a"), create("b")};
+  must(store().update(both[0], {.title = "0"}));
   constexpr int kBackups = 20;
   std::atomic<int> backups = 0;
-  std::thread writer([&] {
+  std::thread writer([&, rounds = 0]() mutable {
     while (backups < kBackups) {
       for (const SessionId& id : both) {
         append(id, {user("again")}, {.durability = Durability::os});
       }
+      ++rounds;
+      must(store().update(both[0], {.title = std::to_string(rounds)}));
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });
   const TemporaryFolder folder;
+  int whole = 0;
   for (; backups < kBackups; ++backups) {
     const std::filesystem::path target = folder.path() / std::to_string(backups);
     const auto done = offers().backup->backup(target);
@@ -227,15 +229,22 @@ TEST_P(StoreContract, ABackupIsOfOneMoment) {
       continue;  // it is written faster than it can be copied, and says so
     }
     EXPECT_TRUE(works(done));
+    ++whole;
     auto copy = must(open_store(target.native(), {.access = Access::read}));
     if (!copy->holds().any_id) {
       copy = with_named_ids(std::move(copy));
     }
-    const std::int64_t first = must(get(*copy, both[0])).info.head.value;
+    const SessionInfo named = must(get(*copy, both[0])).info;
+    const std::int64_t first = named.head.value;
     const std::int64_t second = must(get(*copy, both[1])).info.head.value;
     EXPECT_TRUE(first == second || first == second + 1) << first << " and " << second;
+    const std::int64_t title = std::stoll(named.title);
+    EXPECT_TRUE(title == second || title == second - 1) << title << " and " << second;
+    EXPECT_EQ(std::ssize(must(read_all(*copy, both[0]))), first);
+    EXPECT_TRUE(must(copy->offers().verifying->verify()).damage.empty());
   }
   writer.join();
+  EXPECT_GT(whole, 0);
 }
 
 }  // namespace

@@ -2,13 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
-#include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -17,14 +18,13 @@
 #include "base/lock_file.h"
 #include "base/text.h"
 #include "reprise/error.h"
-#include "reprise/open_store.h"
-#include "reprise/types.h"
 #include "store/chatdir/chats.h"
-#include "store/chatdir/current.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
+#include "store/chatdir/moment.h"
+#include "store/file/documents.h"
 #include "store/paths.h"
 
 namespace reprise::store::chatdir {
@@ -32,47 +32,106 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kCopiesMax = 20;
+constexpr int kMomentsMax = 50;
 
-// nullopt when there is no such file.
-Result<std::optional<std::string>> read_if_there(const fs::path& file) {
-  auto bytes = read_file(file);
-  if (!bytes && bytes.error().code == Code::not_found) {
-    return std::nullopt;
+// The messages that were there at the moment. false: they are there no more.
+Result<bool> copy_log(const ChatMoment& chat, const fs::path& to) {
+  const fs::path& from = chat.listed.place.folder;
+  REPRISE_ASSIGN(const Fd file, open_regular(from / kMessagesFile));
+  REPRISE_ASSIGN(const struct stat status, status_of(file.get(), from / kMessagesFile));
+  if (status.st_ino != chat.record->inode || status.st_size < chat.record->size) {
+    return false;
   }
-  REPRISE_TRY(bytes);
-  return *std::move(bytes);
-}
-
-// What is being written right now does not count yet.
-Result<> copy_log(const fs::path& from, const fs::path& to) {
-  auto opened = MessageLog::open(from / kMessagesFile);
-  if (!opened && opened.error().code == Code::not_found) {
-    return {};
-  }
-  REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, std::move(opened));
-  const LogState state = log->state();
+  const fs::path copy = to / kMessagesFile;
+  REPRISE_TRY(replace_file(copy, [&](int out) {
+    FileWindow window(file.get(), from / kMessagesFile);
+    return copy_bytes(window, 0, chat.record->size, out, copy);
+  }));
   REPRISE_ASSIGN(const bool is_written_to, LockFile::is_held(from / kLockFile));
-  const std::int64_t end = is_written_to ? state.end : state.size;
-  return replace_file(to / kMessagesFile, [&](int out) {
-    FileWindow window(log->fd(), log->file());
-    return copy_bytes(window, 0, end, out, to / kMessagesFile);
-  });
+  REPRISE_ASSIGN(const FileIdentity now, identify(from / kMessagesFile));
+  if (now.inode != chat.record->inode) {
+    return false;
+  }
+  if (is_written_to || now != *chat.record) {
+    // What was being written does not count yet, or not as it was.
+    REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, MessageLog::open(copy));
+    REPRISE_TRY(log->cut_torn());
+  }
+  return true;
 }
 
-// The record is of one moment when the facts beside it are the same before and after: lines that
-// were added meanwhile say themselves what they changed.
-Result<> copy_chat(const fs::path& from, const fs::path& to) {
+// The record is of the moment; what is beside it, artefacts above all, of that or a later one.
+Result<bool> copy_parts(const ChatMoment& chat, const fs::path& to) {
+  const fs::path& from = chat.listed.place.folder;
+  REPRISE_TRY(remove_tree(to));
   REPRISE_TRY(copy_other_files(from, to));
-  for (int tries = 0; tries < kCopiesMax; ++tries) {
-    REPRISE_ASSIGN(const auto before, read_if_there(from / kFactsFile));
-    REPRISE_TRY(copy_log(from, to));
-    REPRISE_ASSIGN(const auto after, read_if_there(from / kFactsFile));
-    if (before == after) {
-      return before ? replace_file(to / kFactsFile, *before) : Result<>();
+  if (!chat.listed.place.is_packed()) {
+    if (chat.record) {
+      REPRISE_ASSIGN(const bool copied, copy_log(chat, to));
+      if (!copied) {
+        return false;
+      }
+    }
+    if (chat.facts) {
+      REPRISE_ASSIGN(const std::string facts, chat.facts_bytes.empty()
+                                                  ? read_file(from / kFactsFile)
+                                                  : Result<std::string>(chat.facts_bytes));
+      REPRISE_TRY(replace_file(to / kFactsFile, facts));
     }
   }
-  return fail(Code::busy, cat(from.native(), " changes all the time: try again"));
+  // Messages may have been added, which the copy does not have.
+  REPRISE_ASSIGN(const ChatMoment now, look_at_chat(chat.listed));
+  return (now.facts == chat.facts || !chat.facts_bytes.empty()) &&
+         (now.answer == chat.answer || !chat.answer) &&
+         (now.record == chat.record || !chat.listed.place.is_packed());
+}
+
+// false: the chat is not as it was at the moment any more.
+Result<bool> copy_chat(const ChatMoment& chat, const fs::path& to) {
+  auto copied = copy_parts(chat, to);
+  if (copied) {
+    return copied;
+  }
+  REPRISE_ASSIGN(const ChatMoment now, look_at_chat(chat.listed));
+  return now == chat ? copied : Result<bool>(false);
+}
+
+fs::path place_in(const Layout& to, const Layout::Listed& listed) {
+  if (listed.place.is_trashed()) {
+    return to.trashed(listed.id);
+  }
+  return listed.place.is_packed() ? to.archive(listed.id) : to.chat(listed.id);
+}
+
+// What the copy holds, and which chats changed while they were copied.
+struct Progress {
+  std::map<fs::path, ChatMoment> chats = {};
+  std::set<fs::path> busy = {};
+};
+
+// Makes the copy that of another moment. false: a part of it is of none.
+Result<bool> copy_moment(const Moment& moment, const Layout& to, Progress& progress) {
+  auto& copied = progress.chats;
+  for (const auto& [folder, chat] : copied) {
+    if (!moment.chats.contains(folder)) {
+      REPRISE_TRY(remove_tree(place_in(to, chat.listed)));
+    }
+  }
+  std::erase_if(copied, [&](const auto& one) {
+    const auto now = moment.chats.find(one.first);
+    return now == moment.chats.end() || now->second != one.second;
+  });
+  for (const auto& [folder, chat] : moment.chats) {
+    if (!copied.contains(folder)) {
+      REPRISE_ASSIGN(const bool done, copy_chat(chat, place_in(to, chat.listed)));
+      if (done) {
+        copied.emplace(folder, chat);
+      } else {
+        progress.busy.insert(folder);
+      }
+    }
+  }
+  return copied.size() == moment.chats.size();
 }
 
 // Whoever makes a backup has its folder until that ends, in whatever way. Where folders cannot be
@@ -121,28 +180,22 @@ Result<> copy_other_files(const fs::path& from, const fs::path& to) {
   return {};
 }
 
+// Only what has changed since is copied again, so that a large directory comes to rest, too.
 Result<> ChatBackup::copy_all(const Layout& to) {
-  for (const Spot spot : {Spot::chats, Spot::archive, Spot::trash}) {
-    REPRISE_ASSIGN(const auto all, chats_.layout().list(spot));
-    for (const Layout::Listed& listed : all) {
-      const fs::path& from = listed.place.folder;
-      if (listed.place.is_packed()) {
-        const fs::path target =
-            listed.place.is_trashed() ? to.trashed(listed.id) : to.archive(listed.id);
-        REPRISE_TRY(copy_other_files(from, target));
-      } else {
-        REPRISE_TRY(copy_chat(
-            from, listed.place.is_trashed() ? to.trashed(listed.id) : to.chat(listed.id)));
-      }
+  Progress progress;
+  for (int tries = 0; tries < kMomentsMax; ++tries) {
+    REPRISE_ASSIGN(const Moment moment, find_moment(chats_, progress.busy));
+    REPRISE_ASSIGN(const bool is_whole, copy_moment(moment, to, progress));
+    if (!is_whole) {
+      continue;
     }
+    if (moment.current) {
+      REPRISE_TRY(replace_file(to.current_file(), moment.current->str()));
+    }
+    return moment.model ? replace_file(to.model_file(), *moment.model) : Result<>();
   }
-  // It may be a link, or name no chat.
-  const auto current = CurrentChat(chats_).current();
-  if (const std::optional<SessionId> id = current ? *current : std::nullopt; id) {
-    REPRISE_TRY(replace_file(to.current_file(), id->str()));
-  }
-  REPRISE_ASSIGN(const auto model, read_if_there(chats_.layout().model_file()));
-  return model ? replace_file(to.model_file(), *model) : Result<>();
+  return fail(Code::busy, cat(chats_.layout().root().native(),
+                              " changes faster than it can be copied: try again"));
 }
 
 Result<> ChatBackup::backup(const fs::path& named) {
@@ -151,11 +204,7 @@ Result<> ChatBackup::backup(const fs::path& named) {
   if (is_taken) {
     return fail(Code::conflict, cat(target.native(), " exists already"));
   }
-  // Nothing is made, moved or removed meanwhile.
-  std::optional<LockFile::Hold> hold;
-  if (chats_.settings().access == Access::write) {
-    REPRISE_ASSIGN(hold, chats_.lock());
-  }
+  REPRISE_TRY(chats_.finish_unfinished());
   fs::path making = target;
   making += ".making";
   REPRISE_TRY(remove_abandoned(making));

@@ -7,13 +7,16 @@
 #include "reprise/error.h"
 #include "reprise/store_offers.h"
 #include "store/chatdir/chats.h"
+#include "store/chatdir/layout.h"
 
 namespace reprise::store::chatdir {
 
 class ChatBackup final : public Backup {
  public:
   explicit ChatBackup(Chats& chats) : chats_(chats) {}
-  // Each chat as it was at one moment. Links are left out.
+  // The directory as it was at one moment: its chats, their messages and what they say of
+  // themselves. Artefacts are of that moment or later ones. Links are left out. busy when that
+  // moment cannot be found because too much changes.
   Result<> backup(const std::filesystem::path& named) override;
 
  private:

@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kCopyTries = 20;
+constexpr int kLooksMax = 200;
 constexpr std::string_view kSignatureFailed =
     "its signature does not match: another program changed it, or signed it on another host";
 
@@ -255,35 +255,59 @@ Result<DocumentCare::State> DocumentCare::state() const {
   return state;
 }
 
-Result<> DocumentCare::copy_all(const State& state, const fs::path& place,
-                                const fs::path& target) const {
-  for (const auto& [file, identity] : state) {
-    auto bytes = read_file(file);
-    if (!bytes && bytes.error().code == Code::not_found) {
-      continue;  // it has moved: the state is another one by now
+// Brings the copy to the state, whose busy files were read when it was looked at: they would have
+// changed again. false: a file has changed, and is busy from now on.
+Result<bool> DocumentCare::copy_changed(const State& state, const Read& read, Copy& copy) const {
+  for (const auto& [file, identity] : copy.state) {
+    if (!state.contains(file)) {
+      REPRISE_TRY(remove_tree(inside(copy.place, file)));
     }
-    if (!bytes) {
-      return std::unexpected(std::move(bytes).error());
-    }
-    const bool is_held = file == files_.held_file();
-    REPRISE_TRY(write_file(inside(place, file),
-                           is_held ? files_.held_for(target, *std::move(bytes)) : *bytes));
   }
-  return {};
+  std::erase_if(copy.state, [&](const auto& one) { return !state.contains(one.first); });
+  for (const auto& [file, identity] : state) {
+    if (const auto done = copy.state.find(file);
+        done != copy.state.end() && done->second == identity) {
+      continue;
+    }
+    const auto early = read.find(file);
+    Result<std::string> bytes = early != read.end() ? early->second : read_file(file);
+    const auto now = identify(file);
+    const bool is_same = early != read.end() || (bytes && now && *now == identity);
+    if (!is_same) {
+      copy.busy.insert(file);
+      copy.state.erase(file);
+      continue;
+    }
+    REPRISE_TRY(bytes);
+    const bool is_held = file == files_.held_file();
+    REPRISE_TRY(write_file(inside(copy.place, file),
+                           is_held ? files_.held_for(copy.target, *std::move(bytes)) : *bytes));
+    copy.state.insert_or_assign(file, identity);
+  }
+  return copy.state.size() == state.size();
 }
 
-// Takes no lock, for the store may be one that can only be read: what was copied counts when
-// nothing has changed meanwhile.
+// Takes no lock, for the store may be one that can only be read: two looks that see the same are of
+// one moment, and what has changed since the last one is copied again.
 Result<> DocumentCare::backup(const fs::path& target) {
   return appear(target, [&](const fs::path& place, const fs::path& last) -> Result<> {
-    for (int tries = 0; tries < kCopyTries; ++tries) {
+    Copy copy{.place = place, .target = last};
+    for (int looks = 0; looks < kLooksMax; ++looks) {
       REPRISE_ASSIGN(const State before, state());
-      REPRISE_TRY(copy_all(before, place, last));
+      Read read;
+      for (const fs::path& file : copy.busy) {
+        if (before.contains(file)) {
+          read.emplace(file, read_file(file));
+        }
+      }
       REPRISE_ASSIGN(const State after, state());
-      if (before == after) {
+      if (before != after) {
+        continue;
+      }
+      REPRISE_ASSIGN(const bool is_whole, copy_changed(before, read, copy));
+      if (is_whole) {
         return {};
       }
-      REPRISE_TRY(remove_with_beside(place));
     }
     return fail(Code::busy, cat(files_.root().native(), " changes faster than it can be copied"));
   });

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 
 #include "reprise/error.h"
@@ -26,9 +27,15 @@ class DocumentCare final : public Repair, public Backup {
   // What the store consists of at one moment.
   using State = std::map<std::filesystem::path, FileIdentity>;
   Result<State> state() const;
-  // Into `place`, which will be called `target`.
-  Result<> copy_all(const State& state, const std::filesystem::path& place,
-                    const std::filesystem::path& target) const;
+  using Read = std::map<std::filesystem::path, Result<std::string>>;
+  // In the making at `place`; it will be called `target`.
+  struct Copy {
+    std::filesystem::path place;
+    std::filesystem::path target;
+    State state = {};                           // what it holds
+    std::set<std::filesystem::path> busy = {};  // that changed while they were copied
+  };
+  Result<bool> copy_changed(const State& state, const Read& read, Copy& copy) const;
   void look_at_held_turn(VerifyReport& report) const;
   Result<> look_at(const std::filesystem::path& file, VerifyReport& report);
   Result<> repair(const std::filesystem::path& file, const std::filesystem::path& target,

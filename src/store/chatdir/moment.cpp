@@ -1,0 +1,84 @@
+#include "store/chatdir/moment.h"
+
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/types.h"
+#include "store/chatdir/chats.h"
+#include "store/chatdir/current.h"
+#include "store/chatdir/layout.h"
+#include "store/file/documents.h"
+
+namespace reprise::store::chatdir {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kLooksMax = 200;
+
+// nullopt when there is no such file.
+Result<std::optional<FileIdentity>> identify_if_there(const fs::path& file) {
+  auto identity = identify(file);
+  if (!identity && identity.error().code == Code::not_found) {
+    return std::nullopt;
+  }
+  REPRISE_TRY(identity);
+  return *identity;
+}
+
+Result<Moment> look_at_all(Chats& chats, const std::set<fs::path>& busy) {
+  Moment moment;
+  for (const Spot spot : {Spot::chats, Spot::archive, Spot::trash}) {
+    REPRISE_ASSIGN(const auto all, chats.layout().list(spot));
+    for (const Layout::Listed& listed : all) {
+      REPRISE_ASSIGN(ChatMoment chat, look_at_chat(listed));
+      if (busy.contains(listed.place.folder)) {
+        chat.facts_bytes = read_file(listed.place.folder / kFactsFile).value_or("");
+      }
+      moment.chats.emplace(listed.place.folder, std::move(chat));
+    }
+  }
+  // It may be a link, or name no chat.
+  const auto current = CurrentChat(chats).current();
+  moment.current = current ? *current : std::nullopt;
+  auto model = read_file(chats.layout().model_file());
+  if (!model && model.error().code != Code::not_found) {
+    return std::unexpected(std::move(model).error());
+  }
+  moment.model = model ? std::optional(*std::move(model)) : std::nullopt;
+  return moment;
+}
+
+}  // namespace
+
+Result<ChatMoment> look_at_chat(const Layout::Listed& listed) {
+  const bool is_packed = listed.place.is_packed();
+  const fs::path& folder = listed.place.folder;
+  ChatMoment chat{.listed = listed, .record = {}, .facts = {}, .answer = {}};
+  REPRISE_ASSIGN(chat.record, identify_if_there(folder / (is_packed ? kZipFile : kMessagesFile)));
+  REPRISE_ASSIGN(chat.facts, identify_if_there(folder / (is_packed ? kZipFactsFile : kFactsFile)));
+  REPRISE_ASSIGN(const auto answer, identify_if_there(folder / kAnswerFile));
+  chat.answer = answer ? std::optional(answer->inode) : std::nullopt;
+  return chat;
+}
+
+Result<Moment> find_moment(Chats& chats, const std::set<fs::path>& busy) {
+  std::optional<Moment> last;
+  for (int looks = 0; looks < kLooksMax; ++looks) {
+    REPRISE_ASSIGN(Moment now, look_at_all(chats, busy));
+    if (last == now) {
+      return *std::move(last);  // its facts were read between the two
+    }
+    last = std::move(now);
+  }
+  return fail(Code::busy,
+              cat(chats.layout().root().native(), " changes faster than it can be copied"));
+}
+
+}  // namespace reprise::store::chatdir
