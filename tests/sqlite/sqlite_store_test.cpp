@@ -321,6 +321,30 @@ TEST_F(SqliteStoreTest, WritesLittleForATurn) {
   EXPECT_LE(written, 80U << 10U);
 }
 
+TEST_F(SqliteStoreTest, PutsALongAnswerWhereItsPiecesWere) {
+  constexpr std::uintmax_t kBytes = 12'000'000;
+  auto store = open_at(path());
+  must(store->create(session("s")));
+  const OperationId answer = operation_id("answer");
+  must(store->append(kId, {user("question")},
+                     {.begin_partial = PartialStart{answer, this_process(), {}, {}, {}}}));
+  const std::vector<Block> piece = {TextBlock{std::string(kBytes / 12, 'x'), {}}};
+  for (int i = 0; i < 12; ++i) {
+    must(store->offers().partials->add(kId, answer, piece));
+  }
+  // Somebody reads, so that the log stays as it is written.
+  PlainDatabase reader(path());
+  reader.run("BEGIN");
+  ASSERT_EQ(reader.rows("SELECT count(*) FROM sessions").size(), 1U);
+  const auto before = fs::file_size(path("-wal"));
+  must(store->append(kId, {assistant(std::string(kBytes, 'x'))}, {.end_partial = answer}));
+  const std::uintmax_t logged = fs::file_size(path("-wal")) - before;
+  reader.run("COMMIT");
+  store.reset();
+  EXPECT_LT(fs::file_size(path()), kBytes * 5 / 4);
+  EXPECT_LT(logged, kBytes * 9 / 4) << logged;
+}
+
 TEST_F(SqliteStoreTest, BacksUpWhatIsThere) {
   const auto store = open_at(path());
   must(store->create(session("s")));

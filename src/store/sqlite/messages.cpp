@@ -219,16 +219,19 @@ Result<> insert_rows(Connection& connection, const SessionId& id, Seq first, con
   return rows.run();
 }
 
-Result<> change_answer(Connection& connection, const SessionId& id, const AppendOptions& options) {
-  if (options.end_partial) {
-    REPRISE_TRY(connection.run("DELETE FROM reprise_answers WHERE session_id = ?", id.str()));
+Result<> end_answer(Connection& connection, const SessionId& id, const AppendOptions& options) {
+  return options.end_partial
+             ? connection.run("DELETE FROM reprise_answers WHERE session_id = ?", id.str())
+             : Result<>();
+}
+
+Result<> begin_answer(Connection& connection, const SessionId& id, const AppendOptions& options) {
+  if (!options.begin_partial) {
+    return {};
   }
-  if (options.begin_partial) {
-    const std::string body = store::answer_to_json(*options.begin_partial);
-    REPRISE_TRY(connection.run("INSERT INTO reprise_answers(session_id, n, body) VALUES(?, 0, ?)",
-                               id.str(), body));
-  }
-  return {};
+  const std::string body = store::answer_to_json(*options.begin_partial);
+  return connection.run("INSERT INTO reprise_answers(session_id, n, body) VALUES(?, 0, ?)",
+                        id.str(), body);
 }
 
 Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, const Batch& batch) {
@@ -248,6 +251,8 @@ Result<Appended> write_batch(Connection& connection, const SessionId& id, Seq fi
                              const Batch& batch) {
   const Appended appended{first, first.next(static_cast<std::int64_t>(batch.messages.size())),
                           false};
+  // First, so that the whole answer goes into the pages of its pieces: each is written once.
+  REPRISE_TRY(end_answer(connection, id, batch.options));
   if (!batch.messages.empty()) {
     REPRISE_TRY(set_snapshot_aside(connection, id));
     for (const Message& message : batch.messages) {
@@ -258,7 +263,7 @@ Result<Appended> write_batch(Connection& connection, const SessionId& id, Seq fi
     REPRISE_TRY(add_cache_written(connection, id, now.usage.cache_written));
     REPRISE_TRY(insert_batch(connection, id, first, batch));
   }
-  REPRISE_TRY(change_answer(connection, id, batch.options));
+  REPRISE_TRY(begin_answer(connection, id, batch.options));
   if (batch.options.operation) {
     const std::string name = operation_name(*batch.options.operation);
     REPRISE_TRY(
