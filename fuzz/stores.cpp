@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <ios>
 #include <iterator>
 #include <memory>
@@ -47,7 +46,7 @@ constexpr std::size_t kSessionsMax = 4;
 struct Kind {
   std::string name;
   std::string file;  // that holds the input
-  std::function<Result<std::unique_ptr<Store>>(const fs::path& folder)> open;
+  std::string_view store;
 };
 constexpr std::string_view kDatabase = "database";
 
@@ -56,25 +55,21 @@ std::string archive_name() {
 }
 
 const std::vector<Kind>& kinds() {
-  static const auto chats = [](const fs::path& folder) {
-    return reprise::open_chatdir_store(folder / "chats");
-  };
   static const std::vector<Kind> all = {
-      {"chat_log", std::string(kChat) + "messages.jsonl", chats},
-      {"chat_facts", std::string(kChat) + "reprise.json", chats},
-      {"chat_archive", "chats/archive/" + archive_name() + "/chat.zip", chats},
-      {"session", "sessions/active/01990000-0000-7000-8000-000000000001.json",
-       [](const fs::path& folder) { return reprise::open_sessions_store(folder / "sessions"); }},
-      {"chain", "conversations.json",
-       [](const fs::path& folder) {
-         return reprise::open_chain_store(folder / "conversations.json");
-       }},
-      {"context", "openai.json",
-       [](const fs::path& folder) { return reprise::open_context_store(folder / "openai.json"); }},
-      {std::string(kDatabase), "reprise.db",
-       [](const fs::path& folder) { return reprise::open_sqlite_store(folder / "reprise.db"); }},
+      {"chat_log", std::string(kChat) + "messages.jsonl", "chatdir"},
+      {"chat_facts", std::string(kChat) + "reprise.json", "chatdir"},
+      {"chat_archive", "chats/archive/" + archive_name() + "/chat.zip", "chatdir"},
+      {"session", "sessions/active/01990000-0000-7000-8000-000000000001.json", "sessions"},
+      {"chain", "conversations.json", "chain"},
+      {"context", "openai.json", "context"},
+      {std::string(kDatabase), "reprise.db", "sqlite"},
   };
   return all;
+}
+
+Result<std::unique_ptr<Store>> open_in(const fs::path& folder, std::string_view store) {
+  const auto kind = std::ranges::find(reprise::store_kinds(), store, &reprise::StoreKind::name);
+  return reprise::open_store(reprise::url_in_folder(*kind, folder));
 }
 
 const fs::path& work_folder() {
@@ -162,7 +157,7 @@ void add_message(Store& store, const reprise::SessionInfo& info) {
 }
 
 void use(const Kind& kind) {
-  const auto store = kind.open(work_folder());
+  const auto store = open_in(work_folder(), kind.store);
   if (!store) {
     return;
   }

@@ -2,13 +2,13 @@
 // it.
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/utf8.h"
 #include "fuzzing.h"
@@ -63,9 +63,15 @@ Heard hear(const provider::Codec& codec, std::string_view bytes, bool in_pieces)
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const std::array<std::unique_ptr<provider::Codec>, 3> codecs = {
-      provider::make_openai_chat(""), provider::make_openai_responses(),
-      provider::make_anthropic()};
+  static const auto codecs = [] {
+    std::vector<std::unique_ptr<provider::Codec>> all;
+    for (const reprise::ProviderKind& kind : reprise::provider_kinds()) {
+      if (kind.codec != nullptr) {
+        all.push_back(kind.codec({}));
+      }
+    }
+    return all;
+  }();
   const auto bytes = reprise::fuzz::text_of(data, size);
   for (const auto& codec : codecs) {
     require(hear(*codec, bytes, false) == hear(*codec, bytes, true),

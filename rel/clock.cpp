@@ -1,4 +1,4 @@
-// rel_clock PROGRAM SHIFT STORE…
+// rel_clock PROGRAM SHIFT [URL…]
 //
 // The program with a clock that lies (SHIFT is the library that makes it): forty days back, in
 // 2037, after 2038, a hundred times too fast, and another one each time it is asked. The order of
@@ -25,6 +25,7 @@
 #include "fake_provider/fake_provider.h"
 #include "held_server.h"
 #include "kept.h"
+#include "life.h"
 #include "program.h"
 #include "recorded.h"
 #include "reprise/error.h"
@@ -331,13 +332,14 @@ class Clocks {
 }  // namespace
 
 int run(std::vector<std::string> words) {
-  if (words.size() < 3) {
-    return usage("rel_clock PROGRAM SHIFT STORE...");
+  if (words.size() < 2) {
+    return usage("rel_clock PROGRAM SHIFT [URL...]");
   }
+  const std::vector<std::string> named(words.begin() + 2, words.end());
   bool all_good = true;
-  for (std::size_t i = 2; i < words.size(); ++i) {
-    all_good &= report("clock", words[i].substr(0, words[i].find(':')),
-                       Clocks(words[0], words[1], words[i]).try_all());
+  for (const std::string& url : named.empty() ? trial_urls("") : named) {
+    all_good &=
+        report("clock", url.substr(0, url.find(':')), Clocks(words[0], words[1], url).try_all());
   }
   return all_good ? 0 : 1;
 }

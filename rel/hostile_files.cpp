@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "reprise/open_store.h"
 
 namespace reprise::rel {
 namespace {
@@ -27,21 +28,19 @@ namespace fs = std::filesystem;
 struct Kind {
   std::string name;  // its folder in the corpus
   std::string file;
-  std::string url;  // before the folder: "chatdir:"
-  std::string place;
+  std::string_view store;
 };
 
 const std::array<Kind, 7>& kinds() {
   static const std::string chat = "chats/chat/01990000-0000-7000-8000-000000000001/";
   static const std::array<Kind, 7> all = {{
-      {"chat_log", chat + "messages.jsonl", "chatdir:", "chats"},
-      {"chat_facts", chat + "reprise.json", "chatdir:", "chats"},
-      {"chat_archive", "chats/archive/gb5og-0-jrc-p34-1/chat.zip", "chatdir:", "chats"},
-      {"session", "sessions/active/01990000-0000-7000-8000-000000000001.json",
-       "sessions:", "sessions"},
-      {"chain", "conversations.json", "chain:", "conversations.json"},
-      {"context", "openai.json", "context:", "openai.json"},
-      {"database", "reprise.db", "sqlite:", "reprise.db"},
+      {"chat_log", chat + "messages.jsonl", "chatdir"},
+      {"chat_facts", chat + "reprise.json", "chatdir"},
+      {"chat_archive", "chats/archive/gb5og-0-jrc-p34-1/chat.zip", "chatdir"},
+      {"session", "sessions/active/01990000-0000-7000-8000-000000000001.json", "sessions"},
+      {"chain", "conversations.json", "chain"},
+      {"context", "openai.json", "context"},
+      {"database", "reprise.db", "sqlite"},
   }};
   return all;
 }
@@ -164,7 +163,7 @@ std::string HostileStores::put(unsigned number, const fs::path& folder) const {
   } else {
     std::ofstream(file, std::ios::binary) << mutated(seed, dice);
   }
-  return kind.url + (folder / kind.place).native();
+  return url_in_folder(*std::ranges::find(store_kinds(), kind.store, &StoreKind::name), folder);
 }
 
 }  // namespace reprise::rel

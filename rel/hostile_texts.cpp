@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "hostile_files.h"
+#include "life.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
@@ -113,11 +114,8 @@ Result<> fill(const std::string& url, const fs::path& folder, unsigned number) {
 }  // namespace
 
 std::string put_hostile_texts(unsigned number, const fs::path& folder) {
-  constexpr std::array<std::string_view, 5> kStores = {
-      "sqlite:s.db", "chatdir:chats", "sessions:s", "context:c.json", "chain:conversations.json"};
-  const std::string_view store = kStores.at(number % kStores.size());
-  const auto colon = store.find(':') + 1;
-  std::string url = cat(store.substr(0, colon), (folder / store.substr(colon)).native());
+  const std::vector<std::string> urls = trial_urls(folder);
+  std::string url = urls.at(number % urls.size());
   if (const auto filled = fill(url, folder, number); !filled) {
     throw std::runtime_error(cat(url, ": ", filled.error().message));
   }

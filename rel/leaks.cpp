@@ -23,6 +23,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "fake_provider/fake_provider.h"
+#include "life.h"
 #include "netless.h"
 #include "program.h"
 #include "run.h"
@@ -73,8 +74,7 @@ class Leaks {
   }
 
   Tally try_all() {
-    for (const std::string_view store :
-         {"sqlite:s.db", "chatdir:chats", "sessions:s", "context:c.json", "chain:conv.json"}) {
+    for (const std::string& store : trial_urls("")) {
       store_ = store;
       talk();
       look();

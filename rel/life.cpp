@@ -33,6 +33,12 @@ Result<> sign_from_now_on(const path& folder) {
   return has_secret ? Result<>() : replace_file(secret, std::string(64, 'a'));
 }
 
+std::string trial_url(const StoreKind& kind, const path& folder) {
+  // Longer than the original's chats are.
+  const std::string_view settings = kind.name == "chatdir" ? "?messages=1000000" : "";
+  return cat(url_in_folder(kind, folder), settings);
+}
+
 class Steps {
  public:
   explicit Steps(Store& store)
@@ -213,30 +219,34 @@ class Steps {
 
 }  // namespace
 
+std::vector<std::string> trial_urls(const path& folder) {
+  std::vector<std::string> out;
+  for (const StoreKind& kind : store_kinds()) {
+    if (!kind.usual_name.empty()) {
+      out.push_back(trial_url(kind, folder));
+    }
+  }
+  return out;
+}
+
 const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> all = {
-      {"sqlite",
-       [](const path& folder, const StoreOptions& options) {
-         return open_sqlite_store(folder / "reprise.db", options);
-       }},
-      {"chatdir",
-       [](const path& folder, const StoreOptions& options) {
-         return open_chatdir_store(folder / "chats", options, {.messages_max = 1'000'000});
-       }},
-      {"sessions",
-       [](const path& folder, const StoreOptions& options) -> Result<std::unique_ptr<Store>> {
-         REPRISE_TRY(sign_from_now_on(folder));
-         return open_sessions_store(folder / "sessions", options);
-       }},
-      {"chain",
-       [](const path& folder, const StoreOptions& options) {
-         return open_chain_store(folder / "conversations.json", options);
-       }},
-      {"context",
-       [](const path& folder, const StoreOptions& options) {
-         return open_context_store(folder / "openai.json", options);
-       }},
-  };
+  static const std::vector<Kind> all = [] {
+    std::vector<Kind> out;
+    for (const StoreKind& kind : store_kinds()) {
+      if (kind.usual_name.empty()) {
+        continue;
+      }
+      out.push_back({std::string(kind.name),
+                     [&kind](const path& folder,
+                             const StoreOptions& options) -> Result<std::unique_ptr<Store>> {
+                       if (kind.name == "sessions") {
+                         REPRISE_TRY(sign_from_now_on(folder));
+                       }
+                       return open_store(trial_url(kind, folder), options);
+                     }});
+    }
+    return out;
+  }();
   return all;
 }
 

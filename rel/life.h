@@ -26,6 +26,9 @@ struct Kind {
 // Every store that keeps its sessions in files.
 const std::vector<Kind>& kinds();
 
+// The URLs of one store of each of these kinds in a folder, in the same order.
+std::vector<std::string> trial_urls(const std::filesystem::path& folder);
+
 struct LifeStep {
   std::string name;
   std::function<Result<>(Store&)> run;

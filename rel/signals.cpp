@@ -26,6 +26,7 @@
 #include "fake_provider/fake_provider.h"
 #include "held_server.h"
 #include "kept.h"
+#include "life.h"
 #include "program.h"
 #include "recorded.h"
 #include "reprise/error.h"
@@ -44,8 +45,16 @@ constexpr std::size_t kPoints = 60;  // of each protocol, in the short form
 // bytes of each kind of event have all their turn.
 constexpr std::size_t kLongStride = 3;
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
-constexpr std::array<std::string_view, 4> kStores = {"sqlite:s.db", "chatdir:chats", "sessions:s",
-                                                     "context:c.json"};
+
+// Those that hold the words of messages: of the others nothing could be seen to be kept.
+const std::vector<std::string>& stores() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> out = trial_urls("");
+    std::erase_if(out, [](const std::string& url) { return url.starts_with("chain:"); });
+    return out;
+  }();
+  return all;
+}
 
 // One run that is stopped, and the moment.
 struct Moment {
@@ -99,7 +108,7 @@ class Signals {
     return {.stream = &stream,
             .bytes = bytes,
             .signal = kSignals.at(number % kSignals.size()),
-            .store = std::string(kStores.at(number / kSignals.size() % kStores.size())),
+            .store = stores().at(number / kSignals.size() % stores().size()),
             .asks_on = number % 5 == 4};
   }
 
@@ -114,7 +123,7 @@ class Signals {
   // The moments that no byte of an answer stands for.
   void try_beside(Tally& tally, const Recorded& stream, std::size_t& number) {
     Moment saving = moment(stream, stream.bytes.size(), number);
-    saving.store = kStores[0];
+    saving.store = stores().front();
     saving.is_saving = true;
     // After an error nobody reads on.
     if (!stream.question.model.contains("overloaded")) {
@@ -243,24 +252,24 @@ class Signals {
     begin_anew();
     HeldServer held;
     held.fill_queue();
-    Program program(ask(kStores[0], held.url(), {"hello"}));
+    Program program(ask(stores().front(), held.url(), {"hello"}));
     // The question is stored before anybody is asked.
-    if (!eventually([this] { return kept_in(home(), kStores[0]).questions == 1; })) {
+    if (!eventually([this] { return kept_in(home(), stores().front()).questions == 1; })) {
       return "stores no question";
     }
     program.signal(signal);
     const int code = program.wait();
-    const Kept kept = kept_in(home(), kStores[0]);
+    const Kept kept = kept_in(home(), stores().front());
     return code != kInterrupted ? cat("ends with ", code)
            : kept.questions != 1 || !kept.answer.empty()
                ? "keeps something else"
-               : goes_on({.store = std::string(kStores[0])}, {.questions = 1, .is_whole = false});
+               : goes_on({.store = stores().front()}, {.questions = 1, .is_whole = false});
   }
 
   // Nothing is there yet that could be saved: the signal has its usual effect.
   std::string stopped_reading(int signal) {
     begin_anew();
-    Start start = ask(kStores[0], server_->url(), {"-"});
+    Start start = ask(stores().front(), server_->url(), {"-"});
     start.waits_for_input = true;
     Program program(start);
     program.signal(signal);
@@ -269,7 +278,7 @@ class Signals {
       return cat("ends with ", code);
     }
     const Finished next =
-        run_program(ask(kStores[0], server_->url(), {"--model", "fake", "hello"}));
+        run_program(ask(stores().front(), server_->url(), {"--model", "fake", "hello"}));
     return next.code == 0 ? "" : "cannot ask afterwards";
   }
 

@@ -151,6 +151,12 @@ void write_golden(const Kind& kind, const std::filesystem::path& place) {
 
 int run(std::vector<std::string> words) {
   const bool is_long = std::erase(words, "--long") > 0;
+  if (words.size() <= 2 && !words.empty() && words.front() == "stores") {
+    for (std::size_t i = 0; i < kinds().size(); ++i) {
+      std::puts((words.size() == 1 ? kinds()[i].name : trial_urls(words[1])[i]).c_str());
+    }
+    return 0;
+  }
   if (words.size() == 2 && words.front() == "golden") {
     std::ranges::for_each(kinds(), [&](const Kind& kind) { write_golden(kind, words.back()); });
     return 0;

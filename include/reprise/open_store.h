@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,28 @@ struct StoreOptions {
   // Tells how old a blob is. Outlives the store.
   Clock* clock = &system_clock();
 };
+
+// A kind of store: how its URLs look, and how it is found and opened.
+struct StoreKind {
+  enum class Place : std::uint8_t { nowhere, file, folder, server };
+
+  std::string_view name;        // "sqlite", the scheme of its URLs
+  std::string_view alias = "";  // another scheme for the same; "" for none
+  std::string_view form;        // "sqlite:FILE", for messages
+  Place place = Place::nowhere;
+  std::string_view usual_name = "";  // of its file or folder: "reprise.db"
+  // Whether a file or folder is one, told by its content. Null: never found at a path.
+  Result<bool> (*is_at)(const std::filesystem::path& place) = nullptr;
+  // `place` is what follows "NAME:" in a URL.
+  Result<std::unique_ptr<Store>> (*open)(std::string_view place, const StoreOptions& options);
+};
+
+// All there are. A path is asked about in this order. Lives as long as the program.
+std::span<const StoreKind> store_kinds();
+
+// The URL of the store of that kind in a folder, under its usual name ("sqlite:/tmp/a/reprise.db").
+// "" for a kind that has no place in a folder.
+std::string url_in_folder(const StoreKind& kind, const std::filesystem::path& folder);
 
 // invalid_argument for a URL no store knows; it names those that are known.
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options = {});

@@ -24,6 +24,10 @@
 
 namespace reprise {
 
+namespace provider {
+class Codec;
+}
+
 struct ToolSpec {
   std::string name;
   std::string description;
@@ -218,6 +222,8 @@ struct ProviderKind {
   std::string_view default_model;  // current on the day `as_of`; models are withdrawn after a while
   std::string_view dev_model;      // a cheaper one
   std::string_view as_of;          // "2026-11-23"; "" for models that are never withdrawn
+  // How its protocol is written and read; null for the one that is built in.
+  std::unique_ptr<provider::Codec> (*codec)(const ProviderOptions& options);
 };
 
 // All there are, in the order in which they are shown. Lives as long as the program.

@@ -41,8 +41,9 @@ class ReplyReader {
 class Codec {
  public:
   virtual ~Codec() = default;
-  virtual std::string_view name() const = 0;                           // of its ProviderKind
-  virtual std::string_view path(std::string_view base_url) const = 0;  // after the base URL
+  virtual std::string_view name() const = 0;  // of its ProviderKind
+  // After the base URL.
+  virtual std::string path(std::string_view base_url, const Request& request) const = 0;
   // Where the list of the models is.
   virtual std::string_view models_path(std::string_view /*base_url*/) const { return "/models"; }
   virtual std::vector<http::Header> headers(std::string_view api_key) const = 0;

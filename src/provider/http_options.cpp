@@ -100,21 +100,21 @@ http::Header key_header(std::string_view auth, std::string_view api_key) {
 
 }  // namespace
 
-http::Request request_head(const Codec& codec, const ProviderOptions& options, bool streams,
-                           std::string_view api_key) {
+http::Request request_head(const Codec& codec, const ProviderOptions& options,
+                           const Request& request, std::string_view api_key) {
   const std::string_view base = options.base_url;
-  const std::string_view path = codec.path(base.substr(0, base.find_first_of("?#")));
-  http::Request out{.method = "POST",
-                    .url = http::with_path(base, path),
-                    .headers = codec.headers(options.auth.empty() ? api_key : ""),
-                    .connect_timeout = options.connect_timeout,
-                    .idle_timeout = options.idle_timeout};
+  http::Request out{
+      .method = "POST",
+      .url = http::with_path(base, codec.path(base.substr(0, base.find_first_of("?#")), request)),
+      .headers = codec.headers(options.auth.empty() ? api_key : ""),
+      .connect_timeout = options.connect_timeout,
+      .idle_timeout = options.idle_timeout};
   if (!options.auth.empty() && !api_key.empty()) {
     out.headers.push_back(key_header(options.auth, api_key));
   }
   out.headers.push_back({"User-Agent", "reprise"});
   out.headers.push_back({"Content-Type", "application/json"});
-  out.headers.push_back({"Accept", streams ? "text/event-stream" : "application/json"});
+  out.headers.push_back({"Accept", request.stream ? "text/event-stream" : "application/json"});
   for (const auto& [name, value] : options.headers) {
     std::erase_if(out.headers, [&](const http::Header& header) {
       return ascii_lower(header.name) == ascii_lower(name);

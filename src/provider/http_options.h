@@ -13,8 +13,8 @@
 namespace reprise::provider {
 
 // All of a request but its body.
-http::Request request_head(const Codec& codec, const ProviderOptions& options, bool streams,
-                           std::string_view api_key);
+http::Request request_head(const Codec& codec, const ProviderOptions& options,
+                           const Request& request, std::string_view api_key);
 
 // As a dry run shows it: what a person adds is masked where it may be a secret.
 std::string spell(const http::Request& sent, const ProviderOptions& options);

@@ -133,7 +133,7 @@ class HttpProvider final : public Provider {
 
  private:
   http::Request http_request(const Request& request, std::string_view api_key) const {
-    return request_head(*codec_, options_, request.stream, api_key);
+    return request_head(*codec_, options_, request, api_key);
   }
 
   // Other servers of the protocol may not know it.

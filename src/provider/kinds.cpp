@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/http.h"
 #include "base/text.h"
+#include "provider/codec.h"
 #include "reprise/provider.h"
 
 namespace reprise {
@@ -19,6 +21,21 @@ constexpr std::string_view kAsOf = "2026-11-23";
 
 constexpr std::string_view kOpenaiUrl = "https://api.openai.com/v1";
 
+using Codec = std::unique_ptr<provider::Codec>;
+
+Codec openai_responses(const ProviderOptions& options) {
+  return provider::make_openai_responses(options.base_url, options.store);
+}
+
+Codec openai_chat(const ProviderOptions& options) {
+  return provider::make_openai_chat(options.base_url);
+}
+
+Codec anthropic(const ProviderOptions& /*options*/) {
+  return provider::make_anthropic();
+}
+
+// Adding a kind of provider is an entry here, and its codec.
 constexpr ProviderKind kKinds[] = {
     {.name = "echo",
      .protocol = "built in",
@@ -27,7 +44,8 @@ constexpr ProviderKind kKinds[] = {
      .default_url = "",
      .default_model = "echo",
      .dev_model = "echo",
-     .as_of = ""},
+     .as_of = "",
+     .codec = nullptr},
     {.name = "openai-responses",
      .protocol = "OpenAI Responses",
      .key_variable = "OPENAI_API_KEY",
@@ -35,7 +53,8 @@ constexpr ProviderKind kKinds[] = {
      .default_url = kOpenaiUrl,
      .default_model = "gpt-6.1-sol",
      .dev_model = "gpt-6-luna",
-     .as_of = kAsOf},
+     .as_of = kAsOf,
+     .codec = openai_responses},
     {.name = "openai-chat",
      .protocol = "OpenAI Chat Completions",
      .key_variable = "OPENAI_API_KEY",
@@ -43,7 +62,8 @@ constexpr ProviderKind kKinds[] = {
      .default_url = kOpenaiUrl,
      .default_model = "gpt-6.1-sol",
      .dev_model = "gpt-6-luna",
-     .as_of = kAsOf},
+     .as_of = kAsOf,
+     .codec = openai_chat},
     {.name = "anthropic",
      .protocol = "Anthropic Messages",
      .key_variable = "ANTHROPIC_API_KEY",
@@ -51,7 +71,8 @@ constexpr ProviderKind kKinds[] = {
      .default_url = "https://api.anthropic.com",
      .default_model = "claude-sonnet-5-5",
      .dev_model = "claude-haiku-5-5",
-     .as_of = kAsOf},
+     .as_of = kAsOf,
+     .codec = anthropic},
 };
 
 struct Family {

@@ -28,35 +28,27 @@ std::chrono::milliseconds echo_delay() {
   return std::chrono::milliseconds(delay > 0 ? delay : 0);
 }
 
-std::unique_ptr<provider::Codec> make_codec(std::string_view name, const ProviderOptions& options) {
-  if (name == "openai-responses") {
-    return provider::make_openai_responses(options.base_url, options.store);
-  }
-  if (name == "openai-chat") {
-    return provider::make_openai_chat(options.base_url);
-  }
-  return name == "anthropic" ? provider::make_anthropic() : nullptr;
-}
-
 }  // namespace
 
 bool provider::provider_can_say(std::string_view name, std::string_view option) {
-  const auto codec = make_codec(name, {});
-  return codec == nullptr || can_spell(codec->spellings(), option);
+  const ProviderKind* const kind = find_provider_kind(name);
+  return kind == nullptr || kind->codec == nullptr ||
+         can_spell(kind->codec({})->spellings(), option);
 }
 
 Result<std::unique_ptr<Provider>> make_provider(std::string_view name, ProviderOptions options) {
-  if (name == "echo") {
-    return make_echo_provider(echo_delay());
-  }
-  if (name.starts_with("openai-") && options.base_url.empty()) {
-    options.base_url = variable("OPENAI_BASE_URL");
-  }
-  auto codec = make_codec(name, options);
-  if (codec == nullptr) {
+  const ProviderKind* const kind = find_provider_kind(name);
+  if (kind == nullptr) {
     return fail(Code::invalid_argument,
                 cat("no provider is called ", name, "; there are ", provider::kind_names()));
   }
+  if (kind->codec == nullptr) {
+    return make_echo_provider(echo_delay());
+  }
+  if (name.starts_with("openai-") && options.base_url.empty()) {
+    options.base_url = variable(std::string(kind->url_variable).c_str());
+  }
+  auto codec = kind->codec(options);
   return provider::make_http_provider(std::move(codec), std::move(options),
                                       provider::Seams{.transport = http::make_curl_transport()});
 }

@@ -6,7 +6,9 @@
 #include <charconv>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -109,35 +111,42 @@ Result<std::unique_ptr<Store>> open_postgres(std::string_view rest, const StoreO
   return open_postgres_store(cat("postgresql:", rest), options);
 }
 
-// All kinds of stores there are. Adding one is a line here.
-struct Kind {
-  std::string_view scheme;
-  std::string_view form;                     // for messages
-  Result<bool> (*is_at)(const path& place);  // null: never found at a path
-  Result<std::unique_ptr<Store>> (*open)(std::string_view rest, const StoreOptions& options);
+using Place = StoreKind::Place;
+
+// Adding a kind of store is a line here.
+constexpr StoreKind kKinds[] = {
+    {"sqlite", "", "sqlite:FILE", Place::file, "reprise.db", is_sqlite, open_sqlite},
+    {"chain", "", "chain:FILE", Place::file, "conversations.json", store::chain::is_chain_file,
+     open_chain},
+    {"context", "", "context:FILE", Place::file, "openai.json", store::context::is_context_file,
+     open_context},
+    {"sessions", "", "sessions:DIR", Place::folder, "sessions", store::sessions::is_sessions_folder,
+     open_sessions},
+    {"chatdir", "", "chatdir:DIR", Place::folder, "chats", store::chatdir::is_chat_directory,
+     open_chatdir},
+    {"postgres", "postgresql", "postgres://HOST/DATABASE", Place::server, "", nullptr,
+     open_postgres},
+    {"memory", "", "memory:", Place::nowhere, "", nullptr, open_memory},
 };
-constexpr Kind kKinds[] = {
-    {"sqlite", "sqlite:FILE", is_sqlite, open_sqlite},
-    {"chain", "chain:FILE", store::chain::is_chain_file, open_chain},
-    {"context", "context:FILE", store::context::is_context_file, open_context},
-    {"sessions", "sessions:DIR", store::sessions::is_sessions_folder, open_sessions},
-    {"chatdir", "chatdir:DIR", store::chatdir::is_chat_directory, open_chatdir},
-    {"postgres", "postgres://HOST/DATABASE", nullptr, open_postgres},
-    {"postgresql", "postgresql://HOST/DATABASE", nullptr, open_postgres},
-    {"memory", "memory:", nullptr, open_memory},
-};
+
+const StoreKind* kind_of(std::string_view scheme) {
+  const auto* const found = std::ranges::find_if(kKinds, [&](const StoreKind& kind) {
+    return !scheme.empty() && (kind.name == scheme || kind.alias == scheme);
+  });
+  return found == std::end(kKinds) ? nullptr : found;
+}
 
 std::string known_forms() {
   std::string forms;
-  for (const Kind& kind : kKinds) {
+  for (const StoreKind& kind : kKinds) {
     forms += cat(forms.empty() ? "" : ", ", kind.form);
   }
   return forms;
 }
 
-Result<const Kind*> kind_at(const path& named) {
+Result<const StoreKind*> kind_at(const path& named) {
   REPRISE_ASSIGN(const path place, resolve_path(named));
-  for (const Kind& kind : kKinds) {
+  for (const StoreKind& kind : kKinds) {
     if (kind.is_at == nullptr) {
       continue;
     }
@@ -150,7 +159,7 @@ Result<const Kind*> kind_at(const path& named) {
 }
 
 Result<std::unique_ptr<Store>> open_at(const path& place, const StoreOptions& options) {
-  REPRISE_ASSIGN(const Kind* const kind, kind_at(place));
+  REPRISE_ASSIGN(const StoreKind* const kind, kind_at(place));
   if (kind == nullptr) {
     return fail(Code::invalid_argument, cat("no store that is known at ", place.native(),
                                             ": say which kind (", known_forms(), ")"));
@@ -160,9 +169,17 @@ Result<std::unique_ptr<Store>> open_at(const path& place, const StoreOptions& op
 
 }  // namespace
 
+std::span<const StoreKind> store_kinds() {
+  return kKinds;
+}
+
+std::string url_in_folder(const StoreKind& kind, const path& folder) {
+  return kind.usual_name.empty() ? "" : cat(kind.name, ":", (folder / kind.usual_name).native());
+}
+
 Result<std::string> recognise_store(const path& place) {
-  REPRISE_ASSIGN(const Kind* const kind, kind_at(place));
-  return kind == nullptr ? "" : cat(kind->scheme, ":", place.native());
+  REPRISE_ASSIGN(const StoreKind* const kind, kind_at(place));
+  return kind == nullptr ? "" : cat(kind->name, ":", place.native());
 }
 
 std::string without_password(std::string_view url) {
@@ -187,9 +204,9 @@ std::string without_password(std::string_view url) {
 
 bool is_same_store_server(std::string_view a, std::string_view b) {
   const auto server = [](std::string_view url) {
-    return url.starts_with("postgres://") || url.starts_with("postgresql://")
-               ? postgres::servers_in(url)
-               : std::string();
+    const StoreKind* const kind = kind_of(url.substr(0, url.find(':')));
+    return kind != nullptr && kind->place == Place::server ? postgres::servers_in(url)
+                                                           : std::string();
   };
   const std::string one = server(a);
   return !one.empty() && one == server(b);
@@ -198,10 +215,8 @@ bool is_same_store_server(std::string_view a, std::string_view b) {
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options) {
   const std::size_t colon = url.find(':');
   if (colon != std::string_view::npos) {
-    for (const Kind& kind : kKinds) {
-      if (kind.scheme == url.substr(0, colon)) {
-        return kind.open(url.substr(colon + 1), options);
-      }
+    if (const StoreKind* const kind = kind_of(url.substr(0, colon)); kind != nullptr) {
+      return kind->open(url.substr(colon + 1), options);
     }
   }
   REPRISE_ASSIGN(const FileKind kind, kind_behind(url));

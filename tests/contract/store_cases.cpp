@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "contract/named_ids.h"
 #include "contract/store_contract.h"
 #include "reprise/error.h"
@@ -14,42 +16,38 @@
 
 namespace reprise::test {
 
+namespace {
+
+using Opened = Result<std::unique_ptr<Store>>;
+
+Opened open_case(const StoreKind& kind, const std::filesystem::path& folder,
+                 const StoreOptions& options) {
+  if (kind.place == StoreKind::Place::nowhere) {
+    return open_memory_store(*options.clock);
+  }
+  if (kind.place == StoreKind::Place::server) {
+    return open_store(postgres_url(folder.filename().native()), options);
+  }
+  if (kind.name != "chatdir") {
+    return open_store(url_in_folder(kind, folder), options);
+  }
+  REPRISE_ASSIGN(auto store,
+                 open_store(cat(url_in_folder(kind, folder), "?messages=1000000"), options));
+  return with_named_ids(std::move(store));
+}
+
+}  // namespace
+
 std::vector<StoreCase> store_cases() {
-  using std::filesystem::path;
-  using Opened = Result<std::unique_ptr<Store>>;
-  return {
-      {.name = "memory",
-       .open = [](const path& /*folder*/, const StoreOptions& options) -> Opened {
-         return open_memory_store(*options.clock);
-       },
-       .is_persistent = false},
-      {.name = "sessions",
-       .open = [](const path& folder, const StoreOptions& options) -> Opened {
-         return open_sessions_store(folder / "sessions", options);
-       }},
-      {.name = "sqlite",
-       .open = [](const path& folder, const StoreOptions& options) -> Opened {
-         return open_sqlite_store(folder / "reprise.db", options);
-       }},
-      {.name = "postgres",
-       .open = [](const path& folder, const StoreOptions& options) -> Opened {
-         return open_postgres_store(postgres_url(folder.filename().native()), options);
-       }},
-      {.name = "chain",
-       .open = [](const path& folder, const StoreOptions& options) -> Opened {
-         return open_chain_store(folder / "conversations.json", options);
-       }},
-      {.name = "context",
-       .open = [](const path& folder, const StoreOptions& options) -> Opened {
-         return open_context_store(folder / "openai.json", options);
-       }},
-      {.name = "chatdir",
-       .open = [](const path& folder, const StoreOptions& options) -> Opened {
-         REPRISE_ASSIGN(auto store,
-                        open_chatdir_store(folder / "d", options, {.messages_max = 1'000'000}));
-         return with_named_ids(std::move(store));
-       }},
-  };
+  std::vector<StoreCase> out;
+  for (const StoreKind& kind : store_kinds()) {
+    out.push_back(
+        {.name = std::string(kind.name),
+         .open = [&kind](const auto& folder,
+                         const auto& options) { return open_case(kind, folder, options); },
+         .is_persistent = kind.place != StoreKind::Place::nowhere});
+  }
+  return out;
 }
 
 }  // namespace reprise::test

@@ -23,6 +23,7 @@
 #include "cli/program/exit.h"
 #include "cli/settings/config.h"
 #include "cli/settings/settings.h"
+#include "provider/kinds.h"
 #include "provider/request_options.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
@@ -37,7 +38,8 @@ std::string settings_template() {
   return cat(R"(# Settings of reprise. Flags and variables beat this file; a project's
 # .reprise.toml beats it, too, in what it may set. All keys: docs/config.md.
 
-# Who answers: "anthropic", "openai-responses", "openai-chat" or "echo".
+# Who answers: )",
+             provider::kind_names(), R"(.
 #provider = "anthropic"
 )",
              "#model = \"", kind.default_model, "\"\n#dev_model = \"", kind.dev_model, "\"\n",
