@@ -79,7 +79,7 @@ class App {
   Exit run(const Start& start) {
     state_.size = terminal_.size();
     state_.now = context_.clock().now();
-    state_.start_folder = context_.project();
+    state_.start_folder = context_.config().project();
     state_.home = context_.environment().find("HOME").value_or("");
     perform(begin(state_, start));
     paint();
@@ -224,10 +224,10 @@ Result<Exit> run_app(Context& context, AppRequest request) {
   }
   terminal.reset();
   if (nothing_saved) {
-    context.out().write(cat(kNothingSaved, "\n"));
+    context.voice().out().write(cat(kNothingSaved, "\n"));
   }
   for (const std::string& text : last_words) {
-    context.warn(text);
+    context.voice().warn(text);
   }
   return exit;
 }

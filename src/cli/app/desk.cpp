@@ -26,10 +26,10 @@
 namespace reprise::cli::app {
 
 Desk::Desk(Parts parts) : parts_(std::move(parts)), consents_(parts_.events) {
-  parts_.context.divert_talk([this](Context::Saying what, std::string_view text) {
-    say(what == Context::Saying::warning ? Said::Kind::warning : Said::Kind::notice, text);
+  parts_.context.voice().divert([this](Voice::Kind what, std::string_view text) {
+    say(what == Voice::Kind::warning ? Said::Kind::warning : Said::Kind::notice, text);
   });
-  parts_.context.divert_questions([this](std::string question) {
+  parts_.context.voice().divert_questions([this](std::string question) {
     return consents_.ask(job_tab(), std::move(question), leaving_.get_token()) !=
            Consents::Choice::no;
   });
@@ -49,8 +49,8 @@ Desk::~Desk() {
   worker_.request_stop();
   worker_.join();
   aside_.clear();
-  parts_.context.divert_talk({});
-  parts_.context.divert_questions({});
+  parts_.context.voice().divert({});
+  parts_.context.voice().divert_questions({});
 }
 
 void Desk::perform(Effect effect) {

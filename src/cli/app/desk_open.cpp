@@ -40,7 +40,7 @@ namespace fs = std::filesystem;
 
 Result<fs::path> folder_of(Context& context, const std::string& wanted) {
   std::error_code error;
-  fs::path folder = fs::canonical(context.path_named(wanted), error);
+  fs::path folder = fs::canonical(context.config().path_named(wanted), error);
   if (error) {
     return fail(Code::not_found, cat("no such folder: ", wanted));
   }
@@ -76,11 +76,11 @@ std::vector<std::string> named_models(const Settings& settings) {
 
 void Desk::find_newest() {
   NewestFound found;
-  const auto store = parts_.context.store(Access::read);
+  const auto store = parts_.context.stores().open(Access::read);
   // A store that has a usual session goes on with that, without a question.
   const auto usual = find_usual_session(parts_.context, Access::read);
   if (store && (*store)->holds().folders && usual && !*usual) {
-    auto page = (*store)->list({.working_dir = parts_.context.project(), .limit = 1});
+    auto page = (*store)->list({.working_dir = parts_.context.config().project(), .limit = 1});
     // A store that cannot be listed says so when the session is opened.
     if (page && !page->sessions.empty()) {
       found.session = std::move(page->sessions.front());
@@ -113,7 +113,7 @@ Result<> Desk::open_new(const OpenNew& wanted) {
   if (!wanted.folder.empty()) {
     REPRISE_ASSIGN(folder, folder_of(parts_.context, wanted.folder));
   }
-  const fs::path here = folder.empty() ? parts_.context.working_dir() : folder;
+  const fs::path here = folder.empty() ? parts_.context.config().working_dir() : folder;
   if (is_open(utf8::sanitize(here.native()), "")) {
     return fail(Code::conflict, std::string(kProjectOpen));
   }
@@ -124,14 +124,14 @@ Result<> Desk::open_new(const OpenNew& wanted) {
                           .archive = is_first && parts_.begin,
                           .mode_path = folder},
                // A mode's folder is what it works on; where the program was started rules it.
-               .folder = wanted.folder.empty() ? parts_.context.working_dir() : folder,
+               .folder = wanted.folder.empty() ? parts_.context.config().working_dir() : folder,
                .title = wanted.title});
 }
 
 Result<SessionInfo> Desk::check_stored(const std::string& sel, const std::string& name) {
   Context& context = parts_.context;
-  REPRISE_ASSIGN(Store* const store, context.existing_store());
-  auto found = context.select(*store, sel);
+  REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
+  auto found = context.stores().select(*store, sel);
   if (!found && found.error().code == Code::not_found) {
     return fail(Code::not_found, sel == "last" ? "there is no session of this folder to go on with"
                                                : cat("Session not found: ", name));
@@ -167,8 +167,8 @@ Result<> Desk::open_stored(const OpenSession& wanted) {
 Result<> Desk::open(Opening opening) {
   const TabId tab = opening.tab;
   std::unique_ptr<Context> own;
-  if (!opening.folder.empty() && opening.folder != parts_.context.working_dir() &&
-      opening.folder != parts_.context.project()) {
+  if (!opening.folder.empty() && opening.folder != parts_.context.config().working_dir() &&
+      opening.folder != parts_.context.config().project()) {
     own = std::make_unique<Context>(parts_.context, opening.folder, opening.same_store);
   }
   Context& context = own == nullptr ? parts_.context : *own;
@@ -183,8 +183,8 @@ Result<> Desk::open(Opening opening) {
                                          .title = std::move(opening.title),
                                          .approver = approver,
                                          .stop = hurry_.get_token()}));
-  REPRISE_ASSIGN(const Settings* const settings, context.settings());
-  const std::string url = context.store_url(*settings);
+  REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+  const std::string url = context.config().store_url(*settings);
   TabFacts constant{.folder = talk->conversation->session().info.working_dir,
                     .store = url.substr(0, url.find(':')),
                     .budget = opening.flags.budget ? opening.flags.budget : settings->budget,

@@ -63,7 +63,7 @@ Result<> Desk::run_slash(LiveSession& live, const RunSlash& wanted) {
 
 Result<> Desk::save(LiveSession& live) {
   Context& context = live.session().context();
-  REPRISE_ASSIGN(const Settings* const settings, context.settings());
+  REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
   Store* const store = live.session().store();
   if (store == nullptr) {
     return fail(Code::io, "Failed to save: the store could not be opened");
@@ -73,7 +73,7 @@ Result<> Desk::save(LiveSession& live) {
     return fail(found.error().code, cat("Failed to save: ", found.error().message));
   }
   constexpr std::string_view kSessions = "sessions:";
-  const std::string url = context.store_url(*settings);
+  const std::string url = context.config().store_url(*settings);
   std::string place = url.substr(url.find(':') + 1);
   if (url.starts_with(kSessions)) {
     place += cat("/active/", live.session().id().str(), ".json");

@@ -26,17 +26,17 @@ class Archive final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(Store* const store, context.existing_store());
+    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     REPRISE_ASSIGN(Archives* const archives, offered(store->offers().archives,
                                                      "archive sessions; `reprise close` marks one "
                                                      "as done"));
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
+    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));
     REPRISE_ASSIGN(const bool answers, check_answering(context, *store, info));
     if (answers) {
       return fail(Code::busy, cat("cannot archive '", info.title, "': it is answering now"));
     }
     REPRISE_TRY(archives->archive(info.id, context.clock().now()));
-    context.remark(cat("archived '", info.title, "' as ", short_id_text(info.id)));
+    context.voice().remark(cat("archived '", info.title, "' as ", short_id_text(info.id)));
     return show_session(context, *store, info.id);
   }
 

@@ -54,7 +54,7 @@ class Ask final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (const std::string_view wrong = wrong_usage(); !wrong.empty()) {
-      return context.wrong_usage(wrong);
+      return context.voice().wrong_usage(wrong);
     }
     std::optional<JsonAnswer> events;
     if (context.globals().json && !dry_run_) {
@@ -65,7 +65,7 @@ class Ask final : public Command {
       return exit;
     }
     if (!exit) {
-      context.report(exit.error());
+      context.voice().report(exit.error());
     }
     const Exit code = exit ? *exit : exit_for(exit.error().code);
     events->done(code);
@@ -116,7 +116,7 @@ class Ask final : public Command {
     if (!go_on_) {
       REPRISE_ASSIGN(prompt, this->prompt());
       if (trimmed(prompt).empty() && files_.empty()) {
-        return context.wrong_usage("nothing to ask; give a prompt, a pipe or a file");
+        return context.voice().wrong_usage("nothing to ask; give a prompt, a pipe or a file");
       }
     }
     const Interrupts interrupts;
@@ -125,7 +125,7 @@ class Ask final : public Command {
                                      .sel = sel_,
                                      .fresh = new_,
                                      .archive = new_,
-                                     .mode_path = context.working_dir()},
+                                     .mode_path = context.config().working_dir()},
                          .title = title_from_prompt(prompt),
                          .stream = !no_stream_,
                          .dry_run = dry_run_,
@@ -136,7 +136,7 @@ class Ask final : public Command {
     REPRISE_ASSIGN(const std::unique_ptr<StartedSession> talk,
                    start_session(context, std::move(request)));
     if (talk->cut && !go_on_) {
-      context.remark("the last answer was cut; --go-on continues it");
+      context.voice().remark("the last answer was cut; --go-on continues it");
     }
     if (dry_run_) {
       return show_request(context, *talk, std::move(blocks));
@@ -150,10 +150,11 @@ class Ask final : public Command {
     if (context.globals().json) {
       std::string out;
       json::ObjectWriter(out).field("event", "request").field("text", request).close();
-      context.print_json(out);
+      context.voice().print_json(out);
     } else {
-      context.out().write(context.out().is_terminal() ? terminal_text(request) : request);
-      context.out().write(request.ends_with('\n') ? "" : "\n");
+      context.voice().out().write(context.voice().out().is_terminal() ? terminal_text(request)
+                                                                      : request);
+      context.voice().out().write(request.ends_with('\n') ? "" : "\n");
     }
     return Exit::done;
   }
@@ -185,11 +186,11 @@ class Ask final : public Command {
     const bool stored = outcome.saved && store != nullptr;
     // Half an answer is words, which some stores do not keep.
     if (is_cancelled && (!stored || !store->holds().words)) {
-      context.remark("stopped; what came of the answer is not saved");
+      context.voice().remark("stopped; what came of the answer is not saved");
       return Exit::unsaved;
     }
     if (is_cancelled) {
-      context.remark("stopped; `reprise ask --go-on` continues the answer");
+      context.voice().remark("stopped; `reprise ask --go-on` continues the answer");
       return Exit::interrupted;
     }
     if (outcome.cut) {
@@ -200,7 +201,7 @@ class Ask final : public Command {
 
   // The answer was given and kept: where it was to be written besides is not worth failing for.
   static void save_by_default(Context& context, const Message& answer) {
-    const auto settings = context.settings();
+    const auto settings = context.config().settings();
     if (!settings || !(*settings)->save_path) {
       return;
     }
@@ -211,7 +212,7 @@ class Ask final : public Command {
       saved = replace_file(*file, cat(plain_text(answer), "\n"));
     }
     if (!saved) {
-      context.warn(saved.error().message);
+      context.voice().warn(saved.error().message);
     }
   }
 

@@ -26,16 +26,16 @@ class BackupCommand final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(Store* const store, context.store(Access::read));
+    REPRISE_ASSIGN(Store* const store, context.stores().open(Access::read));
     REPRISE_ASSIGN(Backup* const backup, offered(store->offers().backup, "make a backup"));
-    const std::filesystem::path target = context.working_dir() / file_;
+    const std::filesystem::path target = context.config().working_dir() / file_;
     REPRISE_TRY(backup->backup(target));
     if (context.globals().json) {
       std::string out;
       json::ObjectWriter(out).field("backup", target.string()).close();
-      context.print_json(out);
+      context.voice().print_json(out);
     }
-    context.remark(cat("wrote ", target.string()));
+    context.voice().remark(cat("wrote ", target.string()));
     return Exit::done;
   }
 

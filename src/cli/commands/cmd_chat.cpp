@@ -38,13 +38,13 @@ class Chat final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (newest_ && sel_) {
-      return context.wrong_usage("-c and -r exclude each other");
+      return context.voice().wrong_usage("-c and -r exclude each other");
     }
     if (new_ && (newest_ || sel_)) {
-      return context.wrong_usage("--new excludes -c and -r");
+      return context.voice().wrong_usage("--new excludes -c and -r");
     }
     if (path_ && (!flags_.mode || newest_ || sel_)) {
-      return context.wrong_usage("a folder goes with --mode and a new session");
+      return context.voice().wrong_usage("a folder goes with --mode and a new session");
     }
     ChatRequest request{
         .flags = flags_, .newest = newest_, .fresh = new_, .all = all_, .plain = plain_};

@@ -43,11 +43,11 @@ class Cleanup final : public Command {
     const std::string age = older_than_.value_or(std::string(kOlderThan));
     const auto duration = parse_duration(age);
     if (!duration) {
-      return context.wrong_usage(
+      return context.voice().wrong_usage(
           cat("--older-than needs a number of days such as 30d, not '", age, "'"));
     }
-    REPRISE_ASSIGN(Store* const store,
-                   dry_run_ ? context.store(Access::read) : context.existing_store());
+    REPRISE_ASSIGN(Store* const store, dry_run_ ? context.stores().open(Access::read)
+                                                : context.stores().open_existing());
     REPRISE_ASSIGN(const FoundSessions found,
                    find_closed_before(*store, context.clock().now() - *duration));
     if (dry_run_) {
@@ -67,7 +67,7 @@ class Cleanup final : public Command {
     json::ArrayWriter array(out);
     for (const SessionInfo& info : sessions) {
       if (!context.globals().json) {
-        context.out().write(
+        context.voice().out().write(
             cat(info.id.str(), "  ", terminal_line(info.title), "  (closed ",
                 age_text(info.closed_at.value_or(info.updated_at), context.clock().now()), ")\n"));
         continue;
@@ -79,9 +79,9 @@ class Cleanup final : public Command {
     }
     array.close();
     if (context.globals().json) {
-      context.print_json(out);
+      context.voice().print_json(out);
     }
-    context.remark(cat(sessions.size(), " sessions would go to the trash"));
+    context.voice().remark(cat(sessions.size(), " sessions would go to the trash"));
   }
 
   std::optional<std::string> older_than_;

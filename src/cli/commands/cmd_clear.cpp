@@ -31,11 +31,11 @@ class Clear final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(Store* const store, context.existing_store());
+    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     SessionQuery query;
     const bool all = all_ || !store->holds().many_folders;
     if (!all) {
-      query.working_dir = context.project();
+      query.working_dir = context.config().project();
     }
     // Where sessions are packed away, those in use are not what is to be cleared.
     const bool has_archive = store->offers().archives != nullptr;

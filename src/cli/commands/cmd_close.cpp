@@ -26,10 +26,10 @@ class Close final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(Store* const store, context.existing_store());
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
+    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
+    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));
     if (info.state == SessionState::closed) {
-      context.remark(cat("'", info.title, "' is closed already"));
+      context.voice().remark(cat("'", info.title, "' is closed already"));
       return Exit::done;
     }
     REPRISE_ASSIGN(const bool answers, check_answering(context, *store, info));
@@ -39,12 +39,12 @@ class Close final : public Command {
     const auto saved = store->update(info.id, {.state = SessionState::closed,
                                                .closed_at = std::optional(context.clock().now())});
     if (!saved && saved.error().code == Code::io) {
-      context.warn(
+      context.voice().warn(
           cat("'", info.title, "' stays open, it could not be saved: ", saved.error().message));
       return Exit::unsaved;
     }
     REPRISE_TRY(saved);
-    context.remark(cat("closed '", info.title, "'"));
+    context.voice().remark(cat("closed '", info.title, "'"));
     return show_session(context, *store, info.id);
   }
 

@@ -23,11 +23,11 @@ class Completions final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (shell_ == "bash") {
-      context.out().write(bash_completions(all_commands()));
+      context.voice().out().write(bash_completions(all_commands()));
     } else if (shell_ == "zsh") {
-      context.out().write(zsh_completions(all_commands()));
+      context.voice().out().write(zsh_completions(all_commands()));
     } else {
-      context.out().write(fish_completions(all_commands()));
+      context.voice().out().write(fish_completions(all_commands()));
     }
     return Exit::done;
   }

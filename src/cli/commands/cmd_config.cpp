@@ -172,7 +172,7 @@ class ConfigCommand final : public Command {
   Result<Exit> run(Context& context) override {
     const std::string action = action_.value_or("show");
     if (context_ && action != "init") {
-      return context.wrong_usage("--context goes with init");
+      return context.voice().wrong_usage("--context goes with init");
     }
     if (action == "path") {
       return path(context);
@@ -185,15 +185,16 @@ class ConfigCommand final : public Command {
 
  private:
   static Result<Exit> show(Context& context) {
-    REPRISE_ASSIGN(const Settings* const settings, context.settings());
+    REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
     std::string out;
     json::ObjectWriter object(out);
     for (const Shown& setting : shown_settings(*settings)) {
       const auto origin = settings->origin.find(setting.name);
       const std::string from = origin == settings->origin.end() ? "" : origin->second;
       if (!context.globals().json) {
-        context.out().write(cat(terminal_line(setting.name), " = ", terminal_line(setting.value),
-                                "  (", terminal_line(from), ")\n"));
+        context.voice().out().write(cat(terminal_line(setting.name), " = ",
+                                        terminal_line(setting.value), "  (", terminal_line(from),
+                                        ")\n"));
         continue;
       }
       object.key(setting.name);
@@ -201,15 +202,16 @@ class ConfigCommand final : public Command {
     }
     object.close();
     if (context.globals().json) {
-      context.print_json(out);
+      context.voice().print_json(out);
     } else {
-      context.remark(cat("store: ", http::masked_url(context.store_url(*settings))));
+      context.voice().remark(
+          cat("store: ", http::masked_url(context.config().store_url(*settings))));
     }
     return Exit::done;
   }
 
   static Result<Exit> path(Context& context) {
-    const ConfigSources sources = context.config_sources();
+    const ConfigSources sources = context.config().sources();
     REPRISE_ASSIGN(const std::filesystem::path project, find_project_file(sources.project_from));
     if (context.globals().json) {
       std::string out;
@@ -221,19 +223,19 @@ class ConfigCommand final : public Command {
         object.field("project", project.string());
       }
       object.close();
-      context.print_json(out);
+      context.voice().print_json(out);
       return Exit::done;
     }
-    context.out().write(cat(terminal_line(sources.user_file.string()), "\n"));
+    context.voice().out().write(cat(terminal_line(sources.user_file.string()), "\n"));
     if (!project.empty()) {
-      context.out().write(cat(terminal_line(project.string()), "\n"));
+      context.voice().out().write(cat(terminal_line(project.string()), "\n"));
     }
     return Exit::done;
   }
 
   static Result<Exit> init(Context& context) {
     REPRISE_ASSIGN(const std::filesystem::path file,
-                   resolve_folder_of(context.config_sources().user_file));
+                   resolve_folder_of(context.config().sources().user_file));
     REPRISE_TRY(make_private_folders(file.parent_path()));
     auto made = open_file(file, O_WRONLY | O_CREAT | O_EXCL, 0600);
     if (!made && made.error().os_errno == EEXIST) {
@@ -243,17 +245,19 @@ class ConfigCommand final : public Command {
       return std::unexpected(made.error());
     }
     REPRISE_TRY(replace_file(file, settings_template()));
-    context.remark(cat("wrote ", file.string()));
+    context.voice().remark(cat("wrote ", file.string()));
     return Exit::done;
   }
 
   static Result<Exit> init_context(Context& context) {
-    REPRISE_ASSIGN(const std::filesystem::path file, find_context_file(context.working_dir()));
+    REPRISE_ASSIGN(const std::filesystem::path file,
+                   find_context_file(context.config().working_dir()));
     REPRISE_TRY(store::context::create_context_file(
         file, find_provider_kind("openai-chat")->default_model));
-    context.remark(cat("wrote ", file.string(), "; it will hold the conversation, so keep it out ",
-                       "of version control unless others may read it"));
-    context.remark("use it with --store context: in this folder and below");
+    context.voice().remark(cat("wrote ", file.string(),
+                               "; it will hold the conversation, so keep it out ",
+                               "of version control unless others may read it"));
+    context.voice().remark("use it with --store context: in this folder and below");
     return Exit::done;
   }
 

@@ -55,12 +55,12 @@ class CopyCommand final : public Command {
       return run_spills(context);
     }
     REPRISE_ASSIGN(const std::unique_ptr<Store> source,
-                   context.open_at(from_, {.access = Access::read}));
+                   context.stores().open_at(from_, {.access = Access::read}));
     REPRISE_ASSIGN(const FoundSessions found, chosen(context, *source));
     warn_of_damage(context, found.damage);
     damage_ = found.damage;
     REPRISE_ASSIGN(const std::unique_ptr<Store> target,
-                   context.open_at(to_, {.access = Access::write}));
+                   context.stores().open_at(to_, {.access = Access::write}));
     const Interrupts interrupts;
     json::ArrayWriter array(rows_);
     for (const SessionInfo& info : found.sessions) {
@@ -79,21 +79,21 @@ class CopyCommand final : public Command {
   // What conversations could not store.
   Result<Exit> run_spills(Context& context) {
     if (!sels_.empty()) {
-      return context.wrong_usage("of a spill everything is brought in: name no sessions");
+      return context.voice().wrong_usage("of a spill everything is brought in: name no sessions");
     }
     REPRISE_ASSIGN(
         const auto files,
-        find_outbox_files(context.outbox_folder(), std::string_view(from_).substr(kSpill.size()),
-                          without_password(to_)));
+        find_outbox_files(context.config().outbox_folder(),
+                          std::string_view(from_).substr(kSpill.size()), without_password(to_)));
     REPRISE_ASSIGN(const std::unique_ptr<Store> target,
-                   context.open_at(to_, {.access = Access::write}));
+                   context.stores().open_at(to_, {.access = Access::write}));
     json::ArrayWriter array(rows_);
     for (const std::filesystem::path& file : files) {
       REPRISE_ASSIGN(const auto lock, spill::lock_spill(file));
       auto spilled = spill::read_spill(file);
       if (!spilled) {
         ++failed_;
-        context.warn(cat("cannot bring in ", spilled.error().message));
+        context.voice().warn(cat("cannot bring in ", spilled.error().message));
         continue;
       }
       array.item();
@@ -110,9 +110,10 @@ class CopyCommand final : public Command {
   // The file stays, but is not brought in again unasked.
   static void put_away(Context& context, const std::filesystem::path& file, bool is_ours) {
     if (!is_ours) {
-      context.remark(cat(file.native(), " is in use; copy it again when that program has ended"));
+      context.voice().remark(
+          cat(file.native(), " is in use; copy it again when that program has ended"));
     } else if (const auto marked = spill::mark_as_stored(file); !marked) {
-      context.warn(marked.error().message);
+      context.voice().warn(marked.error().message);
     }
   }
 
@@ -130,9 +131,10 @@ class CopyCommand final : public Command {
       return find_all_sessions(source, query);
     }
     FoundSessions found;
-    const std::string folder = source.holds().many_folders ? context.project() : std::string();
+    const std::string folder =
+        source.holds().many_folders ? context.config().project() : std::string();
     const Selection how{.working_dir = folder,
-                        .numbers = load_last_list(context.state_folder(), from_),
+                        .numbers = load_last_list(context.config().state_folder(), from_),
                         .states = every_state()};
     for (const std::string& sel : sels_) {
       REPRISE_ASSIGN(SessionInfo info, select_session(source, sel, how));
@@ -148,7 +150,7 @@ class CopyCommand final : public Command {
     if (!copied) {
       ++failed_;
       object.field("result", "failed").field("detail", copied.error().message).close();
-      context.warn(
+      context.voice().warn(
           cat("cannot copy '", info.title, "' (", info.id.str(), "): ", copied.error().message));
       return;
     }
@@ -161,14 +163,14 @@ class CopyCommand final : public Command {
       const bool is_fork = copied->fate == CopyFate::forked;
       const std::string text = cat(is_fork ? "'" : "conflict, left as it is: '", info.title, "' (",
                                    info.id.str(), "): ", copied->detail);
-      is_fork ? context.remark(text) : context.warn(text);
+      is_fork ? context.voice().remark(text) : context.voice().warn(text);
     }
     object.key("losses");
     json::ArrayWriter losses(rows_);
     for (const std::string& loss : copied->losses) {
       losses.item();
       json::append_string(rows_, loss);
-      context.warn(cat("not copied of '", info.title, "': ", loss));
+      context.voice().warn(cat("not copied of '", info.title, "': ", loss));
     }
     losses.close();
     object.close();
@@ -178,9 +180,9 @@ class CopyCommand final : public Command {
     if (context.globals().json) {
       const std::string damage =
           damage_.empty() ? "" : cat(",\"damage\":", damage_document(damage_));
-      context.print_json(cat("{\"sessions\":", rows_, damage, "}"));
+      context.voice().print_json(cat("{\"sessions\":", rows_, damage, "}"));
     }
-    context.remark(cat(
+    context.voice().remark(cat(
         counts_[CopyFate::copied], " copied, ", counts_[CopyFate::continued], " continued, ",
         counts_[CopyFate::unchanged], " unchanged, ", counts_[CopyFate::conflict], " in conflict, ",
         counts_[CopyFate::forked] > 0 ? cat(counts_[CopyFate::forked], " as forks, ") : "", failed_,

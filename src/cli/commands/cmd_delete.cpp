@@ -28,14 +28,14 @@ class Delete final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(Store* const store, context.existing_store());
+    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     std::vector<SessionState> states = every_state();
     if (!purge_) {
       std::erase(states, SessionState::trashed);
     }
     std::vector<SessionInfo> sessions;
     for (const std::string& sel : sels_) {
-      REPRISE_ASSIGN(SessionInfo info, context.select(*store, sel, states));
+      REPRISE_ASSIGN(SessionInfo info, context.stores().select(*store, sel, states));
       sessions.push_back(std::move(info));
     }
     const std::string what = sessions.size() == 1 ? cat("'", sessions.front().title, "'")

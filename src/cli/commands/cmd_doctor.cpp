@@ -67,7 +67,7 @@ class Doctor final : public Command {
     libraries();
     terminal(context);
     if (context.globals().json) {
-      context.print_json(document());
+      context.voice().print_json(document());
     } else {
       print(context);
     }
@@ -89,24 +89,24 @@ class Doctor final : public Command {
   }
 
   void configuration(Context& context) {
-    const ConfigSources sources = context.config_sources();
+    const ConfigSources sources = context.config().sources();
     const auto kind = kind_behind(sources.user_file);
     add("config", cat(sources.user_file.string(), kind == FileKind::none ? " (not there)" : ""));
     if (const auto project = find_project_file(sources.project_from);
         project && !project->empty()) {
       add("project_config", project->string());
     }
-    if (const auto settings = context.settings(); !settings) {
+    if (const auto settings = context.config().settings(); !settings) {
       add("config_error", settings.error().message, "mend the file");
     }
   }
 
   void store(Context& context) {
-    const auto settings = context.settings();
+    const auto settings = context.config().settings();
     if (!settings) {
       return;
     }
-    const std::string url = context.store_url(**settings);
+    const std::string url = context.config().store_url(**settings);
     add("store", url);
     if (url.starts_with("sqlite:")) {
       const std::filesystem::path file = url.substr(url.find(':') + 1);
@@ -116,7 +116,7 @@ class Doctor final : public Command {
       add("store_bytes", error ? "0" : std::to_string(size),
           is_unknown ? os_error("look at", file, error.value()).message : "");
     }
-    const auto opened = context.store(Access::read);
+    const auto opened = context.stores().open(Access::read);
     if (!opened && opened.error().code == Code::not_found) {
       add("sessions", "0");
     } else if (!opened) {
@@ -155,7 +155,7 @@ class Doctor final : public Command {
       key = key || set;
       add(name, set ? "set" : "not set");
     }
-    const auto settings = context.settings();
+    const auto settings = context.config().settings();
     const bool configured =
         settings && ((*settings)->provider || (*settings)->any().env_key ||
                      (*settings)->any().key_command || (*settings)->any().base_url);
@@ -204,9 +204,9 @@ class Doctor final : public Command {
   }
 
   void terminal(Context& context) {
-    add("terminal", context.out().is_terminal()
+    add("terminal", context.voice().out().is_terminal()
                         ? cat(context.environment().find("TERM").value_or("unknown"), ", ",
-                              context.out().columns(), " columns")
+                              context.voice().out().columns(), " columns")
                         : "none");
   }
 
@@ -234,9 +234,10 @@ class Doctor final : public Command {
   void print(Context& context) const {
     for (const Finding& finding : findings_) {
       const std::string gap(finding.name.size() < 20 ? 20 - finding.name.size() : 1, ' ');
-      context.out().write(cat(finding.name, gap, terminal_line(finding.value), "\n"));
+      context.voice().out().write(cat(finding.name, gap, terminal_line(finding.value), "\n"));
       if (!finding.mend.empty()) {
-        context.out().write(cat(std::string(20, ' '), "-> ", terminal_line(finding.mend), "\n"));
+        context.voice().out().write(
+            cat(std::string(20, ' '), "-> ", terminal_line(finding.mend), "\n"));
       }
     }
   }

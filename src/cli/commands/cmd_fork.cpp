@@ -31,16 +31,16 @@ class Fork final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (at_ && *at_ < 0) {
-      return context.wrong_usage("--at must be 0 or more");
+      return context.voice().wrong_usage("--at must be 0 or more");
     }
-    REPRISE_ASSIGN(Store* const store, context.existing_store());
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
+    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
+    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));
     const std::optional<Seq> at = at_ ? std::optional(Seq{*at_}) : std::nullopt;
     REPRISE_ASSIGN(
         const SessionId child,
         fork_session(*store, {.parent = info.id, .at = at, .title = title_}, context.clock()));
     if (!context.globals().json) {
-      context.out().write(cat(child.str(), "\n"));
+      context.voice().out().write(cat(child.str(), "\n"));
     }
     return show_session(context, *store, child);
   }

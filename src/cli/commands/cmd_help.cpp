@@ -24,15 +24,15 @@ class Help final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (!command_) {
-      context.out().write(program_help(all_commands()));
+      context.voice().out().write(program_help(all_commands()));
       return Exit::done;
     }
     const CommandEntry* const entry = find_command(*command_);
     if (entry == nullptr) {
-      return context.wrong_usage(cat("unknown command '", *command_, "'"));
+      return context.voice().wrong_usage(cat("unknown command '", *command_, "'"));
     }
     const std::unique_ptr<Command> command = entry->make();
-    context.out().write(command_help(*entry, command->arguments()));
+    context.voice().out().write(command_help(*entry, command->arguments()));
     return Exit::done;
   }
 

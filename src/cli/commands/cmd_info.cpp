@@ -85,8 +85,8 @@ class Info final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(Store* const store, context.store(Access::read));
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_, every_state()));
+    REPRISE_ASSIGN(Store* const store, context.stores().open(Access::read));
+    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, every_state()));
     REPRISE_ASSIGN(const Session session, get(*store, info.id));
     REPRISE_ASSIGN(const std::vector<Turn> turns, read_turns(*store, info.id));
     std::vector<Todo> todos;
@@ -99,11 +99,11 @@ class Info final : public Command {
       signature = to_string(answer);
     }
     if (context.globals().json) {
-      context.print_json(document(session, turns, todos, signature));
+      context.voice().print_json(document(session, turns, todos, signature));
     } else {
-      context.out().write(text(context, session, todos));
-      context.out().write(signature.empty() ? "" : cat("signature     ", signature, "\n"));
-      context.out().write(usage_table(turns));
+      context.voice().out().write(text(context, session, todos));
+      context.voice().out().write(signature.empty() ? "" : cat("signature     ", signature, "\n"));
+      context.voice().out().write(usage_table(turns));
     }
     return Exit::done;
   }

@@ -68,22 +68,22 @@ class List final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (limit_ && (*limit_ < 1 || *limit_ > static_cast<std::int64_t>(kPageMax))) {
-      return context.wrong_usage(cat("--limit must be from 1 to ", kPageMax));
+      return context.voice().wrong_usage(cat("--limit must be from 1 to ", kPageMax));
     }
     REPRISE_ASSIGN(const SessionPage page, find_page(context));
     REPRISE_TRY(remember(context, page));
     if (context.globals().json) {
-      context.print_json(document(page));
+      context.voice().print_json(document(page));
     } else if (page.sessions.empty()) {
-      context.remark(all_ ? "no sessions" : "no sessions of this folder; --all shows all");
+      context.voice().remark(all_ ? "no sessions" : "no sessions of this folder; --all shows all");
     } else {
       print(context, page);
     }
     for (const Damage& part : page.damage) {
-      context.warn(cat("cannot read ", part.where, ": ", part.reason));
+      context.voice().warn(cat("cannot read ", part.where, ": ", part.reason));
     }
     if (!page.next.empty()) {
-      context.remark(cat("more with --after ", page.next));
+      context.voice().remark(cat("more with --after ", page.next));
     }
     return Exit::done;
   }
@@ -92,7 +92,7 @@ class List final : public Command {
   SessionQuery query(Context& context, Store& store) const {
     SessionQuery query;
     if (!all_ && store.holds().many_folders) {
-      query.working_dir = context.project();
+      query.working_dir = context.config().project();
     }
     query.mode = mode_;
     if (state_) {
@@ -105,7 +105,7 @@ class List final : public Command {
   }
 
   Result<SessionPage> find_page(Context& context) const {
-    const auto store = context.store(Access::read);
+    const auto store = context.stores().open(Access::read);
     if (!store && store.error().code == Code::not_found) {
       return SessionPage{};
     }
@@ -120,15 +120,16 @@ class List final : public Command {
   }
 
   static Result<> remember(Context& context, const SessionPage& page) {
-    REPRISE_ASSIGN(const Settings* settings, context.settings());
+    REPRISE_ASSIGN(const Settings* settings, context.config().settings());
     std::vector<SessionId> ids;
     ids.reserve(page.sessions.size());
     for (const SessionInfo& info : page.sessions) {
       ids.push_back(info.id);
     }
-    const auto saved = save_last_list(context.state_folder(), context.store_url(*settings), ids);
+    const auto saved =
+        save_last_list(context.config().state_folder(), context.config().store_url(*settings), ids);
     if (!saved) {
-      context.note(cat("numbers will not name these sessions: ", saved.error().message));
+      context.voice().note(cat("numbers will not name these sessions: ", saved.error().message));
     }
     return {};
   }
@@ -170,9 +171,9 @@ class List final : public Command {
         rows.back().push_back(terminal_line(info.working_dir));
       }
     }
-    const bool terminal = context.out().is_terminal();
-    const auto width = static_cast<std::size_t>(context.out().columns());
-    context.out().write(
+    const bool terminal = context.voice().out().is_terminal();
+    const auto width = static_cast<std::size_t>(context.voice().out().columns());
+    context.voice().out().write(
         format_table(columns, rows, terminal ? width : std::numeric_limits<std::size_t>::max()));
   }
 

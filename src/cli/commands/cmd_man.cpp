@@ -129,7 +129,7 @@ class Man final : public Command {
       out += cat(".SS ", roff(synopsis(entry.name, table)), "\n", roff(entry.summary), ".\n",
                  paragraphs(entry.description), options(table));
     }
-    context.out().write(out + std::string(kTail));
+    context.voice().out().write(out + std::string(kTail));
     return Exit::done;
   }
 };

@@ -45,7 +45,7 @@ class Models final : public Command {
   Result<Exit> run(Context& context) override {
     flags_.model = "";  // nobody needs to choose one
     REPRISE_ASSIGN(ProviderChoice asked, choose_provider(context, flags_, nullptr));
-    REPRISE_ASSIGN(const Settings* const settings, context.settings());
+    REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
     REPRISE_TRY(
         choose_request(context, flags_, *settings, asked));  // headers, and how a key is sent
     REPRISE_ASSIGN(const auto provider, make_provider(asked.name, asked.options));
@@ -54,18 +54,18 @@ class Models final : public Command {
     flags_.model.reset();
     REPRISE_ASSIGN(const std::string usual, usual_model(context, flags_, asked, models));
     if (context.globals().json) {
-      context.print_json(document(asked, models, usual));
+      context.voice().print_json(document(asked, models, usual));
       return Exit::done;
     }
     for (const ModelInfo& model : models) {
-      context.out().write(cat(terminal_line(model.id), model.id == usual ? "  (default)" : "",
-                              model.ends_on.empty() ? "" : cat("  (ends ", model.ends_on, ")"),
-                              "\n"));
+      context.voice().out().write(
+          cat(terminal_line(model.id), model.id == usual ? "  (default)" : "",
+              model.ends_on.empty() ? "" : cat("  (ends ", model.ends_on, ")"), "\n"));
     }
     if (std::ranges::find(models, usual, &ModelInfo::id) == models.end()) {
-      context.remark(models.empty()
-                         ? std::string("no models are on offer")
-                         : cat("the default, ", usual, ", is not among them: set model"));
+      context.voice().remark(models.empty()
+                                 ? std::string("no models are on offer")
+                                 : cat("the default, ", usual, ", is not among them: set model"));
     }
     return Exit::done;
   }

@@ -33,12 +33,12 @@ class Rename final : public Command {
     const std::string joined = terminal_line(join_prompt(words_, ""));
     const std::string title(trimmed(joined));
     if (title.empty()) {
-      return context.wrong_usage("the title is empty");
+      return context.voice().wrong_usage("the title is empty");
     }
-    REPRISE_ASSIGN(Store* const store, context.existing_store());
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
+    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
+    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));
     REPRISE_TRY(store->update(info.id, {.title = title}));
-    context.remark(cat("renamed '", info.title, "' to '", title, "'"));
+    context.voice().remark(cat("renamed '", info.title, "' to '", title, "'"));
     return show_session(context, *store, info.id);
   }
 

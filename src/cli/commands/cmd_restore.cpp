@@ -27,9 +27,10 @@ class Restore final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(Store* const store, context.existing_store());
-    REPRISE_ASSIGN(const SessionInfo info,
-                   context.select(*store, sel_, {SessionState::trashed, SessionState::archived}));
+    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
+    REPRISE_ASSIGN(
+        const SessionInfo info,
+        context.stores().select(*store, sel_, {SessionState::trashed, SessionState::archived}));
     Archives* const archives = store->offers().archives;
     if (info.state == SessionState::archived && archives != nullptr) {
       REPRISE_TRY(archives->restore(info.id));
@@ -37,7 +38,7 @@ class Restore final : public Command {
       REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "restore sessions"));
       REPRISE_TRY(trash->restore(info.id));
     }
-    context.remark(cat("restored '", info.title, "'"));
+    context.voice().remark(cat("restored '", info.title, "'"));
     return show_session(context, *store, info.id);
   }
 

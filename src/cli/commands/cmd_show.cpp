@@ -84,14 +84,14 @@ class Show final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(Store* const store, context.store(Access::read));
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_, every_state()));
+    REPRISE_ASSIGN(Store* const store, context.stores().open(Access::read));
+    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, every_state()));
     REPRISE_ASSIGN(const Session session, get(*store, info.id));
     const bool json = format_ ? *format_ == "json" : context.globals().json;
     REPRISE_ASSIGN(const ReadReport report,
                    json ? print_json(context, *store, session) : print(context, *store, session));
     for (const Damage& part : report.damage) {
-      context.warn(cat(part.where, ": ", part.reason));
+      context.voice().warn(cat(part.where, ": ", part.reason));
     }
     return Exit::done;
   }
@@ -99,7 +99,7 @@ class Show final : public Command {
  private:
   Result<ReadReport> print(Context& context, Store& store, const Session& session) const {
     const Detail detail = full_ ? Detail::full : Detail::shortened;
-    context.out().write(transcript_head(session));
+    context.voice().out().write(transcript_head(session));
     bool has_questions = false;
     ReadReport blobs;
     REPRISE_ASSIGN(ReadReport report, store.read(session.info.id, {}, [&](Message&& message) {
@@ -107,12 +107,12 @@ class Show final : public Command {
       if (full_) {
         message = with_blobs(store, std::move(message), blobs);
       }
-      context.out().write(transcript_message(message, detail));
-      return context.out().failed() ? Flow::stop : Flow::go_on;
+      context.voice().out().write(transcript_message(message, detail));
+      return context.voice().out().failed() ? Flow::stop : Flow::go_on;
     }));
     std::ranges::move(blobs.damage, std::back_inserter(report.damage));
     if (!has_questions) {
-      context.out().write(transcript_prompts(session.prompt_history));
+      context.voice().out().write(transcript_prompts(session.prompt_history));
     }
     REPRISE_TRY(add_signature(store, session.info.id, report));
     return report;
@@ -135,17 +135,17 @@ class Show final : public Command {
     if (Todos* const list = store.offers().todos; list != nullptr) {
       REPRISE_ASSIGN(todos, list->todos(session.info.id));
     }
-    context.print_json_piece(
+    context.voice().print_json_piece(
         cat("{\"session\":", session_document(session, ids), ",\"messages\":["));
     bool first = true;
     REPRISE_ASSIGN(ReadReport report, store.read(session.info.id, {}, [&](const Message& message) {
-      context.print_json_piece(cat(first ? "" : ",", message_document(message)));
+      context.voice().print_json_piece(cat(first ? "" : ",", message_document(message)));
       first = false;
-      return context.out().failed() ? Flow::stop : Flow::go_on;
+      return context.voice().out().failed() ? Flow::stop : Flow::go_on;
     }));
     REPRISE_TRY(add_signature(store, session.info.id, report));
-    context.print_json_piece(cat("],\"todos\":", todos_document(todos),
-                                 ",\"damage\":", damage_document(report.damage), "}\n"));
+    context.voice().print_json_piece(cat("],\"todos\":", todos_document(todos),
+                                         ",\"damage\":", damage_document(report.damage), "}\n"));
     return report;
   }
 

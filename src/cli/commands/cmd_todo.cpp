@@ -43,11 +43,11 @@ class TodoCommand final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (const std::string wrong = wrong_usage(); !wrong.empty()) {
-      return context.wrong_usage(wrong);
+      return context.voice().wrong_usage(wrong);
     }
-    REPRISE_ASSIGN(Store* const store,
-                   action_ ? context.existing_store() : context.store(Access::read));
-    REPRISE_ASSIGN(const SessionInfo info, context.select(*store, sel_));
+    REPRISE_ASSIGN(Store* const store, action_ ? context.stores().open_existing()
+                                               : context.stores().open(Access::read));
+    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));
     REPRISE_ASSIGN(Todos* const list, offered(store->offers().todos, "keep todos"));
     REPRISE_ASSIGN(
         const std::vector<Todo> todos,
@@ -95,12 +95,12 @@ class TodoCommand final : public Command {
 
   static void print(Context& context, const std::vector<Todo>& todos) {
     if (context.globals().json) {
-      context.print_json(todos_document(todos));
+      context.voice().print_json(todos_document(todos));
       return;
     }
-    context.out().write(todo_lines(todos));
+    context.voice().out().write(todo_lines(todos));
     if (todos.empty()) {
-      context.remark("no todos");
+      context.voice().remark("no todos");
     }
   }
 

@@ -43,13 +43,13 @@ class Verify final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(const Settings* const settings, context.settings());
-    REPRISE_ASSIGN(Store* const store, context.store(Access::read));
+    REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+    REPRISE_ASSIGN(Store* const store, context.stores().open(Access::read));
     VerifyReport report;
     std::string target;
     if (repair_) {
       REPRISE_ASSIGN(Repair* const repair, offered(store->offers().repair, "be repaired"));
-      target = repaired_path(context.store_url(*settings), context.clock().now()).string();
+      target = repaired_path(context.config().store_url(*settings), context.clock().now()).string();
       REPRISE_ASSIGN(report, repair->repair_into(target));
     } else {
       REPRISE_ASSIGN(Verifying* const verifying, offered(store->offers().verifying, "be verified"));
@@ -72,17 +72,17 @@ class Verify final : public Command {
         object.field("repaired", target);
       }
       object.close();
-      context.print_json(out);
+      context.voice().print_json(out);
     }
     for (const Damage& part : report.damage) {
-      context.warn(cat("damaged: ", part.where, ": ", part.reason));
+      context.voice().warn(cat("damaged: ", part.where, ": ", part.reason));
     }
-    context.remark(cat("read ", report.sessions, " sessions and ", report.messages, " messages, ",
-                       report.damage.size(), " damaged"));
+    context.voice().remark(cat("read ", report.sessions, " sessions and ", report.messages,
+                               " messages, ", report.damage.size(), " damaged"));
     if (!target.empty()) {
-      context.remark(cat("wrote ", target));
+      context.voice().remark(cat("wrote ", target));
     } else if (!report.damage.empty()) {
-      context.remark("`reprise verify --repair` writes a store with all that can be read");
+      context.voice().remark("`reprise verify --repair` writes a store with all that can be read");
     }
   }
 

@@ -23,15 +23,15 @@ namespace {
 
 void warn_of(Context& context, const std::vector<Remnant>& remnants) {
   for (const auto& [where, reason] : remnants) {
-    context.warn(cat("may still hold words of purged sessions: ", where, ": ", reason));
+    context.voice().warn(cat("may still hold words of purged sessions: ", where, ": ", reason));
   }
 }
 
 void print(Context& context, const std::vector<SessionId>& removed,
            const std::vector<Damage>& damage, const std::vector<Remnant>& remnants, Removal how) {
   if (!context.globals().json) {
-    context.remark(cat(how == Removal::purge ? "removed " : "moved to the trash: ", removed.size(),
-                       removed.size() == 1 ? " session" : " sessions"));
+    context.voice().remark(cat(how == Removal::purge ? "removed " : "moved to the trash: ",
+                               removed.size(), removed.size() == 1 ? " session" : " sessions"));
     return;
   }
   std::string out;
@@ -56,21 +56,24 @@ void print(Context& context, const std::vector<SessionId>& removed,
     all.close();
   }
   object.close();
-  context.print_json(out);
+  context.voice().print_json(out);
 }
 
 void note_watching(Context& context, const SessionInfo& info) {
-  context.note(cat("watching whether '", info.title, "' is still being answered by process ",
-                   info.answering->pid, " on ", info.answering->host));
+  context.voice().note(cat("watching whether '", info.title,
+                           "' is still being answered by process ", info.answering->pid, " on ",
+                           info.answering->host));
 }
 
 // What the words of purged sessions may still stand in.
 std::vector<Remnant> all_remnants(Context& context, const RemovedSessions& done) {
   if (!done.remnants) {
-    context.warn(cat("cannot tell what else holds their words: ", done.remnants.error().message));
+    context.voice().warn(
+        cat("cannot tell what else holds their words: ", done.remnants.error().message));
   }
   std::vector<Remnant> found = done.remnants.value_or(std::vector<Remnant>());
-  std::ranges::move(find_waiting(context.outbox_folder(), done.removed), std::back_inserter(found));
+  std::ranges::move(find_waiting(context.config().outbox_folder(), done.removed),
+                    std::back_inserter(found));
   return found;
 }
 
@@ -89,11 +92,12 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
   warn_of_damage(context, damage);
   REPRISE_TRY(offered(store.offers().trash, "delete sessions"));
   if (sessions.size() > unasked_max) {
-    REPRISE_ASSIGN(const bool agreed,
-                   context.confirm(how == Removal::purge ? cat("remove ", what, " for good?")
-                                                         : cat("move ", what, " to the trash?")));
+    REPRISE_ASSIGN(
+        const bool agreed,
+        context.voice().confirm(how == Removal::purge ? cat("remove ", what, " for good?")
+                                                      : cat("move ", what, " to the trash?")));
     if (!agreed) {
-      context.remark("nothing was changed");
+      context.voice().remark("nothing was changed");
       return Exit::failed;
     }
   }
@@ -103,10 +107,11 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
                      [&context](const SessionInfo& silent) { note_watching(context, silent); },
                      context.clock()));
   for (const SessionInfo& info : done.answering) {
-    context.warn(cat("left alone, it is answering now: ", info.title, " (", info.id.str(), ")"));
+    context.voice().warn(
+        cat("left alone, it is answering now: ", info.title, " (", info.id.str(), ")"));
   }
   for (const auto& [id, error] : done.failed) {
-    context.warn(cat("cannot remove ", id.str(), ": ", error.message));
+    context.voice().warn(cat("cannot remove ", id.str(), ": ", error.message));
   }
   std::vector<Remnant> remnants;
   if (how == Removal::purge && !done.removed.empty()) {
@@ -120,7 +125,7 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
 
 void warn_of_damage(Context& context, const std::vector<Damage>& damage) {
   for (const Damage& part : damage) {
-    context.warn(cat("cannot read ", part.where, ": ", part.reason));
+    context.voice().warn(cat("cannot read ", part.where, ": ", part.reason));
   }
 }
 

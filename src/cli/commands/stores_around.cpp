@@ -74,9 +74,9 @@ class Search {
 
 std::vector<std::string> find_stores_around(Context& context) {
   Search search;
-  search.look_into(context.working_dir());
-  search.look_above(context.working_dir());
-  search.look_at(context.data_folder() / "reprise.db");
+  search.look_into(context.config().working_dir());
+  search.look_above(context.config().working_dir());
+  search.look_at(context.config().data_folder() / "reprise.db");
   if (const auto home = context.environment().find("HOME"); home && !home->empty()) {
     search.look_at(fs::path(*home) / ".jido_code" / "sessions");
   }

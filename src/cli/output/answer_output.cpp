@@ -25,14 +25,14 @@ void TextAnswer::print(std::string_view text) {
   if (text.empty()) {
     return;
   }
-  context_.out().write(text);
+  context_.voice().out().write(text);
   // A failure stays in the stream and is reported at the end: the answer is still stored.
-  (void)context_.out().flush();
+  (void)context_.voice().out().flush();
   line_open_ = !text.ends_with('\n');
 }
 
 void TextAnswer::on_text(std::string_view text) {
-  if (context_.out().is_terminal()) {
+  if (context_.voice().out().is_terminal()) {
     print(gate_.pass(text));
   } else {
     print(text);
@@ -50,19 +50,20 @@ void TextAnswer::on_tool_call(const ToolUseBlock& call) {
   finish();
   const std::string_view input = call.input.text();
   const std::string_view shown = grapheme_prefix(input, kInputShown);
-  context_.remark(cat("tool ", call.name, " ", shown, shown.size() < input.size() ? "…" : ""));
+  context_.voice().remark(
+      cat("tool ", call.name, " ", shown, shown.size() < input.size() ? "…" : ""));
 }
 
 void TextAnswer::on_tool_result(const ToolResultBlock& result) {
   if (result.is_error) {
-    context_.remark(cat("the tool failed: ", grapheme_prefix(result.text, kInputShown)));
+    context_.voice().remark(cat("the tool failed: ", grapheme_prefix(result.text, kInputShown)));
   }
 }
 
 void JsonAnswer::print(std::string_view event) {
-  context_.print_json(event);
+  context_.voice().print_json(event);
   // As above: reported at the end.
-  (void)context_.out().flush();
+  (void)context_.voice().out().flush();
 }
 
 void JsonAnswer::begin(const Session& session, bool saved) {

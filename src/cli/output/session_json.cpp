@@ -157,7 +157,7 @@ Result<Exit> show_session(Context& context, Store& store, const SessionId& id) {
     json::ObjectWriter object(out);
     append_info(object, session.info);
     object.close();
-    context.print_json(out);
+    context.voice().print_json(out);
   }
   return Exit::done;
 }

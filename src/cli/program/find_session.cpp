@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/program/context.h"
 #include "cli/program/start_session.h"
+#include "cli/program/tool_consent.h"
 #include "cli/settings/settings.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
@@ -32,7 +33,8 @@ constexpr std::string_view kNothingHere = "there is no session of this folder to
 constexpr std::chrono::milliseconds kServerPause{100};
 
 Result<Store*> open_for_resume(Context& context, const StartRequest& request) {
-  auto store = request.dry_run ? context.store(Access::read) : context.existing_store();
+  auto store =
+      request.dry_run ? context.stores().open(Access::read) : context.stores().open_existing();
   if (!store && store.error().code == Code::not_found && !request.session.sel) {
     return fail(Code::not_found, std::string(kNothingHere));
   }
@@ -41,7 +43,7 @@ Result<Store*> open_for_resume(Context& context, const StartRequest& request) {
 
 Result<SessionInfo> select(Context& context, Store& store, const SessionChoice& choice) {
   const std::string sel = choice.sel.value_or("last");
-  auto found = context.select(store, sel);
+  auto found = context.stores().select(store, sel);
   if (!found && !choice.sel && found.error().code == Code::not_found) {
     return fail(Code::not_found, std::string(kNothingHere));
   }
@@ -56,7 +58,7 @@ Result<> check_folder(Context& context, const SessionInfo& info, bool in_project
     REPRISE_TRY(check_project(context, info));
   }
   if (has_tools) {
-    REPRISE_TRY(context.allow_tools_in(info.working_dir));
+    REPRISE_TRY(allow_tools_in(context, info.working_dir));
   }
   return {};
 }
@@ -85,8 +87,8 @@ Result<FoundSession> resume_stored(Context& context, const StartRequest& request
   }
   std::error_code error;
   if (const std::string& folder = info.working_dir;
-      !folder.empty() && folder != context.project() && !fs::is_directory(folder, error)) {
-    context.warn(cat("the session's folder is gone: ", folder));
+      !folder.empty() && folder != context.config().project() && !fs::is_directory(folder, error)) {
+    context.voice().warn(cat("the session's folder is gone: ", folder));
   }
   return FoundSession{.store = store, .session = std::move(resumed->session), .cut = resumed->cut};
 }
@@ -95,25 +97,26 @@ Result<FoundSession> resume_stored(Context& context, const StartRequest& request
 // before. None when that is nothing; then there is a conversation all the same.
 Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
                                     const StartRequest& request, bool has_tools) {
-  REPRISE_ASSIGN(const WaitingSessions waiting,
-                 read_waiting(context.outbox_folder(), context.store_url(settings),
-                              [&](std::string_view text) { context.warn(text); }));
-  const auto info = context.select(*waiting.store, request.session.sel.value_or("last"));
+  REPRISE_ASSIGN(
+      const WaitingSessions waiting,
+      read_waiting(context.config().outbox_folder(), context.config().store_url(settings),
+                   [&](std::string_view text) { context.voice().warn(text); }));
+  const auto info = context.stores().select(*waiting.store, request.session.sel.value_or("last"));
   if (!info && info.error().code != Code::not_found) {
     return std::unexpected(info.error());
   }
   if (!info) {
-    context.warn("nothing of the session is on this machine: this begins another one");
+    context.voice().warn("nothing of the session is on this machine: this begins another one");
     return FoundSession{};
   }
   REPRISE_TRY(check_folder(context, *info, request.session.in_project, has_tools));
-  context.remark(cat("going on with '", info->title, "' as this machine has it"));
+  context.voice().remark(cat("going on with '", info->title, "' as this machine has it"));
   FoundSession found;
   REPRISE_ASSIGN(found.session, get(*waiting.store, info->id));
   REPRISE_ASSIGN(found.earlier, read_all(*waiting.store, info->id));
   found.session->info.head = waiting.begin.at(info->id);
   if (found.session->info.head.value > 0) {
-    context.warn(
+    context.voice().warn(
         "only what could not be saved of the session is on this "
         "machine: the model does "
         "not see what was said before");
@@ -125,7 +128,8 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
 
 Result<> check_project(Context& context, const SessionInfo& info) {
   std::error_code error;
-  if (info.working_dir.empty() || !info.mode.empty() || info.working_dir == context.project()) {
+  if (info.working_dir.empty() || !info.mode.empty() ||
+      info.working_dir == context.config().project()) {
     return {};
   }
   if (!fs::exists(info.working_dir, error)) {
@@ -138,9 +142,10 @@ Result<> check_project(Context& context, const SessionInfo& info) {
 }
 
 Result<std::optional<SessionId>> find_usual_session(Context& context, Access access) {
-  REPRISE_ASSIGN(const Settings* const settings, context.settings());
+  REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
   const bool creates_nothing = access == Access::read || !settings->context_file.empty();
-  const auto store = creates_nothing ? context.store(access) : context.existing_store();
+  const auto store =
+      creates_nothing ? context.stores().open(access) : context.stores().open_existing();
   if (!store) {
     return std::nullopt;
   }
@@ -149,21 +154,21 @@ Result<std::optional<SessionId>> find_usual_session(Context& context, Access acc
 
 std::optional<Error> wait_for_server(Context& context, const Settings& settings,
                                      const std::stop_token& stop) {
-  if (!is_on_a_server(context.store_url(settings))) {
+  if (!is_on_a_server(context.config().store_url(settings))) {
     return std::nullopt;
   }
   const auto deadline = std::chrono::steady_clock::now() + StoreOptions{}.busy_timeout;
   for (bool has_said = false;;) {
-    const auto store = context.store(Access::write);
+    const auto store = context.stores().open(Access::write);
     if (store || (store.error().code != Code::io && store.error().code != Code::timeout)) {
       return std::nullopt;
     }
     if (std::chrono::steady_clock::now() >= deadline || stop.stop_requested()) {
-      context.warn(cat("this conversation is not saved: ", store.error().message));
+      context.voice().warn(cat("this conversation is not saved: ", store.error().message));
       return store.error();
     }
     if (!std::exchange(has_said, true)) {
-      context.remark(cat("waiting for the server: ", store.error().message));
+      context.voice().remark(cat("waiting for the server: ", store.error().message));
     }
     std::this_thread::sleep_for(kServerPause);
   }

@@ -45,9 +45,9 @@ Exit unknown_command(Context& context, std::string_view name) {
     }
   }
   const std::string_view meant = nearest(name, names);
-  return context.wrong_usage(cat("unknown command '", name, "'",
-                                 meant.empty() ? "" : "; did you mean ", meant,
-                                 meant.empty() ? "" : "?"));
+  return context.voice().wrong_usage(cat("unknown command '", name, "'",
+                                         meant.empty() ? "" : "; did you mean ", meant,
+                                         meant.empty() ? "" : "?"));
 }
 
 Exit run_command(Context& context, const CommandEntry& entry, const ArgumentTable& global_table,
@@ -55,15 +55,15 @@ Exit run_command(Context& context, const CommandEntry& entry, const ArgumentTabl
   const std::unique_ptr<Command> command = entry.make();
   const ArgumentTable table = command->arguments();
   if (contains(words, "--help") || contains(words, "-h")) {
-    context.out().write(command_help(entry, table));
+    context.voice().out().write(command_help(entry, table));
     return Exit::done;
   }
   if (const auto parsed = parse_arguments(global_table, table, words); !parsed) {
-    return context.wrong_usage(parsed.error().message);
+    return context.voice().wrong_usage(parsed.error().message);
   }
   const Result<Exit> outcome = command->run(context);
   if (!outcome) {
-    context.report(outcome.error());
+    context.voice().report(outcome.error());
     return exit_for(outcome.error().code);
   }
   return *outcome;
@@ -71,11 +71,11 @@ Exit run_command(Context& context, const CommandEntry& entry, const ArgumentTabl
 
 Exit dispatch(Context& context, const ArgumentTable& global_table, CommandLine line) {
   if (line.command.empty() && contains(line.words, "--version")) {
-    context.out().write(version_line());
+    context.voice().out().write(version_line());
     return Exit::done;
   }
   if (line.command.empty() && (contains(line.words, "--help") || contains(line.words, "-h"))) {
-    context.out().write(program_help(all_commands()));
+    context.voice().out().write(program_help(all_commands()));
     return Exit::done;
   }
   complete_command(line);
@@ -100,7 +100,7 @@ Exit run_program(const std::vector<std::string>& words, const ProcessEnvironment
   if (const auto written = out.flush(); !written && exit == Exit::done) {
     exit = Exit::failed;
     if (!out.reader_is_gone()) {
-      context.report(written.error());
+      context.voice().report(written.error());
     }
   }
   // There is nobody left to tell when standard error fails.

@@ -2,9 +2,6 @@
 
 #include "cli/program/start_session.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -19,12 +16,12 @@
 #include "base/utf8.h"
 #include "cli/program/context.h"
 #include "cli/program/find_session.h"
+#include "cli/settings/conversation_choice.h"
 #include "cli/settings/duration.h"
 #include "cli/settings/provider_choice.h"
 #include "cli/settings/request_choice.h"
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
-#include "engine/builtin_tools.h"
 #include "reprise/conversation.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
@@ -35,7 +32,6 @@
 #include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
-#include "reprise/tool.h"
 #include "reprise/types.h"
 #include "session/instructions.h"
 #include "session/outbox.h"
@@ -45,52 +41,6 @@ namespace reprise::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-Result<const Mode*> find_mode(const Settings& settings, const RunFlags& flags) {
-  if (!flags.mode) {
-    return nullptr;
-  }
-  if (const auto found = settings.modes.find(*flags.mode); found != settings.modes.end()) {
-    return &found->second;
-  }
-  std::string names;
-  for (const auto& [name, mode] : settings.modes) {
-    names += cat(names.empty() ? "; there are " : ", ", name);
-  }
-  return fail(Code::not_found, cat("no mode is called '", *flags.mode, "'",
-                                   names.empty() ? "; the config has no [mode.NAME]" : names));
-}
-
-Result<ToolRegistry> choose_tools(std::string_view wanted) {
-  ToolRegistry all;
-  add_builtin_tools(all);
-  if (wanted == "all") {
-    return all;
-  }
-  ToolRegistry chosen;
-  while (wanted != "none" && !wanted.empty()) {
-    const std::size_t comma = std::min(wanted.find(','), wanted.size());
-    const std::string_view name = trimmed(wanted.substr(0, comma));
-    wanted.remove_prefix(std::min(comma + 1, wanted.size()));
-    if (name == "recall:all") {
-      // What was said in other projects is shown by name only, never as one of
-      // all.
-      REPRISE_TRY(chosen.add(make_recall_all_tool()));
-      continue;
-    }
-    const Tool* const tool = all.find(name);
-    if (tool == nullptr) {
-      std::string names;
-      for (const ToolSpec& spec : all.specs()) {
-        names += cat(names.empty() ? "" : ", ", spec.name);
-      }
-      return fail(Code::not_found,
-                  cat("no tool is called '", name, "'; there are ", names, ", recall:all"));
-    }
-    REPRISE_TRY(chosen.add(*tool));
-  }
-  return chosen;
-}
 
 // The session that is gone on with, where none was named.
 Result<SessionChoice> resolve_choice(Context& context, const StartRequest& request, bool is_away) {
@@ -115,7 +65,7 @@ Result<ProviderChoice> choose_answerer(Context& context, const Settings& setting
                                  session && settings.context_file.empty() ? &*session : nullptr,
                                  mode == nullptr ? "" : mode->model));
   if (session && session->info.model.empty() && !flags.model) {
-    context.remark(
+    context.voice().remark(
         cat("the session names no model: ", choice.model, " answers, --model chooses another"));
   }
   if (request.has_pdf_by_url && choice.name == "openai-chat") {
@@ -123,52 +73,17 @@ Result<ProviderChoice> choose_answerer(Context& context, const Settings& setting
                 "openai-chat takes no PDF by URL: download it and attach the file");
   }
   for (const std::string& warning : choice.warnings) {
-    context.warn_once(warning);
+    context.voice().warn_once(warning);
   }
   return choice;
-}
-
-ProviderOptions provider_options(const Settings& settings, const ProviderChoice& choice) {
-  ProviderOptions options = choice.options;
-  options.answer_bytes_max = settings.max_answer_bytes.value_or(options.answer_bytes_max);
-  if (const auto own = settings.providers.find(choice.name); own != settings.providers.end()) {
-    options.store = own->second.store;
-  }
-  return options;
-}
-
-// Flags, what the session was held with, the settings.
-ConversationOptions conversation_options(const Settings& settings, const StartRequest& request,
-                                         const ProviderChoice& choice,
-                                         const std::optional<Session>& session) {
-  const Session* const own = choice.is_sessions_own && session ? &*session : nullptr;
-  const RunFlags& flags = request.flags;
-  const auto first_of = [](auto flag, auto stored, auto setting) {
-    return flag ? flag : stored ? stored : setting;
-  };
-  ConversationOptions options;
-  options.model = choice.model;
-  options.system = flags.system;
-  options.temperature =
-      first_of(flags.temperature, own != nullptr ? stored_temperature(*own) : std::nullopt,
-               settings.temperature);
-  options.max_tokens =
-      first_of(flags.max_tokens, own != nullptr ? stored_max_tokens(*own) : std::nullopt,
-               settings.max_tokens);
-  if (const auto budget = flags.budget ? flags.budget : settings.budget) {
-    options.budget = TokenCount{*budget};
-  }
-  options.approver = request.approver;
-  options.stream = request.stream && settings.stream.value_or(true);
-  return options;
 }
 
 InstructionSources instruction_sources(Context& context, const Settings& settings) {
   return {.modes = settings.modes,
           .usual = settings.system,
-          .folder = context.working_dir(),
-          .on_note = [&context](std::string_view line) { context.note(line); },
-          .on_warning = [&context](std::string_view text) { context.warn(text); }};
+          .folder = context.config().working_dir(),
+          .on_note = [&context](std::string_view line) { context.voice().note(line); },
+          .on_warning = [&context](std::string_view text) { context.voice().warn(text); }};
 }
 
 Result<fs::path> session_folder(Context& context, const Mode* mode, const fs::path& given) {
@@ -176,7 +91,7 @@ Result<fs::path> session_folder(Context& context, const Mode* mode, const fs::pa
     if (mode != nullptr && mode->path == PathPolicy::required) {
       return fail(Code::invalid_argument, cat("mode ", mode->name, " needs a folder"));
     }
-    return context.working_dir();
+    return context.config().working_dir();
   }
   std::error_code error;
   fs::path folder = fs::canonical(given, error);
@@ -191,11 +106,11 @@ Result<std::string> new_instructions(Context& context, const Settings& settings,
                                      const fs::path& folder, std::stop_token stop) {
   if (mode != nullptr) {
     return load_context(
-        *mode, folder, [&](std::string_view line) { context.note(line); }, std::move(stop));
+        *mode, folder, [&](std::string_view line) { context.voice().note(line); }, std::move(stop));
   }
   if (settings.system && settings.is_untrusted("system")) {
-    context.warn_once(cat("the system prompt comes from ", settings.untrusted_file,
-                          ", and its folder is not trusted"));
+    context.voice().warn_once(cat("the system prompt comes from ", settings.untrusted_file,
+                                  ", and its folder is not trusted"));
   }
   return settings.system.value_or("");
 }
@@ -222,7 +137,7 @@ Result<Session> new_session(Context& context, const Settings& settings, const St
 // Null when the session can only be held in memory: a store that cannot be had
 // is no reason not to talk. A wrong URL is.
 Result<Store*> store_new(Context& context, const Provider& provider, Session& session) {
-  const auto store = context.store(Access::write);
+  const auto store = context.stores().open(Access::write);
   const Result<> created = store ? create_session(**store, provider, session, context.clock())
                                  : Result<>(std::unexpected(store.error()));
   if (created) {
@@ -232,7 +147,7 @@ Result<Store*> store_new(Context& context, const Provider& provider, Session& se
       code == Code::invalid_argument || code == Code::unsupported) {
     return std::unexpected(created.error());
   }
-  context.warn(cat("this conversation is not saved: ", created.error().message));
+  context.voice().warn(cat("this conversation is not saved: ", created.error().message));
   return nullptr;
 }
 
@@ -278,21 +193,22 @@ void retain(Context& context, Store& store, const Settings& settings) {
   }
   const auto age = parse_duration(*settings.retention);
   if (!age) {
-    context.warn(cat("the setting retention needs a number of days such as 30d, not '",
-                     *settings.retention, "'"));
+    context.voice().warn(cat("the setting retention needs a number of days such as 30d, not '",
+                             *settings.retention, "'"));
     return;
   }
-  const Retained done = retain_sessions(store, *age, context.state_folder(), context.clock());
+  const Retained done =
+      retain_sessions(store, *age, context.config().state_folder(), context.clock());
   if (done.clock_leapt) {
-    context.note("the clock has leapt: nothing is moved to the trash for its age");
+    context.voice().note("the clock has leapt: nothing is moved to the trash for its age");
   }
   if (done.moved > 0) {
-    context.remark(cat("moved to the trash: ", done.moved,
-                       done.moved == 1 ? " session" : " sessions", " closed more than ",
-                       *settings.retention, " ago"));
+    context.voice().remark(cat("moved to the trash: ", done.moved,
+                               done.moved == 1 ? " session" : " sessions", " closed more than ",
+                               *settings.retention, " ago"));
   }
   if (done.error) {
-    context.warn(cat("cannot clean up: ", done.error->message));
+    context.voice().warn(cat("cannot clean up: ", done.error->message));
   }
 }
 
@@ -302,16 +218,16 @@ void tidy_store(Context& context, Store& store, const Settings& settings, const 
   retain(context, store, settings);
   const auto archived = make_current(store, id, archive, context.clock());
   if (!archived) {
-    context.warn(archived.error().message);
+    context.voice().warn(archived.error().message);
   } else if (*archived) {
-    context.remark(cat("archived ", short_id(**archived).value_or((*archived)->str())));
+    context.voice().remark(cat("archived ", short_id(**archived).value_or((*archived)->str())));
   }
 }
 
 }  // namespace
 
 Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartRequest request) {
-  REPRISE_ASSIGN(const Settings* const settings, context.settings());
+  REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
   REPRISE_ASSIGN(const Mode* const mode, find_mode(*settings, request.flags));
   auto started = std::make_unique<StartedSession>();
   REPRISE_ASSIGN(started->tools, choose_tools(request.flags.tools.value_or("none")));
@@ -327,14 +243,18 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   started->cut = found.cut;
   REPRISE_ASSIGN(ProviderChoice choice,
                  choose_answerer(context, *settings, request, mode, found.session));
-  ConversationOptions options = conversation_options(*settings, request, choice, found.session);
+  ConversationOptions options = conversation_options(*settings, request.flags, choice,
+                                                     found.session ? &*found.session : nullptr);
   REPRISE_ASSIGN(options.request, choose_request(context, request.flags, *settings, choice));
   REPRISE_ASSIGN(started->provider,
                  make_provider(choice.name, provider_options(*settings, choice)));
   started->model = choice.model;
   if (settings->spill.value_or(true)) {
-    started->spill = make_outbox(context.outbox_folder(), context.store_url(*settings));
+    started->spill =
+        make_outbox(context.config().outbox_folder(), context.config().store_url(*settings));
   }
+  options.approver = request.approver;
+  options.stream = options.stream && request.stream;
   options.tools = started->tools.empty() ? nullptr : &started->tools;
   options.spill = started->spill.get();
   options.earlier = std::move(found.earlier);

@@ -31,7 +31,7 @@ namespace {
 
 bool can_edit(const Context& context) {
   const std::string term = context.environment().find("TERM").value_or("dumb");
-  return context.can_ask() && term != "dumb";
+  return context.voice().can_ask() && term != "dumb";
 }
 
 std::unique_ptr<LineSource> open_source(Context& context) {
@@ -39,13 +39,13 @@ std::unique_ptr<LineSource> open_source(Context& context) {
     if (auto editor = make_edit_source()) {
       return *std::move(editor);
     } else {
-      context.note(editor.error().message);
+      context.voice().note(editor.error().message);
     }
   }
   return make_plain_source({.input_fd = STDIN_FILENO, .show = [&context](std::string_view prompt) {
-                              context.err().write(prompt);
+                              context.voice().err().write(prompt);
                               // There is nobody left to tell when standard error fails.
-                              (void)context.err().flush();
+                              (void)context.voice().err().flush();
                             }});
 }
 
@@ -99,7 +99,7 @@ Result<Exit> run_chat(Context& context, ChatRequest request) {
     if (exit || exit.error().code != Code::unsupported) {
       return exit;
     }
-    context.note(exit.error().message);
+    context.voice().note(exit.error().message);
   }
   if (!context.globals().json) {
     return talk(context, request, nullptr);
@@ -107,7 +107,7 @@ Result<Exit> run_chat(Context& context, ChatRequest request) {
   JsonAnswer events(context);
   const Result<Exit> exit = talk(context, request, &events);
   if (!exit) {
-    context.report(exit.error());
+    context.voice().report(exit.error());
   }
   const Exit code = exit ? *exit : exit_for(exit.error().code);
   events.done(code);

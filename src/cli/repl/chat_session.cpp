@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/output/session_json.h"
 #include "cli/output/todo_lines.h"
+#include "cli/output/transcript.h"
 #include "cli/program/context.h"
 #include "cli/program/start_session.h"
 #include "cli/repl/slash.h"
@@ -92,10 +93,10 @@ Result<> ChatSession::set_closing_title(const Exchange& begun, bool interrupted,
                            {.model = model(),
                             .interrupted = interrupted,
                             .begun = begun,
-                            .on_asking = [this] { context_.note("asking for a title"); },
+                            .on_asking = [this] { context_.voice().note("asking for a title"); },
                             .stop = std::move(stop)});
   if (!title) {
-    context_.warn(cat("no title: ", title.error().message));
+    context_.voice().warn(cat("no title: ", title.error().message));
     return {};
   }
   if (*title) {
@@ -156,7 +157,7 @@ Result<std::string> ChatSession::set_title(const std::string& text) {
   REPRISE_ASSIGN(Store* const store, kept("have a title"));
   const std::string title(trimmed(terminal_line(text)));
   REPRISE_TRY(store->update(id(), {.title = title}));
-  context_.remark(cat("the title is '", title, "'"));
+  context_.voice().remark(cat("the title is '", title, "'"));
   return std::string();
 }
 
@@ -173,7 +174,7 @@ Result<std::string> ChatSession::set_model(const std::string& text, std::stop_to
     return std::unexpected(std::move(built).error());
   }
   REPRISE_TRY(store->update(id(), {.model = flags_.model}));
-  context_.remark(cat("from here on with ", *flags_.model));
+  context_.voice().remark(cat("from here on with ", *flags_.model));
   return std::string();
 }
 
@@ -187,7 +188,7 @@ Result<std::string> ChatSession::set_system(const std::string& text, std::stop_t
   flags_.system.reset();
   flags_.mode.reset();
   REPRISE_TRY(rebuild(id(), std::move(stop)));
-  context_.remark(text == "-" ? "the system prompt is gone" : "the system prompt is set");
+  context_.voice().remark(text == "-" ? "the system prompt is gone" : "the system prompt is set");
   return std::string();
 }
 
@@ -205,7 +206,8 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
   REPRISE_ASSIGN(const SessionId child, fork_session(*store, request, context_.clock()));
   REPRISE_TRY(rebuild(child, std::move(stop)));
   fresh_ = false;
-  context_.remark(cat("from here on in the copy ", short_id_text(child), "; the other one stays"));
+  context_.voice().remark(
+      cat("from here on in the copy ", short_id_text(child), "; the other one stays"));
   return std::string();
 }
 
@@ -214,8 +216,8 @@ Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop
   const std::int64_t turns = slash.number.value_or(1);
   REPRISE_ASSIGN(const Rewound rewound, rewind_session(*store, id(), turns));
   REPRISE_TRY(rebuild(id(), std::move(stop)));
-  context_.remark(cat("took back ", turns, turns == 1 ? " turn" : " turns", ": ", rewound.messages,
-                      " messages"));
+  context_.voice().remark(cat("took back ", turns, turns == 1 ? " turn" : " turns", ": ",
+                              rewound.messages, " messages"));
   return std::string();
 }
 
@@ -242,8 +244,9 @@ Result<std::string> ChatSession::describe() {
   const auto line = [](std::string_view name, std::string_view value) {
     return value.empty() ? "" : cat(name, terminal_line(value), "\n");
   };
-  REPRISE_ASSIGN(const Settings* settings, context_.settings());
-  const std::string url = started_->store == nullptr ? "not saved" : context_.store_url(*settings);
+  REPRISE_ASSIGN(const Settings* settings, context_.config().settings());
+  const std::string url =
+      started_->store == nullptr ? "not saved" : context_.config().store_url(*settings);
   return cat(
       line("id        ", info.id.str()), line("short id  ", short_id_text(info.id)),
       line("title     ", info.title), line("mode      ", info.mode),
@@ -258,9 +261,9 @@ Result<std::string> ChatSession::describe() {
 Result<std::string> ChatSession::save(const std::string& file) {
   REPRISE_ASSIGN(Store* const store, kept("be written to a file"));
   REPRISE_ASSIGN(const Session session, get(*store, id()));
-  const std::filesystem::path path = context_.path_named(file);
+  const std::filesystem::path path = context_.config().path_named(file);
   REPRISE_TRY(write_transcript(*store, session, path));
-  context_.remark(cat("wrote ", path.string()));
+  context_.voice().remark(cat("wrote ", path.string()));
   return std::string();
 }
 

@@ -28,7 +28,7 @@ constexpr int kAnswersMax = 5;
 
 // An empty page when there is no store yet: looking creates nothing.
 Result<SessionPage> newest_sessions(Context& context, bool all) {
-  const auto store = context.store(Access::read);
+  const auto store = context.stores().open(Access::read);
   if (!store && store.error().code == Code::not_found) {
     return SessionPage{};
   }
@@ -37,34 +37,36 @@ Result<SessionPage> newest_sessions(Context& context, bool all) {
   }
   SessionQuery query{.limit = kShown};
   if (!all && (*store)->holds().many_folders) {
-    query.working_dir = context.project();
+    query.working_dir = context.config().project();
   }
   return (*store)->list(query);
 }
 
 // So that the numbers name the same sessions for other commands, too.
 Result<> remember_numbers(Context& context, const std::vector<SessionInfo>& sessions) {
-  REPRISE_ASSIGN(const Settings* settings, context.settings());
+  REPRISE_ASSIGN(const Settings* settings, context.config().settings());
   std::vector<SessionId> ids;
   ids.reserve(sessions.size());
   for (const SessionInfo& info : sessions) {
     ids.push_back(info.id);
   }
-  if (const auto saved = save_last_list(context.state_folder(), context.store_url(*settings), ids);
+  if (const auto saved = save_last_list(context.config().state_folder(),
+                                        context.config().store_url(*settings), ids);
       !saved) {
-    context.note(cat("numbers will not name these sessions: ", saved.error().message));
+    context.voice().note(cat("numbers will not name these sessions: ", saved.error().message));
   }
   return {};
 }
 
 Result<> show_menu(Context& context, const SessionPage& page, bool all) {
-  Output& out = context.globals().json ? context.err() : context.out();
+  Output& out = context.globals().json ? context.voice().err() : context.voice().out();
   out.write(
       menu_text(page.sessions, context.clock().now(), static_cast<std::size_t>(out.columns())));
   REPRISE_TRY(out.flush());
   if (!page.next.empty()) {
-    context.remark(cat("these are the newest ", page.sessions.size(), "; `reprise list",
-                       all ? " --all" : "", "` shows more, `reprise resume SEL` takes any"));
+    context.voice().remark(cat("these are the newest ", page.sessions.size(), "; `reprise list",
+                               all ? " --all" : "",
+                               "` shows more, `reprise resume SEL` takes any"));
   }
   return {};
 }
@@ -76,10 +78,10 @@ Result<std::optional<SessionId>> choose_session(Context& context, LineSource& so
   REPRISE_ASSIGN(const SessionPage page, newest_sessions(context, all));
   warn_of_damage(context, page.damage);
   if (page.sessions.empty()) {
-    Output& out = context.globals().json ? context.err() : context.out();
+    Output& out = context.globals().json ? context.voice().err() : context.voice().out();
     out.write(cat(kNothingSaved, "\n"));
     if (!all) {
-      context.remark("--all looks in all folders");
+      context.voice().remark("--all looks in all folders");
     }
     return std::nullopt;
   }
@@ -100,7 +102,7 @@ Result<std::optional<SessionId>> choose_session(Context& context, LineSource& so
     if (answer.kind == MenuAnswer::Kind::number) {
       return page.sessions[answer.index].id;
     }
-    context.remark(cat("a number from 1 to ", page.sessions.size(), ", or q"));
+    context.voice().remark(cat("a number from 1 to ", page.sessions.size(), ", or q"));
   }
   return fail(Code::invalid_argument, "no session was chosen");
 }

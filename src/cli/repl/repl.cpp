@@ -80,23 +80,24 @@ void Repl::greet() {
     parts_.events->begin(session, session_.store() != nullptr);
   }
   std::string where = "not saved";
-  if (const auto settings = context.settings(); settings && session_.store() != nullptr) {
-    where = cat("kept in ", context.store_url(**settings));
+  if (const auto settings = context.config().settings(); settings && session_.store() != nullptr) {
+    where = cat("kept in ", context.config().store_url(**settings));
   }
-  context.remark(cat(session_.resumed() ? "" : "new ", name_of(session.info), " with ",
-                     session_.model(), ", ", where, parts_.person ? "; /help lists commands" : ""));
+  context.voice().remark(cat(session_.resumed() ? "" : "new ", name_of(session.info), " with ",
+                             session_.model(), ", ", where,
+                             parts_.person ? "; /help lists commands" : ""));
   if (!session_.resumed() || session_.store() == nullptr) {
     return;
   }
   if (const auto last = last_exchange(*session_.store(), session_.id()); !last) {
-    context.warn(cat("the last exchange cannot be read: ", last.error().message));
+    context.voice().warn(cat("the last exchange cannot be read: ", last.error().message));
   } else if (!last->question.empty() && parts_.events == nullptr) {
-    context.remark(cat("you said: ", excerpt(last->question)));
+    context.voice().remark(cat("you said: ", excerpt(last->question)));
     if (!last->answer.empty()) {
-      context.remark(cat("the answer was: ", excerpt(last->answer)));
+      context.voice().remark(cat("the answer was: ", excerpt(last->answer)));
     }
     if (last->cut) {
-      context.remark("that answer was cut; /go-on continues it");
+      context.voice().remark("that answer was cut; /go-on continues it");
     }
   }
   if (const auto prompts = last_prompts(*session_.store(), session, kPromptsRemembered)) {
@@ -116,7 +117,8 @@ Repl::Next Repl::step(const Input& input) {
     return command(input.text);
   }
   if (input.cut) {
-    parts_.context.warn(cat("only the first ", kInputBytesMax >> 20, " MiB of this are sent"));
+    parts_.context.voice().warn(
+        cat("only the first ", kInputBytesMax >> 20, " MiB of this are sent"));
   }
   return turn(
       [&](Conversation& talk, TurnObserver& observer) {
@@ -149,7 +151,8 @@ Repl::Next Repl::command(std::string_view line) {
     return Next::go_on;
   }
   // With --json, standard output has events only.
-  Output& out = parts_.events == nullptr ? parts_.context.out() : parts_.context.err();
+  Output& out =
+      parts_.events == nullptr ? parts_.context.voice().out() : parts_.context.voice().err();
   out.write(*shown);
   (void)out.flush();  // a failure stays in the stream and is reported at the end
   return Next::go_on;
@@ -178,7 +181,7 @@ Repl::Next Repl::conclude(const Result<Outcome>& outcome) {
     fail_step(outcome.error());
   } else if (const std::optional<Error>& cut = outcome->cut; cut) {
     fail_step(*cut);
-    parts_.context.remark("what came is kept; /go-on continues it");
+    parts_.context.voice().remark("what came is kept; /go-on continues it");
   }
   return Next::go_on;
 }
@@ -194,23 +197,23 @@ Repl::Next Repl::on_stop(std::string_view advice) {
   }
   stopped_at_ = now;
   parts_.interrupts.reset();
-  parts_.context.remark(advice);
+  parts_.context.voice().remark(advice);
   return Next::go_on;
 }
 
 void Repl::fail_step(const Error& error) {
   failed_ = true;
-  parts_.context.report(error);
+  parts_.context.voice().report(error);
 }
 
 void Repl::finish() {
   Context& context = parts_.context;
   if (session_.store() == nullptr) {
-    context.remark("this conversation was not saved");
+    context.voice().remark("this conversation was not saved");
     return;
   }
   if (!session_.is_kept()) {
-    context.remark("nothing was answered, and nothing is kept");
+    context.voice().remark("nothing was answered, and nothing is kept");
     return;
   }
   if (session_.discard_if_empty()) {
@@ -219,11 +222,11 @@ void Repl::finish() {
   if (const auto named =
           session_.set_closing_title(first_, interrupted_, parts_.interrupts.token());
       !named) {
-    context.warn(named.error().message);
+    context.voice().warn(named.error().message);
     unsaved_ = true;
   }
   const SessionInfo info = session_.now().info;
-  context.remark(
+  context.voice().remark(
       cat("saved as ", name_of(info), "; go on with: reprise chat -r ", short_id_text(info.id)));
 }
 

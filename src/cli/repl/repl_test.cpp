@@ -97,7 +97,7 @@ class ReplTest : public testing::Test {
     return ran;
   }
 
-  Store& store() { return **context_.store(); }
+  Store& store() { return **context_.stores().open(); }
 
   std::vector<std::string> words(const SessionId& id) {
     std::vector<std::string> out;

@@ -249,12 +249,12 @@ bool expects_http(const Context& context, const RunFlags& flags, const Settings&
 
 Result<ProviderChoice> choose_provider(Context& context, const RunFlags& flags,
                                        const Session* session, std::string_view mode_model) {
-  REPRISE_ASSIGN(const Settings* settings, context.settings());
+  REPRISE_ASSIGN(const Settings* settings, context.config().settings());
   return Chooser(context, *settings, flags, session, mode_model).choose();
 }
 
 Result<ProviderChoice> expected_provider(Context& context) {
-  REPRISE_ASSIGN(const Settings* settings, context.settings());
+  REPRISE_ASSIGN(const Settings* settings, context.config().settings());
   const RunFlags flags;
   return Chooser(context, *settings, flags, nullptr, "").expect();
 }
@@ -262,7 +262,7 @@ Result<ProviderChoice> expected_provider(Context& context) {
 Result<std::string> usual_model(Context& context, const RunFlags& flags,
                                 const ProviderChoice& choice,
                                 const std::vector<ModelInfo>& offered) {
-  REPRISE_ASSIGN(const Settings* settings, context.settings());
+  REPRISE_ASSIGN(const Settings* settings, context.config().settings());
   return Chooser(context, *settings, flags, nullptr, "").usual_model(choice, offered);
 }
 

@@ -48,24 +48,25 @@ Result<std::string> model_of_server(Context& context, const ProviderKind& known,
     return default_model(known, dev, url, {});
   }
   if (flags.sends_nothing) {
-    context.remark(cat("no model is named: ", http::host_of(url), " would be asked for one"));
+    context.voice().remark(
+        cat("no model is named: ", http::host_of(url), " would be asked for one"));
     return default_model(known, dev, url, {});
   }
   REPRISE_ASSIGN(const auto provider, make_provider(choice.name, choice.options));
   const auto offered = provider->models(kServerModelsTimeout, std::stop_token());
   if (!offered || offered->empty()) {  // whoever cannot be reached says so to the request
     std::string usual = default_model(known, dev, url, {});
-    context.remark(cat("no model is named, and ", http::host_of(url), " lists none: trying ", usual,
-                       "; --model names another"));
+    context.voice().remark(cat("no model is named, and ", http::host_of(url),
+                               " lists none: trying ", usual, "; --model names another"));
     return usual;
   }
   std::string model = default_model(known, dev, url, *offered);
   if (model != default_model(known, dev, url, {})) {
-    context.remark(cat("using ", model,
-                       offered->size() == 1
-                           ? std::string(", the only model of ")
-                           : cat(", the first of ", offered->size(), " models of "),
-                       http::host_of(url), "; --model names another"));
+    context.voice().remark(cat("using ", model,
+                               offered->size() == 1
+                                   ? std::string(", the only model of ")
+                                   : cat(", the first of ", offered->size(), " models of "),
+                               http::host_of(url), "; --model names another"));
   }
   return model;
 }
@@ -90,9 +91,9 @@ Result<ProviderChoice> local_server(const ChoiceSources& from) {
   }
   const std::string model =
       from.flags.model || has_wanted(*usable) ? wanted : usable->models.front();
-  from.context.remark(model.empty()
-                          ? cat("asking ", usable->name, " at ", usable->base_url)
-                          : cat("using ", model, " of ", usable->name, " at ", usable->base_url));
+  from.context.voice().remark(
+      model.empty() ? cat("asking ", usable->name, " at ", usable->base_url)
+                    : cat("using ", model, " of ", usable->name, " at ", usable->base_url));
   ProviderChoice choice{.name = "openai-chat", .model = model, .options = {}, .warnings = {}};
   choice.options.base_url = usable->base_url;
   return choice;

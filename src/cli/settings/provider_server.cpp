@@ -143,7 +143,8 @@ Result<> reach(const ChoiceSources& from, const NamedProvider& provider, Provide
     options.auth = "api-key";
   }
   const bool has_secret = !options.api_key.empty() || http::masked_url(url) != url;
-  if (has_secret && !is_safe_for_secrets(url) && !from.context.is_insecure(from.settings)) {
+  if (has_secret && !is_safe_for_secrets(url) &&
+      !from.context.config().is_insecure(from.settings)) {
     return fail(Code::unauthorized, cat("the key would cross the network in clear text to ",
                                         http::host_of(url), "; use https, or --insecure"));
   }

@@ -78,7 +78,7 @@ RequestOptions fitting(Context& context, const RequestOptions& options, std::str
     if (provider::provider_can_say(provider, option.name)) {
       std::visit([&](auto slot) { out.*slot = options.*slot; }, option.slot);
     } else {
-      context.warn(
+      context.voice().warn(
           cat("the setting ", option.name, " is left out: ", provider, " has no field for it"));
     }
   }
@@ -159,7 +159,8 @@ Result<> check_clear_text(const Context& context, const Settings& settings,
   const std::string_view what = !provider::secrets_in(options.headers).empty() ? "headers"
                                 : holds_secret(extra)                          ? "extra"
                                                                                : "";
-  if (what.empty() || is_safe_for_secrets(options.base_url) || context.is_insecure(settings)) {
+  if (what.empty() || is_safe_for_secrets(options.base_url) ||
+      context.config().is_insecure(settings)) {
     return {};
   }
   return fail(Code::unauthorized,
@@ -195,8 +196,8 @@ Result<RequestOptions> choose_request(Context& context, const RunFlags& flags,
     } else if (name == choice.name) {
       provider::lay_over(out, section.options);
       if (!section.headers.empty() || section.auth || !section.extra.is_null()) {
-        context.warn(cat("headers, extra and auth of [providers.", name, "] are not sent to ",
-                         http::host_of(choice.options.base_url)));
+        context.voice().warn(cat("headers, extra and auth of [providers.", name,
+                                 "] are not sent to ", http::host_of(choice.options.base_url)));
       }
     }
   }

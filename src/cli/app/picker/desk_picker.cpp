@@ -71,14 +71,14 @@ Result<> check_not_answering(Context& context, Store& store, const SessionId& id
 void Desk::load_page(const LoadPage& wanted) {
   PageLoaded page{.generation = wanted.generation, .rows = {}, .next = {}};
   SessionQuery query{.after = wanted.after, .limit = wanted.limit};
-  const auto store = parts_.context.store(Access::read);
+  const auto store = parts_.context.stores().open(Access::read);
   if (!store) {
     // Looking creates nothing: where there is no store there are no sessions.
     page.failure = store.error().code == Code::not_found ? "" : store.error().message;
     return parts_.events.post(std::move(page));
   }
   if (!wanted.all && (*store)->holds().folders) {
-    query.working_dir = wanted.folder.empty() ? parts_.context.project() : wanted.folder;
+    query.working_dir = wanted.folder.empty() ? parts_.context.config().project() : wanted.folder;
   }
   auto listed = (*store)->list(query);
   if (!listed) {
@@ -105,7 +105,7 @@ void Desk::load_page(const LoadPage& wanted) {
 // Where they take too long the rest of them is left out: it is found by its title and folder.
 void Desk::load_questions(const LoadQuestions& wanted) {
   QuestionsLoaded loaded{.generation = wanted.generation};
-  const auto store = parts_.context.store(Access::read);
+  const auto store = parts_.context.stores().open(Access::read);
   const auto deadline = std::chrono::steady_clock::now() + kQuestionsTime;
   for (const std::string& text : wanted.ids) {
     const auto id = SessionId::parse(text);
@@ -120,7 +120,7 @@ void Desk::load_questions(const LoadQuestions& wanted) {
 void Desk::load_preview(const LoadPreview& wanted) {
   PreviewLoaded loaded{.id = wanted.id, .preview = {}};
   const auto id = SessionId::parse(wanted.id);
-  const auto store = parts_.context.store(Access::read);
+  const auto store = parts_.context.stores().open(Access::read);
   if (id && store) {
     if (const auto last = last_exchange(**store, *id)) {
       const auto session = get(**store, *id);
@@ -135,7 +135,7 @@ void Desk::load_preview(const LoadPreview& wanted) {
 
 Result<> Desk::trash_stored(const std::string& text) {
   REPRISE_ASSIGN(const SessionId id, SessionId::parse(text));
-  REPRISE_ASSIGN(Store* const store, parts_.context.existing_store());
+  REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
   REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "move sessions to a trash"));
   REPRISE_TRY(check_not_answering(parts_.context, *store, id));
   return trash->trash(id, parts_.context.clock().now());
@@ -143,20 +143,20 @@ Result<> Desk::trash_stored(const std::string& text) {
 
 Result<> Desk::restore_stored(const std::string& text) {
   REPRISE_ASSIGN(const SessionId id, SessionId::parse(text));
-  REPRISE_ASSIGN(Store* const store, parts_.context.existing_store());
+  REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
   REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "bring sessions back"));
   return trash->restore(id);
 }
 
 Result<> Desk::rename_stored(const std::string& text, const std::string& title) {
   REPRISE_ASSIGN(const SessionId id, SessionId::parse(text));
-  REPRISE_ASSIGN(Store* const store, parts_.context.existing_store());
+  REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
   return store->update(id, {.title = title});
 }
 
 // What can be resumed: not what is open here or answers in another process. The last one first.
 Result<std::vector<SessionInfo>> Desk::resumable() {
-  const auto store = parts_.context.store(Access::read);
+  const auto store = parts_.context.stores().open(Access::read);
   if (!store && store.error().code == Code::not_found) {
     return std::vector<SessionInfo>{};
   }
@@ -177,7 +177,7 @@ Result<std::string> Desk::list_resumable() {
   if (all.empty()) {
     return "No sessions to resume.";
   }
-  const auto store = parts_.context.store(Access::read);
+  const auto store = parts_.context.stores().open(Access::read);
   if (!store) {
     return std::unexpected(store.error());
   }
@@ -222,8 +222,8 @@ Result<std::string> Desk::numbered(const std::string& sel) {
 
 Result<std::string> Desk::delete_stored(const std::string& sel) {
   REPRISE_ASSIGN(const std::string wanted, numbered(sel));
-  REPRISE_ASSIGN(Store* const store, parts_.context.existing_store());
-  const auto found = parts_.context.select(*store, wanted);
+  REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
+  const auto found = parts_.context.stores().select(*store, wanted);
   if (!found && found.error().code == Code::not_found) {
     return fail(Code::not_found, cat("Session not found: ", sel));
   }
@@ -238,7 +238,7 @@ Result<std::string> Desk::delete_stored(const std::string& sel) {
 }
 
 void Desk::count_closed() {
-  const auto store = parts_.context.store(Access::read);
+  const auto store = parts_.context.stores().open(Access::read);
   if (!store && store.error().code != Code::not_found) {
     return say(Said::Kind::warning, store.error().message);
   }
@@ -254,7 +254,7 @@ void Desk::count_closed() {
 }
 
 Result<std::string> Desk::clear_closed() {
-  REPRISE_ASSIGN(Store* const store, parts_.context.existing_store());
+  REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
   REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "move sessions to a trash"));
   REPRISE_ASSIGN(const FoundSessions closed,
                  find_all_sessions(*store, {.states = {SessionState::closed}}));

@@ -1,0 +1,123 @@
+#include "cli/program/store_opener.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/program/last_list.h"
+#include "cli/program/voice.h"
+#include "cli/settings/program_config.h"
+#include "cli/settings/provider_key.h"
+#include "cli/settings/settings.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/select.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "session/outbox.h"
+
+namespace reprise::cli {
+
+std::vector<SessionState> every_state() {
+  return {SessionState::active, SessionState::closed, SessionState::archived,
+          SessionState::trashed};
+}
+
+Result<Store*> StoreOpener::open(Access access) {
+  REPRISE_ASSIGN(const bool of_parent, config_.has_store_of_parent());
+  if (of_parent) {
+    return parent_->open(access);
+  }
+  // Who may write may read as well.
+  if (writer_) {
+    return writer_.get();
+  }
+  std::unique_ptr<Store>& slot = access == Access::write ? writer_ : reader_;
+  if (!slot) {
+    REPRISE_ASSIGN(const Settings* settings, config_.settings());
+    const std::string url = config_.opening_url(*settings);
+    REPRISE_ASSIGN(
+        slot, open_at(url, {.access = access,
+                            .on_notice = [this](std::string_view text) { voice_.warn(text); }}));
+    if (!std::exchange(has_told_of_outbox_, true)) {
+      tell_of_outbox(config_.store_url(*settings));
+    }
+  }
+  return slot.get();
+}
+
+// When there is something for this store, unless its writer is still at it.
+void StoreOpener::tell_of_outbox(std::string_view store_url) {
+  const auto count = count_waiting(config_.outbox_folder(), store_url);
+  if (!count) {
+    return voice_.warn(count.error().message);
+  }
+  if (*count > 0) {
+    voice_.remark(cat(*count, *count == 1 ? " conversation" : " conversations",
+                      " could not be saved and ", *count == 1 ? "is" : "are",
+                      " kept here; bring it in with: reprise copy spill: '", store_url, "'"));
+  }
+}
+
+Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreOptions options) {
+  REPRISE_ASSIGN(const Settings* const settings, config_.settings());
+  options.insecure = config_.is_insecure(*settings);
+  if (!settings->store_key_command) {
+    return open_store(url, options);
+  }
+  const std::string& owner = settings->store_key_url;
+  const bool is_owner = is_same_store_server(owner, url);
+  if (is_owner) {
+    options.password = [command = *settings->store_key_command] {
+      return run_key_command(command, "store_key_command");
+    };
+  }
+  auto opened = open_store(url, options);
+  if (!opened && !is_owner && opened.error().code == Code::unauthorized &&
+      without_password(url) == url) {
+    opened.error().message += owner.empty()
+                                  ? "; store_key_command belongs to no store: set store beside it"
+                                  : cat("; store_key_command belongs to ", without_password(owner),
+                                        " and to no other server");
+  }
+  return opened;
+}
+
+Result<Store*> StoreOpener::open_existing() {
+  REPRISE_ASSIGN(const bool of_parent, config_.has_store_of_parent());
+  if (of_parent) {
+    return parent_->open_existing();
+  }
+  REPRISE_ASSIGN(const Settings* const settings, config_.settings());
+  const std::string url = config_.opening_url(*settings);
+  if (url.find("://") != std::string::npos) {
+    return open(Access::write);  // a server says itself what is there
+  }
+  // A file or folder, perhaps with settings behind it.
+  const std::string place = url.substr(url.find(':') + 1, url.rfind('?') - url.find(':') - 1);
+  REPRISE_ASSIGN(const FileKind at_place, kind_behind(place));
+  REPRISE_ASSIGN(const FileKind at_url, kind_behind(url.substr(url.find(':') + 1)));
+  const bool missing = !place.empty() && at_place == FileKind::none && at_url == FileKind::none;
+  // Reading creates nothing and says in the store's own words that there is none.
+  return open(missing ? Access::read : Access::write);
+}
+
+Result<SessionInfo> StoreOpener::select(Store& store, std::string_view sel) {
+  return select(store, sel, {SessionState::active, SessionState::closed});
+}
+
+Result<SessionInfo> StoreOpener::select(Store& store, std::string_view sel,
+                                        std::vector<SessionState> states) {
+  REPRISE_ASSIGN(const Settings* settings, config_.settings());
+  return select_session(
+      store, sel,
+      {.working_dir = store.holds().many_folders ? config_.project() : "",
+       .numbers = load_last_list(config_.state_folder(), config_.store_url(*settings)),
+       .states = std::move(states)});
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,161 @@
+#include "cli/program/voice.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_write.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/output/output.h"
+#include "cli/program/exit.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+namespace {
+
+// One line of the person's answer, without reading further.
+std::string read_answer() {
+  std::string line;
+  char c = 0;
+  while (line.size() < 100 && ::read(STDIN_FILENO, &c, 1) == 1 && c != '\n') {
+    line += c;
+  }
+  return line;
+}
+
+bool holds(const std::vector<std::string>& texts, std::string_view text) {
+  return std::ranges::find(texts, text) != texts.end();
+}
+
+}  // namespace
+
+void Voice::say(std::string_view text, Kind kind) {
+  if (parent_ != nullptr) {
+    return parent_->say(text, kind);
+  }
+  if (sink_) {
+    sink_(kind, text);
+    return;
+  }
+  // Standard output first, so that both are in order when they are the same terminal. Its failure
+  // is reported at the end.
+  (void)out_.flush();
+  err_.write(cat("reprise: ", kind == Kind::warning ? "warning: " : "", terminal_line(text), "\n"));
+  // There is nobody left to tell when standard error fails.
+  (void)err_.flush();
+}
+
+void Voice::warn(std::string_view text) {
+  if (warn_by_events_) {
+    std::string out;
+    json::ObjectWriter(out).field("event", "warning").field("text", text).close();
+    print_json(out);
+  }
+  say(text, Kind::warning);
+}
+
+void Voice::warn_once(std::string_view text) {
+  if (holds(warnings_, text)) {
+    return;
+  }
+  if (parent_ == nullptr || !holds(parent_->warnings_, text)) {
+    warn(text);
+  }
+  warnings_.emplace_back(text);
+}
+
+void Voice::remark(std::string_view text) {
+  if (!globals_.quiet) {
+    say(text);
+  }
+}
+
+void Voice::note(std::string_view text) {
+  if (globals_.verbose) {
+    say(text);
+  }
+}
+
+void Voice::print_json_piece(std::string_view piece) {
+  out_.write(out_.is_terminal() ? terminal_json(piece) : std::string(piece));
+}
+
+void Voice::print_json(std::string_view document) {
+  print_json_piece(document);
+  out_.write("\n");
+}
+
+void Voice::report(const Error& error) {
+  if (globals_.json) {
+    std::string out;
+    json::ObjectWriter object(out);
+    object.key("error");
+    json::ObjectWriter inner(out);
+    inner.field("code", to_string(error.code)).field("message", error.message).close();
+    object.close();
+    print_json(out);
+  }
+  say(error.message);
+}
+
+Exit Voice::wrong_usage(std::string_view message) {
+  report({Code::invalid_argument, cat(message, "; see `reprise help`")});
+  return Exit::usage;
+}
+
+bool Voice::can_ask() const {
+  return ::isatty(STDIN_FILENO) == 1 && err_.is_terminal();
+}
+
+Choice Voice::ask_choice(std::string_view question) {
+  // A failure is reported at the end, or there is nobody left to tell.
+  (void)out_.flush();
+  err_.write(cat(terminal_line(question), " [y/n/always] "));
+  (void)err_.flush();
+  const std::string answer = ascii_lower(trimmed(read_answer()));
+  if (answer == "always" || answer == "a") {
+    return Choice::always;
+  }
+  return answer == "y" || answer == "yes" ? Choice::yes : Choice::no;
+}
+
+Result<bool> Voice::confirm(std::string_view question) {
+  if (globals_.yes) {
+    return true;
+  }
+  if (!can_ask()) {
+    return fail(Code::invalid_argument,
+                cat(question, " cannot be asked here; give --yes to answer it"));
+  }
+  (void)out_.flush();  // its failure is reported at the end
+  err_.write(cat(terminal_line(question), " [y/N] "));
+  REPRISE_TRY(err_.flush());
+  const std::string answer = ascii_lower(trimmed(read_answer()));
+  return answer == "y" || answer == "yes";
+}
+
+Result<> Voice::agree_once(const std::string& question, std::string unasked, std::string refused) {
+  if (parent_ != nullptr) {
+    return parent_->agree_once(question, std::move(unasked), std::move(refused));
+  }
+  if (holds(agreed_, question)) {
+    return {};
+  }
+  if (!question_sink_ && (sink_ || !can_ask())) {
+    return fail(Code::invalid_argument, std::move(unasked));
+  }
+  REPRISE_ASSIGN(const bool agreed,
+                 question_sink_ ? Result<bool>(question_sink_(question)) : confirm(question));
+  if (!agreed) {
+    return fail(Code::invalid_argument, std::move(refused));
+  }
+  agreed_.push_back(question);
+  return {};
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,88 @@
+#pragma once
+
+// What the program says to a person or a script, and asks a person.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/output/output.h"
+#include "cli/program/arguments.h"
+#include "cli/program/exit.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+
+enum class Choice : std::uint8_t { no, yes, always };
+
+class Voice {
+ public:
+  // All of them outlive it.
+  Voice(const Globals& globals, Output& out, Output& err)
+      : globals_(globals), out_(out), err_(err) {}
+  // Speaks through the parent, which outlives it and is used by the same thread.
+  explicit Voice(Voice& parent)
+      : globals_(parent.globals_), out_(parent.out_), err_(parent.err_), parent_(&parent) {}
+  Voice(const Voice&) = delete;
+  Voice& operator=(const Voice&) = delete;
+
+  Output& out() { return out_; }
+  Output& err() { return err_; }
+
+  // On standard error, made safe for a terminal. A warning is said even with -q; a remark is not;
+  // a note only with -v.
+  void warn(std::string_view text);
+  void remark(std::string_view text);
+  void note(std::string_view text);
+  // A warning that is said once, however often a conversation is built anew.
+  void warn_once(std::string_view text);
+
+  // From now on that goes there instead of to standard error, as it is: somebody else owns the
+  // terminal. Warnings are told apart.
+  enum class Kind : std::uint8_t { remark, warning };
+  using Sink = std::function<void(Kind kind, std::string_view text)>;
+  void divert(Sink sink) { sink_ = std::move(sink); }
+  // Likewise for questions that are answered with yes or no.
+  using QuestionSink = std::function<bool(std::string question)>;
+  void divert_questions(QuestionSink sink) { question_sink_ = std::move(sink); }
+
+  // One JSON document and its line end, on standard output.
+  void print_json(std::string_view document);
+  // A part of a long document; cut between values or members.
+  void print_json_piece(std::string_view piece);
+  // From now on warnings are printed as JSON events, too.
+  void warn_by_events() { warn_by_events_ = true; }
+
+  // "reprise: MESSAGE" on standard error, and with --json as an object on standard output too.
+  void report(const Error& error);
+  // Reports it and says how help is had.
+  Exit wrong_usage(std::string_view message);
+
+  // A yes or no question on the terminal. Without one (and without --yes) the answer is an error
+  // that names --yes.
+  Result<bool> confirm(std::string_view question);
+  // y, n or always, on the terminal; can_ask() must be true.
+  Choice ask_choice(std::string_view question);
+  bool can_ask() const;  // standard input and standard error are a terminal
+  // The same question is asked once as long as the answer is yes. `unasked` is the error where
+  // nobody can be asked, `refused` the one after no; both are invalid_argument.
+  Result<> agree_once(const std::string& question, std::string unasked, std::string refused);
+
+ private:
+  void say(std::string_view text, Kind kind = Kind::remark);
+
+  const Globals& globals_;
+  Output& out_;
+  Output& err_;
+  Voice* parent_ = nullptr;
+  std::vector<std::string> warnings_;  // said once; those of a parent are not said twice
+  std::vector<std::string> agreed_;    // questions
+  bool warn_by_events_ = false;
+  Sink sink_;
+  QuestionSink question_sink_;
+};
+
+}  // namespace reprise::cli

@@ -1,0 +1,102 @@
+#include "cli/settings/conversation_choice.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "cli/settings/provider_choice.h"
+#include "cli/settings/run_flags.h"
+#include "cli/settings/settings.h"
+#include "engine/builtin_tools.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/mode.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/tool.h"
+#include "reprise/types.h"
+#include "session/session_config.h"
+
+namespace reprise::cli {
+
+Result<const Mode*> find_mode(const Settings& settings, const RunFlags& flags) {
+  if (!flags.mode) {
+    return nullptr;
+  }
+  if (const auto found = settings.modes.find(*flags.mode); found != settings.modes.end()) {
+    return &found->second;
+  }
+  std::string names;
+  for (const auto& [name, mode] : settings.modes) {
+    names += cat(names.empty() ? "; there are " : ", ", name);
+  }
+  return fail(Code::not_found, cat("no mode is called '", *flags.mode, "'",
+                                   names.empty() ? "; the config has no [mode.NAME]" : names));
+}
+
+Result<ToolRegistry> choose_tools(std::string_view wanted) {
+  ToolRegistry all;
+  add_builtin_tools(all);
+  if (wanted == "all") {
+    return all;
+  }
+  ToolRegistry chosen;
+  while (wanted != "none" && !wanted.empty()) {
+    const std::size_t comma = std::min(wanted.find(','), wanted.size());
+    const std::string_view name = trimmed(wanted.substr(0, comma));
+    wanted.remove_prefix(std::min(comma + 1, wanted.size()));
+    if (name == "recall:all") {
+      // What was said in other projects is shown by name only, never as one of
+      // all.
+      REPRISE_TRY(chosen.add(make_recall_all_tool()));
+      continue;
+    }
+    const Tool* const tool = all.find(name);
+    if (tool == nullptr) {
+      std::string names;
+      for (const ToolSpec& spec : all.specs()) {
+        names += cat(names.empty() ? "" : ", ", spec.name);
+      }
+      return fail(Code::not_found,
+                  cat("no tool is called '", name, "'; there are ", names, ", recall:all"));
+    }
+    REPRISE_TRY(chosen.add(*tool));
+  }
+  return chosen;
+}
+
+ProviderOptions provider_options(const Settings& settings, const ProviderChoice& choice) {
+  ProviderOptions options = choice.options;
+  options.answer_bytes_max = settings.max_answer_bytes.value_or(options.answer_bytes_max);
+  if (const auto own = settings.providers.find(choice.name); own != settings.providers.end()) {
+    options.store = own->second.store;
+  }
+  return options;
+}
+
+ConversationOptions conversation_options(const Settings& settings, const RunFlags& flags,
+                                         const ProviderChoice& choice, const Session* session) {
+  const Session* const own = choice.is_sessions_own ? session : nullptr;
+  const auto first_of = [](auto flag, auto stored, auto setting) {
+    return flag ? flag : stored ? stored : setting;
+  };
+  ConversationOptions options;
+  options.model = choice.model;
+  options.system = flags.system;
+  options.temperature =
+      first_of(flags.temperature, own != nullptr ? stored_temperature(*own) : std::nullopt,
+               settings.temperature);
+  options.max_tokens =
+      first_of(flags.max_tokens, own != nullptr ? stored_max_tokens(*own) : std::nullopt,
+               settings.max_tokens);
+  if (const auto budget = flags.budget ? flags.budget : settings.budget) {
+    options.budget = TokenCount{*budget};
+  }
+  options.stream = settings.stream.value_or(true);
+  return options;
+}
+
+}  // namespace reprise::cli

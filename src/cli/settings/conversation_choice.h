@@ -1,0 +1,31 @@
+#pragma once
+
+// With what a conversation is held: its mode, its tools, and what goes into every request.
+
+#include <string_view>
+
+#include "cli/settings/provider_choice.h"
+#include "cli/settings/run_flags.h"
+#include "cli/settings/settings.h"
+#include "reprise/conversation.h"
+#include "reprise/error.h"
+#include "reprise/mode.h"
+#include "reprise/provider.h"
+#include "reprise/session.h"
+#include "reprise/tool.h"
+
+namespace reprise::cli {
+
+// Null without --mode. not_found, naming the modes that there are.
+Result<const Mode*> find_mode(const Settings& settings, const RunFlags& flags);
+
+// "all", "none", or names between commas. not_found, naming the tools that there are.
+Result<ToolRegistry> choose_tools(std::string_view wanted);
+
+ProviderOptions provider_options(const Settings& settings, const ProviderChoice& choice);
+
+// From the flags, what the session (or null) was held with, and the settings, in this order.
+ConversationOptions conversation_options(const Settings& settings, const RunFlags& flags,
+                                         const ProviderChoice& choice, const Session* session);
+
+}  // namespace reprise::cli

@@ -1,0 +1,150 @@
+#include "cli/settings/program_config.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "cli/program/process_environment.h"
+#include "cli/program/voice.h"
+#include "cli/settings/config.h"
+#include "cli/settings/context_file.h"
+#include "cli/settings/settings.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+
+namespace reprise::cli {
+namespace {
+
+// The XDG base directories: relative paths in them are to be ignored.
+std::filesystem::path base_folder(const ProcessEnvironment& environment, std::string_view variable,
+                                  std::string_view below_home) {
+  if (const auto value = environment.find(variable); value && value->starts_with('/')) {
+    return std::filesystem::path(*value) / "reprise";
+  }
+  const std::string home = environment.find("HOME").value_or("/");
+  return std::filesystem::path(home) / below_home / "reprise";
+}
+
+}  // namespace
+
+ProgramConfig::ProgramConfig(ProgramConfig& parent, std::filesystem::path folder, bool same_store,
+                             Voice& voice)
+    : globals_(parent.globals_),
+      environment_(parent.environment_),
+      voice_(voice),
+      parent_(&parent),
+      same_store_(same_store),
+      working_dir_(std::move(folder)) {}
+
+const std::filesystem::path& ProgramConfig::working_dir() {
+  if (working_dir_.empty()) {
+    std::error_code gone;
+    working_dir_ = std::filesystem::current_path(gone);
+    if (gone) {
+      working_dir_ = "/";
+    }
+  }
+  return working_dir_;
+}
+
+std::string ProgramConfig::project() {
+  return utf8::sanitize(working_dir().native());
+}
+
+std::filesystem::path ProgramConfig::path_named(std::string_view name) {
+  if (name == "~" || name.starts_with("~/")) {
+    const std::filesystem::path home = environment_.find("HOME").value_or("/");
+    return home / name.substr(std::min<std::size_t>(2, name.size()));
+  }
+  return working_dir() / name;
+}
+
+std::filesystem::path ProgramConfig::state_folder() const {
+  const std::filesystem::path folder = base_folder(environment_, "XDG_STATE_HOME", ".local/state");
+  return resolve_path(folder).value_or(folder);
+}
+
+std::filesystem::path ProgramConfig::data_folder() const {
+  return base_folder(environment_, "XDG_DATA_HOME", ".local/share");
+}
+
+std::filesystem::path ProgramConfig::config_folder() const {
+  return base_folder(environment_, "XDG_CONFIG_HOME", ".config");
+}
+
+ConfigSources ProgramConfig::sources() {
+  const auto named = globals_.config ? globals_.config : environment_.find("REPRISE_CONFIG");
+  return {.user_file = named ? std::filesystem::path(*named) : config_folder() / "config.toml",
+          .user_file_required = named.has_value(),
+          .project_from = working_dir()};
+}
+
+Result<const Settings*> ProgramConfig::settings() {
+  if (!settings_) {
+    REPRISE_ASSIGN(LoadedSettings loaded, load_settings(sources(), environment_));
+    settings_ = std::move(loaded.settings);
+    for (const std::string& warning : loaded.warnings) {
+      voice_.warn_once(warning);
+    }
+    if (globals_.store) {
+      settings_->store = globals_.store;
+      settings_->origin["store"] = "--store";
+    }
+    REPRISE_TRY(take_store_settings(*settings_));
+  }
+  return &*settings_;
+}
+
+// A context file has settings of its own; an index of response ids needs who keeps the words.
+Result<> ProgramConfig::take_store_settings(Settings& settings) {
+  const std::string url = whole_store_url(opening_url(settings));
+  const std::filesystem::path& folder = same_store_ ? parent_->working_dir() : working_dir();
+  REPRISE_ASSIGN(const auto file, choose_context_file(url, folder));
+  if (file) {
+    std::vector<std::string> warnings;
+    REPRISE_TRY(apply_context_file(settings, *file, warnings));
+    for (const std::string& warning : warnings) {
+      voice_.warn_once(warning);
+    }
+  }
+  if (url.starts_with("chain:") && !settings.provider) {
+    settings.provider = "openai-responses";
+    settings.origin.insert_or_assign("provider", url);
+  }
+  return {};
+}
+
+// The same URL may mean another file: "context:" is searched from the folder.
+Result<bool> ProgramConfig::has_store_of_parent() {
+  if (parent_ == nullptr || same_store_) {
+    return parent_ != nullptr;
+  }
+  REPRISE_ASSIGN(const Settings* const own, settings());
+  REPRISE_ASSIGN(const Settings* const parents, parent_->settings());
+  return opening_url(*own) == parent_->opening_url(*parents) &&
+         own->context_file == parents->context_file;
+}
+
+std::string ProgramConfig::store_url(const Settings& settings) const {
+  return without_password(opening_url(settings));
+}
+
+std::string ProgramConfig::opening_url(const Settings& settings) const {
+  if (same_store_ && parent_->settings_) {
+    return parent_->opening_url(*parent_->settings_);
+  }
+  if (parent_ != nullptr && settings.store == "context:" && !settings.context_file.empty()) {
+    return cat("context:", settings.context_file.native());
+  }
+  return settings.store.value_or(cat("sqlite:", (data_folder() / "reprise.db").string()));
+}
+
+}  // namespace reprise::cli
