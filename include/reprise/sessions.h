@@ -24,6 +24,7 @@
 
 #include "reprise/environment.h"
 #include "reprise/error.h"
+#include "reprise/message.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -78,6 +79,15 @@ Result<std::optional<SessionId>> make_current(Store& store, const SessionId& id,
 
 // Where the last `turns` turns begin. invalid_argument when there are fewer, or for less than one.
 Result<Seq> find_turn(Store& store, const SessionId& id, std::int64_t turns);
+
+struct TurnSummary {
+  Seq first;                  // where its question stands
+  std::int64_t messages = 0;  // up to the next question
+  std::string model = {};     // that answered last
+  Usage usage = {};           // each request once, however often its usage is stored
+};
+// All of them. What stands before the first question is a turn, too. Costs the whole history.
+Result<std::vector<TurnSummary>> list_turns(Store& store, const SessionId& id);
 
 // The last prompts, oldest first, at most `count`; only the last messages of a very long session
 // are looked at.

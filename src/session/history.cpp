@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "store/usage_sum.h"
 
 namespace reprise {
 namespace {
@@ -40,6 +42,27 @@ Result<Seq> find_turn(Store& store, const SessionId& id, std::int64_t turns) {
     return fail(Code::invalid_argument, cat("there are only ", seen, " turns to take back"));
   }
   return start;
+}
+
+Result<std::vector<TurnSummary>> list_turns(Store& store, const SessionId& id) {
+  std::vector<TurnSummary> turns;
+  std::set<std::string> counted;
+  REPRISE_TRY(store.read(id, {}, [&](const Message& message) {
+    if (turns.empty() || is_question(message)) {
+      turns.push_back({.first = message.seq});
+    }
+    TurnSummary& turn = turns.back();
+    ++turn.messages;
+    if (!message.model.empty()) {
+      turn.model = message.model;
+    }
+    if (message.usage &&
+        (message.usage->request_id.empty() || counted.insert(message.usage->request_id).second)) {
+      store::add_usage(turn.usage, *message.usage);
+    }
+    return Flow::go_on;
+  }));
+  return turns;
 }
 
 Result<std::vector<std::string>> last_prompts(Store& store, const Session& session,

@@ -114,6 +114,23 @@ TEST_P(SessionsTest, ARewindTakesBackWholeTurns) {
             std::vector<std::string>{"How long is a league?"});
 }
 
+TEST_P(SessionsTest, TurnsBeginWithQuestionsAndCountEachRequestOnce) {
+  begin();
+  Message answer = said(role::kAssistant, "Really.", 6);
+  answer.model = "m";
+  answer.usage = Usage{.output = {7}, .request_id = "r"};
+  Message again = answer;
+  ASSERT_TRUE(store().append(kId, {said(role::kUser, "Really?", 5), answer, again}, {}));
+  const auto turns = list_turns(store(), kId);
+  ASSERT_TRUE(turns) << turns.error().message;
+  ASSERT_EQ(turns->size(), 3U);
+  EXPECT_EQ((*turns)[1].first, Seq{2});
+  EXPECT_EQ((*turns)[1].messages, 2);
+  EXPECT_EQ((*turns)[2].messages, 3);
+  EXPECT_EQ((*turns)[2].model, "m");
+  EXPECT_EQ((*turns)[2].usage.output, TokenCount{7});
+}
+
 TEST_P(SessionsTest, AClosedSessionIsActiveWhenItIsResumed) {
   begin();
   ASSERT_TRUE(store().update(kId, {.state = SessionState::closed, .closed_at = Time{}}));

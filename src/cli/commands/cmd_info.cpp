@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,43 +23,13 @@
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
+#include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "reprise/store_offers.h"
 #include "reprise/types.h"
-#include "store/usage_sum.h"
 
 namespace reprise::cli {
 namespace {
-
-// A user's message up to the answer that ends it.
-struct Turn {
-  Seq first;
-  std::int64_t messages = 0;
-  std::string model;
-  Usage usage;
-};
-
-Result<std::vector<Turn>> read_turns(Store& store, const SessionId& id) {
-  std::vector<Turn> turns;
-  std::set<std::string> counted;
-  REPRISE_TRY(store.read(id, {}, [&](const Message& message) {
-    if (turns.empty() || is_question(message)) {
-      turns.push_back({.first = message.seq, .messages = 0, .model = {}, .usage = {}});
-    }
-    Turn& turn = turns.back();
-    ++turn.messages;
-    if (!message.model.empty()) {
-      turn.model = message.model;
-    }
-    // The same request counts once, however often its usage is stored.
-    if (message.usage &&
-        (message.usage->request_id.empty() || counted.insert(message.usage->request_id).second)) {
-      store::add_usage(turn.usage, *message.usage);
-    }
-    return Flow::go_on;
-  }));
-  return turns;
-}
 
 std::string cost_text(const Usage& usage) {
   return usage.cost ? cat("$", usage.cost->str()) : "";
@@ -88,7 +57,7 @@ class Info final : public Command {
     REPRISE_ASSIGN(Store* const store, context.stores().open(Access::read));
     REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, every_state()));
     REPRISE_ASSIGN(const Session session, get(*store, info.id));
-    REPRISE_ASSIGN(const std::vector<Turn> turns, read_turns(*store, info.id));
+    REPRISE_ASSIGN(const std::vector<TurnSummary> turns, list_turns(*store, info.id));
     std::vector<Todo> todos;
     if (Todos* const list = store->offers().todos; list != nullptr) {
       REPRISE_ASSIGN(todos, list->todos(info.id));
@@ -109,7 +78,7 @@ class Info final : public Command {
   }
 
  private:
-  static std::string document(const Session& session, const std::vector<Turn>& turns,
+  static std::string document(const Session& session, const std::vector<TurnSummary>& turns,
                               const std::vector<Todo>& todos, const std::string& signature) {
     std::vector<std::string> ids;
     ids.reserve(session.response_chain.size());
@@ -120,7 +89,7 @@ class Info final : public Command {
     json::ObjectWriter object(out);
     object.raw("session", session_document(session, ids)).key("turns");
     json::ArrayWriter array(out);
-    for (const Turn& turn : turns) {
+    for (const TurnSummary& turn : turns) {
       array.item();
       json::ObjectWriter item(out);
       item.field("seq", turn.first.value)
@@ -173,10 +142,10 @@ class Info final : public Command {
     return out;
   }
 
-  static std::string usage_table(const std::vector<Turn>& turns) {
+  static std::string usage_table(const std::vector<TurnSummary>& turns) {
     std::vector<std::vector<std::string>> rows;
     rows.reserve(turns.size());
-    for (const Turn& turn : turns) {
+    for (const TurnSummary& turn : turns) {
       rows.push_back({std::to_string(turn.first.value), terminal_line(turn.model),
                       std::to_string(turn.messages), std::to_string(turn.usage.input.value),
                       std::to_string(turn.usage.output.value), cost_text(turn.usage)});
