@@ -20,12 +20,12 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/app/desk.h"
 #include "cli/app/effect.h"
 #include "cli/app/event.h"
 #include "cli/app/event_queue.h"
 #include "cli/app/outside_editor.h"
 #include "cli/app/render.h"
+#include "cli/app/session_worker.h"
 #include "cli/app/state.h"
 #include "cli/app/terminal.h"
 #include "cli/app/update.h"
@@ -68,13 +68,13 @@ class WindowSignal {
 class App {
  public:
   App(Context& context, const WindowSignal& window, const Interrupts& interrupts,
-      EventQueue& events, Terminal& terminal, Desk& desk)
+      EventQueue& events, Terminal& terminal, SessionWorker& worker)
       : context_(context),
         window_(window),
         interrupts_(interrupts),
         events_(events),
         terminal_(terminal),
-        desk_(desk) {}
+        worker_(worker) {}
 
   Exit run(const Start& start) {
     state_.size = terminal_.size();
@@ -140,7 +140,7 @@ class App {
       } else if (std::holds_alternative<Redraw>(effect)) {
         terminal_.redraw();
       } else {
-        desk_.perform(std::move(effect));
+        worker_.perform(std::move(effect));
       }
     }
   }
@@ -171,7 +171,7 @@ class App {
   // The terminal is gone, and with it whoever could be asked. Where running answers are stored as
   // they come, this is the end: the sessions are found as interrupted ones and go on from there.
   void hang_up() {
-    if (desk_.keeps_running_answers()) {
+    if (worker_.keeps_running_answers()) {
       ::_exit(static_cast<int>(Exit::interrupted));
     }
     if (!std::exchange(hung_up_, true)) {
@@ -184,7 +184,7 @@ class App {
   const Interrupts& interrupts_;
   EventQueue& events_;
   Terminal& terminal_;
-  Desk& desk_;
+  SessionWorker& worker_;
   State state_;
   bool dirty_ = false;
   bool gone_ = false;
@@ -210,14 +210,14 @@ Result<Exit> run_app(Context& context, AppRequest request) {
   std::vector<std::string> last_words;
   bool nothing_saved = false;
   {
-    Desk desk({.context = context,
-               .events = *events,
-               .flags = std::move(request.flags),
-               .mode_path = std::move(request.mode_path),
-               .begin = request.begin});
+    SessionWorker worker({.context = context,
+                          .events = *events,
+                          .flags = std::move(request.flags),
+                          .mode_path = std::move(request.mode_path),
+                          .begin = request.begin});
     const std::stop_callback signalled(interrupts.token(),
                                        [&events] { events->post(Signalled{}); });
-    App app(context, window, interrupts, *events, *terminal, desk);
+    App app(context, window, interrupts, *events, *terminal, worker);
     exit = app.run(request.start);
     last_words = app.last_words();
     nothing_saved = app.nothing_saved();

@@ -1,6 +1,6 @@
 #pragma once
 
-// The full-screen program: several sessions at once. It puts together the terminal, the desk and
+// The full-screen program: several sessions at once. It puts together the terminal, the worker and
 // the state, and carries events and effects between them.
 
 #include <filesystem>

@@ -54,7 +54,7 @@ Words next_words(const State& state, std::string_view command, std::string_view 
     return {"pending", "in_progress", "completed"};
   }
   if (command == "/model" && first && state.tab() != nullptr) {
-    Words models = state.tab()->facts.models;
+    Words models = state.tab()->metadata.models;
     models.insert(models.end(), state.tab()->models.begin(), state.tab()->models.end());
     return models;
   }

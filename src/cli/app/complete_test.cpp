@@ -18,10 +18,11 @@ State three_tabs() {
   State state = open_state();
   for (int i = 2; i <= 3; ++i) {
     enter(state, "/session new /p");
-    update(
-        state,
-        TabOpened{
-            {i}, some_facts("/p" + std::to_string(i), i == 2 ? "Beta two" : "Beth"), {}, {}, {}});
+    update(state, TabOpened{{i},
+                            some_metadata("/p" + std::to_string(i), i == 2 ? "Beta two" : "Beth"),
+                            {},
+                            {},
+                            {}});
   }
   return state;
 }
@@ -53,7 +54,7 @@ TEST(Complete, LeavesOtherTextAlone) {
 
 TEST(Complete, KnowsTheModelsOfTheSettings) {
   State state = open_state();
-  state.tabs[0].facts.models = {"gpt-x", "llama 3"};
+  state.tabs[0].metadata.models = {"gpt-x", "llama 3"};
   EXPECT_EQ(complete(state, "/model l").text, "/model llama 3");
 }
 
@@ -75,7 +76,7 @@ TEST(Complete, LooksModelsUpWithoutMakingAnybodyWait) {
 
 TEST(Complete, TakesBackWhatWasTooEarly) {
   State state = open_state();
-  state.tabs[0].facts.models = {"gpt-x"};
+  state.tabs[0].metadata.models = {"gpt-x"};
   type(state, "/model ");
   key(state, "Tab");
   EXPECT_EQ(state.input().text(), "/model gpt-x");

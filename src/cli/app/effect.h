@@ -1,6 +1,6 @@
 #pragma once
 
-// What update() wants done in the world, as values. The desk does it and answers with events.
+// What update() wants done in the world, as values. The worker does it and answers with events.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Everything that can happen to the program, as values: keys, the clock, and what the desk and the
-// running turns report.
+// Everything that can happen to the program, as values: keys, the clock, and what the worker and
+// the running turns report.
 
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +46,7 @@ struct Ticked {
 struct Signalled {};
 
 // What the screen shows of a session beside its messages.
-struct TabFacts {
+struct TabMetadata {
   std::string id = {};  // "" while there is none
   std::string title = {};
   std::string folder = {};
@@ -68,7 +68,7 @@ struct NewestFound {
 };
 struct TabOpened {
   TabId tab;
-  TabFacts facts;
+  TabMetadata metadata;
   std::vector<Entry> entries;
   Seq oldest;                        // `entries` begin with this message
   std::vector<std::string> prompts;  // earlier ones, oldest first
@@ -83,11 +83,11 @@ struct OlderLoaded {
   std::vector<Entry> entries;
   Seq oldest;
 };
-// After a command that changed what is stored: another model, another past.
+// After a command that changed what is stored: another model, another history.
 struct TabChanged {
   TabId tab;
-  TabFacts facts;
-  bool past_changed = false;  // `entries` stand for the whole transcript
+  TabMetadata metadata;
+  bool history_changed = false;  // `entries` stand for the whole transcript
   std::vector<Entry> entries = {};
   Seq oldest = {};
   std::int64_t last_input = 0;
@@ -133,7 +133,7 @@ struct TodosChanged {
 };
 struct TurnEnded {
   TabId tab;
-  TabFacts facts;
+  TabMetadata metadata;
   std::string failure = {};  // "" when nothing failed
   bool stopped = false;      // somebody asked for it
   bool saved = true;
@@ -153,7 +153,7 @@ struct Edited {
 };
 
 // Something a person should read: in a tab, or in the status line when it belongs to none.
-struct Said {
+struct Announcement {
   enum class Kind : std::uint8_t { notice, warning, status } kind = Kind::notice;
   std::optional<TabId> tab;
   std::string text;
@@ -193,7 +193,7 @@ struct ClearAsked {
 using Event = std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound,
                            TabOpened, TabFailed, OlderLoaded, TabChanged, ModelsListed, TabClosed,
                            TextCame, ThinkingCame, ToolCalled, ToolAnswered, AnswerStored,
-                           TurnEnded, TodosChanged, ConsentAsked, Edited, Said, AllClosed,
+                           TurnEnded, TodosChanged, ConsentAsked, Edited, Announcement, AllClosed,
                            PageLoaded, QuestionsLoaded, PreviewLoaded, StoredChanged, ClearAsked>;
 
 }  // namespace reprise::cli::app

@@ -1,6 +1,6 @@
 #pragma once
 
-// The one way from the desk and the running turns to the thread that owns the screen.
+// The one way from the worker and the running turns to the thread that owns the screen.
 
 #include <condition_variable>
 #include <cstddef>

@@ -53,14 +53,14 @@ void place_todos(Frame& frame, const State& state) {
     return;
   }
   if (state.size.columns >= kColumnsForSideTodos) {
-    frame.todos = todo_panel(tab->facts.todos, frame.transcript_rows, kSideTodoColumns - 4);
+    frame.todos = todo_panel(tab->metadata.todos, frame.transcript_rows, kSideTodoColumns - 4);
     if (!frame.todos.empty()) {
       frame.transcript_columns = state.size.columns - kSideTodoColumns;
       frame.todo_place = {frame.transcript_row, frame.transcript_columns + 3};
     }
     return;
   }
-  frame.todos = todo_panel(tab->facts.todos, std::min(kBelowTodoRows, frame.transcript_rows / 3),
+  frame.todos = todo_panel(tab->metadata.todos, std::min(kBelowTodoRows, frame.transcript_rows / 3),
                            state.size.columns - 2);
   frame.transcript_rows -= frame.todos.size();
   if (!frame.todos.empty() && frame.transcript_rows >= kRowsForGap) {

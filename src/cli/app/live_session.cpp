@@ -74,7 +74,7 @@ class EventObserver final : public TurnObserver {
                               .cut = stored.state == MessageState::incomplete});
   }
   void on_warning(std::string_view text) override {
-    events_.post(Said{Said::Kind::warning, tab_, std::string(text)});
+    events_.post(Announcement{Announcement::Kind::warning, tab_, std::string(text)});
   }
 
  private:
@@ -86,23 +86,24 @@ class EventObserver final : public TurnObserver {
 
 }  // namespace
 
-Result<Past> read_past(Store& store, const SessionId& id, Seq before, std::int64_t count) {
-  Past past;
+Result<HistoryPart> read_history(Store& store, const SessionId& id, Seq before,
+                                 std::int64_t count) {
+  HistoryPart part;
   const Seq from{std::max<std::int64_t>(0, before.value - count)};
-  past.oldest = from;
+  part.oldest = from;
   EntryMaker maker;
   REPRISE_ASSIGN(const ReadReport report,
                  store.read(id, {.from = from, .to = before}, [&maker](const Message& message) {
                    maker.add(message);
                    return Flow::go_on;
                  }));
-  past.entries = maker.take();
-  past.last_input = maker.last_input();
-  for (const Damage& part : report.damage) {
-    past.entries.push_back(
-        {.kind = Entry::Kind::warning, .text = cat("cannot read ", part.where, ": ", part.reason)});
+  part.entries = maker.take();
+  part.last_input = maker.last_input();
+  for (const Damage& damage : report.damage) {
+    part.entries.push_back({.kind = Entry::Kind::warning,
+                            .text = cat("cannot read ", damage.where, ": ", damage.reason)});
   }
-  return past;
+  return part;
 }
 
 LiveSession::~LiveSession() {
@@ -129,27 +130,27 @@ Approver LiveSession::approver() {
 }
 
 void LiveSession::begin(std::unique_ptr<Context> own_context, std::unique_ptr<ChatSession> session,
-                        TabFacts constant_facts) {
+                        TabMetadata constant_metadata) {
   own_context_ = std::move(own_context);
   session_ = std::move(session);
-  constant_ = std::move(constant_facts);
+  constant_ = std::move(constant_metadata);
   const Store* const store = session_->store();
   keeps_answers_ = store != nullptr && store->offers().partials != nullptr;
 }
 
-TabFacts LiveSession::facts() {
+TabMetadata LiveSession::metadata() {
   const Session now = session_->now();
-  TabFacts facts = constant_;
-  facts.id = now.info.id.str();
-  facts.title = now.info.title;
-  facts.mode = now.info.mode;
-  facts.provider = session_->provider().name();
-  facts.model = session_->model();
-  facts.saved = session_->store() != nullptr && last_saved_;
-  facts.messages = now.info.head.value;
-  facts.usage = now.usage;
-  facts.todos = todos();
-  return facts;
+  TabMetadata metadata = constant_;
+  metadata.id = now.info.id.str();
+  metadata.title = now.info.title;
+  metadata.mode = now.info.mode;
+  metadata.provider = session_->provider().name();
+  metadata.model = session_->model();
+  metadata.saved = session_->store() != nullptr && last_saved_;
+  metadata.messages = now.info.head.value;
+  metadata.usage = now.usage;
+  metadata.todos = todos();
+  return metadata;
 }
 
 std::vector<Todo> LiveSession::todos() {
@@ -182,7 +183,7 @@ void LiveSession::report(const Result<Outcome>& outcome, bool stopped) {
   if (outcome) {
     last_saved_ = outcome->saved;
   }
-  TurnEnded ended{.tab = parts_.tab, .facts = facts(), .stopped = stopped};
+  TurnEnded ended{.tab = parts_.tab, .metadata = metadata(), .stopped = stopped};
   if (!outcome) {
     ended.failure = outcome.error().message;
   } else if (const auto& cut = outcome->cut; cut && !stopped) {

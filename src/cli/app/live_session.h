@@ -1,7 +1,7 @@
 #pragma once
 
 // A session that a tab has open: its conversation, and the thread of the turn that runs in it.
-// One thread calls it (the desk); stop() and the approver may be called from any.
+// One thread calls it (the worker); stop() and the approver may be called from any.
 
 #include <atomic>
 #include <cstdint>
@@ -33,14 +33,14 @@
 namespace reprise::cli::app {
 
 // A piece of the transcript.
-struct Past {
+struct HistoryPart {
   std::vector<Entry> entries;
   Seq oldest;                   // its first message
   std::int64_t last_input = 0;  // tokens of the last request
 };
 // The messages before `before`, at most `count` of them.
-Result<Past> read_past(Store& store, const SessionId& id, Seq before,
-                       std::int64_t count = kMessagesAtOnce);
+Result<HistoryPart> read_history(Store& store, const SessionId& id, Seq before,
+                                 std::int64_t count = kMessagesAtOnce);
 
 class LiveSession {
  public:
@@ -60,10 +60,10 @@ class LiveSession {
   // Called once, before all that follows. `own_context`: what the session was built with when that
   // was made for its folder; else null.
   void begin(std::unique_ptr<Context> own_context, std::unique_ptr<ChatSession> session,
-             TabFacts constant_facts);
+             TabMetadata constant_metadata);
 
   ChatSession& session() { return *session_; }
-  TabFacts facts();
+  TabMetadata metadata();
   const std::string& folder() const { return constant_.folder; }
 
   // Runs a turn on a thread of its own, which reports to the queue and ends with TurnEnded.
@@ -88,7 +88,7 @@ class LiveSession {
   std::vector<Todo> todos();
 
   Parts parts_;
-  TabFacts constant_;  // what does not change while it is open
+  TabMetadata constant_;  // what does not change while it is open
   std::unique_ptr<Context> own_context_;
   std::unique_ptr<ChatSession> session_;
   std::mutex mutex_;

@@ -42,7 +42,7 @@ std::vector<Line> welcome(const State& state, std::size_t width) {
   } else if (tab->phase == Tab::Phase::opening) {
     say("opening…", kDim);
   } else {
-    say(cat("A new session in ", short_path(state, tab->facts.folder)), kDim);
+    say(cat("A new session in ", short_path(state, tab->metadata.folder)), kDim);
     say("Type a message and press Enter. /help lists commands, F1 the keys.", kDim);
   }
   return lines;

@@ -75,43 +75,43 @@ std::string state_words(const Tab& tab, std::size_t columns) {
 }
 
 // A part of the last row. The more it is needed, the longer it stays on a narrow screen.
-struct Fact {
+struct StatusPart {
   int need;
   std::string text;
 };
 
-std::vector<Fact> facts_of(const State& state, const Tab& tab) {
-  const TabFacts& facts = tab.facts;
-  const std::int64_t used = facts.usage.input.value + facts.usage.output.value;
+std::vector<StatusPart> status_parts(const State& state, const Tab& tab) {
+  const TabMetadata& metadata = tab.metadata;
+  const std::int64_t used = metadata.usage.input.value + metadata.usage.output.value;
   std::string budget;
-  if (facts.budget && tab.last_input > 0) {
-    budget = cat(grouped(tab.last_input), " of ", grouped(*facts.budget), " sent");
-  } else if (facts.budget) {
-    budget = cat("budget ", grouped(*facts.budget));
+  if (metadata.budget && tab.last_input > 0) {
+    budget = cat(grouped(tab.last_input), " of ", grouped(*metadata.budget), " sent");
+  } else if (metadata.budget) {
+    budget = cat("budget ", grouped(*metadata.budget));
   }
-  const bool is_known = !facts.id.empty();
-  return {{5, terminal_line(facts.model.empty() ? facts.provider : facts.model)},
-          {3, terminal_line(facts.mode)},
+  const bool is_known = !metadata.id.empty();
+  return {{5, terminal_line(metadata.model.empty() ? metadata.provider : metadata.model)},
+          {3, terminal_line(metadata.mode)},
           {2, used > 0 ? cat(grouped(used), " tokens") : ""},
           {4, budget},
-          {facts.saved ? 4 : 6, !facts.saved ? "not saved"
-                                : is_known   ? facts.store
-                                             : ""},
-          {1, terminal_line(short_path(state, facts.folder))}};
+          {metadata.saved ? 4 : 6, !metadata.saved ? "not saved"
+                                   : is_known      ? metadata.store
+                                                   : ""},
+          {1, terminal_line(short_path(state, metadata.folder))}};
 }
 
 // What is needed least is left out until the rest fits.
-std::string facts_line(std::vector<Fact> facts, std::size_t columns) {
-  std::erase_if(facts, [](const Fact& fact) { return fact.text.empty(); });
+std::string status_line(std::vector<StatusPart> parts, std::size_t columns) {
+  std::erase_if(parts, [](const StatusPart& part) { return part.text.empty(); });
   for (;;) {
     std::string out;
-    for (const Fact& fact : facts) {
-      out += cat(out.empty() ? "" : " · ", fact.text);
+    for (const StatusPart& part : parts) {
+      out += cat(out.empty() ? "" : " · ", part.text);
     }
-    if (facts.size() < 2 || display_width(out) <= columns) {
+    if (parts.size() < 2 || display_width(out) <= columns) {
       return cut_name(out, columns);
     }
-    facts.erase(std::ranges::min_element(facts, {}, &Fact::need));
+    parts.erase(std::ranges::min_element(parts, {}, &StatusPart::need));
   }
 }
 
@@ -161,7 +161,7 @@ void render_status(Screen& screen, const State& state, std::size_t row) {
   } else if (!state.status.empty()) {
     screen.put({row, 1}, state.status, {.colour = Colour::yellow}, end);
   } else if (tab != nullptr) {
-    screen.put({row, 1}, facts_line(facts_of(state, *tab), end > 1 ? end - 1 : 0), kDim, end);
+    screen.put({row, 1}, status_line(status_parts(state, *tab), end > 1 ? end - 1 : 0), kDim, end);
   }
   if (end < width) {
     const bool busy = tab != nullptr && tab->is_busy();

@@ -47,7 +47,7 @@ void answer(State& state, std::string_view text) {
                              .model = "gpt-x",
                              .usage = Usage{.input = {12}, .output = {34}},
                              .at = state.now});
-  update(state, TurnEnded{.tab = tab, .facts = state.tabs[state.current].facts});
+  update(state, TurnEnded{.tab = tab, .metadata = state.tabs[state.current].metadata});
 }
 
 TEST(Render, WelcomesInANewSession) {
@@ -115,20 +115,21 @@ TEST(Render, MarksTabsAndCutsTheirNames) {
   enter(state, "slow");
   for (int i = 2; i <= 10; ++i) {
     enter(state, "/session new /p");
-    update(state, TabOpened{{i}, some_facts("/p" + std::to_string(i), "Long title"), {}, {}, {}});
+    update(state,
+           TabOpened{{i}, some_metadata("/p" + std::to_string(i), "Long title"), {}, {}, {}});
   }
   EXPECT_EQ(rows(shown(state), 0, 0), " 1 …  2  3  4  5  6  7  8  9  10 Long …\n");
   state.size = kUsual;
   const std::string bar = rows(shown(state), 0, 0);
   EXPECT_NE(bar.find(" 2 Lo… "), std::string::npos) << bar;
   update(state, TextCame{{1}, "news"});
-  update(state, TurnEnded{.tab = {1}, .facts = state.tabs[0].facts});
+  update(state, TurnEnded{.tab = {1}, .metadata = state.tabs[0].metadata});
   EXPECT_NE(shown(state).find("•"), std::string::npos);
 }
 
 TEST(Render, ShowsHowMuchOfTheBudgetIsUsed) {
   State state = open_state();
-  state.tabs[0].facts.budget = 8000;
+  state.tabs[0].metadata.budget = 8000;
   EXPECT_NE(shown(state).find("echo · budget 8,000 · sqlite"), std::string::npos);
   enter(state, "question");
   answer(state, "answer");
@@ -137,15 +138,15 @@ TEST(Render, ShowsHowMuchOfTheBudgetIsUsed) {
 
 TEST(Render, LeavesOutWhatIsNeededLeast) {
   State state = open_state({10, 40});
-  TabFacts& facts = state.tabs[0].facts;
-  facts.budget = 800;
-  facts.usage.input = {123456};
-  facts.saved = false;
+  TabMetadata& metadata = state.tabs[0].metadata;
+  metadata.budget = 800;
+  metadata.usage.input = {123456};
+  metadata.saved = false;
   EXPECT_NE(shown(state).find(" echo · budget 800 · not saved  F1 help\n"), std::string::npos)
       << shown(state);
-  facts.model = "a-model-with-a-name-as-long-as-any";
+  metadata.model = "a-model-with-a-name-as-long-as-any";
   EXPECT_NE(shown(state).find(" not saved "), std::string::npos) << shown(state);
-  facts.saved = true;
+  metadata.saved = true;
   EXPECT_NE(shown(state).find(" a-model-with-a-name-as-long-a… F1 help"), std::string::npos)
       << shown(state);
 }
@@ -230,8 +231,8 @@ TEST(Render, FitsIntoAnySize) {
 TEST(Render, LetsNothingHostileThrough) {
   State state = open_state();
   const std::string bad = "a\x1b]0;owned\x07\u202e\xff";
-  state.tabs[0].facts = some_facts("/tmp/" + bad, bad);
-  state.tabs[0].facts.model = bad;
+  state.tabs[0].metadata = some_metadata("/tmp/" + bad, bad);
+  state.tabs[0].metadata.model = bad;
   state.status = bad;
   enter(state, bad);
   answer(state, bad);

@@ -38,20 +38,20 @@ TEST(Resume, AsksBeforeItClears) {
   EXPECT_EQ(only<ClearClosed>(type(state, "y")).tab, TabId{1});
 }
 
-TEST(Said, IsNotLostBeforeThereIsATab) {
+TEST(Announcement, IsNotLostBeforeThereIsATab) {
   State state = empty_state();
   EXPECT_EQ(only<ListResumable>(enter(state, "/resume list")).tab, TabId{});
-  update(state, Said{Said::Kind::notice, TabId{}, "No sessions to resume."});
+  update(state, Announcement{Announcement::Kind::notice, TabId{}, "No sessions to resume."});
   update(state, NewestFound{});
-  update(state, TabOpened{state.tabs.front().id, some_facts(), {}, {}, {}});
+  update(state, TabOpened{state.tabs.front().id, some_metadata(), {}, {}, {}});
   EXPECT_NE(shown(state).find("No sessions to resume."), std::string::npos);
-  update(state, Said{Said::Kind::notice, TabId{}, "Late answer."});
+  update(state, Announcement{Announcement::Kind::notice, TabId{}, "Late answer."});
   EXPECT_NE(shown(state).find("Late answer."), std::string::npos);
 }
 
 TEST(Picker, ListsTheProjectOfTheTab) {
   State state = open_state();
-  state.tab()->facts.folder = "/p/other";
+  state.tab()->metadata.folder = "/p/other";
   const auto wanted = only<LoadPage>(key(state, "Ctrl-O"));
   EXPECT_FALSE(wanted.all);
   EXPECT_EQ(wanted.folder, "/p/other");

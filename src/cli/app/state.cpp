@@ -17,10 +17,10 @@ Tab* State::find(TabId id) {
 }
 
 std::string tab_name(const Tab& tab) {
-  if (!tab.facts.title.empty()) {
-    return terminal_line(tab.facts.title);
+  if (!tab.metadata.title.empty()) {
+    return terminal_line(tab.metadata.title);
   }
-  const std::string folder = std::filesystem::path(tab.facts.folder).filename().string();
+  const std::string folder = std::filesystem::path(tab.metadata.folder).filename().string();
   return folder.empty() ? "new" : terminal_line(folder);
 }
 

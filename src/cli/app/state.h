@@ -47,7 +47,7 @@ struct Tab {
   bool todos_hidden = false;
   bool unread = false;
   bool models_asked = false;
-  TabFacts facts = {};
+  TabMetadata metadata = {};
   std::vector<Entry> entries = {};
   Seq oldest = {};                 // `entries` begin with this message
   std::optional<Anchor> top = {};  // the first line shown; none: the end is shown

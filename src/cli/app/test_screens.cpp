@@ -38,10 +38,10 @@ Usage used(std::int64_t in, std::int64_t out, std::string_view cost) {
 }
 
 void end_turn(State& state, TabId tab) {
-  TabFacts facts = state.find(tab)->facts;
-  facts.usage = used(1420, 96, "0.0021");
-  facts.budget = 8000;
-  update(state, TurnEnded{.tab = tab, .facts = facts});
+  TabMetadata metadata = state.find(tab)->metadata;
+  metadata.usage = used(1420, 96, "0.0021");
+  metadata.budget = 8000;
+  update(state, TurnEnded{.tab = tab, .metadata = metadata});
 }
 
 void answer(State& state, std::string_view text) {
@@ -102,12 +102,12 @@ State cut(Size size) {
   State state = open_state(size);
   enter(state, "Tell me all");
   update(state, TextCame{kFirst, "To begin with"});
-  TurnEnded ended{.tab = kFirst, .facts = state.tabs[0].facts, .stopped = true};
-  ended.facts.saved = false;
-  ended.facts.title = "All of it";
+  TurnEnded ended{.tab = kFirst, .metadata = state.tabs[0].metadata, .stopped = true};
+  ended.metadata.saved = false;
+  ended.metadata.title = "All of it";
   update(state, ended);
-  update(state, Said{Said::Kind::warning, kFirst,
-                     "the disk is full; the conversation goes on, and is not saved"});
+  update(state, Announcement{Announcement::Kind::warning, kFirst,
+                             "the disk is full; the conversation goes on, and is not saved"});
   return state;
 }
 
@@ -172,13 +172,13 @@ State tabs(Size size) {
     enter(state, cat("/session new /home/ann/p", i));
     if (i < 10) {
       const std::string title = i == 3 ? "見出し" : i == 4 ? "A title that is long" : "";
-      update(state, TabOpened{{i}, some_facts(cat("/home/ann/p", i), title), {}, {}, {}});
+      update(state, TabOpened{{i}, some_metadata(cat("/home/ann/p", i), title), {}, {}, {}});
     }
   }
   key(state, "Alt-2");
   enter(state, "slow");
   key(state, "Alt-1");
-  update(state, Said{Said::Kind::notice, TabId{4}, "news"});
+  update(state, Announcement{Announcement::Kind::notice, TabId{4}, "news"});
   enter(state, "/session list");
   enter(state, "/session new /one/too/many");
   return state;
@@ -222,9 +222,9 @@ State long_input(Size size) {
 State hostile(Size size) {
   State state = open_state(size);
   const std::string bad = "a\x1b]0;owned\x07\x1b[2Jb\u202ec\u2066d\te\u0301\u0302\xff";
-  state.tabs[0].facts = some_facts("/tmp/" + bad, bad);
-  state.tabs[0].facts.model = bad;
-  state.tabs[0].facts.mode = bad;
+  state.tabs[0].metadata = some_metadata("/tmp/" + bad, bad);
+  state.tabs[0].metadata.model = bad;
+  state.tabs[0].metadata.mode = bad;
   enter(state, bad);
   update(state, ToolCalled{kFirst, {"1", bad, *RawJson::parse("{}"), {}}});
   update(state, ToolAnswered{kFirst, {"1", bad, false, {}, {}}});

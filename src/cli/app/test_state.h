@@ -28,22 +28,22 @@ inline State empty_state(Size size = kUsual) {
   return state;
 }
 
-inline TabFacts some_facts(std::string folder = "/home/ann/reprise", std::string title = "") {
-  TabFacts facts;
-  facts.id = "0190a6a0-0000-7000-8000-000000000001";
-  facts.title = std::move(title);
-  facts.folder = std::move(folder);
-  facts.provider = "echo";
-  facts.model = "echo";
-  facts.store = "sqlite";
-  return facts;
+inline TabMetadata some_metadata(std::string folder = "/home/ann/reprise", std::string title = "") {
+  TabMetadata metadata;
+  metadata.id = "0190a6a0-0000-7000-8000-000000000001";
+  metadata.title = std::move(title);
+  metadata.folder = std::move(folder);
+  metadata.provider = "echo";
+  metadata.model = "echo";
+  metadata.store = "sqlite";
+  return metadata;
 }
 
 // A new session in the folder where the program was started.
 inline State open_state(Size size = kUsual) {
   State state = empty_state(size);
   update(state, NewestFound{});
-  update(state, TabOpened{state.tabs.front().id, some_facts(), {}, {}, {}});
+  update(state, TabOpened{state.tabs.front().id, some_metadata(), {}, {}, {}});
   return state;
 }
 

@@ -72,7 +72,7 @@ TEST(Turn, SumsUpWhatATurnUsed) {
   update(state, answer);
   EXPECT_EQ(state.tab()->entries.back().text, "m · 300 in, 30 out · $0.03");
   EXPECT_EQ(state.tab()->last_input, 200);
-  update(state, TurnEnded{.tab = {1}, .facts = some_facts()});
+  update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()});
   enter(state, "next");
   update(state, answer);
   EXPECT_EQ(state.tab()->entries.back().text, "m · 200 in, 20 out · $0.02");

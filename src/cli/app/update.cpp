@@ -83,7 +83,7 @@ class Handler {
       return;
     }
     tab->phase = Tab::Phase::idle;
-    tab->facts = opened.facts;
+    tab->metadata = opened.metadata;
     // What was said while it was being opened comes after what was said before.
     tab->entries.insert(tab->entries.begin(), opened.entries.begin(), opened.entries.end());
     tab->oldest = opened.oldest;
@@ -131,8 +131,8 @@ class Handler {
 
   void operator()(const TabChanged& changed) {
     if (Tab* const tab = state_.find(changed.tab); tab != nullptr) {
-      tab->facts = changed.facts;
-      if (changed.past_changed) {
+      tab->metadata = changed.metadata;
+      if (changed.history_changed) {
         // What the command has just said stays in sight.
         std::vector<Entry> entries = changed.entries;
         if (!tab->entries.empty() && tab->entries.back().kind == Entry::Kind::notice) {
@@ -187,7 +187,7 @@ class Handler {
 
   void operator()(const TodosChanged& changed) {
     if (Tab* const tab = state_.find(changed.tab); tab != nullptr) {
-      tab->facts.todos = changed.todos;
+      tab->metadata.todos = changed.todos;
     }
   }
 
@@ -211,15 +211,15 @@ class Handler {
     }
   }
 
-  void operator()(const Said& said) {
-    if (said.kind == Said::Kind::status) {
+  void operator()(const Announcement& said) {
+    if (said.kind == Announcement::Kind::status) {
       state_.status = said.text;
       return;
     }
     // What was asked for before there was a tab is answered in the one that is shown now.
     const bool of_tab = said.tab && *said.tab != TabId{};
     Tab* const tab = of_tab ? state_.find(*said.tab) : state_.tab();
-    const bool warning = said.kind == Said::Kind::warning;
+    const bool warning = said.kind == Announcement::Kind::warning;
     if (warning && state_.leaving) {
       state_.last_words.push_back(said.text);
     } else if (warning && tab != nullptr && tab->phase == Tab::Phase::closing) {

@@ -42,7 +42,7 @@ std::string tab_list(const State& state) {
   for (std::size_t i = 0; i < state.tabs.size(); ++i) {
     const Tab& tab = state.tabs[i];
     out += cat(i == state.current ? "* " : "  ", i + 1, ". ", tab_name(tab), " (",
-               short_path(state, tab.facts.folder), ")", tab.is_busy() ? " answering" : "",
+               short_path(state, tab.metadata.folder), ")", tab.is_busy() ? " answering" : "",
                tab.unread ? " unread" : "", "\n");
   }
   return out.empty() ? "No session is open.\n" : out;

@@ -40,7 +40,7 @@ Tab* add_tab(State& state, std::string folder) {
   if (const Tab* const before = state.tab(); before != nullptr) {
     tab.opened_from = before->id;
   }
-  tab.facts.folder = std::move(folder);
+  tab.metadata.folder = std::move(folder);
   tab.input = std::exchange(state.first_input, {});
   if (state.tabs_opened == 1 && !state.notice.empty()) {
     tab.entries.push_back({.text = state.notice});  // nobody can have read it yet

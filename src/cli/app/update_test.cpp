@@ -25,7 +25,7 @@ SessionInfo some_session() {
 }
 
 TurnEnded end_of(const State& state) {
-  return {.tab = state.tabs[state.current].id, .facts = state.tabs[state.current].facts};
+  return {.tab = state.tabs[state.current].id, .metadata = state.tabs[state.current].metadata};
 }
 
 TEST(Update, OpensANewSessionWhereThereIsNone) {
@@ -128,7 +128,7 @@ TEST(Update, OpensAtMostTenSessions) {
   State state = open_state();
   for (int i = 2; i <= 10; ++i) {
     EXPECT_EQ(only<OpenNew>(enter(state, "/session new /p")).tab, TabId{i});
-    update(state, TabOpened{{i}, some_facts("/p" + std::to_string(i)), {}, {}, {}});
+    update(state, TabOpened{{i}, some_metadata("/p" + std::to_string(i)), {}, {}, {}});
   }
   EXPECT_TRUE(enter(state, "/session new /p11").empty());
   EXPECT_EQ(state.tabs.size(), 10U);
@@ -138,7 +138,7 @@ TEST(Update, OpensAtMostTenSessions) {
 TEST(Update, GoesFromTabToTab) {
   State state = open_state();
   enter(state, "/session new /b");
-  update(state, TabOpened{{2}, some_facts("/b", "Beta"), {}, {}, {}});
+  update(state, TabOpened{{2}, some_metadata("/b", "Beta"), {}, {}, {}});
   EXPECT_EQ(state.current, 1U);
   key(state, "Ctrl-N");
   EXPECT_EQ(state.current, 0U);
@@ -152,7 +152,7 @@ TEST(Update, GoesFromTabToTab) {
   EXPECT_EQ(state.current, 1U);
   enter(state, "/session switch Gamma");
   EXPECT_EQ(state.tab()->entries.back().text, "Session not found: Gamma");
-  state.tabs[0].facts.title = "2026";  // a name though it is a number
+  state.tabs[0].metadata.title = "2026";  // a name though it is a number
   enter(state, "/session switch 2026");
   EXPECT_EQ(state.current, 0U);
   EXPECT_EQ(only<SaveNow>(enter(state, "/session save")).tab, TabId{1});
@@ -216,8 +216,8 @@ TEST(Update, RefusesToChangeTheModelDuringAnAnswer) {
 TEST(Update, KeepsWhatACommandSaidWhenThePastChanges) {
   State state = open_state();
   enter(state, "question");
-  update(state, Said{Said::Kind::notice, TabId{1}, "took back 1 turn"});
-  TabChanged changed{.tab = {1}, .facts = some_facts(), .past_changed = true};
+  update(state, Announcement{Announcement::Kind::notice, TabId{1}, "took back 1 turn"});
+  TabChanged changed{.tab = {1}, .metadata = some_metadata(), .history_changed = true};
   changed.entries.push_back({.kind = Entry::Kind::question, .text = "older"});
   update(state, changed);
   ASSERT_EQ(state.tabs[0].entries.size(), 2U);
@@ -256,7 +256,7 @@ TEST(Update, FollowsTheEndUntilItIsScrolled) {
   key(state, "PgUp");
   ASSERT_TRUE(state.tabs[0].top);
   const Anchor top = *state.tabs[0].top;
-  update(state, Said{Said::Kind::notice, TabId{1}, "news"});
+  update(state, Announcement{Announcement::Kind::notice, TabId{1}, "news"});
   EXPECT_EQ(state.tabs[0].top, top);
   key(state, "PgDn");
   key(state, "PgDn");
@@ -266,10 +266,11 @@ TEST(Update, FollowsTheEndUntilItIsScrolled) {
 TEST(Update, KeepsTheLastWarningsOfASessionThatIsClosed) {
   State state = open_state();
   enter(state, "/session new /b");
-  update(state, TabOpened{{2}, some_facts("/b"), {}, {}, {}});
+  update(state, TabOpened{{2}, some_metadata("/b"), {}, {}, {}});
   for (const int tab : {2, 1}) {
     key(state, "Ctrl-W");
-    update(state, Said{Said::Kind::warning, TabId{tab}, "Failed to save: disk full"});
+    update(state,
+           Announcement{Announcement::Kind::warning, TabId{tab}, "Failed to save: disk full"});
     update(state, TabClosed{{tab}});
     EXPECT_NE(shown(state).find(cat(tab == 2 ? "b" : "reprise", ": Failed to save: disk full")),
               std::string::npos)
@@ -281,7 +282,7 @@ TEST(Update, KeepsTheLastWarningsForTheEnd) {
   State state = open_state();
   key(state, "Ctrl-C");
   key(state, "Ctrl-C");
-  update(state, Said{Said::Kind::warning, TabId{1}, "Failed to save: disk full"});
+  update(state, Announcement{Announcement::Kind::warning, TabId{1}, "Failed to save: disk full"});
   EXPECT_EQ(state.last_words, std::vector<std::string>{"Failed to save: disk full"});
 }
 

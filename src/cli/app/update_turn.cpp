@@ -126,7 +126,7 @@ void on_answer(Tab& tab, const AnswerStored& answer) {
 void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects) {
   finish_entries(tab);
   state.saved = state.saved && turn.saved;
-  tab.facts = turn.facts;
+  tab.metadata = turn.metadata;
   if (tab.phase == Tab::Phase::closing) {
     return;
   }

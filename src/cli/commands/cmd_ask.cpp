@@ -133,20 +133,20 @@ class Ask final : public Command {
                          .stop = interrupts.token()};
     REPRISE_ASSIGN(std::vector<Block> blocks, this->blocks(prompt));
     request.has_pdf_by_url = std::ranges::any_of(blocks, is_pdf_by_url);
-    REPRISE_ASSIGN(const std::unique_ptr<StartedSession> talk,
+    REPRISE_ASSIGN(const std::unique_ptr<StartedSession> started,
                    start_session(context, std::move(request)));
-    if (talk->cut && !go_on_) {
+    if (started->cut && !go_on_) {
       context.voice().remark("the last answer was cut; --go-on continues it");
     }
     if (dry_run_) {
-      return show_request(context, *talk, std::move(blocks));
+      return show_request(context, *started, std::move(blocks));
     }
-    return answer(context, *talk, std::move(blocks), events, interrupts);
+    return answer(context, *started, std::move(blocks), events, interrupts);
   }
 
-  static Result<Exit> show_request(Context& context, StartedSession& talk,
+  static Result<Exit> show_request(Context& context, StartedSession& started,
                                    std::vector<Block> blocks) {
-    REPRISE_ASSIGN(const std::string request, talk.conversation->dry_run(std::move(blocks)));
+    REPRISE_ASSIGN(const std::string request, started.conversation->dry_run(std::move(blocks)));
     if (context.globals().json) {
       std::string out;
       json::ObjectWriter(out).field("event", "request").field("text", request).close();
@@ -159,20 +159,21 @@ class Ask final : public Command {
     return Exit::done;
   }
 
-  Result<Exit> answer(Context& context, StartedSession& talk, std::vector<Block> blocks,
+  Result<Exit> answer(Context& context, StartedSession& started, std::vector<Block> blocks,
                       JsonAnswer* events, const Interrupts& interrupts) {
     TextAnswer text(context);
     if (events != nullptr) {
-      events->begin(talk.conversation->session(), talk.store != nullptr);
+      events->begin(started.conversation->session(), started.store != nullptr);
     }
     TurnObserver& observer = events == nullptr ? static_cast<TurnObserver&>(text) : *events;
-    auto outcome = go_on_ ? talk.conversation->go_on(observer, interrupts.token())
-                          : talk.conversation->ask(std::move(blocks), observer, interrupts.token());
+    auto outcome = go_on_
+                       ? started.conversation->go_on(observer, interrupts.token())
+                       : started.conversation->ask(std::move(blocks), observer, interrupts.token());
     text.finish();
     if (!outcome) {
       return std::unexpected(std::move(outcome).error());
     }
-    return conclude(context, *outcome, talk.store);
+    return conclude(context, *outcome, started.store);
   }
 
   Result<Exit> conclude(Context& context, const Outcome& outcome, const Store* store) const {

@@ -62,7 +62,7 @@ Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
     request.sel = chosen->str();
   }
   const Approver approver = ask_for_consent(context);
-  REPRISE_ASSIGN(std::unique_ptr<StartedSession> talk,
+  REPRISE_ASSIGN(std::unique_ptr<StartedSession> started,
                  start_session(context, {.flags = request.flags,
                                          .session = {.newest = request.newest,
                                                      .sel = request.sel,
@@ -73,7 +73,7 @@ Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
                                          .title = "",
                                          .approver = approver,
                                          .stop = interrupts.token()}));
-  ChatSession session(context, std::move(request.flags), approver, std::move(talk));
+  ChatSession session(context, std::move(request.flags), approver, std::move(started));
   Repl repl({.context = context,
              .source = *source,
              .interrupts = interrupts,

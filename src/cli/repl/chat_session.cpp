@@ -76,7 +76,7 @@ Session ChatSession::now() {
   return started_->conversation->session();
 }
 
-bool ChatSession::is_kept() {
+bool ChatSession::is_saved() {
   return started_->store != nullptr && (started_->store->holds().words ||
                                         !started_->conversation->session().response_chain.empty());
 }
@@ -136,11 +136,11 @@ Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {
   return std::string();
 }
 
-Result<Store*> ChatSession::kept(std::string_view what) {
+Result<Store*> ChatSession::saved_store(std::string_view what) {
   if (started_->store == nullptr) {
     return fail(Code::unsupported, cat("this conversation is not saved, so it cannot ", what));
   }
-  if (!is_kept()) {
+  if (!is_saved()) {
     return fail(
         Code::unsupported,
         cat("this store keeps a conversation from its first answer on; until then it cannot ",
@@ -154,7 +154,7 @@ Result<std::string> ChatSession::set_title(const std::string& text) {
     const std::string title = terminal_line(now().info.title);
     return cat(title.empty() ? "Untitled" : title, "\n");
   }
-  REPRISE_ASSIGN(Store* const store, kept("have a title"));
+  REPRISE_ASSIGN(Store* const store, saved_store("have a title"));
   const std::string title(trimmed(terminal_line(text)));
   REPRISE_TRY(store->update(id(), {.title = title}));
   context_.voice().remark(cat("the title is '", title, "'"));
@@ -165,7 +165,7 @@ Result<std::string> ChatSession::set_model(const std::string& text, std::stop_to
   if (text.empty()) {
     return cat(terminal_line(model()), " (", started_->provider->name(), ")\n");
   }
-  REPRISE_ASSIGN(Store* const store, kept("change its model"));
+  REPRISE_ASSIGN(Store* const store, saved_store("change its model"));
   const RunFlags before = flags_;
   flags_.model = terminal_line(text);
   flags_.dev = false;
@@ -183,7 +183,7 @@ Result<std::string> ChatSession::set_system(const std::string& text, std::stop_t
     const std::string prompt = flags_.system.value_or(now().system_prompt);
     return prompt.empty() ? "no system prompt\n" : cat(terminal_text(prompt), "\n");
   }
-  REPRISE_ASSIGN(Store* const store, kept("change its system prompt"));
+  REPRISE_ASSIGN(Store* const store, saved_store("change its system prompt"));
   REPRISE_TRY(store->update(id(), {.system_prompt = text == "-" ? "" : text}));
   flags_.system.reset();
   flags_.mode.reset();
@@ -193,7 +193,7 @@ Result<std::string> ChatSession::set_system(const std::string& text, std::stop_t
 }
 
 Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) {
-  REPRISE_ASSIGN(Store* const store, kept("be forked"));
+  REPRISE_ASSIGN(Store* const store, saved_store("be forked"));
   ForkRequest request{.parent = id(), .at = std::nullopt, .title = std::nullopt};
   if (slash.number) {
     request.at = Seq{*slash.number};
@@ -212,7 +212,7 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
 }
 
 Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop) {
-  REPRISE_ASSIGN(Store* const store, kept("be rewound"));
+  REPRISE_ASSIGN(Store* const store, saved_store("be rewound"));
   const std::int64_t turns = slash.number.value_or(1);
   REPRISE_ASSIGN(const Rewound rewound, rewind_session(*store, id(), turns));
   REPRISE_TRY(rebuild(id(), std::move(stop)));
@@ -223,7 +223,7 @@ Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop
 
 Result<std::string> ChatSession::todo(const std::string& text) {
   REPRISE_ASSIGN(const TodoRequest request, parse_todo_request(text));
-  REPRISE_ASSIGN(Store* const store, kept("keep todos"));
+  REPRISE_ASSIGN(Store* const store, saved_store("keep todos"));
   Todos* const list = store->offers().todos;
   if (list == nullptr) {
     return fail(Code::unsupported, "this store cannot keep todos");
@@ -259,7 +259,7 @@ Result<std::string> ChatSession::describe() {
 }
 
 Result<std::string> ChatSession::save(const std::string& file) {
-  REPRISE_ASSIGN(Store* const store, kept("be written to a file"));
+  REPRISE_ASSIGN(Store* const store, saved_store("be written to a file"));
   REPRISE_ASSIGN(const Session session, get(*store, id()));
   const std::filesystem::path path = context_.config().path_named(file);
   REPRISE_TRY(write_transcript(*store, session, path));

@@ -1,7 +1,7 @@
 #pragma once
 
 // The session that somebody talks in, and what its slash commands do to it. After a command that
-// changes what the model is told (another model, another system prompt, another past) the
+// changes what the model is told (another model, another system prompt, another history) the
 // conversation is built anew from the store.
 
 #include <memory>
@@ -40,7 +40,7 @@ class ChatSession {
   // The model that answers now.
   const std::string& model() const { return started_->model; }
   // Whether the store has it: one without words keeps a session from its first answer on.
-  bool is_kept();
+  bool is_saved();
   // Removes a session of this run in which nothing was ever said; true when it did.
   bool discard_if_empty();
   // The title it gets when the talk ends, if it needs one. `begun` is what this run began with, for
@@ -54,7 +54,7 @@ class ChatSession {
   Result<std::string> run(const Slash& slash, std::stop_token stop);
 
  private:
-  Result<Store*> kept(std::string_view what);
+  Result<Store*> saved_store(std::string_view what);
   Result<std::string> set_title(const std::string& text);
   Result<std::string> set_model(const std::string& text, std::stop_token stop);
   Result<std::string> set_system(const std::string& text, std::stop_token stop);

@@ -212,7 +212,7 @@ void Repl::finish() {
     context.voice().remark("this conversation was not saved");
     return;
   }
-  if (!session_.is_kept()) {
+  if (!session_.is_saved()) {
     context.voice().remark("nothing was answered, and nothing is kept");
     return;
   }

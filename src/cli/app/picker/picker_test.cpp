@@ -209,7 +209,7 @@ TEST(Picker, OrdersByCreation) {
 
 TEST(Picker, GoesToTheTabThatIsOpenAndOpensNoFolderTwice) {
   State state = open_state();
-  state.tabs[0].facts.id = "id-2";
+  state.tabs[0].metadata.id = "id-2";
   key(state, "Ctrl-O");
   update(state, PageLoaded{.generation = 1, .rows = some_rows(), .next = ""});
   EXPECT_TRUE(key(state, "Enter").empty());

@@ -82,7 +82,7 @@ TEST(TranscriptSearch, LooksUpwardsAndOn) {
   EXPECT_EQ(state.input().text(), "n");
 }
 
-// As the desk would: a piece of what is older, with the words in one of its messages.
+// As the worker would: a piece of what is older, with the words in one of its messages.
 void load_older(State& state, std::int64_t oldest, const std::string& words) {
   std::vector<Entry> entries(20, Entry{.text = "older hay"});
   entries[10].text = words;
@@ -152,7 +152,7 @@ TEST(Transcript, ReadsALongEntryToItsEnd) {
   State state = open_state();
   enter(state, "question");
   update(state, TextCame{{1}, std::string(1 << 20, 'y') + " the-end"});
-  update(state, TurnEnded{.tab = {1}, .facts = state.tabs[0].facts});
+  update(state, TurnEnded{.tab = {1}, .metadata = state.tabs[0].metadata});
   EXPECT_NE(shown(state).find("… 769 KiB more: PgDn"), std::string::npos) << shown(state);
   key(state, "PgDn");
   EXPECT_EQ(shown(state).find("… 769 KiB more: PgDn"), std::string::npos);

@@ -57,8 +57,8 @@ void close_picker(State& state, bool alone, Effects& effects) {
 }
 
 const Tab* open_tab_of(const State& state, const PickerRow& row) {
-  const auto found =
-      std::ranges::find_if(state.tabs, [&row](const Tab& tab) { return tab.facts.id == row.id; });
+  const auto found = std::ranges::find_if(
+      state.tabs, [&row](const Tab& tab) { return tab.metadata.id == row.id; });
   return found == state.tabs.end() ? nullptr : &*found;
 }
 
@@ -73,7 +73,7 @@ void choose(State& state, Picker& picker, Effects& effects) {
     return show_tab(state, index);
   }
   const bool taken = !row->folder.empty() && std::ranges::any_of(state.tabs, [row](const Tab& tab) {
-    return tab.facts.folder == row->folder;
+    return tab.metadata.folder == row->folder;
   });
   if (taken || state.tabs.size() >= kTabsMax) {
     picker.note = taken ? kProjectOpen : kTabsFull;
@@ -168,7 +168,7 @@ void open_picker(State& state, bool alone, bool all, Effects& effects) {
   Picker& picker = state.picker.emplace();
   picker.alone = alone;
   picker.all = all;
-  picker.folder = state.tab() == nullptr ? "" : state.tab()->facts.folder;
+  picker.folder = state.tab() == nullptr ? "" : state.tab()->metadata.folder;
   start_list(state, picker, effects);
 }
 
@@ -254,8 +254,8 @@ void on_questions(State& state, const QuestionsLoaded& loaded, Effects& effects)
 void on_stored_changed(State& state, const StoredChanged& changed, Effects& effects) {
   using What = StoredChanged::What;
   for (Tab& tab : state.tabs) {
-    if (changed.what == What::renamed && changed.failure.empty() && tab.facts.id == changed.id) {
-      tab.facts.title = changed.title;
+    if (changed.what == What::renamed && changed.failure.empty() && tab.metadata.id == changed.id) {
+      tab.metadata.title = changed.title;
     }
   }
   if (!state.picker) {

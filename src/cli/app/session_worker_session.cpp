@@ -1,4 +1,6 @@
-// What the desk does in an open session.
+// What the worker does in an open session.
+
+#include "reprise/session.h"
 
 #include <optional>
 #include <string>
@@ -6,37 +8,36 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cli/app/desk.h"
 #include "cli/app/effect.h"
 #include "cli/app/event.h"
 #include "cli/app/live_session.h"
+#include "cli/app/session_worker.h"
 #include "cli/program/context.h"
 #include "cli/repl/chat_session.h"
 #include "cli/repl/slash.h"
 #include "cli/settings/settings.h"
 #include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 
 namespace reprise::cli::app {
 
-void Desk::start_turn(TabId tab, LiveSession::Turn turn, std::string question) {
+void SessionWorker::start_turn(TabId tab, LiveSession::Turn turn, std::string question) {
   if (const Live live = find(tab); live != nullptr && !live->is_closing()) {
     live->run(std::move(turn), std::move(question));
   }
 }
 
-Result<> Desk::run_slash(LiveSession& live, const RunSlash& wanted) {
-  const SlashVerb verb = wanted.slash.verb;
-  const bool other_past = verb == SlashVerb::fork || verb == SlashVerb::rewind;
-  if (other_past || verb == SlashVerb::model || verb == SlashVerb::system) {
+Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
+  const SlashVerb verb = request.slash.verb;
+  const bool other_history = verb == SlashVerb::fork || verb == SlashVerb::rewind;
+  if (other_history || verb == SlashVerb::model || verb == SlashVerb::system) {
     live.wait();  // its turn has reported its end, or is about to
   }
   const SessionId before = live.session().id();
-  REPRISE_ASSIGN(const std::string shown, live.session().run(wanted.slash, hurry_.get_token()));
+  REPRISE_ASSIGN(const std::string shown, live.session().run(request.slash, hurry_.get_token()));
   if (!shown.empty()) {
-    say(Said::Kind::notice, shown);
+    say(Announcement::Kind::notice, shown);
   }
   if (Store* const store = live.session().store();
       store != nullptr && live.session().id() != before) {
@@ -45,23 +46,23 @@ Result<> Desk::run_slash(LiveSession& live, const RunSlash& wanted) {
         before,
         {.state = SessionState::closed, .closed_at = std::optional(parts_.context.clock().now())});
     if (!closed && closed.error().code != Code::unsupported) {
-      say(Said::Kind::warning, cat("Failed to save: ", closed.error().message));
+      say(Announcement::Kind::warning, cat("Failed to save: ", closed.error().message));
     }
   }
-  TabChanged changed{.tab = wanted.tab, .facts = live.facts()};
-  if (other_past && live.session().store() != nullptr) {
-    REPRISE_ASSIGN(Past past, read_past(*live.session().store(), live.session().id(),
-                                        Seq{changed.facts.messages}));
-    changed.past_changed = true;
-    changed.entries = std::move(past.entries);
-    changed.oldest = past.oldest;
-    changed.last_input = past.last_input;
+  TabChanged changed{.tab = request.tab, .metadata = live.metadata()};
+  if (other_history && live.session().store() != nullptr) {
+    REPRISE_ASSIGN(HistoryPart part, read_history(*live.session().store(), live.session().id(),
+                                                  Seq{changed.metadata.messages}));
+    changed.history_changed = true;
+    changed.entries = std::move(part.entries);
+    changed.oldest = part.oldest;
+    changed.last_input = part.last_input;
   }
   parts_.events.post(std::move(changed));
   return {};
 }
 
-Result<> Desk::save(LiveSession& live) {
+Result<> SessionWorker::save(LiveSession& live) {
   Context& context = live.session().context();
   REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
   Store* const store = live.session().store();
@@ -78,19 +79,19 @@ Result<> Desk::save(LiveSession& live) {
   if (url.starts_with(kSessions)) {
     place += cat("/active/", live.session().id().str(), ".json");
   }
-  say(Said::Kind::notice, cat("Session saved to: ", place));
+  say(Announcement::Kind::notice, cat("Session saved to: ", place));
   return {};
 }
 
-Result<> Desk::load_older(LiveSession& live, const LoadOlder& wanted) {
-  OlderLoaded loaded{.tab = wanted.tab, .entries = {}, .oldest = wanted.before};
+Result<> SessionWorker::load_older(LiveSession& live, const LoadOlder& request) {
+  OlderLoaded loaded{.tab = request.tab, .entries = {}, .oldest = request.before};
   if (Store* const store = live.session().store(); store != nullptr) {
-    auto past = read_past(*store, live.session().id(), wanted.before, wanted.count);
-    if (!past) {
-      say(Said::Kind::warning, past.error().message);
+    auto part = read_history(*store, live.session().id(), request.before, request.count);
+    if (!part) {
+      say(Announcement::Kind::warning, part.error().message);
     } else {
-      loaded.entries = std::move(past->entries);
-      loaded.oldest = past->oldest;
+      loaded.entries = std::move(part->entries);
+      loaded.oldest = part->oldest;
     }
   }
   parts_.events.post(std::move(loaded));

@@ -1,4 +1,4 @@
-// What the desk does for the picker and for /resume: stored sessions that are not open.
+// What the worker does for the picker and for /resume: stored sessions that are not open.
 
 #include <algorithm>
 #include <charconv>
@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/app/desk.h"
 #include "cli/app/effect.h"
 #include "cli/app/event.h"
 #include "cli/app/picker/picker.h"
+#include "cli/app/session_worker.h"
 #include "cli/commands/removal.h"
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
@@ -68,17 +68,17 @@ Result<> check_not_answering(Context& context, Store& store, const SessionId& id
 
 }  // namespace
 
-void Desk::load_page(const LoadPage& wanted) {
-  PageLoaded page{.generation = wanted.generation, .rows = {}, .next = {}};
-  SessionQuery query{.after = wanted.after, .limit = wanted.limit};
+void SessionWorker::load_page(const LoadPage& request) {
+  PageLoaded page{.generation = request.generation, .rows = {}, .next = {}};
+  SessionQuery query{.after = request.after, .limit = request.limit};
   const auto store = parts_.context.stores().open(Access::read);
   if (!store) {
     // Looking creates nothing: where there is no store there are no sessions.
     page.failure = store.error().code == Code::not_found ? "" : store.error().message;
     return parts_.events.post(std::move(page));
   }
-  if (!wanted.all && (*store)->holds().folders) {
-    query.working_dir = wanted.folder.empty() ? parts_.context.config().project() : wanted.folder;
+  if (!request.all && (*store)->holds().folders) {
+    query.working_dir = request.folder.empty() ? parts_.context.config().project() : request.folder;
   }
   auto listed = (*store)->list(query);
   if (!listed) {
@@ -103,11 +103,11 @@ void Desk::load_page(const LoadPage& wanted) {
 }
 
 // Where they take too long the rest of them is left out: it is found by its title and folder.
-void Desk::load_questions(const LoadQuestions& wanted) {
-  QuestionsLoaded loaded{.generation = wanted.generation};
+void SessionWorker::load_questions(const LoadQuestions& request) {
+  QuestionsLoaded loaded{.generation = request.generation};
   const auto store = parts_.context.stores().open(Access::read);
   const auto deadline = std::chrono::steady_clock::now() + kQuestionsTime;
-  for (const std::string& text : wanted.ids) {
+  for (const std::string& text : request.ids) {
     const auto id = SessionId::parse(text);
     if (!id || !store || std::chrono::steady_clock::now() > deadline) {
       break;
@@ -117,9 +117,9 @@ void Desk::load_questions(const LoadQuestions& wanted) {
   parts_.events.post(std::move(loaded));
 }
 
-void Desk::load_preview(const LoadPreview& wanted) {
-  PreviewLoaded loaded{.id = wanted.id, .preview = {}};
-  const auto id = SessionId::parse(wanted.id);
+void SessionWorker::load_preview(const LoadPreview& request) {
+  PreviewLoaded loaded{.id = request.id, .preview = {}};
+  const auto id = SessionId::parse(request.id);
   const auto store = parts_.context.stores().open(Access::read);
   if (id && store) {
     if (const auto last = last_exchange(**store, *id)) {
@@ -133,7 +133,7 @@ void Desk::load_preview(const LoadPreview& wanted) {
   parts_.events.post(std::move(loaded));
 }
 
-Result<> Desk::trash_stored(const std::string& text) {
+Result<> SessionWorker::trash_stored(const std::string& text) {
   REPRISE_ASSIGN(const SessionId id, SessionId::parse(text));
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
   REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "move sessions to a trash"));
@@ -141,21 +141,21 @@ Result<> Desk::trash_stored(const std::string& text) {
   return trash->trash(id, parts_.context.clock().now());
 }
 
-Result<> Desk::restore_stored(const std::string& text) {
+Result<> SessionWorker::restore_stored(const std::string& text) {
   REPRISE_ASSIGN(const SessionId id, SessionId::parse(text));
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
   REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "bring sessions back"));
   return trash->restore(id);
 }
 
-Result<> Desk::rename_stored(const std::string& text, const std::string& title) {
+Result<> SessionWorker::rename_stored(const std::string& text, const std::string& title) {
   REPRISE_ASSIGN(const SessionId id, SessionId::parse(text));
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
   return store->update(id, {.title = title});
 }
 
 // What can be resumed: not what is open here or answers in another process. The last one first.
-Result<std::vector<SessionInfo>> Desk::resumable() {
+Result<std::vector<SessionInfo>> SessionWorker::resumable() {
   const auto store = parts_.context.stores().open(Access::read);
   if (!store && store.error().code == Code::not_found) {
     return std::vector<SessionInfo>{};
@@ -171,7 +171,7 @@ Result<std::vector<SessionInfo>> Desk::resumable() {
   return std::move(page.sessions);
 }
 
-Result<std::string> Desk::list_resumable() {
+Result<std::string> SessionWorker::list_resumable() {
   REPRISE_ASSIGN(const std::vector<SessionInfo> all, resumable());
   numbers_.clear();
   if (all.empty()) {
@@ -197,7 +197,7 @@ Result<std::string> Desk::list_resumable() {
 
 // The id that a number of the list means, or of the one that would be shown now; anything else as
 // it is.
-Result<std::string> Desk::numbered(const std::string& sel) {
+Result<std::string> SessionWorker::numbered(const std::string& sel) {
   std::size_t number = 0;
   const auto [end, code] = std::from_chars(sel.data(), sel.data() + sel.size(), number);
   if (code != std::errc{} || end != sel.data() + sel.size() || number == 0) {
@@ -220,10 +220,10 @@ Result<std::string> Desk::numbered(const std::string& sel) {
   return sel;
 }
 
-Result<std::string> Desk::delete_stored(const std::string& sel) {
-  REPRISE_ASSIGN(const std::string wanted, numbered(sel));
+Result<std::string> SessionWorker::delete_stored(const std::string& sel) {
+  REPRISE_ASSIGN(const std::string request, numbered(sel));
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
-  const auto found = parts_.context.stores().select(*store, wanted);
+  const auto found = parts_.context.stores().select(*store, request);
   if (!found && found.error().code == Code::not_found) {
     return fail(Code::not_found, cat("Session not found: ", sel));
   }
@@ -237,29 +237,29 @@ Result<std::string> Desk::delete_stored(const std::string& sel) {
   return "Deleted saved session.";
 }
 
-void Desk::count_closed() {
+void SessionWorker::count_closed() {
   const auto store = parts_.context.stores().open(Access::read);
   if (!store && store.error().code != Code::not_found) {
-    return say(Said::Kind::warning, store.error().message);
+    return say(Announcement::Kind::warning, store.error().message);
   }
   ClearAsked asked;
   if (store) {
     const auto closed = find_all_sessions(**store, {.states = {SessionState::closed}});
     if (!closed) {
-      return say(Said::Kind::warning, closed.error().message);
+      return say(Announcement::Kind::warning, closed.error().message);
     }
     asked.count = closed->sessions.size();
   }
   parts_.events.post(asked);
 }
 
-Result<std::string> Desk::clear_closed() {
+Result<std::string> SessionWorker::clear_closed() {
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
   REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "move sessions to a trash"));
   REPRISE_ASSIGN(const FoundSessions closed,
                  find_all_sessions(*store, {.states = {SessionState::closed}}));
   for (const Damage& part : closed.damage) {
-    say(Said::Kind::warning, cat("cannot read ", part.where, ": ", part.reason));
+    say(Announcement::Kind::warning, cat("cannot read ", part.where, ": ", part.reason));
   }
   for (const SessionInfo& info : closed.sessions) {
     REPRISE_TRY(trash->trash(info.id, parts_.context.clock().now()));

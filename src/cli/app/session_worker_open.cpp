@@ -1,4 +1,4 @@
-// How the desk opens sessions: new ones and stored ones.
+// How the worker opens sessions: new ones and stored ones.
 
 #include <algorithm>
 #include <filesystem>
@@ -13,11 +13,11 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "cli/app/desk.h"
 #include "cli/app/editor.h"
 #include "cli/app/effect.h"
 #include "cli/app/event.h"
 #include "cli/app/live_session.h"
+#include "cli/app/session_worker.h"
 #include "cli/app/update.h"
 #include "cli/program/context.h"
 #include "cli/program/start_session.h"
@@ -38,11 +38,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<fs::path> folder_of(Context& context, const std::string& wanted) {
+Result<fs::path> folder_of(Context& context, const std::string& request) {
   std::error_code error;
-  fs::path folder = fs::canonical(context.config().path_named(wanted), error);
+  fs::path folder = fs::canonical(context.config().path_named(request), error);
   if (error) {
-    return fail(Code::not_found, cat("no such folder: ", wanted));
+    return fail(Code::not_found, cat("no such folder: ", request));
   }
   if (!fs::is_directory(folder, error)) {
     return fail(Code::invalid_argument, "Project path is not a directory.");
@@ -74,7 +74,7 @@ std::vector<std::string> named_models(const Settings& settings) {
 
 }  // namespace
 
-void Desk::find_newest() {
+void SessionWorker::find_newest() {
   NewestFound found;
   const auto store = parts_.context.stores().open(Access::read);
   // A store that has a usual session goes on with that, without a question.
@@ -93,7 +93,7 @@ void Desk::find_newest() {
   parts_.events.post(std::move(found));
 }
 
-bool Desk::is_open(std::string_view folder, std::string_view id) {
+bool SessionWorker::is_open(std::string_view folder, std::string_view id) {
   const std::lock_guard lock(mutex_);
   return std::ranges::any_of(tabs_, [&](const auto& tab) {
     LiveSession& live = *tab.second;
@@ -101,34 +101,34 @@ bool Desk::is_open(std::string_view folder, std::string_view id) {
   });
 }
 
-Result<> Desk::open_new(const OpenNew& wanted) {
+Result<> SessionWorker::open_new(const OpenNew& request) {
   RunFlags flags = parts_.flags;
   fs::path folder = parts_.mode_path;
   const bool is_first = std::exchange(first_, false);
-  if (!is_first || !wanted.folder.empty()) {
+  if (!is_first || !request.folder.empty()) {
     // A mode and its folder are the first session's.
     flags.mode.reset();
     folder.clear();
   }
-  if (!wanted.folder.empty()) {
-    REPRISE_ASSIGN(folder, folder_of(parts_.context, wanted.folder));
+  if (!request.folder.empty()) {
+    REPRISE_ASSIGN(folder, folder_of(parts_.context, request.folder));
   }
   const fs::path here = folder.empty() ? parts_.context.config().working_dir() : folder;
   if (is_open(utf8::sanitize(here.native()), "")) {
     return fail(Code::conflict, std::string(kProjectOpen));
   }
-  return open({.tab = wanted.tab,
+  return open({.tab = request.tab,
                .flags = std::move(flags),
                .choice = {.sel = std::nullopt,
                           .fresh = !is_first || parts_.begin,
                           .archive = is_first && parts_.begin,
                           .mode_path = folder},
                // A mode's folder is what it works on; where the program was started rules it.
-               .folder = wanted.folder.empty() ? parts_.context.config().working_dir() : folder,
-               .title = wanted.title});
+               .folder = request.folder.empty() ? parts_.context.config().working_dir() : folder,
+               .title = request.title});
 }
 
-Result<SessionInfo> Desk::check_stored(const std::string& sel, const std::string& name) {
+Result<SessionInfo> SessionWorker::check_stored(const std::string& sel, const std::string& name) {
   Context& context = parts_.context;
   REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
   auto found = context.stores().select(*store, sel);
@@ -146,25 +146,25 @@ Result<SessionInfo> Desk::check_stored(const std::string& sel, const std::string
   return found;
 }
 
-Result<> Desk::open_stored(const OpenSession& wanted) {
-  std::string sel = wanted.sel;
-  if (wanted.of_list) {
-    REPRISE_ASSIGN(sel, numbered(wanted.sel));
+Result<> SessionWorker::open_stored(const OpenSession& request) {
+  std::string sel = request.sel;
+  if (request.of_list) {
+    REPRISE_ASSIGN(sel, numbered(request.sel));
   }
-  REPRISE_ASSIGN(const SessionInfo info, check_stored(sel, wanted.sel));
+  REPRISE_ASSIGN(const SessionInfo info, check_stored(sel, request.sel));
   first_ = false;
-  REPRISE_TRY(open({.tab = wanted.tab,
+  REPRISE_TRY(open({.tab = request.tab,
                     .flags = parts_.flags,
                     .choice = {.newest = false, .sel = info.id.str(), .mode_path = {}},
                     .folder = info.mode.empty() ? fs::path(info.working_dir) : fs::path(),
                     .same_store = true,
                     .title = ""}));
   const std::string name = info.title.empty() ? info.id.str() : info.title;
-  say(Said::Kind::notice, cat("Resumed session: ", name));
+  say(Announcement::Kind::notice, cat("Resumed session: ", name));
   return {};
 }
 
-Result<> Desk::open(Opening opening) {
+Result<> SessionWorker::open(Opening opening) {
   const TabId tab = opening.tab;
   std::unique_ptr<Context> own;
   if (!opening.folder.empty() && opening.folder != parts_.context.config().working_dir() &&
@@ -177,7 +177,7 @@ Result<> Desk::open(Opening opening) {
                                                                .consents = consents_,
                                                                .allow_all = context.globals().yes});
   const Approver approver = live->approver();
-  REPRISE_ASSIGN(std::unique_ptr<StartedSession> talk,
+  REPRISE_ASSIGN(std::unique_ptr<StartedSession> started,
                  start_session(context, {.flags = opening.flags,
                                          .session = std::move(opening.choice),
                                          .title = std::move(opening.title),
@@ -185,24 +185,26 @@ Result<> Desk::open(Opening opening) {
                                          .stop = hurry_.get_token()}));
   REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
   const std::string url = context.config().store_url(*settings);
-  TabFacts constant{.folder = talk->conversation->session().info.working_dir,
-                    .store = url.substr(0, url.find(':')),
-                    .budget = opening.flags.budget ? opening.flags.budget : settings->budget,
-                    .models = named_models(*settings)};
-  auto session = std::make_unique<ChatSession>(context, opening.flags, approver, std::move(talk));
+  TabMetadata constant{.folder = started->conversation->session().info.working_dir,
+                       .store = url.substr(0, url.find(':')),
+                       .budget = opening.flags.budget ? opening.flags.budget : settings->budget,
+                       .models = named_models(*settings)};
+  auto session =
+      std::make_unique<ChatSession>(context, opening.flags, approver, std::move(started));
   live->begin(std::move(own), std::move(session), std::move(constant));
   return begin_tab(tab, std::move(live));
 }
 
-Result<> Desk::begin_tab(TabId tab, Live live) {
-  TabOpened opened{.tab = tab, .facts = live->facts(), .entries = {}, .oldest = {}, .prompts = {}};
+Result<> SessionWorker::begin_tab(TabId tab, Live live) {
+  TabOpened opened{
+      .tab = tab, .metadata = live->metadata(), .entries = {}, .oldest = {}, .prompts = {}};
   ChatSession& session = live->session();
   if (session.store() != nullptr && session.resumed()) {
-    REPRISE_ASSIGN(Past past,
-                   read_past(*session.store(), session.id(), Seq{opened.facts.messages}));
-    opened.entries = std::move(past.entries);
-    opened.oldest = past.oldest;
-    opened.last_input = past.last_input;
+    REPRISE_ASSIGN(HistoryPart part,
+                   read_history(*session.store(), session.id(), Seq{opened.metadata.messages}));
+    opened.entries = std::move(part.entries);
+    opened.oldest = part.oldest;
+    opened.last_input = part.last_input;
     opened.prompts = last_prompts(*session.store(), session.now(), kPromptsMax)
                          .value_or(std::vector<std::string>{});
   }

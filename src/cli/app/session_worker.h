@@ -30,7 +30,7 @@
 
 namespace reprise::cli::app {
 
-class Desk {
+class SessionWorker {
  public:
   struct Parts {
     Context& context;
@@ -39,11 +39,11 @@ class Desk {
     std::filesystem::path mode_path;  // of the first session
     bool begin = false;               // --new: the first one is new, too
   };
-  explicit Desk(Parts parts);
+  explicit SessionWorker(Parts parts);
   // Stops what runs, and waits for it.
-  ~Desk();
-  Desk(const Desk&) = delete;
-  Desk& operator=(const Desk&) = delete;
+  ~SessionWorker();
+  SessionWorker(const SessionWorker&) = delete;
+  SessionWorker& operator=(const SessionWorker&) = delete;
 
   // Thread-safe; returns at once. All in order, but for what stops or answers something.
   void perform(Effect effect);
@@ -52,7 +52,7 @@ class Desk {
   bool keeps_running_answers();
 
  private:
-  // Shared with whoever stops its turn, while the desk may be closing it.
+  // Shared with whoever stops its turn, while the worker may be closing it.
   using Live = std::shared_ptr<LiveSession>;
   struct Performer;
 
@@ -62,8 +62,8 @@ class Desk {
   bool is_open(std::string_view folder, std::string_view id);
 
   void find_newest();
-  Result<> open_new(const OpenNew& wanted);
-  Result<> open_stored(const OpenSession& wanted);
+  Result<> open_new(const OpenNew& request);
+  Result<> open_stored(const OpenSession& request);
   // What the session is begun with; `same_store` for one that was found in the start folder's.
   struct Opening {
     TabId tab;
@@ -78,13 +78,13 @@ class Desk {
   // `name` is what the person calls it.
   Result<SessionInfo> check_stored(const std::string& sel, const std::string& name);
   void start_turn(TabId tab, LiveSession::Turn turn, std::string question = "");
-  Result<> run_slash(LiveSession& live, const RunSlash& wanted);
+  Result<> run_slash(LiveSession& live, const RunSlash& request);
   Result<> save(LiveSession& live);
-  Result<> load_older(LiveSession& live, const LoadOlder& wanted);
+  Result<> load_older(LiveSession& live, const LoadOlder& request);
   void list_models(TabId tab);
-  void load_page(const LoadPage& wanted);
-  void load_questions(const LoadQuestions& wanted);
-  void load_preview(const LoadPreview& wanted);
+  void load_page(const LoadPage& request);
+  void load_questions(const LoadQuestions& request);
+  void load_preview(const LoadPreview& request);
   Result<> trash_stored(const std::string& text);
   Result<> restore_stored(const std::string& text);
   Result<> rename_stored(const std::string& text, const std::string& title);
@@ -98,7 +98,7 @@ class Desk {
   void close(LiveSession& live, bool interrupted);
   void close_all(bool interrupted);
   // In the tab whose job this thread does.
-  void say(Said::Kind kind, std::string_view text);
+  void say(Announcement::Kind kind, std::string_view text);
   void set_job_tab(TabId tab);
   TabId job_tab();
 

@@ -14,8 +14,8 @@
 
 #include "base/http.h"
 #include "base/json_scan.h"
-#include "cli/app/desk.h"
 #include "cli/app/event.h"
+#include "cli/app/session_worker.h"
 #include "cli/repl/chat_session.h"
 #include "provider/local_servers.h"
 #include "reprise/provider.h"
@@ -63,7 +63,7 @@ std::vector<std::string> models_of_sessions(Store& store, std::string_view provi
 
 }  // namespace
 
-void Desk::list_models(TabId tab) {
+void SessionWorker::list_models(TabId tab) {
   const Live live = find(tab);
   if (live == nullptr || live->is_closing()) {
     return;

@@ -1,4 +1,4 @@
-#include "cli/app/desk.h"
+#include "cli/app/session_worker.h"
 
 #include <algorithm>
 #include <memory>
@@ -25,9 +25,10 @@
 
 namespace reprise::cli::app {
 
-Desk::Desk(Parts parts) : parts_(std::move(parts)), consents_(parts_.events) {
+SessionWorker::SessionWorker(Parts parts) : parts_(std::move(parts)), consents_(parts_.events) {
   parts_.context.voice().divert([this](Voice::Kind what, std::string_view text) {
-    say(what == Voice::Kind::warning ? Said::Kind::warning : Said::Kind::notice, text);
+    say(what == Voice::Kind::warning ? Announcement::Kind::warning : Announcement::Kind::notice,
+        text);
   });
   parts_.context.voice().divert_questions([this](std::string question) {
     return consents_.ask(job_tab(), std::move(question), leaving_.get_token()) !=
@@ -36,7 +37,7 @@ Desk::Desk(Parts parts) : parts_(std::move(parts)), consents_(parts_.events) {
   worker_ = std::jthread([this](const std::stop_token& over) { work(over); });
 }
 
-Desk::~Desk() {
+SessionWorker::~SessionWorker() {
   parts_.events.close();
   hurry_.request_stop();
   leaving_.request_stop();
@@ -53,7 +54,7 @@ Desk::~Desk() {
   parts_.context.voice().divert_questions({});
 }
 
-void Desk::perform(Effect effect) {
+void SessionWorker::perform(Effect effect) {
   if (const auto* const stop = std::get_if<StopTurn>(&effect)) {
     if (const Live live = find(stop->tab); live != nullptr) {
       live->stop();
@@ -76,18 +77,18 @@ void Desk::perform(Effect effect) {
   wake_.notify_one();
 }
 
-Desk::Live Desk::find(TabId tab) {
+SessionWorker::Live SessionWorker::find(TabId tab) {
   const std::lock_guard lock(mutex_);
   const auto found = tabs_.find(tab);
   return found == tabs_.end() ? nullptr : found->second;
 }
 
-bool Desk::keeps_running_answers() {
+bool SessionWorker::keeps_running_answers() {
   const std::lock_guard lock(mutex_);
   return std::ranges::all_of(tabs_, [](const auto& tab) { return tab.second->keeps_answers(); });
 }
 
-void Desk::work(const std::stop_token& over) {
+void SessionWorker::work(const std::stop_token& over) {
   for (;;) {
     std::unique_lock lock(mutex_);
     if (!wake_.wait(lock, over, [this] { return !jobs_.empty(); })) {
@@ -101,19 +102,19 @@ void Desk::work(const std::stop_token& over) {
 }
 
 // One function for each kind of effect.
-struct Desk::Performer {
-  Desk& desk;
+struct SessionWorker::Performer {
+  SessionWorker& worker;
 
-  void operator()(const FindNewest&) { desk.find_newest(); }
-  void operator()(const OpenNew& wanted) {
-    open(wanted.tab, [&] { return desk.open_new(wanted); });
+  void operator()(const FindNewest&) { worker.find_newest(); }
+  void operator()(const OpenNew& request) {
+    open(request.tab, [&] { return worker.open_new(request); });
   }
-  void operator()(const OpenSession& wanted) {
-    open(wanted.tab, [&] { return desk.open_stored(wanted); });
+  void operator()(const OpenSession& request) {
+    open(request.tab, [&] { return worker.open_stored(request); });
   }
-  void operator()(const CloseTab& wanted) { desk.begin_close(wanted.tab, false); }
+  void operator()(const CloseTab& request) { worker.begin_close(request.tab, false); }
   void operator()(const Ask& ask) {
-    desk.start_turn(
+    worker.start_turn(
         ask.tab,
         [text = ask.text](Conversation& talk, TurnObserver& observer, std::stop_token stop) {
           return talk.ask(text, observer, std::move(stop));
@@ -121,53 +122,53 @@ struct Desk::Performer {
         ask.text);
   }
   void operator()(const AskAgain& again) {
-    desk.start_turn(again.tab,
-                    [](Conversation& talk, TurnObserver& observer, std::stop_token stop) {
-                      return talk.retry(observer, std::move(stop));
-                    });
+    worker.start_turn(again.tab,
+                      [](Conversation& talk, TurnObserver& observer, std::stop_token stop) {
+                        return talk.retry(observer, std::move(stop));
+                      });
   }
   void operator()(const GoOn& go_on) {
-    desk.start_turn(go_on.tab,
-                    [](Conversation& talk, TurnObserver& observer, std::stop_token stop) {
-                      return talk.go_on(observer, std::move(stop));
-                    });
+    worker.start_turn(go_on.tab,
+                      [](Conversation& talk, TurnObserver& observer, std::stop_token stop) {
+                        return talk.go_on(observer, std::move(stop));
+                      });
   }
-  void operator()(const RunSlash& wanted) {
-    in_tab(wanted.tab, [&](LiveSession& live) { return desk.run_slash(live, wanted); });
+  void operator()(const RunSlash& request) {
+    in_tab(request.tab, [&](LiveSession& live) { return worker.run_slash(live, request); });
   }
-  void operator()(const SaveNow& wanted) {
-    in_tab(wanted.tab, [&](LiveSession& live) { return desk.save(live); });
+  void operator()(const SaveNow& request) {
+    in_tab(request.tab, [&](LiveSession& live) { return worker.save(live); });
   }
-  void operator()(const LoadOlder& wanted) {
-    in_tab(wanted.tab, [&](LiveSession& live) { return desk.load_older(live, wanted); });
+  void operator()(const LoadOlder& request) {
+    in_tab(request.tab, [&](LiveSession& live) { return worker.load_older(live, request); });
   }
-  void operator()(const CloseAll& all) { desk.close_all(all.interrupted); }
-  void operator()(const ListModels& wanted) { desk.list_models(wanted.tab); }
-  void operator()(const LoadPage& wanted) { desk.load_page(wanted); }
-  void operator()(const LoadQuestions& wanted) { desk.load_questions(wanted); }
-  void operator()(const LoadPreview& wanted) { desk.load_preview(wanted); }
-  void operator()(const TrashStored& wanted) {
-    change({StoredChanged::What::trashed, wanted.id}, desk.trash_stored(wanted.id));
+  void operator()(const CloseAll& all) { worker.close_all(all.interrupted); }
+  void operator()(const ListModels& request) { worker.list_models(request.tab); }
+  void operator()(const LoadPage& request) { worker.load_page(request); }
+  void operator()(const LoadQuestions& request) { worker.load_questions(request); }
+  void operator()(const LoadPreview& request) { worker.load_preview(request); }
+  void operator()(const TrashStored& request) {
+    change({StoredChanged::What::trashed, request.id}, worker.trash_stored(request.id));
   }
-  void operator()(const RestoreStored& wanted) {
-    change({StoredChanged::What::restored, wanted.id}, desk.restore_stored(wanted.id));
+  void operator()(const RestoreStored& request) {
+    change({StoredChanged::What::restored, request.id}, worker.restore_stored(request.id));
   }
-  void operator()(const RenameStored& wanted) {
-    change({StoredChanged::What::renamed, wanted.id, wanted.title},
-           desk.rename_stored(wanted.id, wanted.title));
+  void operator()(const RenameStored& request) {
+    change({StoredChanged::What::renamed, request.id, request.title},
+           worker.rename_stored(request.id, request.title));
   }
-  void operator()(const ListResumable& wanted) {
-    say(wanted.tab, [&] { return desk.list_resumable(); });
+  void operator()(const ListResumable& request) {
+    say(request.tab, [&] { return worker.list_resumable(); });
   }
-  void operator()(const DeleteStored& wanted) {
-    say(wanted.tab, [&] { return desk.delete_stored(wanted.sel); });
+  void operator()(const DeleteStored& request) {
+    say(request.tab, [&] { return worker.delete_stored(request.sel); });
   }
-  void operator()(const CountClosed& wanted) {
-    desk.set_job_tab(wanted.tab);
-    desk.count_closed();
+  void operator()(const CountClosed& request) {
+    worker.set_job_tab(request.tab);
+    worker.count_closed();
   }
-  void operator()(const ClearClosed& wanted) {
-    say(wanted.tab, [&] { return desk.clear_closed(); });
+  void operator()(const ClearClosed& request) {
+    say(request.tab, [&] { return worker.clear_closed(); });
   }
   template <class Elsewhere>
   void operator()(const Elsewhere&) {}  // done by perform(), or by who owns the terminal
@@ -175,46 +176,47 @@ struct Desk::Performer {
  private:
   template <class Open>
   void open(TabId tab, const Open& open_it) {
-    desk.set_job_tab(tab);
+    worker.set_job_tab(tab);
     if (const Result<> opened = open_it(); !opened) {
-      desk.parts_.events.post(TabFailed{.tab = tab, .reason = opened.error().message});
+      worker.parts_.events.post(TabFailed{.tab = tab, .reason = opened.error().message});
     }
   }
 
   // What a job in an open session does; one that was closed meanwhile needs nothing.
   template <class Do>
   void in_tab(TabId tab, const Do& what) {
-    desk.set_job_tab(tab);
-    const Live live = desk.find(tab);
+    worker.set_job_tab(tab);
+    const Live live = worker.find(tab);
     if (live == nullptr || live->is_closing()) {
       return;
     }
     if (const Result<> done = what(*live); !done) {
-      desk.say(Said::Kind::warning, done.error().message);
+      worker.say(Announcement::Kind::warning, done.error().message);
     }
   }
 
   template <class Do>
   void say(TabId tab, const Do& what) {
-    desk.set_job_tab(tab);
+    worker.set_job_tab(tab);
     const Result<std::string> text = what();
-    desk.say(text ? Said::Kind::notice : Said::Kind::warning, text ? *text : text.error().message);
+    worker.say(text ? Announcement::Kind::notice : Announcement::Kind::warning,
+               text ? *text : text.error().message);
   }
 
   void change(StoredChanged changed, const Result<>& done) {
     if (!done) {
       changed.failure = done.error().message;
     }
-    desk.parts_.events.post(std::move(changed));
+    worker.parts_.events.post(std::move(changed));
   }
 };
 
-void Desk::perform_job(const Effect& effect) {
+void SessionWorker::perform_job(const Effect& effect) {
   std::visit(Performer{*this}, effect);
 }
 
 // On a thread of its own: a model may be asked for a title.
-void Desk::begin_close(TabId tab, bool interrupted) {
+void SessionWorker::begin_close(TabId tab, bool interrupted) {
   const Live live = find(tab);
   if (live == nullptr) {
     return parts_.events.post(TabClosed{tab});  // it could not be opened
@@ -233,7 +235,7 @@ void Desk::begin_close(TabId tab, bool interrupted) {
   });
 }
 
-void Desk::close(LiveSession& live, bool interrupted) {
+void SessionWorker::close(LiveSession& live, bool interrupted) {
   live.stop();
   live.wait();
   if (!live.all_saved()) {
@@ -245,7 +247,7 @@ void Desk::close(LiveSession& live, bool interrupted) {
     if (live.was_asked()) {
       saved_ = false;
     }
-  } else if (session.is_kept() && !session.discard_if_empty()) {
+  } else if (session.is_saved() && !session.discard_if_empty()) {
     const auto named = session.set_closing_title(live.said(), interrupted, hurry_.get_token());
     Result<> closed;
     if (!interrupted) {
@@ -257,13 +259,13 @@ void Desk::close(LiveSession& live, bool interrupted) {
       // A store without titles or states has nothing to lose.
       if (!done && done.error().code != Code::unsupported) {
         saved_ = false;
-        say(Said::Kind::warning, cat("Failed to save: ", done.error().message));
+        say(Announcement::Kind::warning, cat("Failed to save: ", done.error().message));
       }
     }
   }
 }
 
-void Desk::close_all(bool interrupted) {
+void SessionWorker::close_all(bool interrupted) {
   std::vector<TabId> all;
   {
     const std::lock_guard lock(mutex_);
@@ -279,18 +281,18 @@ void Desk::close_all(bool interrupted) {
   parts_.events.post(AllClosed{.saved = saved_});
 }
 
-void Desk::set_job_tab(TabId tab) {
+void SessionWorker::set_job_tab(TabId tab) {
   const std::lock_guard lock(mutex_);
   job_tabs_[std::this_thread::get_id()] = tab;
 }
 
-TabId Desk::job_tab() {
+TabId SessionWorker::job_tab() {
   const std::lock_guard lock(mutex_);
   return job_tabs_[std::this_thread::get_id()];
 }
 
-void Desk::say(Said::Kind kind, std::string_view text) {
-  parts_.events.post(Said{kind, job_tab(), std::string(text)});
+void SessionWorker::say(Announcement::Kind kind, std::string_view text) {
+  parts_.events.post(Announcement{kind, job_tab(), std::string(text)});
 }
 
 }  // namespace reprise::cli::app
