@@ -1,9 +1,9 @@
-# reprise_layer(NAME [USES layer…] SOURCES file… [TESTS file…])
+# reprise_layer(NAME [THREADS] [USES library…] SOURCES file… [TESTS file…])
 #
-# One object library per layer, which sees only the layers it uses; all of them together are the
-# library reprise::reprise. The tests of a layer are one program, NAME_test.
+# One object library per layer; all of them together are the library reprise::reprise. The tests of a
+# layer are one program, NAME_test; THREADS as for reprise_test.
 function(reprise_layer name)
-  cmake_parse_arguments(layer "" "" "USES;SOURCES;TESTS" ${ARGN})
+  cmake_parse_arguments(layer "THREADS" "" "USES;SOURCES;TESTS" ${ARGN})
   add_library(reprise_${name} OBJECT ${layer_SOURCES})
   reprise_join(reprise_${name} ${layer_SOURCES})
   target_link_libraries(reprise_${name} PRIVATE reprise_build_settings)
@@ -13,7 +13,11 @@ function(reprise_layer name)
   endforeach()
   target_sources(reprise PRIVATE $<TARGET_OBJECTS:reprise_${name}>)
   if(REPRISE_TESTS AND layer_TESTS)
-    reprise_test(${name}_test THREADS SOURCES ${layer_TESTS})
+    set(threads)
+    if(layer_THREADS)
+      set(threads THREADS)
+    endif()
+    reprise_test(${name}_test ${threads} SOURCES ${layer_TESTS})
   endif()
 endfunction()
 
