@@ -172,8 +172,8 @@ void LiveSession::run(Turn turn, std::string question) {
   turn_ = std::thread([this, turn = std::move(turn), question = std::move(question), stop] {
     EventObserver observer(parts_.tab, parts_.events, [this] { return todos(); });
     const Result<Outcome> outcome = turn(session_->talk(), observer, stop);
-    if (outcome && said_.answer.empty() && !question.empty()) {
-      said_ = {.question = question, .answer = plain_text(outcome->answer)};
+    if (outcome && begun_.answer.empty() && !question.empty()) {
+      begun_ = {.question = question, .answer = plain_text(outcome->answer)};
     }
     report(outcome, stop.stop_requested());
   });

@@ -81,7 +81,7 @@ class LiveSession {
   bool begin_close() { return closing_.exchange(true); }
   bool is_closing() const { return closing_; }
   // What this run began with. Not while a turn runs.
-  const Exchange& said() const { return said_; }
+  const Exchange& begun() const { return begun_; }
 
  private:
   void report(const Result<Outcome>& outcome, bool stopped);
@@ -99,7 +99,7 @@ class LiveSession {
   std::atomic<bool> asked_ = false;
   std::atomic<bool> saved_ = true;
   std::atomic<bool> last_saved_ = true;  // after the last turn
-  Exchange said_;
+  Exchange begun_;
   std::thread turn_;
 };
 

@@ -248,7 +248,7 @@ void SessionWorker::close(LiveSession& live, bool interrupted) {
       saved_ = false;
     }
   } else if (session.is_saved() && !session.discard_if_empty()) {
-    const auto named = session.set_closing_title(live.said(), interrupted, hurry_.get_token());
+    const auto named = session.set_closing_title(live.begun(), interrupted, hurry_.get_token());
     Result<> closed;
     if (!interrupted) {
       closed =

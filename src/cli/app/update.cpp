@@ -211,21 +211,21 @@ class Handler {
     }
   }
 
-  void operator()(const Announcement& said) {
-    if (said.kind == Announcement::Kind::status) {
-      state_.status = said.text;
+  void operator()(const Announcement& announcement) {
+    if (announcement.kind == Announcement::Kind::status) {
+      state_.status = announcement.text;
       return;
     }
     // What was asked for before there was a tab is answered in the one that is shown now.
-    const bool of_tab = said.tab && *said.tab != TabId{};
-    Tab* const tab = of_tab ? state_.find(*said.tab) : state_.tab();
-    const bool warning = said.kind == Announcement::Kind::warning;
+    const bool of_tab = announcement.tab && *announcement.tab != TabId{};
+    Tab* const tab = of_tab ? state_.find(*announcement.tab) : state_.tab();
+    const bool warning = announcement.kind == Announcement::Kind::warning;
     if (warning && state_.leaving) {
-      state_.last_words.push_back(said.text);
+      state_.last_words.push_back(announcement.text);
     } else if (warning && tab != nullptr && tab->phase == Tab::Phase::closing) {
-      tab->last_words.push_back(cat(tab_name(*tab), ": ", said.text));
+      tab->last_words.push_back(cat(tab_name(*tab), ": ", announcement.text));
     }
-    say(state_, tab, warning ? Entry::Kind::warning : Entry::Kind::notice, said.text);
+    say(state_, tab, warning ? Entry::Kind::warning : Entry::Kind::notice, announcement.text);
   }
 
   void operator()(const AllClosed& closed) {
