@@ -21,12 +21,12 @@
 #include <vector>
 
 #include "fuzzing.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 using reprise::fuzz::require;
@@ -115,7 +115,7 @@ std::string make_database() {
     const auto id = *reprise::SessionId::parse(kId);
     require((*store)->create({.info = {.id = id, .title = "Leagues"}}) &&
                 (*store)->append(id, {said("How long is a league?"), said("And a mile?")}, {}) &&
-                (*store)->offers().backup->backup(copy),
+                (*store)->capabilities().backup->backup(copy),
             "no database");
   }
   std::ifstream in(copy, std::ios::binary);
@@ -167,8 +167,8 @@ void use(const Kind& kind) {
   if (!page) {
     return;
   }
-  if ((*store)->offers().repair != nullptr) {
-    (void)(*store)->offers().repair->verify();  // what it finds is not asked here
+  if ((*store)->capabilities().repair != nullptr) {
+    (void)(*store)->capabilities().repair->verify();  // what it finds is not asked here
   }
   while (page->sessions.size() > kSessionsMax) {
     page->sessions.pop_back();
@@ -176,7 +176,7 @@ void use(const Kind& kind) {
   const auto before = texts_in(**store, page->sessions);
   for (const auto& info : page->sessions) {
     if (info.state == reprise::SessionState::archived) {
-      (void)(*store)->offers().archives->restore(info.id);  // refused when it is not safe
+      (void)(*store)->capabilities().archives->unarchive(info.id);  // refused when it is not safe
     }
     add_message(**store, info);
   }

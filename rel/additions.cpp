@@ -8,24 +8,24 @@
 
 #include "life.h"
 #include "life_parts.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise::rel {
 
 Result<> add_one_more(Store& store) {
-  const bool words = store.holds().words;
+  const bool words = store.capabilities().messages;
   std::optional<Partial> running;
-  if (Partials* const partials = store.offers().partials; partials != nullptr) {
-    running = partials->find(session(1)).value_or(std::nullopt);
+  if (Partials* const partials = store.capabilities().partials; partials != nullptr) {
+    running = partials->find_partial(session(1)).value_or(std::nullopt);
   }
   REPRISE_ASSIGN(const Session found, get(store, session(1)));
   if (found.info.state == SessionState::archived) {
-    REPRISE_TRY(store.offers().archives->restore(session(1)));
+    REPRISE_TRY(store.capabilities().archives->unarchive(session(1)));
   }
   AppendOptions options;
   if (running) {
@@ -40,7 +40,7 @@ bool has_one_more(const Seen& seen) {
 }
 
 Result<> purge_all(Store& store) {
-  Trash* const trash = store.offers().trash;
+  Trash* const trash = store.capabilities().trash;
   for (const int number : {3, 2, 1}) {  // what shares with another goes first
     REPRISE_ASSIGN(const auto found, store.find(session(number)));
     if (found && trash != nullptr) {
@@ -56,7 +56,7 @@ Result<> create_named(Store& store) {
 }
 
 Result<> add_named(Store& store, const std::string& name, std::size_t bytes) {
-  const bool words = store.holds().words;
+  const bool words = store.capabilities().messages;
   Message answer = said(words, role::kAssistant, name + std::string(bytes, ' '), 1);
   answer.response_id = name;
   std::vector<Message> turn;
@@ -69,7 +69,7 @@ Result<> add_named(Store& store, const std::string& name, std::size_t bytes) {
 }
 
 Result<> add_turn(Store& store, const SessionId& id) {
-  const bool words = store.holds().words;
+  const bool words = store.capabilities().messages;
   std::vector<Message> turn;
   if (words) {
     turn.push_back(said(words, role::kUser, "Are you still there?", 300));
@@ -81,7 +81,7 @@ Result<> add_turn(Store& store, const SessionId& id) {
 
 Result<std::vector<std::string>> names_in(Store& store) {
   std::vector<std::string> names;
-  if (!store.holds().words) {
+  if (!store.capabilities().messages) {
     REPRISE_ASSIGN(const Session found, get(store, session(1)));
     for (const ResponseLink& link : found.response_chain) {
       if (!link.response_id.starts_with("resp_")) {

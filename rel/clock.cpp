@@ -28,12 +28,12 @@
 #include "life.h"
 #include "program.h"
 #include "recorded.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "run.h"
 #include "tally.h"
@@ -67,12 +67,12 @@ class Clocks {
 
   Tally try_all() {
     one_session();
-    if (open()->holds().many_sessions) {
+    if (open()->capabilities().many_sessions) {
       many_sessions();
       cleanups();
     }
     trash();
-    if (open()->holds().words) {
+    if (open()->capabilities().messages) {
       running_answer();
       owners_elsewhere();
     }
@@ -141,7 +141,7 @@ class Clocks {
     const auto store = open();
     const auto found = get(*store, all().at(0).id);
     std::vector<std::string> kept;
-    if (store->holds().words) {
+    if (store->capabilities().messages) {
       (void)store->read(all().at(0).id, {}, [&](const Message& message) {
         if (message.role == role::kUser) {
           kept.push_back(plain_text(message));
@@ -150,7 +150,8 @@ class Clocks {
       });
       check("order", kept == asked, "the questions are not in their order");
     }
-    check("chain", !found || found->response_chain.size() >= asked.size() || store->holds().words,
+    check("chain",
+          !found || found->response_chain.size() >= asked.size() || store->capabilities().messages,
           "response ids are missing");
   }
 
@@ -284,7 +285,8 @@ class Clocks {
         std::jthread owner([&](const std::stop_token& stop) {
           const OperationId name = *OperationId::parse("elsewhere");
           while (!stop.stop_requested()) {
-            (void)other->offers().partials->renew(id, name, lease_there(there, kLongLease));
+            (void)other->capabilities().partials->renew_lease(id, name,
+                                                              lease_there(there, kLongLease));
             std::this_thread::sleep_for(20ms);
           }
         });
@@ -309,9 +311,10 @@ class Clocks {
     const Owner owner{"elsewhere.example/boot", 1, 1, 1, lease};
     const OperationId name = *OperationId::parse("elsewhere");
     const std::vector<Block> half = {TextBlock{"half", {}}};
-    const auto from = store->offers().rewriting->replace_suffix(
+    const auto from = store->capabilities().rewriting->replace_suffix(
         id, Seq{1}, {}, {.begin_partial = PartialStart{name, owner, "p", "m", lease.renewed_at}});
-    const auto added = from ? store->offers().partials->add(id, name, half) : Result<>();
+    const auto added =
+        from ? store->capabilities().partials->add_partial(id, name, half) : Result<>();
     check("an owner elsewhere", from && added, "its answer cannot be stored");
     return id;
   }

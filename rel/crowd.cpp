@@ -16,10 +16,10 @@
 #include "additions.h"
 #include "base/text.h"
 #include "life.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "tally.h"
 #include "trial.h"
 #include "writers.h"
@@ -41,10 +41,10 @@ std::string verify(const Kind& kind, const fs::path& place) {
   if (!store) {
     return store.error().message;
   }
-  if ((*store)->offers().repair == nullptr) {
+  if ((*store)->capabilities().repair == nullptr) {
     return "";
   }
-  const auto report = (*store)->offers().repair->verify();
+  const auto report = (*store)->capabilities().repair->verify();
   return !report                  ? report.error().message
          : report->damage.empty() ? ""
                                   : cat("damage: ", report->damage.front().reason);

@@ -23,10 +23,10 @@
 #include "golden_store.h"
 #include "life.h"
 #include "life_parts.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/spill.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "store/context/defaults.h"
 #include "store/spill/spill_folder.h"
 #include "tally.h"
@@ -181,12 +181,12 @@ class Durable {
     if (!store) {
       return;
     }
-    const StoreOffers& offers = (*store)->offers();
-    if (offers.backup != nullptr) {
-      watching.step("backup", offers.backup->backup(place_ / "backup"));
+    const Capabilities& can = (*store)->capabilities();
+    if (can.backup != nullptr) {
+      watching.step("backup", can.backup->backup(place_ / "backup"));
     }
-    if (offers.repair != nullptr) {
-      const auto report = offers.repair->repair_into(place_ / "repaired");
+    if (can.repair != nullptr) {
+      const auto report = can.repair->repair_into(place_ / "repaired");
       watching.step("repair", report ? Result<>() : std::unexpected(report.error()));
     }
     const auto spill = store::spill::make_spill_file(place_ / "spill", "postgres://x/y");

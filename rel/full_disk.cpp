@@ -20,11 +20,11 @@
 #include "engine/copy.h"
 #include "life.h"
 #include "life_parts.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "small_disk.h"
 #include "tally.h"
@@ -103,7 +103,7 @@ void live(const Kind& kind, const fs::path& place) {
   }
   // More than any reserve: it must go all the same.
   const auto page = (*store)->list({.limit = 1});
-  if (page && !page->sessions.empty() && (*store)->holds().words) {
+  if (page && !page->sessions.empty() && (*store)->capabilities().messages) {
     const Message large = said(true, "user", std::string(1'500'000, 'x'), 1000);
     if (const auto done = (*store)->append(page->sessions.front().id, {large}, {}); !done) {
       throw std::runtime_error(cat("append: ", done.error().message));
@@ -176,11 +176,11 @@ std::string delete_all(const Kind& kind, const fs::path& place) {
     return cat("open: ", store.error().message);
   }
   const auto ids = ids_in(**store);
-  if (!ids || (*store)->offers().trash == nullptr) {
+  if (!ids || (*store)->capabilities().trash == nullptr) {
     return reason("list", ids);
   }
   for (const SessionId& id : *ids) {
-    const auto gone = (*store)->offers().trash->purge(id);
+    const auto gone = (*store)->capabilities().trash->purge(id);
     if (!gone && gone.error().code != Code::conflict) {
       return cat("purge: ", gone.error().message);
     }

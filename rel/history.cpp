@@ -13,10 +13,10 @@
 #include "additions.h"
 #include "base/text.h"
 #include "life.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "trial.h"
 
 namespace reprise::rel {
@@ -82,7 +82,7 @@ std::string examine_purged(const Kind& kind, const fs::path& place) {
   if (!seen) {
     return cat("cannot be purged: ", seen.error().message);
   }
-  const bool is_gone = (*store)->offers().trash == nullptr || !has_session(*seen);
+  const bool is_gone = (*store)->capabilities().trash == nullptr || !has_session(*seen);
   return is_gone ? "" : one_line(cat("shows after a purge: ", seen->lasting.substr(0, 200)));
 }
 
@@ -163,8 +163,8 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const See
   if (std::string fault = examine_added(kind, place); !fault.empty()) {
     return fault;
   }
-  if ((*store)->offers().repair != nullptr) {
-    const auto report = (*store)->offers().repair->verify();
+  if ((*store)->capabilities().repair != nullptr) {
+    const auto report = (*store)->capabilities().repair->verify();
     if (!report) {
       return cat("cannot be verified: ", report.error().message);
     }

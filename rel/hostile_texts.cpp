@@ -12,13 +12,13 @@
 #include "base/text.h"
 #include "hostile_files.h"
 #include "life.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise::rel {
@@ -91,7 +91,7 @@ Result<> fill(const std::string& url, const fs::path& folder, unsigned number) {
   const std::string text = valid(hostile_text(number));
   Session session{.info = {.id = id}};
   session.info.title = valid(text.substr(0, 200));
-  if (store->holds().folders) {
+  if (store->capabilities().folders) {
     session.info.working_dir = folder.native();
   }
   REPRISE_TRY(store->create(session));
@@ -102,8 +102,8 @@ Result<> fill(const std::string& url, const fs::path& folder, unsigned number) {
       return std::unexpected(added.error());
     }
   }
-  if (store->offers().todos != nullptr) {
-    REPRISE_TRY(store->offers().todos->edit_todos(id, [&](std::vector<Todo>& todos) {
+  if (store->capabilities().todos != nullptr) {
+    REPRISE_TRY(store->capabilities().todos->edit_todos(id, [&](std::vector<Todo>& todos) {
       todos = {{text, TodoStatus::in_progress, text, {}}};
       return Result<>();
     }));

@@ -7,11 +7,11 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 
 namespace reprise::rel {
 
@@ -33,7 +33,7 @@ Kept kept_in(const fs::path& folder, std::string_view url) {
   if (page->sessions.size() != 1 || !page->damage.empty()) {
     return {.fault = cat("shows ", page->sessions.size(), " sessions")};
   }
-  out.holds_questions = (*store)->holds().open_questions;
+  out.holds_questions = (*store)->capabilities().open_questions;
   const auto read = (*store)->read(page->sessions[0].id, {}, [&](const Message& message) {
     out.questions += message.role == role::kUser && !plain_text(message).empty() ? 1U : 0U;
     out.is_whole = message.role == role::kAssistant && message.state == MessageState::complete;
@@ -46,7 +46,7 @@ Kept kept_in(const fs::path& folder, std::string_view url) {
     return {.fault = read ? "shows damage" : read.error().message};
   }
   const std::optional<Partial> running =
-      (*store)->offers().partials->find(page->sessions[0].id).value_or(std::nullopt);
+      (*store)->capabilities().partials->find_partial(page->sessions[0].id).value_or(std::nullopt);
   if (running) {
     Message answer;
     answer.blocks = running->blocks;

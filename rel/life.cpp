@@ -13,12 +13,12 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "life_parts.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise::rel {
@@ -42,7 +42,9 @@ std::string trial_url(const StoreKind& kind, const path& folder) {
 class Steps {
  public:
   explicit Steps(Store& store)
-      : words_(store.holds().words), many_(store.holds().many_sessions), offers_(store.offers()) {}
+      : words_(store.capabilities().messages),
+        many_(store.capabilities().many_sessions),
+        capabilities_(store.capabilities()) {}
 
   std::vector<LifeStep> all() && {
     begin();
@@ -55,10 +57,10 @@ class Steps {
       second_session();
     }
     away_and_back();
-    if (offers_.rewriting != nullptr) {
+    if (capabilities_.rewriting != nullptr) {
       rewrite();
     }
-    if (offers_.beginning != nullptr && many_) {
+    if (capabilities_.beginning != nullptr && many_) {
       begin_with_question();
     }
     end();
@@ -101,7 +103,7 @@ class Steps {
   }
 
   void running_answer() {
-    if (offers_.partials == nullptr) {
+    if (capabilities_.partials == nullptr) {
       return;
     }
     const OperationId running = operation("running");
@@ -110,28 +112,31 @@ class Steps {
     for (const std::string_view piece : {"A league ", "is three ", "miles "}) {
       add_os(cat("stream \"", piece, "\""), [running, piece](Store& store) {
         const std::vector<Block> delta = {TextBlock{std::string(piece), {}}};
-        return store.offers().partials->add(session(1), running, delta);
+        return store.capabilities().partials->add_partial(session(1), running, delta);
       });
     }
     append("end", 1, {answer("A league is three miles in most places.")}, {.end_partial = running});
   }
 
   void beside() {
-    if (offers_.todos != nullptr) {
+    if (capabilities_.todos != nullptr) {
       add("todos", [](Store& store) -> Result<> {
-        REPRISE_TRY(store.offers().todos->edit_todos(session(1), [](std::vector<Todo>& todos) {
-          todos = {{"Measure a league", TodoStatus::in_progress, "Measuring", {}}};
-          return Result<>();
-        }));
+        REPRISE_TRY(
+            store.capabilities().todos->edit_todos(session(1), [](std::vector<Todo>& todos) {
+              todos = {{"Measure a league", TodoStatus::in_progress, "Measuring", {}}};
+              return Result<>();
+            }));
         return {};
       });
     }
-    if (offers_.artefacts != nullptr) {
+    if (capabilities_.artefacts != nullptr) {
       add("artefact", [](Store& store) {
-        return store.offers().artefacts->save_artefact(session(1), {1}, "answer.md", "An hour.\n");
+        return store.capabilities().artefacts->save_artefact(session(1), {1}, "answer.md",
+                                                             "An hour.\n");
       });
       add_os("growing artefact", [](Store& store) {
-        return store.offers().artefacts->append_artefact(session(1), {1}, "raw", "data: {}\n");
+        return store.capabilities().artefacts->append_artefact(session(1), {1}, "raw",
+                                                               "data: {}\n");
       });
     }
     // Long enough for several pages, and more than one sector in any file.
@@ -139,15 +144,15 @@ class Steps {
   }
 
   void second_session() {
-    if (offers_.forking != nullptr) {
+    if (capabilities_.forking != nullptr) {
       add("fork", [](Store& store) {
-        return store.offers().forking->fork(session(1), Seq{2}, empty_session(2));
+        return store.capabilities().forking->fork(session(1), Seq{2}, empty_session(2));
       });
     } else if (offers_.creation != nullptr) {
       add("fork by copy", [words = words_](Store& store) {
         Session child = empty_session(2);
         child.info.forked_from = ForkOrigin{session(1), Seq{2}};
-        return store.offers().creation->create_with(
+        return store.capabilities().creation->create_with(
             child, {said(words, role::kUser, "How long is a league?", 50),
                     said(words, role::kAssistant, "An hour's walk.", 51)});
       });
@@ -155,31 +160,33 @@ class Steps {
       add("create another", [](Store& store) { return store.create(empty_session(2)); });
     }
     append("aside", 2, {user("A question of its own."), answer("Its answer.")});
-    if (offers_.current != nullptr) {
+    if (capabilities_.current != nullptr) {
       // Restoring a chat makes it the current one, which is a step of its own: let it be that
       // already.
-      add("current", [](Store& store) { return store.offers().current->set_current(session(1)); });
+      add("current",
+          [](Store& store) { return store.capabilities().current->set_current(session(1)); });
     }
   }
 
   void away_and_back() {
-    if (offers_.archives != nullptr) {
+    if (capabilities_.archives != nullptr) {
       add("archive",
-          [](Store& store) { return store.offers().archives->archive(session(1), at(100)); });
+          [](Store& store) { return store.capabilities().archives->archive(session(1), at(100)); });
       add("restore from the archive",
-          [](Store& store) { return store.offers().archives->restore(session(1)); });
+          [](Store& store) { return store.capabilities().archives->unarchive(session(1)); });
     }
-    if (offers_.trash != nullptr) {
-      add("trash", [](Store& store) { return store.offers().trash->trash(session(1), at(101)); });
+    if (capabilities_.trash != nullptr) {
+      add("trash",
+          [](Store& store) { return store.capabilities().trash->trash(session(1), at(101)); });
       add("restore from the trash",
-          [](Store& store) { return store.offers().trash->restore(session(1)); });
+          [](Store& store) { return store.capabilities().trash->restore(session(1)); });
     }
     append("after", 1, {user("Are you back?"), answer("I am.")});
   }
 
   void rewrite() {
     add("rewind", [words = words_](Store& store) -> Result<> {
-      auto done = store.offers().rewriting->replace_suffix(
+      auto done = store.capabilities().rewriting->replace_suffix(
           session(1), Seq{2}, {said(words, role::kUser, "Once more: a mile?", 60)},
           {.operation = operation("rewind")});
       return done ? Result<>() : std::unexpected(done.error());
@@ -190,7 +197,7 @@ class Steps {
   void begin_with_question() {
     const OperationId running = operation("answering");
     add_os("begin a session",
-           [](Store& store) { return store.offers().beginning->begin(empty_session(3)); });
+           [](Store& store) { return store.capabilities().beginning->begin(empty_session(3)); });
     append("first-question", 3, {user("Who are you?")},
            {.begin_partial = PartialStart{running, this_process(), "echo", "m", at(0)}});
     append("first-answer", 3, {answer("An echo.")}, {.end_partial = running});
@@ -204,15 +211,15 @@ class Steps {
       return store.update(session(1),
                           {.state = SessionState::active, .closed_at = std::optional<Time>()});
     });
-    if (many_ && offers_.trash != nullptr) {
-      add("purge", [](Store& store) { return store.offers().trash->purge(session(2)); });
+    if (many_ && capabilities_.trash != nullptr) {
+      add("purge", [](Store& store) { return store.capabilities().trash->purge(session(2)); });
     }
     append("last", 1, {user("Good night."), answer("Good night.")});
   }
 
   bool words_;
   bool many_;
-  const StoreOffers& offers_;
+  const Capabilities& capabilities_;
   std::vector<LifeStep> steps_;
   int second_ = 10;
 };

@@ -7,11 +7,11 @@
 
 #include "base/text.h"
 #include "life.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise::rel {
@@ -41,19 +41,19 @@ std::string facts_of(const Session& session) {
 }
 
 Result<> look_beside(Store& store, const SessionId& id, Seen& seen) {
-  const StoreOffers& offers = store.offers();
-  if (offers.todos != nullptr) {
-    REPRISE_ASSIGN(const auto todos, offers.todos->todos(id));
+  const Capabilities& can = store.capabilities();
+  if (can.todos != nullptr) {
+    REPRISE_ASSIGN(const auto todos, can.todos->todos(id));
     seen.lasting += cat("todos ", todos_to_json(todos), "\n");
   }
-  if (offers.artefacts != nullptr) {
-    REPRISE_ASSIGN(const auto entries, offers.artefacts->list_artefacts(id));
+  if (can.artefacts != nullptr) {
+    REPRISE_ASSIGN(const auto entries, can.artefacts->list_artefacts(id));
     for (const auto& entry : entries) {
       // What gave way is there before its place is taken.
       if (entry.step == Step{} && entry.name == "replaced.jsonl") {
         continue;
       }
-      REPRISE_ASSIGN(const auto bytes, offers.artefacts->find_artefact(id, entry.step, entry.name));
+      REPRISE_ASSIGN(const auto bytes, can.artefacts->find_artefact(id, entry.step, entry.name));
       const std::string line =
           cat("artefact ", entry.step.value, " ", entry.name, " ", bytes.value_or("none"), "\n");
       if (entry.name != "raw") {
@@ -63,12 +63,12 @@ Result<> look_beside(Store& store, const SessionId& id, Seen& seen) {
       }
     }
   }
-  if (offers.signatures != nullptr) {
-    REPRISE_ASSIGN(const Signature signature, offers.signatures->signature(id));
+  if (can.signatures != nullptr) {
+    REPRISE_ASSIGN(const Signature signature, can.signatures->signature(id));
     seen.lasting += cat("signature ", to_string(signature), "\n");
   }
-  if (offers.partials != nullptr) {
-    REPRISE_ASSIGN(const auto partial, offers.partials->find(id));
+  if (can.partials != nullptr) {
+    REPRISE_ASSIGN(const auto partial, can.partials->find_partial(id));
     if (partial) {
       seen.running +=
           cat("answering ", partial->answer.str(), " ", blocks_to_json(partial->blocks), "\n");
@@ -101,8 +101,8 @@ Result<Seen> look(Store& store) {
   for (const SessionInfo& info : page.sessions) {
     REPRISE_TRY(look_at(store, info.id, seen));
   }
-  if (store.offers().current != nullptr) {
-    REPRISE_ASSIGN(const auto current, store.offers().current->current());
+  if (store.capabilities().current != nullptr) {
+    REPRISE_ASSIGN(const auto current, store.capabilities().current->current());
     seen.lasting += cat("current ", current ? current->str() : "none", "\n");
   }
   return seen;

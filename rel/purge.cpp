@@ -11,10 +11,10 @@
 #include "base/text.h"
 #include "life.h"
 #include "life_parts.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "tally.h"
 #include "trial.h"
@@ -42,24 +42,24 @@ Message naming(bool words, const std::optional<BlobHash>& blob, int second) {
 }
 
 Result<std::optional<BlobHash>> put(Store& store, int round) {
-  if (store.offers().blobs == nullptr) {
+  if (store.capabilities().blobs == nullptr) {
     return std::nullopt;
   }
-  REPRISE_ASSIGN(BlobHash hash, store.offers().blobs->put_blob(large(round)));
+  REPRISE_ASSIGN(BlobHash hash, store.capabilities().blobs->put_blob(large(round)));
   return hash;
 }
 
 // Of another process: a session full of words, which names what the writer is about to name.
 Result<> make_and_purge(const Kind& kind, const fs::path& place, int round) {
   REPRISE_ASSIGN(const auto store, kind.open(place, {}));
-  const bool words = store->holds().words;
+  const bool words = store->capabilities().messages;
   REPRISE_ASSIGN(const auto blob, put(*store, round % 2 == 0 ? round : round + kRounds));
   Session session = empty_session(kPurged);
   session.info.title = kWord;
   REPRISE_TRY(store->create(session));
   REPRISE_TRY(store->append(
       session.info.id, {naming(words, blob, 1), said(words, "user", std::string(kWord), 2)}, {}));
-  return store->offers().trash->purge(session.info.id);
+  return store->capabilities().trash->purge(session.info.id);
 }
 
 std::string files_with_words(const fs::path& place) {
@@ -75,7 +75,7 @@ std::string files_with_words(const fs::path& place) {
 
 Result<> write_and_purge(const Kind& kind, const fs::path& place) {
   REPRISE_ASSIGN(const auto store, kind.open(place, {}));
-  const StoreHolds holds = store->holds();
+  const Capabilities& holds = store->capabilities();
   const bool has_writer = holds.many_sessions;
   if (has_writer) {
     REPRISE_TRY(store->create(empty_session(kWriter)));
@@ -90,10 +90,10 @@ Result<> write_and_purge(const Kind& kind, const fs::path& place) {
       return fail(Code::io, cat("another process: ", other.said, other.fault));
     }
     if (has_writer) {
-      REPRISE_TRY(store->append(session(kWriter), {naming(holds.words, blob, round)}, {}));
+      REPRISE_TRY(store->append(session(kWriter), {naming(holds.messages, blob, round)}, {}));
     }
   }
-  REPRISE_ASSIGN(const VerifyReport report, store->offers().verifying->verify());
+  REPRISE_ASSIGN(const VerifyReport report, store->capabilities().verifying->verify());
   if (!report.damage.empty()) {
     return fail(Code::corrupt,
                 cat(report.damage.front().where, ": ", report.damage.front().reason));

@@ -19,10 +19,10 @@
 #include "killed.h"
 #include "life.h"
 #include "network.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "run.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/url.h"
@@ -145,7 +145,7 @@ std::string examine(const Lives& lives, const std::string& url, std::size_t step
     return then ? "has lost the message it took afterwards"
                 : cat("takes no message: ", then.error().message);
   }
-  const auto report = (*store)->offers().verifying->verify();
+  const auto report = (*store)->capabilities().verifying->verify();
   return report && report->damage.empty() ? "" : "is damaged";
 }
 

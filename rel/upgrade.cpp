@@ -164,7 +164,7 @@ Result<> copy_all(Store& source, const Kind& kind, const fs::path& place) {
   for (const SessionInfo& info : page.sessions) {
     const auto copied = copy_session(source, *target, info.id);
     // A store of one conversation takes one.
-    if (!copied && target->holds().many_sessions) {
+    if (!copied && target->capabilities().many_sessions) {
       return std::unexpected(copied.error());
     }
   }

@@ -28,7 +28,7 @@ Clock& system_clock();
 Entropy& system_entropy();
 
 // UUIDs of version 7: the time first, then randomness. For a session that is to be stored:
-// StoreHolds::new_ids says which version the store gives.
+// SourceCapabilities::new_ids says which version the store gives.
 SessionId make_session_id(Clock& clock, Entropy& entropy, UuidVersion version = UuidVersion::v7);
 OperationId make_operation_id(Clock& clock, Entropy& entropy);
 

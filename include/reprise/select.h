@@ -19,6 +19,6 @@ struct Selection {
 
 // A number from the last shown list, an id, a unique id prefix (4 or more), a short id, an exact
 // title, or "last". not_found, or ambiguous with the candidates in the message.
-Result<SessionInfo> select_session(Store& store, std::string_view sel, const Selection& how);
+Result<SessionInfo> select_session(Source& source, std::string_view sel, const Selection& how);
 
 }  // namespace reprise

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where sessions live. `Store` is the required core; what only some stores can do are the small
-// interfaces of `store_offers.h`, which a store hands out through offers().
+// Where sessions live. A `Store` is a `Source` that can be written to. These two are what every
+// store has; what it cannot hold, and what else it can do, is asked in one place: capabilities().
 //
 // Every store keeps these promises, and the contract suite checks them:
 //  (1) append() returns only when the batch is as durable as asked; a batch is seen whole or not
@@ -22,8 +22,6 @@
 // hold.
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,11 +29,27 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
+#include "reprise/source.h"
 #include "reprise/types.h"
 
 namespace reprise {
 
-struct StoreOffers;
+class Archives;
+class Artefacts;
+class Backup;
+class Beginning;
+class Blobs;
+class Creation;
+class CurrentSession;
+class Forking;
+class Partials;
+class Repair;
+class Responses;
+class Rewriting;
+class Signatures;
+class Todos;
+class Trash;
+class TurnRecording;
 
 enum class Durability : std::uint8_t {
   disk,  // survives a power cut
@@ -88,110 +102,48 @@ struct SessionPatch {
   std::optional<Extra> extra = std::nullopt;
 };
 
-// Which sessions, in the order of activity: newest updated_at first, then id descending.
-struct SessionQuery {
-  std::optional<std::string> working_dir = std::nullopt;  // exactly this folder
-  std::optional<std::string> mode = std::nullopt;
-  std::vector<SessionState> states = {SessionState::active, SessionState::closed};  // one of these
-  std::string title_contains = {};  // ASCII letters match in either case
-  std::string id_prefix = {};
-  bool answering_only = false;  // only those with a running or interrupted answer
-  std::string after = {};       // SessionPage::next of the page before; "" for the first
-  std::size_t limit = 50;       // 1 to kPageMax
-};
-inline constexpr std::size_t kPageMax = 1000;
-
-// A part that could not be read, and where its bytes are.
-struct Damage {
-  std::string where;    // "reprise.db: messages row 17", "a.jsonl: line 3"
-  std::string reason;   // one line
-  std::string excerpt;  // the bytes, at most 10 KB of them
-  friend bool operator==(const Damage&, const Damage&) = default;
-};
-
-struct SessionPage {
-  std::vector<SessionInfo> sessions;
-  std::string next;  // "" when this was the last page
-  std::vector<Damage> damage;
+// What a store can do besides: null when it cannot. What can be changed can be read, too: a store
+// with todos has a todo_reader, one with repair has verifying. The interfaces are in capabilities.h
+// and live as long as the store.
+struct Capabilities : SourceCapabilities {
+  Beginning* beginning = nullptr;
+  Creation* creation = nullptr;
+  Rewriting* rewriting = nullptr;
+  Forking* forking = nullptr;
+  Partials* partials = nullptr;
+  Responses* responses = nullptr;  // of those without messages
+  Todos* todos = nullptr;
+  Artefacts* artefacts = nullptr;
+  TurnRecording* turn_recording = nullptr;
+  Archives* archives = nullptr;
+  CurrentSession* current = nullptr;
+  Blobs* blobs = nullptr;
+  Trash* trash = nullptr;
+  Signatures* signatures = nullptr;
+  Repair* repair = nullptr;
+  Backup* backup = nullptr;
 };
 
-struct ReadRange {
-  Seq from{0};
-  Seq to = kSeqEnd;           // not included
-  bool newest_first = false;  // the same messages, backwards
-};
-
-enum class Flow : std::uint8_t { go_on, stop };
-
-// Called once for each message, in order. The message is the callee's to keep. What it throws ends
-// the reading and goes on to the caller of read(), as it does for all functions a store is given.
-using MessageSink = std::function<Flow(Message&&)>;
-
-struct ReadReport {
-  std::vector<Damage> damage;  // at most 1,000; `damaged` counts all
-  std::int64_t damaged = 0;
-};
-
-// What a store can hold. What it cannot is refused with unsupported (and is a line in the list of
-// losses when copying), never dropped in silence.
-struct StoreHolds {
-  bool many_sessions = true;
-  bool any_id = true;  // not only UUIDs
-  // The messages. A store without words keeps titles and response ids only: append() takes messages
-  // without blocks, whose response ids go to the end of the response chain, each once; there is
-  // nothing to read, and the head stays 0. Messages with blocks are unsupported.
-  bool words = true;
-  // The sessions of many folders, of which a list usually shows one folder's.
-  bool many_folders = true;
-  bool open_questions = true;   // questions that got no answer, in a session's record
-  bool blocks = true;           // all block types, not only text
-  bool message_details = true;  // model, usage, response id and state of each message
-  bool config = true;
-  bool modes = true;
-  bool folders = true;
-  bool system_prompt = true;
-  // Not what it can hold, but what its other programs look for: the artefacts of each turn.
-  bool step_artefacts = false;
-  // The same for the ids that new sessions are given; it holds all that any_id allows.
-  UuidVersion new_ids = UuidVersion::v7;
-};
-
-class Store {
+class Store : public Source {
  public:
-  virtual ~Store() = default;
-
   // Stores a new session as it is given, but for `head`, `usage` and `answering`, which follow
   // from what is appended. conflict when the id exists (in the trash, too); invalid_argument for
   // one that is created in the trash. Durable on disk.
   virtual Result<> create(const Session& session) = 0;
 
-  virtual Result<std::optional<Session>> find(const SessionId& id) = 0;
-
   // Durable on disk.
   virtual Result<> update(const SessionId& id, const SessionPatch& patch) = 0;
-
-  // invalid_argument for a limit or cursor out of range.
-  virtual Result<SessionPage> list(const SessionQuery& query) = 0;
 
   // Adds the messages at the end, in one step. The session's updated_at becomes the last
   // message's created_at. Usage is added to the session's sums once per request id, and each time
   // when it has none. An empty batch is allowed (it can begin or end a running answer).
+  //
+  // A store without messages takes those without blocks, whose response ids go to the end of the
+  // response chain, each once; messages with blocks are unsupported.
   virtual Result<Appended> append(const SessionId& id, std::vector<Message> messages,
                                   AppendOptions options) = 0;
 
-  // Delivers the messages of the range that are there now, one by one; memory stays bounded by one
-  // message. The sink may use the store.
-  virtual Result<ReadReport> read(const SessionId& id, ReadRange range,
-                                  const MessageSink& sink) = 0;
-
-  virtual StoreHolds holds() const = 0;
-  virtual const StoreOffers& offers() const = 0;
+  const Capabilities& capabilities() const override = 0;
 };
-
-// find(), with absence as not_found.
-Result<Session> get(Store& store, const SessionId& id);
-
-// The whole session in memory, damage left out. For sessions known to be small.
-Result<std::vector<Message>> read_all(Store& store, const SessionId& id, ReadRange range = {});
 
 }  // namespace reprise

@@ -12,11 +12,11 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "model/media.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -26,7 +26,7 @@ constexpr std::string_view kBytesField = "blob_bytes";  // how large the blob of
 constexpr std::string_view kBase64Mark = ";base64,";
 
 Blobs* blobs_of(Store* store) {
-  return store == nullptr ? nullptr : store->offers().blobs;
+  return store == nullptr ? nullptr : store->capabilities().blobs;
 }
 
 std::string_view sniffed_type(std::string_view bytes) {

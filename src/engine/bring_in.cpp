@@ -9,12 +9,12 @@
 #include "base/text.h"
 #include "engine/copy.h"
 #include "engine/copy_reduce.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/spill.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -25,7 +25,7 @@ class BringIn {
   BringIn(const SpilledSession& spilled, Store& target) : spilled_(spilled), target_(target) {}
 
   Result<CopiedSession> run() {
-    if (!target_.holds().words) {
+    if (!target_.capabilities().messages) {
       return fail(Code::unsupported, "this store keeps no words");
     }
     REPRISE_TRY(find_places());
@@ -50,7 +50,8 @@ class BringIn {
     if (session) {
       own_head_ = session->info.head;
     } else if (!spilled_.steps.empty() && spilled_.steps.front().after == Seq{}) {
-      REPRISE_TRY(target_.create(engine::reduce(spilled_.session, target_.holds(), losses_)));
+      REPRISE_TRY(
+          target_.create(engine::reduce(spilled_.session, target_.capabilities(), losses_)));
       own_head_ = Seq{};
       copied_.fate = CopyFate::copied;
     }
@@ -100,25 +101,25 @@ class BringIn {
     std::vector<Message> messages;
     messages.reserve(step.messages.size());
     for (const Message& message : step.messages) {
-      messages.push_back(engine::reduce(message, target_.holds(), losses_));
+      messages.push_back(engine::reduce(message, target_.capabilities(), losses_));
     }
     options.operation = step.operation;
-    if (from && target_.offers().rewriting != nullptr) {
-      return target_.offers().rewriting->replace_suffix(id, *from, std::move(messages),
-                                                        std::move(options));
+    if (from && target_.capabilities().rewriting != nullptr) {
+      return target_.capabilities().rewriting->replace_suffix(id, *from, std::move(messages),
+                                                              std::move(options));
     }
     return target_.append(id, std::move(messages), std::move(options));
   }
 
   Result<> begin_aside(Seq place) {
-    Session child = engine::reduce(spilled_.session, target_.holds(), losses_);
+    Session child = engine::reduce(spilled_.session, target_.capabilities(), losses_);
     child.info.id = spilled_.aside;
     child.info.forked_from.reset();
     if (!own_head_) {
       aside_from_ = Seq{};
       return target_.create(child);
     }
-    Forking* const forking = target_.offers().forking;
+    Forking* const forking = target_.capabilities().forking;
     if (forking == nullptr) {
       return fail(Code::unsupported,
                   "the session has gone on meanwhile, and this store cannot hold a fork of it");

@@ -18,6 +18,7 @@
 #include "engine/fake_provider.h"
 #include "engine/faulty_store.h"
 #include "engine/test_record.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -25,7 +26,6 @@
 #include "reprise/session.h"
 #include "reprise/spill.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -140,7 +140,8 @@ TEST_F(SpillTest, WhatHadHappenedDoesNotHappenAgain) {
     ASSERT_TRUE(spill_.kept) << last;
     (void)bring_in();
     EXPECT_EQ(all(), "user: one | assistant: re: one | user: two | assistant: re: two / none");
-    EXPECT_FALSE(memory_->offers().partials->find(session_.info.id)->has_value()) << last;
+    EXPECT_FALSE(memory_->capabilities().partials->find_partial(session_.info.id)->has_value())
+        << last;
     again();
   }
 }
@@ -221,7 +222,7 @@ TEST_F(SpillTest, ASessionThatIsGoneGetsAnotherOfItsOwn) {
   session_ = *get(*memory_, session_.info.id);
   store_.fails = [](int) { return true; };
   talk({"one"});
-  ASSERT_TRUE(memory_->offers().trash->purge(session_.info.id));
+  ASSERT_TRUE(memory_->capabilities().trash->purge(session_.info.id));
   EXPECT_EQ(bring_in().fate, CopyFate::forked);
   EXPECT_EQ(all(), "none / user: one | assistant: re: one");
   again();
@@ -279,7 +280,7 @@ TEST_F(SpillTest, AStoreWithoutForksKeepsWhatItHas) {
   talk({"one"});
   others_say("meanwhile");
   store_.fails = [](int) { return false; };
-  store_.offers_for_test().forking = nullptr;
+  store_.capabilities_for_test().forking = nullptr;
   EXPECT_EQ(reprise::bring_in(*spill_.kept, store_).error().code, Code::unsupported);
   EXPECT_EQ(all(), "user: meanwhile / none");
 }

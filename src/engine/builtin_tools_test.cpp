@@ -13,12 +13,12 @@
 
 #include "base/text.h"
 #include "engine/test_record.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/tool.h"
 
 namespace reprise {
@@ -125,7 +125,7 @@ TEST_F(BuiltinToolsTest, WritesTodos) {
   EXPECT_EQ(run("todo_write", R"({"todos":[{"content":"a","status":"completed"},)"
                               R"({"content":"b","status":"pending","active_form":"b-ing"}]})"),
             "2 todos, 1 open");
-  const auto todos = *store_->offers().todos->todos(session_.info.id);
+  const auto todos = *store_->capabilities().todos->todos(session_.info.id);
   ASSERT_EQ(todos.size(), 2U);
   EXPECT_EQ(todos.at(1).active_form, "b-ing");
   EXPECT_EQ(run("todo_write", R"({"todos":[]})"), "0 todos, 0 open");

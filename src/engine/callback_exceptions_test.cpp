@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "engine/fake_provider.h"
 #include "engine/test_record.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
@@ -21,7 +22,6 @@
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/tool.h"
 
 namespace reprise {
@@ -97,7 +97,7 @@ TEST_P(CallbackException, EndsTheTurnAndKeepsWhatCame) {
 
   ThrowingObserver observer(fuse);
   EXPECT_THROW((void)conversation.ask("q", observer), int);
-  EXPECT_FALSE(store->offers().partials->find(session.info.id)->has_value());
+  EXPECT_FALSE(store->capabilities().partials->find_partial(session.info.id)->has_value());
   const std::vector<Message> stored = *read_all(*store, session.info.id);
   const bool is_cut = stored.back().state == MessageState::incomplete;
   EXPECT_EQ(cat(spell(stored), is_cut ? ", cut" : ""), GetParam().stored);

@@ -17,15 +17,14 @@
 #include "engine/record.h"
 #include "engine/request_plan.h"
 #include "engine/request_view.h"
-#include "engine/step_artefacts.h"
 #include "engine/turn.h"
+#include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -170,43 +169,43 @@ class Conversation::Impl {
   // `question` is what is asked, nothing when an answer goes on.
   Result<Outcome> turn(TurnObserver& observer, std::stop_token stop, TurnStart start,
                        std::vector<Block> question) {
-    const auto step = begin_step(start, std::move(question));
-    Turn turn(provider_, record_, options_, observer, step.get());
+    const auto recorder = begin_recording(start, std::move(question));
+    Turn turn(provider_, record_, options_, observer, recorder.get());
     auto outcome = turn.run(std::move(start), std::move(stop));
-    if (step != nullptr && !record_.is_lost()) {
-      end_step(*step, outcome);
+    if (recorder != nullptr && !record_.is_lost()) {
+      end_recording(*recorder, outcome);
     }
     return outcome;
   }
 
-  // Null where nobody looks for a turn's artefacts.
-  std::unique_ptr<StepArtefacts> begin_step(const TurnStart& start, std::vector<Block> question) {
+  // Null where no other program looks for what a turn leaves behind.
+  std::unique_ptr<TurnRecorder> begin_recording(const TurnStart& start,
+                                                std::vector<Block> question) {
     Store* const store = record_.store();
-    if (store == nullptr || !store->holds().step_artefacts ||
-        store->offers().artefacts == nullptr) {
+    TurnRecording* const recording =
+        store == nullptr ? nullptr : store->capabilities().turn_recording;
+    if (recording == nullptr) {
       return nullptr;
     }
-    const SessionId& id = record_.session().info.id;
-    Artefacts& artefacts = *store->offers().artefacts;
-    const auto step = choose_step(*store, artefacts, id, start.replace_from);
-    if (!step) {
-      record_.warn(cat("the turn's artefacts are not kept: ", step.error().message));
+    auto recorder = recording->record_turn(record_.session().info.id,
+                                           {.question = std::move(question),
+                                            .provider = std::string(provider_.name()),
+                                            .model = options_.model,
+                                            .replaces = start.replace_from});
+    if (!recorder) {
+      record_.warn(cat("the turn's artefacts are not kept: ", recorder.error().message));
       return nullptr;
     }
-    return std::make_unique<StepArtefacts>(artefacts, id,
-                                           StepStart{.step = *step,
-                                                     .question = std::move(question),
-                                                     .provider = std::string(provider_.name()),
-                                                     .model = options_.model});
+    return *std::move(recorder);
   }
 
-  void end_step(StepArtefacts& step, const Result<Outcome>& outcome) {
+  void end_recording(TurnRecorder& recorder, const Result<Outcome>& outcome) {
     if (!outcome) {
-      step.on_failure(outcome.error());
+      recorder.on_failure(outcome.error());
     } else if (const auto& cut = outcome->cut; cut) {
-      step.on_failure(*cut);
+      recorder.on_failure(*cut);
     }
-    if (const auto failure = step.finish(); failure) {
+    if (const auto failure = recorder.finish(); failure) {
       record_.warn(cat("the turn's artefacts are not all kept: ", failure->message));
     }
   }

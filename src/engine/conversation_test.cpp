@@ -17,13 +17,13 @@
 #include "base/text.h"
 #include "engine/fake_provider.h"
 #include "engine/test_record.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -39,7 +39,9 @@ class ConversationTest : public testing::Test {
     session_.info.head = appended->head;
   }
   std::vector<Message> stored() { return *read_all(*store_, session_.info.id); }
-  bool is_running() { return store_->offers().partials->find(session_.info.id)->has_value(); }
+  bool is_running() {
+    return store_->capabilities().partials->find_partial(session_.info.id)->has_value();
+  }
   Conversation talk(ConversationOptions options = {}) {
     return {provider_, store_.get(), session_, std::move(options)};
   }
@@ -208,7 +210,7 @@ TEST_F(ConversationTest, ACutAtEveryEventKeepsWhatCame) {
       Conversation talk(provider, store.get(), session_, {});
       const auto outcome = talk.ask("q", listener_, stop.get_token());
       const auto messages = *read_all(*store, session_.info.id);
-      EXPECT_FALSE(store->offers().partials->find(session_.info.id)->has_value());
+      EXPECT_FALSE(store->capabilities().partials->find_partial(session_.info.id)->has_value());
       if (cut < 2) {
         ASSERT_FALSE(outcome);
         EXPECT_EQ(outcome.error().code, code);
@@ -341,8 +343,8 @@ TEST_F(ConversationTest, ADeadProcesssAnswerIsSettledFirst) {
   dead.started += 1;  // the same pid, another process
   ASSERT_TRUE(store_->append(session_.info.id, {user("q")}, {.begin_partial = running(dead)}));
   const std::vector<Block> delta = {text_of("half")};
-  ASSERT_TRUE(
-      store_->offers().partials->add(session_.info.id, *OperationId::parse("other"), delta));
+  ASSERT_TRUE(store_->capabilities().partials->add_partial(session_.info.id,
+                                                           *OperationId::parse("other"), delta));
   provider_.add().text("x").ended();
   ASSERT_TRUE(talk().ask("again", listener_));
   EXPECT_EQ(spell(stored()), "user: q | assistant: half | user: again | assistant: x");
@@ -408,7 +410,7 @@ TEST_F(ConversationTest, WhatStreamsIsKeptWithinFiftyMilliseconds) {
   script.text("first ").text("words").call("t", "x", R"({"a":)").then([this] {
     std::optional<Partial> partial;
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-    while (partial = *store_->offers().partials->find(session_.info.id),
+    while (partial = *store_->capabilities().partials->find_partial(session_.info.id),
            partial && partial->blocks.size() < 2) {
       ASSERT_LT(std::chrono::steady_clock::now(), deadline);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -19,11 +19,11 @@
 #include "base/text.h"
 #include "engine/copy_reduce.h"
 #include "engine/history.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/redact.h"
 
@@ -56,11 +56,11 @@ bool ends_a_kept_turn(const Message& message) {
 
 class Copy {
  public:
-  Copy(Store& source, Store& target, SessionId id, std::stop_token stop)
+  Copy(Source& source, Store& target, SessionId id, std::stop_token stop)
       : source_(source),
         target_(target),
         id_(std::move(id)),
-        holds_(target.holds()),
+        holds_(target.capabilities()),
         stop_(std::move(stop)) {}
 
   Result<CopiedSession> run() {
@@ -70,10 +70,11 @@ class Copy {
     }
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
     Session reduced = reduce(session, holds_, losses_);
-    if (session.info.state == SessionState::archived && target_.offers().archives == nullptr) {
+    if (session.info.state == SessionState::archived &&
+        target_.capabilities().archives == nullptr) {
       losses_.emplace("that it was archived");
     }
-    if (!holds_.words) {
+    if (!holds_.messages) {
       REPRISE_TRY(add_responses(reduced, session.info.head));
     }
     if (!present) {
@@ -81,7 +82,7 @@ class Copy {
       copied_.fate = CopyFate::copied;
     }
     target_head_ = present ? present->info.head : Seq{};
-    if (holds_.words) {
+    if (holds_.messages) {
       REPRISE_TRY(messages(session.info.head));
     } else if (session.info.head.value > 0) {
       losses_.emplace("the messages' words");
@@ -228,8 +229,8 @@ class Copy {
   }
 
   Result<> blob(const BlobHash& hash) {
-    Blobs* const from = source_.offers().blobs;
-    Blobs* const to = target_.offers().blobs;
+    BlobReader* const from = source_.capabilities().blob_reader;
+    Blobs* const to = target_.capabilities().blobs;
     if (from == nullptr || to == nullptr) {
       losses_.insert(cat("blob ", hash.str()));
       return {};
@@ -287,7 +288,7 @@ class Copy {
 
   // What is kept aside of the source stays there.
   Result<> replaced() {
-    Rewriting* const from = source_.offers().rewriting;
+    ReplacedReader* const from = source_.capabilities().replaced_reader;
     if (from == nullptr) {
       return {};
     }
@@ -300,15 +301,15 @@ class Copy {
 
   // As the last step: what is archived is not written to.
   Result<> archive(const SessionInfo& source) {
-    Archives* const to = target_.offers().archives;
+    Archives* const to = target_.capabilities().archives;
     return source.state == SessionState::archived && to != nullptr
                ? to->archive(id_, source.updated_at)
                : Result<>();
   }
 
   Result<> todos() {
-    Todos* const from = source_.offers().todos;
-    Todos* const to = target_.offers().todos;
+    TodoReader* const from = source_.capabilities().todo_reader;
+    Todos* const to = target_.capabilities().todos;
     if (from == nullptr) {
       return {};
     }
@@ -332,8 +333,8 @@ class Copy {
   }
 
   Result<> artefacts() {
-    Artefacts* const from = source_.offers().artefacts;
-    Artefacts* const to = target_.offers().artefacts;
+    ArtefactReader* const from = source_.capabilities().artefact_reader;
+    Artefacts* const to = target_.capabilities().artefacts;
     if (from == nullptr) {
       return {};
     }
@@ -348,7 +349,7 @@ class Copy {
     return {};
   }
 
-  Result<> artefact(Artefacts& from, Artefacts& to, const Artefacts::Entry& entry) {
+  Result<> artefact(ArtefactReader& from, Artefacts& to, const Artefacts::Entry& entry) {
     const std::string what = cat("artefact ", entry.name, " of step ", entry.step.value);
     REPRISE_ASSIGN(auto bytes, from.find_artefact(id_, entry.step, entry.name));
     if (!bytes) {
@@ -400,10 +401,10 @@ class Copy {
     return target_.update(id_, {.response_chain = wanted});
   }
 
-  Store& source_;
+  Source& source_;
   Store& target_;
   SessionId id_;
-  StoreHolds holds_;
+  const SourceCapabilities& holds_;
   std::stop_token stop_;
   Seq target_head_;
   bool is_ahead_ = false;  // the target has gone on by itself
@@ -429,7 +430,7 @@ std::string_view to_string(CopyFate fate) {
   return "unchanged";
 }
 
-Result<CopiedSession> copy_session(Store& source, Store& target, const SessionId& id,
+Result<CopiedSession> copy_session(Source& source, Store& target, const SessionId& id,
                                    std::stop_token stop) {
   return Copy(source, target, id, std::move(stop)).run();
 }

@@ -39,7 +39,7 @@ struct CopiedSession {
 };
 
 // An Error: it stopped in between (a failing store, cancelled); copying again goes on.
-Result<CopiedSession> copy_session(Store& source, Store& target, const SessionId& id,
+Result<CopiedSession> copy_session(Source& source, Store& target, const SessionId& id,
                                    std::stop_token stop = {});
 
 }  // namespace reprise

@@ -24,7 +24,7 @@ void leave_out(std::string& text, std::string_view what, Losses& losses) {
 
 }  // namespace
 
-Session reduce(Session session, const StoreHolds& holds, Losses& losses) {
+Session reduce(Session session, const SourceCapabilities& holds, Losses& losses) {
   SessionInfo& info = session.info;
   info.answering = std::nullopt;
   if (!holds.modes) {
@@ -49,7 +49,7 @@ Session reduce(Session session, const StoreHolds& holds, Losses& losses) {
   return session;
 }
 
-Message reduce(Message message, const StoreHolds& holds, Losses& losses) {
+Message reduce(Message message, const SourceCapabilities& holds, Losses& losses) {
   message.seq = {};  // the target gives its own
   if (!holds.message_details) {
     leave_out(message.provider, "the messages' providers", losses);

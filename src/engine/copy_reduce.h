@@ -16,7 +16,7 @@ using Losses = std::set<std::string>;
 
 // A session that is archived becomes a closed one: to archive it comes last, where that can be
 // done.
-Session reduce(Session session, const StoreHolds& holds, Losses& losses);
-Message reduce(Message message, const StoreHolds& holds, Losses& losses);
+Session reduce(Session session, const SourceCapabilities& holds, Losses& losses);
+Message reduce(Message message, const SourceCapabilities& holds, Losses& losses);
 
 }  // namespace reprise::engine

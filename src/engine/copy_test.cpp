@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -42,8 +42,8 @@ Message message(std::string_view role, std::string_view text, std::int64_t secon
 // Holds less than its inside, and offers nothing.
 class SmallStore final : public Store {
  public:
-  SmallStore(std::unique_ptr<Store> inside, StoreHolds holds)
-      : inside_(std::move(inside)), holds_(holds) {}
+  SmallStore(std::unique_ptr<Store> inside, SourceCapabilities holds)
+      : inside_(std::move(inside)), capabilities_{holds} {}
   Result<> create(const Session& session) override { return inside_->create(session); }
   Result<std::optional<Session>> find(const SessionId& id) override { return inside_->find(id); }
   Result<> update(const SessionId& id, const SessionPatch& patch) override {
@@ -61,8 +61,7 @@ class SmallStore final : public Store {
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
     return inside_->read(id, range, sink);
   }
-  StoreHolds holds() const override { return holds_; }
-  const StoreOffers& offers() const override { return offers_; }
+  const Capabilities& capabilities() const override { return capabilities_; }
 
   void fail_at(int append) { fail_at_ = append; }
   // Of the appends so far.
@@ -70,8 +69,7 @@ class SmallStore final : public Store {
 
  private:
   std::unique_ptr<Store> inside_;
-  StoreHolds holds_;
-  StoreOffers offers_;
+  Capabilities capabilities_;
   std::optional<int> fail_at_;
   std::vector<Durability> durabilities_;
 };
@@ -79,7 +77,8 @@ class SmallStore final : public Store {
 // Its messages from the second on stand behind a gap as wide as there can be.
 class GappedStore final : public Store {
  public:
-  explicit GappedStore(Store& inside) : inside_(inside) {}
+  explicit GappedStore(Store& inside)
+      : inside_(inside), capabilities_{SourceCapabilities(inside.capabilities())} {}
   Result<> create(const Session& session) override { return inside_.create(session); }
   Result<std::optional<Session>> find(const SessionId& id) override {
     auto found = inside_.find(id);
@@ -107,14 +106,13 @@ class GappedStore final : public Store {
     };
     return inside_.read(id, {.from = inner(range.from), .to = inner(range.to)}, outer);
   }
-  StoreHolds holds() const override { return inside_.holds(); }
-  const StoreOffers& offers() const override { return offers_; }
+  const Capabilities& capabilities() const override { return capabilities_; }
   int reads() const { return reads_; }
 
  private:
   static constexpr std::int64_t kGap = std::int64_t{1} << 62U;
   Store& inside_;
-  StoreOffers offers_;
+  Capabilities capabilities_;
   int reads_ = 0;
 };
 
@@ -154,25 +152,26 @@ class Copying : public testing::Test {
 
 TEST_F(Copying, CarriesEverything) {
   add(*source_, id_, 0, 200, "text ");
-  ASSERT_TRUE(source_->offers().todos->edit_todos(id_, [](std::vector<Todo>& todos) -> Result<> {
-    todos.emplace_back().content = "write";
-    return {};
-  }));
-  ASSERT_TRUE(source_->offers().artefacts->save_artefact(id_, {1}, "prompt.txt", "hello"));
+  ASSERT_TRUE(
+      source_->capabilities().todos->edit_todos(id_, [](std::vector<Todo>& todos) -> Result<> {
+        todos.emplace_back().content = "write";
+        return {};
+      }));
+  ASSERT_TRUE(source_->capabilities().artefacts->save_artefact(id_, {1}, "prompt.txt", "hello"));
   const CopiedSession copied = copy(*target_);
   EXPECT_EQ(copied.fate, CopyFate::copied);
   EXPECT_EQ(copied.messages, 200);
   EXPECT_THAT(copied.losses, IsEmpty());
   EXPECT_EQ(*get(*target_, id_), *get(*source_, id_));
   EXPECT_EQ(*read_all(*target_, id_), *read_all(*source_, id_));
-  EXPECT_EQ(*target_->offers().todos->todos(id_), *source_->offers().todos->todos(id_));
-  EXPECT_EQ(*target_->offers().artefacts->find_artefact(id_, {1}, "prompt.txt"), "hello");
+  EXPECT_EQ(*target_->capabilities().todos->todos(id_), *source_->capabilities().todos->todos(id_));
+  EXPECT_EQ(*target_->capabilities().artefacts->find_artefact(id_, {1}, "prompt.txt"), "hello");
 }
 
 TEST_F(Copying, LeavesSecretHeadersBehind) {
   constexpr std::string_view kHeaders =
       R"({"headers":{"Set-Cookie":"session=1","x-api-key":"k","Authorization":"Bearer t","a":"b"}})";
-  Artefacts& from = *source_->offers().artefacts;
+  Artefacts& from = *source_->capabilities().artefacts;
   for (const std::string_view name : {"response.json", "sub/response.json", "other.json"}) {
     ASSERT_TRUE(from.save_artefact(id_, {1}, name, kHeaders));
   }
@@ -180,7 +179,7 @@ TEST_F(Copying, LeavesSecretHeadersBehind) {
   constexpr std::string_view kRedacted =
       R"({"headers":{"Set-Cookie":"[redacted]","x-api-key":"[redacted]",)"
       R"("Authorization":"[redacted]","a":"b"}})";
-  Artefacts& to = *target_->offers().artefacts;
+  Artefacts& to = *target_->capabilities().artefacts;
   EXPECT_EQ(*to.find_artefact(id_, {1}, "response.json"), kRedacted);
   EXPECT_EQ(*to.find_artefact(id_, {1}, "sub/response.json"), kRedacted);
   EXPECT_EQ(*to.find_artefact(id_, {1}, "other.json"), kHeaders);
@@ -191,7 +190,7 @@ TEST_F(Copying, LeavesSecretHeadersBehind) {
 }
 
 TEST_F(Copying, CarriesBlobs) {
-  const auto hash = source_->offers().blobs->put_blob("pixels");
+  const auto hash = source_->capabilities().blobs->put_blob("pixels");
   ASSERT_TRUE(hash) << hash.error().message;
   Message image = message("user", "look", 0);
   ImageBlock block;
@@ -201,7 +200,7 @@ TEST_F(Copying, CarriesBlobs) {
   ASSERT_TRUE(source_->append(id_, {image}, {}));
   EXPECT_THAT(copy(*target_).losses, IsEmpty());
   std::string bytes;
-  ASSERT_TRUE(target_->offers().blobs->read_blob(*hash, [&](std::string_view piece) {
+  ASSERT_TRUE(target_->capabilities().blobs->read_blob(*hash, [&](std::string_view piece) {
     bytes += piece;
     return Flow::go_on;
   }));
@@ -298,7 +297,7 @@ TEST_F(Copying, CountsNoGaps) {
   add(*source_, id_, 0, 3, "text ");
   GappedStore gapped(*source_);
   for (const bool words : {true, false}) {
-    SmallStore target(open_memory_store(), {.words = words});
+    SmallStore target(open_memory_store(), {.messages = words});
     const auto copied = copy_session(gapped, target, id_);
     ASSERT_TRUE(copied) << copied.error().message;
     EXPECT_EQ(copied->messages, words ? 3 : 0);
@@ -316,7 +315,8 @@ TEST_F(Copying, WhatTheTargetMadeOfASessionIsListed) {
   EXPECT_EQ(get(*target_, id_)->info.updated_at, Time(std::chrono::seconds(1'700'000'005)));
   class Forgetful final : public Store {
    public:
-    explicit Forgetful(Store& inside) : inside_(inside) {}
+    explicit Forgetful(Store& inside)
+        : inside_(inside), capabilities_{SourceCapabilities(inside.capabilities())} {}
     Result<> create(const Session& session) override {
       Session less = session;
       less.info.title.clear();
@@ -342,12 +342,11 @@ TEST_F(Copying, WhatTheTargetMadeOfASessionIsListed) {
                             const MessageSink& sink) override {
       return inside_.read(id, range, sink);
     }
-    StoreHolds holds() const override { return inside_.holds(); }
-    const StoreOffers& offers() const override { return offers_; }
+    const Capabilities& capabilities() const override { return capabilities_; }
 
    private:
     Store& inside_;
-    StoreOffers offers_;
+    Capabilities capabilities_;
   };
   const auto inside = open_memory_store();
   Forgetful target(*inside);
@@ -393,7 +392,7 @@ TEST_F(Copying, WithoutWordsTheIdsOfAnswersGo) {
       {message(role::kUser, "q", 1), answered("openai-responses", "r2", 2), calling, cut,
        answered("anthropic", "msg_1", 5), answered("openai-responses", "r3", 6)},
       {}));
-  SmallStore target(open_memory_store(), {.words = false});
+  SmallStore target(open_memory_store(), {.messages = false});
   EXPECT_THAT(copy(target).losses, testing::Contains("the messages' words"));
   const auto ids = [&target, this] {
     std::vector<std::string> all;

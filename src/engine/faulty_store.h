@@ -3,6 +3,7 @@
 // A store that fails on purpose: every call is counted, and those the test picks fail.
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,29 +12,28 @@
 #include <utility>
 #include <vector>
 
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
 
-class FaultyStore final : public Store {
+class FaultyStore final : public Store, public Rewriting, public Partials, public Responses {
  public:
-  explicit FaultyStore(Store& inner)
-      : inner_(inner), offers_(inner.offers()), holds_(inner.holds()) {
-    offers_.partials = &partials_;
-    offers_.rewriting = &rewriting_;
+  explicit FaultyStore(Store& inner) : inner_(inner), capabilities_(inner.capabilities()) {
+    capabilities_.partials = this;
+    capabilities_.rewriting = this;
+    capabilities_.responses = capabilities_.responses != nullptr ? this : nullptr;
   }
 
   // The number of the call, from 0, to whether it fails.
   std::function<bool(int)> fails = [](int) { return false; };
   bool after_the_fact = false;  // an append that fails has happened all the same
   std::atomic<int> calls = 0;
-  StoreHolds& holds_for_test() { return holds_; }
-  StoreOffers& offers_for_test() { return offers_; }
+  Capabilities& capabilities_for_test() { return capabilities_; }
 
   Result<> create(const Session& session) override {
     REPRISE_TRY(check());
@@ -65,41 +65,37 @@ class FaultyStore final : public Store {
     REPRISE_TRY(check());
     return inner_.read(id, range, sink);
   }
-  StoreHolds holds() const override { return holds_; }
-  const StoreOffers& offers() const override { return offers_; }
+  const Capabilities& capabilities() const override { return capabilities_; }
+  Result<> add_partial(const SessionId& id, const OperationId& answer,
+                       std::span<const Block> delta) override {
+    REPRISE_TRY(check());
+    return inner_.capabilities().partials->add_partial(id, answer, delta);
+  }
+  Result<> renew_lease(const SessionId& id, const OperationId& answer,
+                       const Lease& lease) override {
+    REPRISE_TRY(check());
+    return inner_.capabilities().partials->renew_lease(id, answer, lease);
+  }
+  Result<std::optional<Partial>> find_partial(const SessionId& id) override {
+    REPRISE_TRY(check());
+    return inner_.capabilities().partials->find_partial(id);
+  }
+  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                  AppendOptions options) override {
+    REPRISE_TRY(check());
+    return inner_.capabilities().rewriting->replace_suffix(id, from, std::move(messages),
+                                                           std::move(options));
+  }
+  Result<std::int64_t> count_replaced(const SessionId& id) override {
+    return inner_.capabilities().rewriting->count_replaced(id);
+  }
+  Result<> add_response(const Session& session, const Message& answer,
+                        const OperationId& operation) override {
+    REPRISE_TRY(check());
+    return inner_.capabilities().responses->add_response(session, answer, operation);
+  }
 
  private:
-  struct FaultyPartials final : Partials {
-    explicit FaultyPartials(FaultyStore& owner) : store(owner) {}
-    Result<> add(const SessionId& id, const OperationId& answer,
-                 std::span<const Block> delta) override {
-      REPRISE_TRY(store.check());
-      return store.inner_.offers().partials->add(id, answer, delta);
-    }
-    Result<> renew(const SessionId& id, const OperationId& answer, const Lease& lease) override {
-      REPRISE_TRY(store.check());
-      return store.inner_.offers().partials->renew(id, answer, lease);
-    }
-    Result<std::optional<Partial>> find(const SessionId& id) override {
-      REPRISE_TRY(store.check());
-      return store.inner_.offers().partials->find(id);
-    }
-    FaultyStore& store;
-  };
-  struct FaultyRewriting final : Rewriting {
-    explicit FaultyRewriting(FaultyStore& owner) : store(owner) {}
-    Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
-                                    AppendOptions options) override {
-      REPRISE_TRY(store.check());
-      return store.inner_.offers().rewriting->replace_suffix(id, from, std::move(messages),
-                                                             std::move(options));
-    }
-    Result<std::int64_t> count_replaced(const SessionId& id) override {
-      return store.inner_.offers().rewriting->count_replaced(id);
-    }
-    FaultyStore& store;
-  };
-
   Result<> check() {
     if (fails(calls++)) {
       return fail(Code::io, "no space left on device", 28);
@@ -108,10 +104,7 @@ class FaultyStore final : public Store {
   }
 
   Store& inner_;
-  StoreOffers offers_;
-  StoreHolds holds_;
-  FaultyPartials partials_{*this};
-  FaultyRewriting rewriting_{*this};
+  Capabilities capabilities_;
 };
 
 }  // namespace reprise

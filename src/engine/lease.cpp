@@ -11,13 +11,13 @@
 
 #include "base/text.h"
 #include "engine/message_of.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -77,12 +77,12 @@ Result<> settle(Store& store, const SessionId& id, Partial running, Clock& clock
 
 Result<bool> settle_interrupted(Store& store, const SessionId& id, Clock& clock,
                                 const std::stop_token& stop) {
-  Partials* const partials = store.offers().partials;
+  Partials* const partials = store.capabilities().partials;
   if (partials == nullptr) {
     return false;
   }
   for (OwnerWatch watch;;) {
-    REPRISE_ASSIGN(auto running, partials->find(id));
+    REPRISE_ASSIGN(auto running, partials->find_partial(id));
     const OwnerState state = running ? watch.look(*running) : OwnerState::alive;
     if (state == OwnerState::alive) {
       return false;
@@ -132,7 +132,8 @@ void LeaseKeeper::renew(const Hold& hold) {
   if (!answer_ || answer_ == dropped_ || lost_.stop_requested()) {
     return;
   }
-  const auto renewed = store_.offers().partials->renew(session_, *answer_, new_lease(length_));
+  const auto renewed =
+      store_.capabilities().partials->renew_lease(session_, *answer_, new_lease(length_));
   has_tried();
   if (!renewed && renewed.error().code == Code::conflict) {
     (void)is_settled(hold, *answer_);

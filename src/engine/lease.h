@@ -12,11 +12,11 @@
 #include <stop_token>
 #include <thread>
 
+#include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {

@@ -11,13 +11,13 @@
 #include "engine/fake_provider.h"
 #include "engine/faulty_store.h"
 #include "engine/test_record.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -172,7 +172,7 @@ TEST_F(NoWordsTest, WhatCouldNotBeSavedIsSavedLater) {
 class NoOpenQuestions : public testing::Test {
  protected:
   void SetUp() override {
-    store_.holds_for_test().open_questions = false;
+    store_.capabilities_for_test().open_questions = false;
     ASSERT_TRUE(memory_->create(session_));
     provider_.add().text("1").ended();
   }
@@ -192,7 +192,7 @@ TEST_F(NoOpenQuestions, AFailedCallAddsNothing) {
   EXPECT_TRUE(talk.ask("one", listener_));
   EXPECT_FALSE(talk.ask("two", listener_));
   EXPECT_EQ(stored(), "user: one | assistant: 1");
-  EXPECT_FALSE(memory_->offers().partials->find(session_.info.id)->has_value());
+  EXPECT_FALSE(memory_->capabilities().partials->find_partial(session_.info.id)->has_value());
   EXPECT_TRUE(talk.ask("three", listener_)->saved);
   EXPECT_EQ(stored(), "user: one | assistant: 1 | user: three | assistant: 3");
   EXPECT_EQ(spell(provider_.seen.back().messages), "user: one | assistant: 1 | user: three");

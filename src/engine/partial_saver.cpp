@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "engine/reply.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -106,7 +106,7 @@ void PartialSaver::end_piece() {
 
 bool PartialSaver::write(const std::vector<Block>& piece) {
   const auto added =
-      piece.empty() || !answer_ ? Result<>() : partials_->add(session_, *answer_, piece);
+      piece.empty() || !answer_ ? Result<>() : partials_->add_partial(session_, *answer_, piece);
   if (!added) {
     if (added.error().code == Code::conflict) {
       refused_();

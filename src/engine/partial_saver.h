@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "engine/reply.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {

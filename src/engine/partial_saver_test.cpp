@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "engine/test_record.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {

@@ -18,13 +18,13 @@
 #include "engine/lease.h"
 #include "engine/unanswered.h"
 #include "model/known_time.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/usage_sum.h"
 
@@ -43,17 +43,16 @@ Error busy_error(const Session& session, const Owner& owner) {
 Record::Record(Store* store, Session session, const ConversationOptions& options,
                std::string_view provider)
     : store_(store),
-      partials_(store != nullptr ? store->offers().partials : nullptr),
-      keeps_words_(store != nullptr && store->holds().words),
+      messages_(store != nullptr && store->capabilities().messages ? store : nullptr),
+      partials_(messages_ != nullptr ? messages_->capabilities().partials : nullptr),
       session_(std::move(session)),
       options_(options),
       provider_(provider),
-      stored_to_(keeps_words_ ? session_.info.head : Seq{0}) {
-  if (!keeps_words_) {
-    partials_ = nullptr;
-  }
+      stored_to_(messages_ != nullptr ? session_.info.head : Seq{0}) {
   if (store_ == nullptr) {
     memory_ = options_.earlier;
+  } else if (Responses* const responses = store_->capabilities().responses; responses != nullptr) {
+    responses_ = std::make_unique<ResponseLog>(*responses);
   }
 }
 
@@ -75,7 +74,7 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
     drop_lost();
     lease_.reset();
   }
-  if (!keeps_words_ || !pending_.empty()) {
+  if (messages_ == nullptr || !pending_.empty()) {
     return;
   }
   if (refresh || was_lost) {
@@ -116,7 +115,7 @@ bool Record::is_ours(const OperationId& answer) const {
 std::optional<Partial> Record::answer_of_another() const {
   std::optional<Partial> running;
   if (partials_ != nullptr) {
-    running = partials_->find(session_.info.id).value_or(std::nullopt);
+    running = partials_->find_partial(session_.info.id).value_or(std::nullopt);
   }
   if (running && is_ours(running->answer)) {
     running.reset();
@@ -165,7 +164,7 @@ Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
   flush();
   REPRISE_TRY(check_lease());
   Batch batch = make_batch(std::move(entry));
-  if (!keeps_words_) {
+  if (messages_ == nullptr) {
     remember(batch);
     keep_without_store(std::move(batch));
     return {};
@@ -211,10 +210,10 @@ std::vector<Message> Record::add(RecordEntry entry) {
   count_usage(batch.messages);
   if (is_lost()) {
     drop_lost();
-  } else if (keeps_words_ && !is_nothing(batch)) {
-    pending_.push_back(std::move(batch));
-  } else if (store_ == nullptr) {
+  } else if (messages_ == nullptr) {
     keep_without_store(std::move(batch));
+  } else if (!is_nothing(batch)) {
+    pending_.push_back(std::move(batch));
   }
   flush();
   return {memory_.begin() + first, memory_.end()};
@@ -302,12 +301,15 @@ void Record::done(const Batch& batch, const Appended& appended) {
 }
 
 void Record::flush() {
+  if (const auto stored = responses_ ? responses_->flush(session_) : Result<>(); !stored) {
+    failed(stored.error());
+  }
   if (store_ == nullptr) {
     return spill_pending();
   }
   while (!pending_.empty()) {
     const Batch& batch = pending_.front();
-    const auto appended = keeps_words_ ? write(batch) : write_response(batch);
+    const auto appended = write(batch);
     if (!appended && lease_ && lease_->lost().stop_requested()) {
       return drop_lost();
     }
@@ -315,9 +317,7 @@ void Record::flush() {
       failed(appended.error());
       return;
     }
-    if (keeps_words_) {
-      done(batch, *appended);
-    }
+    done(batch, *appended);
     pending_.pop_front();
   }
   if (std::exchange(is_spilling_, false)) {
@@ -334,7 +334,7 @@ void Record::count_usage(const std::vector<Message>& messages) {
 }
 
 HistorySlice Record::slice() const {
-  return {.store = keeps_words_ ? store_ : nullptr,
+  return {.store = messages_,
           .session = session_.info.id,
           .from = Seq{0},
           .to = stored_to_,
@@ -347,7 +347,7 @@ std::optional<OperationId> Record::answer() const {
 }
 
 Rewriting* Record::rewriting() const {
-  return keeps_words_ ? store_->offers().rewriting : nullptr;
+  return messages_ != nullptr ? messages_->capabilities().rewriting : nullptr;
 }
 
 }  // namespace reprise

@@ -9,8 +9,9 @@
 //  (3) One answer runs at a time: begin() waits for another process's, and settles a dead one's.
 //      While ours runs its lease is renewed; one that another process has settled is lost, and
 //      nothing more of it is stored.
-//  (4) A store that keeps no words gets the ids of the answers that end turns, and its session with
-//      the first of them: until then nothing could be gone on with.
+//  (4) A store without messages gets the ids of the answers that end turns (record_responses.h),
+//  and
+//      its session with the first of them: until then nothing could be gone on with.
 
 #include <chrono>
 #include <cstddef>
@@ -25,14 +26,15 @@
 
 #include "engine/history.h"
 #include "engine/lease.h"
+#include "engine/record_responses.h"
 #include "engine/request_start.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -75,14 +77,13 @@ class Record {
 
   // Everything that counts, for a view. Valid until the next add().
   HistorySlice slice() const;
-  // Whether the words of the record can be read back; false: only response ids are kept.
-  bool keeps_words() const { return store_ == nullptr || keeps_words_; }
-  // Whether all words of this conversation are at hand: in a store without words those that were
-  // said in this run.
-  bool has_all_words() const;
-  // Where no words are kept: the answer that ended a turn.
+  // Whether the provider alone has the messages, and the store the ids of its responses.
+  bool is_by_response() const { return responses_ != nullptr; }
+  // Whether all messages of this conversation are at hand: of one by response those of this run.
+  bool has_all_messages() const;
+  // The answer that ended a turn, for a conversation by response.
   void add_response(const Message& answer);
-  // Where no words are kept: the session goes to the trash, and another one takes its place.
+  // Of one by response: its session goes to the trash, and another one takes its place.
   void begin_anew();
   // The turn ends without an answer. Where unanswered questions are kept, the session notes that
   // the last one was refused; elsewhere the one that begin() stored is taken back.
@@ -91,7 +92,9 @@ class Record {
   // A request that begins there fitted where a longer one did not: the next turn begins there.
   void note_start(const RequestStart& start);
 
-  bool saved() const { return saved_ && pending_.empty(); }
+  bool saved() const {
+    return saved_ && pending_.empty() && (responses_ == nullptr || responses_->is_empty());
+  }
   bool has_pending() const { return !pending_.empty(); }
   // Another process has settled the running answer. Looked up when the lease may have run out.
   bool is_lost() { return lease_ != nullptr && lease_->is_lost(); }
@@ -123,9 +126,7 @@ class Record {
   static bool is_nothing(const Batch& batch);
   Batch make_batch(RecordEntry entry);
   void remember(Batch& batch);
-  void forget_last(const Batch& batch);
   Result<Appended> write(const Batch& batch);
-  Result<Appended> write_response(const Batch& batch);
   Result<Appended> write_as(const Batch& batch, bool end, bool replace);
   void done(const Batch& batch, const Appended& appended);
   void flush();
@@ -145,9 +146,10 @@ class Record {
   void note(std::string_view what, const std::function<Extra(Extra)>& change);
 
   Store* store_;
+  Store* messages_;  // where they are stored; null: in memory only
   Partials* partials_;
-  std::unique_ptr<LeaseKeeper> lease_;  // where running answers are kept, from the first one on
-  bool keeps_words_;
+  std::unique_ptr<LeaseKeeper> lease_;      // where running answers are kept, from the first one on
+  std::unique_ptr<ResponseLog> responses_;  // null where messages are stored, and without a store
   Session session_;
   const ConversationOptions& options_;
   std::string provider_;

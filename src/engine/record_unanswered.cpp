@@ -21,7 +21,7 @@
 namespace reprise {
 
 void Record::end_unanswered(bool refused) {
-  const bool keeps_question = !keeps_words() || store_ == nullptr || store_->holds().open_questions;
+  const bool keeps_question = messages_ == nullptr || messages_->capabilities().open_questions;
   if (!keeps_question) {
     take_back_question();
   }
@@ -60,13 +60,13 @@ void Record::note_start(const RequestStart& start) {
 // Also when it cannot be stored: this conversation knows it then.
 void Record::note(std::string_view what, const std::function<Extra(Extra)>& change) {
   session_.extra = change(std::move(session_.extra));
-  if (store_ == nullptr || !keeps_words_ || !pending_.empty()) {
+  if (messages_ == nullptr || !pending_.empty()) {
     return;
   }
-  auto stored = get(*store_, session_.info.id);  // others may have noted something, too
+  auto stored = get(*messages_, session_.info.id);  // others may have noted something, too
   if (stored) {
     Extra extra = change(std::move(stored->extra));
-    const auto noted = store_->update(session_.info.id, {.extra = std::move(extra)});
+    const auto noted = messages_->update(session_.info.id, {.extra = std::move(extra)});
     if (noted) {
       return;
     }

@@ -244,8 +244,8 @@ class Planner {
     REPRISE_ASSIGN(const Sample sample, take_sample(plan_.view.slice));
     plan_.view.bytes_estimate = sample.bytes_estimate;
     REPRISE_TRY(choose_prompt(sample));
-    // Where the words are nowhere else, they cannot be sent.
-    plan_.keep_response = !record_.keeps_words();
+    // What is nowhere else cannot be sent.
+    plan_.keep_response = record_.is_by_response();
     const bool by_id = how_.provider.continues_responses() ||
                        (how_.provider.keeps_responses() && plan_.keep_response);
     if (how_.by_response_id && by_id) {
@@ -307,7 +307,8 @@ class Planner {
       return true;
     }
     const auto& chain = record_.session().response_chain;
-    if (record_.keeps_words() || chain.empty() || chain.back().provider != how_.provider.name()) {
+    if (!record_.is_by_response() || chain.empty() ||
+        chain.back().provider != how_.provider.name()) {
       return false;
     }
     plan_.previous_response_id = chain.back().response_id;

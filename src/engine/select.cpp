@@ -58,8 +58,8 @@ Error ambiguous(std::string_view sel, const std::vector<SessionInfo>& sessions) 
 
 class Selector {
  public:
-  Selector(Store& store, std::string_view sel, const Selection& how)
-      : store_(store), sel_(sel), how_(how) {}
+  Selector(Source& source, std::string_view sel, const Selection& how)
+      : source_(source), sel_(sel), how_(how) {}
 
   Result<SessionInfo> select() {
     if (sel_ == "last") {
@@ -84,7 +84,7 @@ class Selector {
       query.working_dir = how_.working_dir;
     }
     query.limit = 1;
-    REPRISE_ASSIGN(auto page, store_.list(query));
+    REPRISE_ASSIGN(auto page, source_.list(query));
     if (page.sessions.empty()) {
       return fail(Code::not_found, how_.working_dir.empty()
                                        ? std::string("there is no session yet")
@@ -100,7 +100,7 @@ class Selector {
 
   // An id is clear even when the session is somewhere else; that is then said.
   Found named(const SessionId& id) {
-    REPRISE_ASSIGN(auto session, store_.find(id));
+    REPRISE_ASSIGN(auto session, source_.find(id));
     if (!session) {
       return std::optional<SessionInfo>();
     }
@@ -150,7 +150,7 @@ class Selector {
                              .id_prefix = std::string(sel_),
                              .after = {},
                              .limit = kCandidatesMax + 1};
-    REPRISE_ASSIGN(auto page, store_.list(query));
+    REPRISE_ASSIGN(auto page, source_.list(query));
     return only_one(std::move(page.sessions));
   }
 
@@ -162,7 +162,7 @@ class Selector {
                        .limit = kPageMax};
     std::vector<SessionInfo> found;
     do {
-      REPRISE_ASSIGN(auto page, store_.list(query));
+      REPRISE_ASSIGN(auto page, source_.list(query));
       for (SessionInfo& info : page.sessions) {
         if (info.title == sel_ && found.size() <= kCandidatesMax) {
           found.push_back(std::move(info));
@@ -183,15 +183,15 @@ class Selector {
     return std::optional(std::move(sessions.front()));
   }
 
-  Store& store_;
+  Source& source_;
   std::string_view sel_;
   const Selection& how_;
 };
 
 }  // namespace
 
-Result<SessionInfo> select_session(Store& store, std::string_view sel, const Selection& how) {
-  return Selector(store, trimmed(sel), how).select();
+Result<SessionInfo> select_session(Source& source, std::string_view sel, const Selection& how) {
+  return Selector(source, trimmed(sel), how).select();
 }
 
 }  // namespace reprise

@@ -11,6 +11,7 @@
 
 #include "engine/fake_provider.h"
 #include "engine/test_record.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
@@ -18,7 +19,6 @@
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -101,7 +101,7 @@ TEST_F(RememberedStart, AnotherModelGetsEverything) {
 TEST_F(RememberedStart, SoDoesARecordThatIsNoLongerTheSameThere) {
   Message other = user("other");
   other.created_at = Time{std::chrono::hours(1)};
-  ASSERT_TRUE(store_->offers().rewriting->replace_suffix(
+  ASSERT_TRUE(store_->capabilities().rewriting->replace_suffix(
       session_.info.id, Seq{4}, {other, assistant("a"), user("b"), assistant("c")}, {}));
   ASSERT_TRUE(ask({text_of("5")}, {.model = "m"}));
   EXPECT_EQ(provider_.seen.at(2).messages.size(), 9U);

@@ -14,13 +14,13 @@
 #include "engine/fake_provider.h"
 #include "engine/faulty_store.h"
 #include "engine/test_record.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/tool.h"
 
 namespace reprise {
@@ -117,7 +117,7 @@ TEST_P(EachCallFails, TheStoryIsWholeInTheEnd) {
     }
     talk.reset();
     EXPECT_EQ(stored(), kWholeStory) << "call " << failing;
-    EXPECT_FALSE(memory_->offers().partials->find(session_.info.id)->has_value());
+    EXPECT_FALSE(memory_->capabilities().partials->find_partial(session_.info.id)->has_value());
     for (const SeenRequest& request : provider.seen) {
       EXPECT_EQ(request.refusal, "");
     }
@@ -186,7 +186,8 @@ TEST_F(StoreFailureTest, GoingOnAndRetryingWithAFailingStore) {
       store.fails = [](int) { return false; };
     }
     EXPECT_TRUE(stored().starts_with("user: q | assistant: ")) << stored();
-    EXPECT_FALSE(memory_->offers().partials->find(session_.info.id)->has_value()) << failing;
+    EXPECT_FALSE(memory_->capabilities().partials->find_partial(session_.info.id)->has_value())
+        << failing;
   }
 }
 

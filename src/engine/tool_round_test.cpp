@@ -17,6 +17,7 @@
 #include "engine/fake_provider.h"
 #include "engine/test_record.h"
 #include "engine/tool_input.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
@@ -24,7 +25,6 @@
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/tool.h"
 
 namespace reprise {
@@ -47,7 +47,9 @@ class ToolRoundTest : public testing::Test {
     return talk.ask("q", listener_, stop_.get_token());
   }
   std::string stored() { return spell(*read_all(*store_, session_.info.id)); }
-  bool is_running() { return store_->offers().partials->find(session_.info.id)->has_value(); }
+  bool is_running() {
+    return store_->capabilities().partials->find_partial(session_.info.id)->has_value();
+  }
 
   std::unique_ptr<Store> store_ = open_memory_store();
   Session session_ = make_session("s1");

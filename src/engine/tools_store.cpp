@@ -13,12 +13,12 @@
 #include "engine/builtin_tools.h"
 #include "engine/history.h"
 #include "engine/one_line.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/tool.h"
 
 namespace reprise {
@@ -38,7 +38,7 @@ Result<ToolOutput> todo_write(const ToolContext& context, const RawJson& input) 
     return fail(Code::invalid_argument,
                 "todo_write needs todos: [{\"content\",\"status\",\"active_form\"}]");
   }
-  Todos* const kept = context.store == nullptr ? nullptr : context.store->offers().todos;
+  Todos* const kept = context.store == nullptr ? nullptr : context.store->capabilities().todos;
   if (kept == nullptr) {
     return fail(Code::unsupported, "this store keeps no todos");
   }

@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -16,14 +17,13 @@
 #include "engine/reply.h"
 #include "engine/request_plan.h"
 #include "engine/request_view.h"
-#include "engine/step_artefacts.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -47,7 +47,7 @@ std::optional<Message> go_on_instruction(const TurnStart& start) {
 }
 
 Partials* partials_of(Store* store) {
-  return store == nullptr ? nullptr : store->offers().partials;
+  return store == nullptr ? nullptr : store->capabilities().partials;
 }
 
 std::vector<ToolUseBlock> calls_of(const Message& answer) {
@@ -62,11 +62,31 @@ std::vector<ToolUseBlock> calls_of(const Message& answer) {
   return calls;
 }
 
+void record_event(TurnRecorder& recorder, const StreamEvent& event) {
+  const auto record = [&recorder](const auto& one) {
+    using Kind = std::decay_t<decltype(one)>;
+    if constexpr (std::is_same_v<Kind, TextDelta>) {
+      recorder.on_text(one.text);
+    } else if constexpr (std::is_same_v<Kind, ThinkingDelta>) {
+      recorder.on_thinking(one.text);
+    } else if constexpr (std::is_same_v<Kind, RawBlock>) {
+      recorder.on_raw(one.json);
+    } else if constexpr (std::is_same_v<Kind, UsageReport>) {
+      recorder.on_usage(one.usage);
+    }
+  };
+  std::visit(record, event);
+}
+
 }  // namespace
 
 Turn::Turn(Provider& provider, Record& record, const ConversationOptions& options,
-           TurnObserver& observer, StepArtefacts* step)
-    : provider_(provider), record_(record), options_(options), observer_(observer), step_(step) {}
+           TurnObserver& observer, TurnRecorder* recorder)
+    : provider_(provider),
+      record_(record),
+      options_(options),
+      observer_(observer),
+      recorder_(recorder) {}
 
 Result<Outcome> Turn::run(TurnStart start, std::stop_token stop) {
   start_ = std::move(start);
@@ -159,7 +179,7 @@ Result<> Turn::answer_once(Reply& reply) {
     if (!continued) {
       return streamed;
     }
-    if (streamed.error().code == Code::invalid_argument && record_.has_all_words()) {
+    if (streamed.error().code == Code::invalid_argument && record_.has_all_messages()) {
       refuses_ids_ = true;
       observer_.on_note(cat(streamed.error().message,
                             ": sending the whole conversation instead of going on from the last "
@@ -170,7 +190,7 @@ Result<> Turn::answer_once(Reply& reply) {
       return streamed;
     }
     by_response_id_ = false;
-    if (record_.has_all_words()) {
+    if (record_.has_all_messages()) {
       observer_.on_note("the provider no longer has the conversation: sending its text again");
     } else {
       observer_.on_warning("Conversation expired. Starting fresh.");
@@ -182,7 +202,7 @@ Result<> Turn::answer_once(Reply& reply) {
 // A model that takes less than the record has, or no images, is asked once more without them. What
 // a provider has kept is sent again, as only words can be left out.
 bool Turn::sends_less(const Error& refusal, const PlanOptions& how) {
-  const bool is_at_hand = record_.has_all_words();
+  const bool is_at_hand = record_.has_all_messages();
   if (refusal.code == Code::too_long && !budget_ && is_at_hand) {
     budget_ = half_of_history(record_, how);
     if (budget_) {
@@ -220,8 +240,8 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
     }
     reply.on(event);
     saver.on(event);
-    if (step_ != nullptr) {
-      step_->on(event);
+    if (recorder_ != nullptr) {
+      record_event(*recorder_, event);
     }
     on_event(event);
   };

@@ -12,7 +12,7 @@
 #include "engine/record.h"
 #include "engine/reply.h"
 #include "engine/request_plan.h"
-#include "engine/step_artefacts.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -30,7 +30,7 @@ class Turn {
  public:
   // All must outlive the turn. `step` is null where nobody looks for artefacts.
   Turn(Provider& provider, Record& record, const ConversationOptions& options,
-       TurnObserver& observer, StepArtefacts* step);
+       TurnObserver& observer, TurnRecorder* recorder);
 
   // What a callback throws goes on to the caller, after what came has been stored as incomplete.
   Result<Outcome> run(TurnStart start, std::stop_token stop);
@@ -56,7 +56,7 @@ class Turn {
   Record& record_;
   const ConversationOptions& options_;
   TurnObserver& observer_;
-  StepArtefacts* step_;
+  TurnRecorder* recorder_;
   std::stop_token stop_;
   TurnStart start_;
   bool by_response_id_ = true;

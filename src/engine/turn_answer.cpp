@@ -11,7 +11,6 @@
 #include "engine/message_of.h"
 #include "engine/record.h"
 #include "engine/reply.h"
-#include "engine/step_artefacts.h"
 #include "engine/tool_runner.h"
 #include "engine/turn.h"
 #include "reprise/conversation.h"
@@ -96,8 +95,8 @@ const Message& Turn::store_answer(bool goes_on) {
   if (!goes_on && answer.state == MessageState::complete) {
     record_.add_response(answer);
   }
-  if (step_ != nullptr) {
-    step_->on_answer(answer);
+  if (recorder_ != nullptr) {
+    recorder_->on_answer(answer);
   }
   observer_.on_message(answer);
   return answer;
@@ -107,8 +106,8 @@ void Turn::store_result(ToolResultBlock result) {
   if (record_.is_lost()) {
     return;
   }
-  if (step_ != nullptr) {
-    step_->on_tool_result(result);
+  if (recorder_ != nullptr) {
+    recorder_->on_tool_result(result);
   }
   observer_.on_tool_result(result);
   // One answer ends and the next begins, so that it is stored only while this one still runs.

@@ -11,7 +11,7 @@
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 #include "reprise/types.h"
 #include "session/time_limit.h"
 
@@ -43,7 +43,7 @@ Result<std::optional<std::string>> choose_closing_title(Store& store, const Sess
                                                         const ClosingTitleOptions& options) {
   REPRISE_ASSIGN(const Session session, get(store, id));
   Exchange first = options.begun;
-  if (store.holds().words) {
+  if (store.capabilities().messages) {
     REPRISE_ASSIGN(first, first_exchange(store, id));
   }
   ClosingTitle facts{.title = session.info.title,
@@ -63,13 +63,13 @@ Result<std::optional<std::string>> choose_closing_title(Store& store, const Sess
 }
 
 bool discard_if_empty(Store& store, const SessionId& id, Clock& clock) {
-  Trash* const trash = store.offers().trash;
+  Trash* const trash = store.capabilities().trash;
   const auto session = get(store, id);
   if (trash == nullptr || !session || session->info.head.value > 0 ||
       !session->response_chain.empty() || !session->info.title.empty()) {
     return false;
   }
-  if (Todos* const list = store.offers().todos; list != nullptr) {
+  if (Todos* const list = store.capabilities().todos; list != nullptr) {
     const auto todos = list->todos(id);
     if (!todos || !todos->empty()) {
       return false;

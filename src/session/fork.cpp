@@ -14,7 +14,7 @@
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -34,7 +34,7 @@ Result<> fork_by_copy(Store& store, const SessionId& parent, Seq at, const Sessi
   if (messages.empty()) {
     return store.create(child);
   }
-  Creation* const creation = store.offers().creation;
+  Creation* const creation = store.capabilities().creation;
   if (creation == nullptr) {
     return fail(Code::unsupported, "this store cannot fork sessions");
   }
@@ -59,19 +59,19 @@ Session child_of(Session parent, Seq at, const ForkRequest& request, SessionId i
 
 Result<SessionId> fork_session(Store& store, const ForkRequest& request, Clock& clock,
                                Entropy& entropy) {
-  if (!store.holds().many_sessions) {
+  if (!store.capabilities().many_sessions) {
     return fail(Code::unsupported,
                 "this store holds one session: copy it to another store to fork it");
   }
   REPRISE_ASSIGN(Session parent, get(store, request.parent));
   const Seq at = request.at.value_or(parent.info.head);
   Session child = child_of(std::move(parent), at, request,
-                           make_session_id(clock, entropy, store.holds().new_ids), clock.now());
-  if (store.holds().words) {
+                           make_session_id(clock, entropy, store.capabilities().new_ids), clock.now());
+  if (store.capabilities().messages) {
     // What the provider remembers goes beyond the fork.
     child.response_chain.clear();
   }
-  if (Forking* const forking = store.offers().forking; forking != nullptr) {
+  if (Forking* const forking = store.capabilities().forking; forking != nullptr) {
     REPRISE_TRY(forking->fork(request.parent, at, child));
   } else {
     REPRISE_TRY(fork_by_copy(store, request.parent, at, child));
@@ -80,7 +80,7 @@ Result<SessionId> fork_session(Store& store, const ForkRequest& request, Clock& 
 }
 
 Result<Rewound> rewind_session(Store& store, const SessionId& id, std::int64_t turns) {
-  Rewriting* const rewriting = store.offers().rewriting;
+  Rewriting* const rewriting = store.capabilities().rewriting;
   if (rewriting == nullptr) {
     return fail(Code::unsupported, "this store cannot take turns back; a fork goes on beside them");
   }

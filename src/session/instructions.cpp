@@ -58,7 +58,7 @@ Result<std::optional<std::string>> resumed_instructions(const InstructionSources
                    load_context(*mode, session.info.working_dir, sources.on_note, std::move(stop)));
     return std::optional(std::move(system));
   }
-  if (store != nullptr && !store->holds().words && session.system_prompt.empty()) {
+  if (store != nullptr && !store->capabilities().messages && session.system_prompt.empty()) {
     return instructions_of(sources, session, std::move(stop));
   }
   return std::nullopt;

@@ -18,7 +18,7 @@
 #include "reprise/session.h"
 #include "reprise/spill.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 #include "reprise/types.h"
 #include "store/spill/spill_folder.h"
 #include "store/spill/spill_lines.h"
@@ -50,7 +50,7 @@ Result<> take_in(WaitingSessions& waiting, const SpilledSession& spilled) {
     begin->second = std::min(begin->second, place);
     REPRISE_ASSIGN(const Session now, get(*waiting.store, id));
     const Seq at{std::min(place.value - begin->second.value, now.info.head.value)};
-    REPRISE_TRY(waiting.store->offers().rewriting->replace_suffix(id, at, step.messages, {}));
+    REPRISE_TRY(waiting.store->capabilities().rewriting->replace_suffix(id, at, step.messages, {}));
   }
   return {};
 }

@@ -15,7 +15,7 @@
 #include "reprise/error.h"
 #include "reprise/spill.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 #include "reprise/types.h"
 
 namespace reprise {

@@ -13,7 +13,7 @@
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -79,7 +79,7 @@ Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInf
                                         Removal how,
                                         const std::function<void(const SessionInfo&)>& on_watching,
                                         Clock& clock) {
-  Trash* const trash = store.offers().trash;
+  Trash* const trash = store.capabilities().trash;
   if (trash == nullptr) {
     return fail(Code::unsupported, "this store cannot delete sessions");
   }

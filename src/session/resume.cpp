@@ -12,7 +12,7 @@
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -20,7 +20,7 @@ namespace {
 
 // What another program changed is gone on with only when that is asked for.
 Result<> check_signature(Store& store, const SessionInfo& info, bool accept_changed) {
-  Signatures* const signatures = store.offers().signatures;
+  Signatures* const signatures = store.capabilities().signatures;
   if (signatures == nullptr) {
     return {};
   }
@@ -38,7 +38,7 @@ Result<> check_signature(Store& store, const SessionInfo& info, bool accept_chan
 
 // A conversation without words and without ids is nowhere.
 Result<> check_can_go_on(const Store& store, const Session& session) {
-  if (store.holds().words || !session.response_chain.empty()) {
+  if (store.capabilities().messages || !session.response_chain.empty()) {
     return {};
   }
   const std::string name = session.info.title.empty() ? session.info.id.str() : session.info.title;
@@ -50,7 +50,7 @@ Result<> check_can_go_on(const Store& store, const Session& session) {
 }  // namespace
 
 Result<> check_provider(const Store& store, const Provider& provider) {
-  if (store.holds().words || provider.keeps_responses()) {
+  if (store.capabilities().messages || provider.keeps_responses()) {
     return {};
   }
   return fail(Code::unsupported,
@@ -61,13 +61,13 @@ Result<> check_provider(const Store& store, const Provider& provider) {
 Result<> create_session(Store& store, const Provider& provider, Session& session, Clock& clock,
                         Entropy& entropy) {
   REPRISE_TRY(check_provider(store, provider));
-  if (const UuidVersion version = store.holds().new_ids; version != UuidVersion::v7) {
+  if (const UuidVersion version = store.capabilities().new_ids; version != UuidVersion::v7) {
     session.info.id = make_session_id(clock, entropy, version);
   }
-  if (!store.holds().words) {
+  if (!store.capabilities().messages) {
     return {};
   }
-  Beginning* const beginning = store.offers().beginning;
+  Beginning* const beginning = store.capabilities().beginning;
   return beginning != nullptr ? beginning->begin(session) : store.create(session);
 }
 
@@ -89,10 +89,10 @@ Result<ResumedSession> resume_session(Store& store, const SessionId& id,
 }
 
 Result<std::optional<SessionId>> usual_session(Store& store) {
-  if (CurrentSession* const current = store.offers().current; current != nullptr) {
+  if (CurrentSession* const current = store.capabilities().current; current != nullptr) {
     return current->current();
   }
-  if (store.holds().many_sessions) {
+  if (store.capabilities().many_sessions) {
     return std::nullopt;
   }
   REPRISE_ASSIGN(const SessionPage page, store.list({.limit = 1}));
@@ -101,7 +101,7 @@ Result<std::optional<SessionId>> usual_session(Store& store) {
 
 Result<std::optional<SessionId>> make_current(Store& store, const SessionId& id, bool archive,
                                               Clock& clock) {
-  CurrentSession* const current = store.offers().current;
+  CurrentSession* const current = store.capabilities().current;
   if (current == nullptr) {
     return std::nullopt;
   }
@@ -113,7 +113,7 @@ Result<std::optional<SessionId>> make_current(Store& store, const SessionId& id,
     return fail_with_context("this session is not the current one", std::move(done).error());
   }
   const std::optional<SessionId> old = before ? *before : std::nullopt;
-  Archives* const archives = store.offers().archives;
+  Archives* const archives = store.capabilities().archives;
   if (!archive || !old || archives == nullptr) {
     return std::nullopt;
   }

@@ -21,7 +21,7 @@
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -127,7 +127,7 @@ bool is_believable(const std::filesystem::path& state_folder, const Moment& now,
 Retained retain_sessions(Store& store, std::chrono::hours age,
                          const std::filesystem::path& state_folder, Clock& clock) {
   Retained done;
-  Trash* const trash = store.offers().trash;
+  Trash* const trash = store.capabilities().trash;
   if (trash == nullptr) {
     return done;
   }

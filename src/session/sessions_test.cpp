@@ -21,7 +21,7 @@
 #include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -82,7 +82,7 @@ TEST_P(SessionsTest, AForkAppearsWholeOrNotAtAll) {
     if (child) {
       EXPECT_EQ(read_all(store(), *child)->size(), 4U);
       EXPECT_EQ(get(store(), *child)->info.title, "Leagues (fork)");
-      ASSERT_TRUE(store().offers().trash->purge(*child));
+      ASSERT_TRUE(store().capabilities().trash->purge(*child));
     }
   }
 }

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise::store {

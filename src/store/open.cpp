@@ -227,4 +227,9 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptio
                                           ", and no URL of one (", known_forms(), ")"));
 }
 
+Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options) {
+  options.access = Access::read;
+  return open_store(url, options);
+}
+
 }  // namespace reprise

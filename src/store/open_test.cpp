@@ -7,11 +7,11 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/postgres/url.h"
 
@@ -45,7 +45,7 @@ void expect_refused(std::string_view url, std::string_view hint) {
 TEST_F(OpenStore, ByScheme) {
   const auto memory = open_store("memory:");
   ASSERT_TRUE(memory);
-  EXPECT_EQ((*memory)->offers().backup, nullptr);
+  EXPECT_EQ((*memory)->capabilities().backup, nullptr);
   const auto sqlite = open_store("sqlite:" + (folder_ / "a.db").string());
   ASSERT_TRUE(sqlite) << sqlite.error().message;
   EXPECT_TRUE(std::filesystem::exists(folder_ / "a.db"));

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -28,21 +28,21 @@ std::string_view to_string(Signature signature) {
   return "unverifiable";
 }
 
-Result<Session> get(Store& store, const SessionId& id) {
-  REPRISE_ASSIGN(std::optional<Session> session, store.find(id));
+Result<Session> get(Source& source, const SessionId& id) {
+  REPRISE_ASSIGN(std::optional<Session> session, source.find(id));
   if (!session) {
     return fail(Code::not_found, cat("no session ", id.str()));
   }
   return *std::move(session);
 }
 
-Result<std::vector<Message>> read_all(Store& store, const SessionId& id, ReadRange range) {
+Result<std::vector<Message>> read_all(Source& source, const SessionId& id, ReadRange range) {
   std::vector<Message> messages;
   const MessageSink collect = [&messages](Message&& message) {
     messages.push_back(std::move(message));
     return Flow::go_on;
   };
-  REPRISE_TRY(store.read(id, range, collect));
+  REPRISE_TRY(source.read(id, range, collect));
   return messages;
 }
 

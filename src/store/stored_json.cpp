@@ -11,12 +11,12 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "model/fields.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise::store {

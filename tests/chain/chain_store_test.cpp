@@ -13,12 +13,12 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "chain/chain_fixture.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -102,7 +102,7 @@ TEST_F(ChainStore, ReadingChangesNothing) {
     put(text);
     const auto store = open(Access::read);
     EXPECT_TRUE(works(store->list({})));
-    EXPECT_TRUE(works(store->offers().repair->verify()));
+    EXPECT_TRUE(works(store->capabilities().repair->verify()));
     EXPECT_FALSE(store->create(session("x")));
     EXPECT_EQ(bytes(), text);
     EXPECT_EQ(names(), Texts{"conversations.json"});
@@ -132,18 +132,18 @@ TEST_F(ChainStore, OneBadRowCostsThatRow) {
   answer(*store, "b", "r", at(1));
   EXPECT_EQ(names(), (Texts{"conversations.json", "conversations.json.lock"})) << "nothing aside";
   EXPECT_NE(bytes().find("\n    5,\n"), std::string::npos);
-  EXPECT_EQ(must(store->offers().repair->verify()).damage.size(), 1U);
+  EXPECT_EQ(must(store->capabilities().repair->verify()).damage.size(), 1U);
 }
 
 TEST_F(ChainStore, TrashedRowsAreOutOfTheOriginalsSight) {
   put(kOriginalChain);
   const auto store = open();
-  must(store->offers().trash->trash(session_id(kFirst), at(1)));
+  must(store->capabilities().trash->trash(session_id(kFirst), at(1)));
   EXPECT_EQ(bytes().find(kFirst), std::string::npos);
   EXPECT_EQ(ids(*open(), kFirst), (Texts{"resp_1", "resp_2"}));
   EXPECT_EQ(names(),
             (Texts{"conversations.json", "conversations.json.lock", "conversations.json.trash"}));
-  must(store->offers().trash->restore(session_id(kFirst)));
+  must(store->capabilities().trash->restore(session_id(kFirst)));
   EXPECT_NE(bytes().find(kFirst), std::string::npos);
   EXPECT_EQ(names(), (Texts{"conversations.json", "conversations.json.lock"}));
 }
@@ -170,7 +170,7 @@ TEST_F(ChainStore, WhatAnotherProcessRemovedStaysAway) {
   put(kOriginalChain);
   const auto store = open();
   answer(*store, kFirst, "ours", at(100));
-  must(open()->offers().trash->trash(session_id(kFirst), at(1)));
+  must(open()->capabilities().trash->trash(session_id(kFirst), at(1)));
   EXPECT_EQ(must(store->list({})).sessions.size(), 1U);
   must(store->update(session_id("1b1a2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"), {.title = "x"}));
   EXPECT_EQ(must(store->list({})).sessions.size(), 1U);

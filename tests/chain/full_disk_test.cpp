@@ -7,12 +7,12 @@
 #include <string>
 
 #include "base/file.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -54,7 +54,8 @@ TEST(ChainOnAFullDisk, FailsAndKeepsTheOldFileByteForByte) {
   fs::remove(folder.path() / "filler");
   EXPECT_TRUE(works(store->append(session_id("s"), {answered("r")}, {})));
   disk.fill();
-  EXPECT_TRUE(works(store->offers().trash->trash(session_id("s"), at(1)))) << "from the reserve";
+  EXPECT_TRUE(works(store->capabilities().trash->trash(session_id("s"), at(1))))
+      << "from the reserve";
 }
 
 }  // namespace

@@ -19,13 +19,13 @@
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
 #include "chatdir/zip_bytes.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/select.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/chatdir/zip_file.h"
 #include "support/build.h"
@@ -64,11 +64,12 @@ SessionId packed_session(const ChatDirectory& directory) {
   Message answer = assistant("answer");
   answer.usage = usage("req-1", 100, 10);
   must(store->append(chat_id(1), {user("question"), answer}, {.operation = operation_id("op-1")}));
-  must(store->offers().artefacts->save_artefact(chat_id(1), {1}, "answer", "answer"));
-  must(store->offers().todos->edit_todos(chat_id(1), [](std::vector<Todo>& todos) -> Result<> {
-    todos.push_back({"do it", TodoStatus::pending, "", {}});
-    return {};
-  }));
+  must(store->capabilities().artefacts->save_artefact(chat_id(1), {1}, "answer", "answer"));
+  must(
+      store->capabilities().todos->edit_todos(chat_id(1), [](std::vector<Todo>& todos) -> Result<> {
+        todos.push_back({"do it", TodoStatus::pending, "", {}});
+        return {};
+      }));
   return chat_id(1);
 }
 
@@ -78,8 +79,8 @@ TEST(ChatArchive, IsACompleteChatAndComesBackAsItWas) {
   const auto store = directory.open();
   const Session before = must(get(*store, id));
   const Files files = files_in(directory.chat(id));
-  must(store->offers().archives->archive(id, at(500)));
-  must(store->offers().archives->archive(id, at(600)));
+  must(store->capabilities().archives->archive(id, at(500)));
+  must(store->capabilities().archives->archive(id, at(600)));
   EXPECT_FALSE(fs::exists(directory.chat(id)));
   const Files packed = files_in(archive_of(directory, id));
   EXPECT_EQ(packed.size(), 2U);
@@ -98,23 +99,23 @@ TEST(ChatArchive, IsACompleteChatAndComesBackAsItWas) {
   EXPECT_EQ(must(store->list({.states = {SessionState::archived}})).sessions,
             std::vector{archived.info});
   EXPECT_EQ(texts_of(*store, id), (Texts{"question", "answer"}));
-  EXPECT_EQ(must(store->offers().todos->todos(id)).size(), 1U);
-  EXPECT_FALSE(must(store->offers().partials->find(id)));
-  EXPECT_EQ(must(store->offers().artefacts->find_artefact(id, {1}, "answer")), "answer");
-  EXPECT_EQ(must(store->offers().artefacts->find_artefact(id, {2}, "answer")), std::nullopt);
-  EXPECT_EQ(must(store->offers().artefacts->list_artefacts(id)),
+  EXPECT_EQ(must(store->capabilities().todos->todos(id)).size(), 1U);
+  EXPECT_FALSE(must(store->capabilities().partials->find_partial(id)));
+  EXPECT_EQ(must(store->capabilities().artefacts->find_artefact(id, {1}, "answer")), "answer");
+  EXPECT_EQ(must(store->capabilities().artefacts->find_artefact(id, {2}, "answer")), std::nullopt);
+  EXPECT_EQ(must(store->capabilities().artefacts->list_artefacts(id)),
             (std::vector<Artefacts::Entry>{{{1}, "answer.md", 6}}));
   EXPECT_TRUE(fails(store->append(id, {user("x")}, {}), Code::invalid_argument));
   EXPECT_TRUE(fails(store->update(id, {.title = "x"}), Code::invalid_argument));
   EXPECT_TRUE(fails(store->create(before), Code::conflict));
 
-  must(store->offers().archives->restore(id));
+  must(store->capabilities().archives->unarchive(id));
   EXPECT_EQ(files_in(directory.chat(id)), files);
   EXPECT_FALSE(fs::exists(archive_of(directory, id)));
   EXPECT_EQ(must(get(*store, id)), before);
-  EXPECT_EQ(must(store->offers().current->current()), id);
+  EXPECT_EQ(must(store->capabilities().current->current()), id);
   EXPECT_TRUE(must(store->append(id, {user("x")}, {.operation = operation_id("op-1")})).repeated);
-  EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::invalid_argument));
+  EXPECT_TRUE(fails(store->capabilities().archives->unarchive(id), Code::invalid_argument));
 }
 
 // "PATH MODE TIME" of a chat's folder, and of everything in it but its locks.
@@ -155,8 +156,8 @@ TEST(ChatArchive, KeepsTimesModesAndEmptyFolders) {
   const Session before = must(get(*store, id));
   EXPECT_EQ(before.info.updated_at, parse_time("2001-09-09T01:46:41.023456Z").value());
   const Texts facts = facts_in(chat);
-  must(store->offers().archives->archive(id, at(1)));
-  must(store->offers().archives->restore(id));
+  must(store->capabilities().archives->archive(id, at(1)));
+  must(store->capabilities().archives->unarchive(id));
   EXPECT_EQ(facts_in(chat), facts);
   EXPECT_EQ(must(get(*store, id)), before);
 }
@@ -166,7 +167,7 @@ TEST(ChatArchive, OfTheOriginalHasNoSecretHeaders) {
   const SessionId id = directory.write_original();
   const Files files = files_in(directory.chat(id));
   const auto store = directory.open();
-  must(store->offers().archives->archive(id, at(1)));
+  must(store->capabilities().archives->archive(id, at(1)));
   const ZipReader zip = must(ZipReader::open(archive_of(directory, id) / "chat.zip"));
   std::string all;
   for (const ZipReader::Entry& entry : must(zip.entries())) {
@@ -177,7 +178,7 @@ TEST(ChatArchive, OfTheOriginalHasNoSecretHeaders) {
   }
   EXPECT_EQ(all.find("secret-"), std::string::npos);
   EXPECT_NE(all.find("\"date\":\"today\""), std::string::npos);
-  must(store->offers().archives->restore(id));
+  must(store->capabilities().archives->unarchive(id));
   Files expected = files;
   expected["steps/001/response.json"] =
       R"({"headers":{"Set-Cookie":"[redacted]","x-api-key":"[redacted]",)"
@@ -189,18 +190,18 @@ TEST(ChatArchive, IsFoundByShortIdAndDeletedThroughTheTrash) {
   const ChatDirectory directory;
   const SessionId id = packed_session(directory);
   const auto store = directory.open();
-  must(store->offers().archives->archive(id, at(1)));
+  must(store->capabilities().archives->archive(id, at(1)));
   const Selection archived{.working_dir = "", .numbers = {}, .states = {SessionState::archived}};
   EXPECT_EQ(must(select_session(*store, short_id(id).value(), archived)).id, id);
   EXPECT_EQ(must(select_session(*store, id.str(), archived)).id, id);
-  Trash& trash = *store->offers().trash;
+  Trash& trash = *store->capabilities().trash;
   must(trash.trash(id, at(2)));
   EXPECT_FALSE(fs::exists(archive_of(directory, id)));
   EXPECT_EQ(must(get(*store, id)).info.state, SessionState::trashed);
   EXPECT_EQ(must(store->list({.states = {SessionState::trashed}})).sessions.size(), 1U);
   EXPECT_EQ(texts_of(*store, id), (Texts{"question", "answer"}));
-  EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::invalid_argument));
-  EXPECT_TRUE(fails(store->offers().archives->archive(id, at(3)), Code::invalid_argument));
+  EXPECT_TRUE(fails(store->capabilities().archives->unarchive(id), Code::invalid_argument));
+  EXPECT_TRUE(fails(store->capabilities().archives->archive(id, at(3)), Code::invalid_argument));
   must(trash.restore(id));
   EXPECT_EQ(must(get(*store, id)).info.state, SessionState::archived);
   must(trash.purge(id));
@@ -213,24 +214,24 @@ TEST(ChatArchive, IsNotMadeWhileAnAnswerRuns) {
   must(store->create(chat_session(1)));
   const PartialStart start{operation_id("a"), this_process(), "p", "m"};
   must(store->append(chat_id(1), {user("q")}, {.begin_partial = start}));
-  EXPECT_TRUE(fails(store->offers().archives->archive(chat_id(1), at(1)), Code::busy));
+  EXPECT_TRUE(fails(store->capabilities().archives->archive(chat_id(1), at(1)), Code::busy));
   must(store->append(chat_id(1), {}, {.end_partial = operation_id("a")}));
-  EXPECT_TRUE(works(store->offers().archives->archive(chat_id(1), at(1))));
-  EXPECT_TRUE(fails(store->offers().archives->archive(chat_id(2), at(1)), Code::not_found));
+  EXPECT_TRUE(works(store->capabilities().archives->archive(chat_id(1), at(1))));
+  EXPECT_TRUE(fails(store->capabilities().archives->archive(chat_id(2), at(1)), Code::not_found));
 }
 
 TEST(ChatArchive, OverwritesNoChat) {
   const ChatDirectory directory;
   const SessionId id = packed_session(directory);
   const auto store = directory.open();
-  must(store->offers().archives->archive(id, at(1)));
+  must(store->capabilities().archives->archive(id, at(1)));
   directory.write(directory.messages(id), "{\"role\":\"user\",\"content\":\"newer\"}\n");
-  EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::conflict));
+  EXPECT_TRUE(fails(store->capabilities().archives->unarchive(id), Code::conflict));
   EXPECT_EQ(texts_of(*store, id), Texts{"newer"}) << "the chat hides the archive";
   const std::vector<SessionState> all = {SessionState::active, SessionState::archived};
   EXPECT_EQ(must(store->list({.states = all})).sessions.size(), 1U);
   const std::string older = must(read_file(archive_of(directory, id) / "chat.zip"));
-  must(store->offers().archives->archive(id, at(2)));
+  must(store->capabilities().archives->archive(id, at(2)));
   EXPECT_EQ(must(read_file(archive_of(directory, id) / "chat.zip.bak")), older)
       << "what was packed before is kept";
   EXPECT_EQ(texts_of(*store, id), Texts{"newer"});
@@ -260,18 +261,18 @@ TEST(ChatArchive, OfTheOriginalIsListedAndRestored) {
     EXPECT_EQ(found.usage, usage("", 5, 0));
     EXPECT_EQ(texts_of(*store, id), (Texts{"a", "b"}));
     const std::string zip = directory.read(archive / "chat.zip");
-    must(store->offers().archives->restore(id));
+    must(store->capabilities().archives->unarchive(id));
     EXPECT_EQ(texts_of(*store, id), (Texts{"a", "b"}));
-    EXPECT_EQ(must(store->offers().artefacts->find_artefact(id, {1}, "answer")), "b");
-    must(store->offers().trash->purge(id));
+    EXPECT_EQ(must(store->capabilities().artefacts->find_artefact(id, {1}, "answer")), "b");
+    must(store->capabilities().trash->purge(id));
     directory.write(archive / "chat.json", "not JSON");
     directory.write(archive / "chat.zip", zip);
     const SessionPage page = must(store->list({.states = {SessionState::archived}}));
     EXPECT_EQ(page.sessions.size(), 1U) << "its id is in its name";
     EXPECT_EQ(page.damage.size(), 1U);
-    must(store->offers().archives->restore(id));
+    must(store->capabilities().archives->unarchive(id));
     EXPECT_EQ(texts_of(*store, id), (Texts{"a", "b"}));
-    must(store->offers().trash->purge(id));
+    must(store->capabilities().trash->purge(id));
     directory.write(archive / "chat.json",
                     cat(R"({"id":")", kOriginalId,
                         R"(","date":"2026-01-18T20:00:00.000Z","usage":{"inputTokens":5},)"
@@ -313,19 +314,19 @@ TEST(ChatArchive, WithAttacksIsRefusedWhole) {
     const std::string name = entries.front().name;
     entries.insert(entries.begin(), {"first", "harmless"});
     directory.write(archive / "chat.zip", zip_of(entries));
-    EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::corrupt)) << name;
+    EXPECT_TRUE(fails(store->capabilities().archives->unarchive(id), Code::corrupt)) << name;
     EXPECT_FALSE(fs::exists(directory.chat(id))) << name;
     EXPECT_TRUE(fs::exists(directory.root() / archive / "chat.zip")) << "the archive stays";
-    EXPECT_GE(must(store->offers().repair->verify()).damage.size(), 1U) << name;
+    EXPECT_GE(must(store->capabilities().repair->verify()).damage.size(), 1U) << name;
   }
   for (const fs::directory_entry& entry :
        fs::recursive_directory_iterator(directory.root().parent_path())) {
     EXPECT_EQ(entry.path().native().find("evil"), std::string::npos) << entry.path();
   }
   directory.write(archive / "chat.zip", "no zip at all");
-  EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::corrupt));
+  EXPECT_TRUE(fails(store->capabilities().archives->unarchive(id), Code::corrupt));
   fs::remove(directory.root() / archive / "chat.zip");
-  EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::not_found));
+  EXPECT_TRUE(fails(store->capabilities().archives->unarchive(id), Code::not_found));
 }
 
 TEST(ChatArchive, CutAnywhereIsRefusedOrWhole) {
@@ -337,7 +338,7 @@ TEST(ChatArchive, CutAnywhereIsRefusedOrWhole) {
   const auto store = directory.open();
   for (std::size_t cut = 0; cut < zip.size(); ++cut) {
     directory.write(archive / "chat.zip", zip.substr(0, cut));
-    EXPECT_FALSE(store->offers().archives->restore(id)) << cut;
+    EXPECT_FALSE(store->capabilities().archives->unarchive(id)) << cut;
     EXPECT_FALSE(fs::exists(directory.chat(id))) << cut;
   }
 }
@@ -351,12 +352,12 @@ TEST(ChatArchive, OfABombIsRefusedAndOursIsNone) {
   must(bomb.add_bytes("bomb", "/", std::string(20'000'000, 'x')));
   must(bomb.close());
   const auto store = directory.open();
-  EXPECT_TRUE(fails(store->offers().archives->restore(id), Code::corrupt));
+  EXPECT_TRUE(fails(store->capabilities().archives->unarchive(id), Code::corrupt));
   // A chat of our own that packs as well must come back.
   must(store->create(chat_session(1)));
   must(store->append(chat_id(1), {user(std::string(20'000'000, 'x'))}, {}));
-  must(store->offers().archives->archive(chat_id(1), at(1)));
-  must(store->offers().archives->restore(chat_id(1)));
+  must(store->capabilities().archives->archive(chat_id(1), at(1)));
+  must(store->capabilities().archives->unarchive(chat_id(1)));
   EXPECT_EQ(texts_of(*store, chat_id(1)).front().size(), 20'000'000U);
 }
 
@@ -366,7 +367,7 @@ class InterruptedArchive : public testing::Test {
   InterruptedArchive() : id_(packed_session(directory_)) {
     const auto store = directory_.open();
     chat_ = files_in(directory_.chat(id_));
-    must(store->offers().archives->archive(id_, at(1)));
+    must(store->capabilities().archives->archive(id_, at(1)));
     archive_ = files_in(archive_of(directory_, id_));
     fs::remove_all(directory_.root() / "archive");
   }
@@ -399,9 +400,9 @@ class InterruptedArchive : public testing::Test {
     EXPECT_FALSE(fs::exists(directory_.root() / "archive" / ".doing"));
     // Both verbs work from here.
     if (state == SessionState::archived) {
-      must(store->offers().archives->restore(id_));
+      must(store->capabilities().archives->unarchive(id_));
     }
-    must(store->offers().archives->archive(id_, at(2)));
+    must(store->capabilities().archives->archive(id_, at(2)));
     EXPECT_EQ(texts_of(*store, id_), (Texts{"question", "answer"}));
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory_.root())) {
       const std::string name = entry.path().filename();
@@ -495,14 +496,15 @@ TEST_F(InterruptedArchive, WhatIsNowhereElseIsNamed) {
     const fs::path left = hidden(folder, ".new-");
     std::string(folder) == "chat" ? put_chat(left) : put_archive(left);
     const auto store = directory_.open({.access = Access::read});
-    const auto damage = must(store->offers().verifying->verify()).damage;
+    const auto damage = must(store->capabilities().verifying->verify()).damage;
     ASSERT_EQ(damage.size(), 1U) << folder;
     EXPECT_EQ(damage[0].where, (directory_.root() / left).native());
     const fs::path mended = directory_.root().parent_path() / cat("mended-", folder);
-    must(store->offers().repair->repair_into(mended));
+    must(store->capabilities().repair->repair_into(mended));
     EXPECT_EQ(files_in(mended / left), files_in(directory_.root() / left));
     put_archive();
-    EXPECT_TRUE(must(store->offers().verifying->verify()).damage.empty()) << "it is in the archive";
+    EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty())
+        << "it is in the archive";
     fs::remove_all(archive_of(directory_, id_));
     fs::remove_all(directory_.root() / left);
   }
@@ -511,7 +513,7 @@ TEST_F(InterruptedArchive, WhatIsNowhereElseIsNamed) {
 TEST_F(InterruptedArchive, WhatHoldsNoMessagesIsNotNamed) {
   put(hidden("chat", ".new-"), {{"messages.jsonl", ""}, {"reprise.json", "{}"}});
   const auto store = directory_.open({.access = Access::read});
-  EXPECT_TRUE(must(store->offers().verifying->verify()).damage.empty());
+  EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
 }
 
 // A program that had the store open before the crash does not write into what is being packed.
@@ -561,7 +563,7 @@ TEST_F(InterruptedArchive, IsFinishedBeforeTheSessionIsDeleted) {
   const auto store = directory_.open();
   put_chat(hidden("chat", ".new-"));
   announce("restore");
-  must(store->offers().trash->trash(id_, at(3)));
+  must(store->capabilities().trash->trash(id_, at(3)));
   EXPECT_FALSE(fs::exists(directory_.chat(id_)));
   EXPECT_FALSE(fs::exists(archive_of(directory_, id_)));
   EXPECT_EQ(must(get(*store, id_)).info.state, SessionState::trashed);

@@ -11,11 +11,11 @@
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
 #include "engine/copy.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -39,7 +39,7 @@ TEST(ChatArtefacts, AreFoundByKey) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();
   const auto store = directory.open({.access = Access::read});
-  Artefacts& artefacts = *store->offers().artefacts;
+  Artefacts& artefacts = *store->capabilities().artefacts;
   EXPECT_EQ(must(artefacts.find_artefact(id, {1}, "answer")), "Hello there 1");
   EXPECT_EQ(must(artefacts.find_artefact(id, {1}, "answer.md")), "Hello there 1");
   EXPECT_EQ(must(artefacts.find_artefact(id, {1}, "testsErr")), "stderr text\n");
@@ -60,7 +60,7 @@ TEST(ChatArtefacts, AreSavedUnderTheirFileNames) {
   const auto store = directory.open();
   const SessionId id = chat_id(1);
   must(store->create(chat_session(1)));
-  Artefacts& artefacts = *store->offers().artefacts;
+  Artefacts& artefacts = *store->capabilities().artefacts;
   const std::pair<const char*, const char*> files[] = {
       {"input", "input.md"},          {"prompt", "prompt.md"},       {"answer", "answer.md"},
       {"reason", "reason.md"},        {"stream", "stream.md"},       {"todo", "todo.md"},
@@ -88,7 +88,7 @@ TEST(ChatArtefacts, LeaveTheRecordAlone) {
   const ChatDirectory directory;
   const auto store = directory.open();
   must(store->create(chat_session(1)));
-  Artefacts& artefacts = *store->offers().artefacts;
+  Artefacts& artefacts = *store->capabilities().artefacts;
   for (const char* name : {"messages", "messages.jsonl", "messages.jsonl.bak", "reprise.json"}) {
     EXPECT_TRUE(fails(artefacts.save_artefact(chat_id(1), {0}, name, "x"), Code::invalid_argument));
     EXPECT_TRUE(
@@ -101,7 +101,7 @@ TEST(ChatArtefacts, MayBeInSubfoldersAndHaveAnyName) {
   const ChatDirectory directory;
   const auto store = directory.open();
   must(store->create(chat_session(1)));
-  Artefacts& artefacts = *store->offers().artefacts;
+  Artefacts& artefacts = *store->capabilities().artefacts;
   const Names names = {".hidden", "a b:c", "deep/er/\xc5\xbc.txt",
                        "no\xff"
                        "utf8",
@@ -137,7 +137,7 @@ TEST(ChatArtefacts, AreNotWrittenThroughLinks) {
   fs::create_directory(chat / "steps");
   fs::create_directory_symlink(directory.root() / "elsewhere", chat / "steps" / "001");
   fs::create_symlink(directory.root() / "elsewhere" / "file", chat / "input.md");
-  Artefacts& artefacts = *store->offers().artefacts;
+  Artefacts& artefacts = *store->capabilities().artefacts;
   for (const std::int64_t step : {0, 1}) {
     EXPECT_TRUE(
         fails(artefacts.save_artefact(chat_id(1), {step}, "input", "x"), Code::invalid_argument));
@@ -166,7 +166,7 @@ TEST(ChatArtefacts, OlderLayoutsAreRead) {
   directory.write(chat / "steps" / "not a step" / "x", "x");
   directory.write(chat / "notes", "n");
   const auto store = directory.open({.access = Access::read});
-  Artefacts& artefacts = *store->offers().artefacts;
+  Artefacts& artefacts = *store->capabilities().artefacts;
   EXPECT_EQ(must(artefacts.find_artefact(id, {0}, "chunks")), "[1]");
   EXPECT_EQ(must(artefacts.find_artefact(id, {0}, "parts")), "[\"a\"]");
   EXPECT_EQ(must(artefacts.find_artefact(id, {0}, "unknowns")), "[]");
@@ -186,10 +186,10 @@ TEST(ChatArtefacts, AnswersThatGaveWayAreCopiedAlong) {
   const SessionId id = chat_id(1);
   must(store->create(chat_session(1)));
   must(store->append(id, {user("q"), assistant("first")}, {}));
-  EXPECT_EQ(listed(*store->offers().artefacts, id), Names{});
-  must(store->offers().rewriting->replace_suffix(id, Seq{1}, {assistant("second")}, {}));
+  EXPECT_EQ(listed(*store->capabilities().artefacts, id), Names{});
+  must(store->capabilities().rewriting->replace_suffix(id, Seq{1}, {assistant("second")}, {}));
   const std::string replaced =
-      must(store->offers().artefacts->find_artefact(id, {0}, "replaced.jsonl")).value();
+      must(store->capabilities().artefacts->find_artefact(id, {0}, "replaced.jsonl")).value();
   EXPECT_NE(replaced.find("first"), std::string::npos);
   const ChatDirectory other_directory;
   const auto other = other_directory.open();
@@ -197,12 +197,13 @@ TEST(ChatArtefacts, AnswersThatGaveWayAreCopiedAlong) {
   for (Store* const target : {other.get(), memory.get()}) {
     for (int time = 0; time < 2; ++time) {
       EXPECT_EQ(must(copy_session(*store, *target, id)).losses, Names{});
-      EXPECT_EQ(must(target->offers().artefacts->find_artefact(id, {0}, "replaced.jsonl")),
+      EXPECT_EQ(must(target->capabilities().artefacts->find_artefact(id, {0}, "replaced.jsonl")),
                 replaced);
     }
   }
-  EXPECT_TRUE(fails(other->offers().artefacts->save_artefact(id, {0}, "replaced.jsonl", "instead"),
-                    Code::invalid_argument));
+  EXPECT_TRUE(
+      fails(other->capabilities().artefacts->save_artefact(id, {0}, "replaced.jsonl", "instead"),
+            Code::invalid_argument));
 }
 
 TEST(ChatArtefacts, InTwoLayoutsAreListedOnce) {
@@ -214,7 +215,7 @@ TEST(ChatArtefacts, InTwoLayoutsAreListedOnce) {
   directory.write(chat / "steps" / "001" / "answer.md", "ours");
   directory.write(chat / "steps" / "002" / "answer.md", "second");
   const auto store = directory.open({.access = Access::read});
-  Artefacts& artefacts = *store->offers().artefacts;
+  Artefacts& artefacts = *store->capabilities().artefacts;
   EXPECT_EQ(must(artefacts.list_artefacts(id)).size(), 2U);
   EXPECT_EQ(must(artefacts.find_artefact(id, {1}, "answer")), "ours");
 }

@@ -14,12 +14,12 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -46,12 +46,12 @@ TEST(ChatdirStore, FilesArePrivate) {
     must(store->append(chat_id(1), {user("x")},
                        {.begin_partial = PartialStart{operation_id("a"), this_process(), "", ""}}));
     const std::vector<Block> delta = {TextBlock{"x", {}}};
-    must(store->offers().partials->add(chat_id(1), operation_id("a"), delta));
-    must(store->offers().rewriting->replace_suffix(chat_id(1), {0}, {}, {}));
-    must(store->offers().artefacts->append_artefact(chat_id(1), {1}, "log", "x"));
-    must(store->offers().current->set_current(chat_id(1)));
+    must(store->capabilities().partials->add_partial(chat_id(1), operation_id("a"), delta));
+    must(store->capabilities().rewriting->replace_suffix(chat_id(1), {0}, {}, {}));
+    must(store->capabilities().artefacts->append_artefact(chat_id(1), {1}, "log", "x"));
+    must(store->capabilities().current->set_current(chat_id(1)));
     must(store->create(chat_session(2)));
-    must(store->offers().trash->trash(chat_id(2), at(1)));
+    must(store->capabilities().trash->trash(chat_id(2), at(1)));
   }
   ::umask(before);
   int files = 0;
@@ -72,7 +72,7 @@ TEST(ChatdirStore, TakesOnlyUuids) {
     EXPECT_EQ(must(store->find(id)), std::nullopt) << name;
     EXPECT_TRUE(fails(store->append(id, {user("x")}, {}), Code::invalid_argument)) << name;
     EXPECT_TRUE(fails(store->update(id, {}), Code::invalid_argument)) << name;
-    EXPECT_TRUE(fails(store->offers().trash->purge(id), Code::invalid_argument)) << name;
+    EXPECT_TRUE(fails(store->capabilities().trash->purge(id), Code::invalid_argument)) << name;
   }
 }
 
@@ -105,7 +105,8 @@ TEST(ChatdirStore, TheLimitOfMessagesIsSaidAndNothingIsCut) {
     EXPECT_NE(refused.error().message.find("messages=N"), std::string::npos);
     EXPECT_EQ(texts_of(*store, chat_id(1)).size(), 5U);
     EXPECT_TRUE(works(store->append(chat_id(1), {}, {.operation = operation_id("op")})));
-    EXPECT_TRUE(works(store->offers().rewriting->replace_suffix(chat_id(1), {4}, messages(1), {})));
+    EXPECT_TRUE(
+        works(store->capabilities().rewriting->replace_suffix(chat_id(1), {4}, messages(1), {})));
   }
   const auto more = must(open_store(cat("chatdir:", directory.root().native(), "?messages=1001")));
   must(more->append(chat_id(1), messages(996), {}));
@@ -146,13 +147,13 @@ TEST(ChatdirStore, ReadingMakesNothing) {
   EXPECT_TRUE(fails(store->create(chat_session(2)), Code::unsupported));
   EXPECT_TRUE(fails(store->append(chat_id(1), {user("x")}, {}), Code::unsupported));
   EXPECT_TRUE(fails(store->update(chat_id(1), {.title = "x"}), Code::unsupported));
-  EXPECT_TRUE(fails(store->offers().trash->trash(chat_id(1), at(1)), Code::unsupported));
-  EXPECT_TRUE(fails(store->offers().artefacts->save_artefact(chat_id(1), {1}, "x", "x"),
+  EXPECT_TRUE(fails(store->capabilities().trash->trash(chat_id(1), at(1)), Code::unsupported));
+  EXPECT_TRUE(fails(store->capabilities().artefacts->save_artefact(chat_id(1), {1}, "x", "x"),
                     Code::unsupported));
-  EXPECT_TRUE(fails(store->offers().current->set_current(chat_id(1)), Code::unsupported));
+  EXPECT_TRUE(fails(store->capabilities().current->set_current(chat_id(1)), Code::unsupported));
   EXPECT_TRUE(works(store->list({})));
   EXPECT_TRUE(works(read_all(*store, chat_id(1))));
-  EXPECT_TRUE(works(store->offers().artefacts->list_artefacts(chat_id(1))));
+  EXPECT_TRUE(works(store->capabilities().artefacts->list_artefacts(chat_id(1))));
   EXPECT_EQ(directory.snapshot(), before);
 }
 
@@ -186,13 +187,13 @@ TEST(ChatdirStore, AChatThatIsMovedAwayIsSoonUnknown) {
   const auto other = directory.open();
   must(store->create(chat_session(1)));
   must(store->append(chat_id(1), {user("1")}, {}));
-  must(other->offers().trash->trash(chat_id(1), at(1)));
+  must(other->capabilities().trash->trash(chat_id(1), at(1)));
   must(store->append(chat_id(1), {user("2")}, {}));
   EXPECT_EQ(must(get(*store, chat_id(1))).info.state, SessionState::trashed);
-  must(other->offers().trash->restore(chat_id(1)));
+  must(other->capabilities().trash->restore(chat_id(1)));
   must(store->append(chat_id(1), {user("3")}, {}));
   EXPECT_EQ(texts_of(*other, chat_id(1)), (Texts{"1", "2", "3"}));
-  must(other->offers().trash->purge(chat_id(1)));
+  must(other->capabilities().trash->purge(chat_id(1)));
   EXPECT_TRUE(fails(store->append(chat_id(1), {user("4")}, {}), Code::not_found));
   EXPECT_FALSE(fs::exists(directory.chat(chat_id(1)))) << "nothing comes back by itself";
   must(other->create(chat_session(1)));
@@ -206,7 +207,7 @@ TEST(ChatdirStore, WhatWasReplacedIsKept) {
   must(store->create(chat_session(1)));
   must(store->append(chat_id(1), {user("q"), assistant("first")}, {}));
   const std::string before = directory.read(directory.messages(chat_id(1)));
-  must(store->offers().rewriting->replace_suffix(chat_id(1), {1}, {assistant("second")}, {}));
+  must(store->capabilities().rewriting->replace_suffix(chat_id(1), {1}, {assistant("second")}, {}));
   EXPECT_EQ(directory.read(directory.chat(chat_id(1)) / "replaced.jsonl"),
             before.substr(before.find('\n') + 1));
   // A record that does not stand line by line can be replaced, too.
@@ -215,7 +216,7 @@ TEST(ChatdirStore, WhatWasReplacedIsKept) {
                   "[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"user\",\"content\":\"b\"},\n"
                   "{\"role\":\"user\",\"content\":\"c\"}]");
   const std::string array = directory.read(directory.messages(id));
-  must(store->offers().rewriting->replace_suffix(id, {1}, {assistant("new")}, {}));
+  must(store->capabilities().rewriting->replace_suffix(id, {1}, {assistant("new")}, {}));
   EXPECT_EQ(texts_of(*directory.open(), id), (Texts{"a", "new"}));
   EXPECT_EQ(directory.read(directory.messages(id).native() + ".bak"), array);
 }
@@ -235,7 +236,7 @@ TEST(ChatdirStore, ACutThatWasNotFinishedHasHappenedOrNot) {
     must(store->append(id, messages(4), {}));
     old_log = directory.read(directory.messages(id));
     old_facts = directory.read(facts);
-    must(store->offers().rewriting->replace_suffix(id, {2}, {}, options));
+    must(store->capabilities().rewriting->replace_suffix(id, {2}, {}, options));
     new_log = directory.read(directory.messages(id));
   }
   const Session after = must(get(*directory.open(), id));
@@ -249,7 +250,8 @@ TEST(ChatdirStore, ACutThatWasNotFinishedHasHappenedOrNot) {
     const auto store = directory.open();
     EXPECT_EQ(must(get(*store, id)).info.head, Seq{is_renamed ? 2 : 4});
     EXPECT_EQ(must(get(*store, id)).info.updated_at, after.info.updated_at);
-    const Appended again = must(store->offers().rewriting->replace_suffix(id, {2}, {}, options));
+    const Appended again =
+        must(store->capabilities().rewriting->replace_suffix(id, {2}, {}, options));
     EXPECT_EQ(again.repeated, is_renamed);
     EXPECT_EQ(must(get(*store, id)), after);
   }
@@ -269,17 +271,17 @@ TEST(ChatdirStore, DeletesWithoutRoomForAnotherFile) {
       must(store->create(chat_session(number)));
       must(store->append(chat_id(number), {user("x")}, {}));
     }
-    must(store->offers().archives->archive(chat_id(3), at(1)));
+    must(store->capabilities().archives->archive(chat_id(3), at(1)));
   }
   fs::remove(directory.root() / "trash");
   disk.fill();
   disk.fill_with_files();
   const auto store = directory.open();
   for (const SessionId& id : {chat_id(1), original, chat_id(3)}) {
-    EXPECT_TRUE(works(store->offers().trash->purge(id))) << id.str();
+    EXPECT_TRUE(works(store->capabilities().trash->purge(id))) << id.str();
     EXPECT_EQ(must(store->find(id)), std::nullopt);
   }
-  EXPECT_TRUE(works(store->offers().trash->trash(chat_id(2), at(1))));
+  EXPECT_TRUE(works(store->capabilities().trash->trash(chat_id(2), at(1))));
 }
 
 TEST(ChatdirStore, SweepsWhatTheDeadHaveLeft) {
@@ -314,14 +316,16 @@ TEST(ChatdirStore, ABackupTakesThePlaceOfOneThatDied) {
   {
     const Fd owner = must(open_file(directory.root() / "copy.making", O_RDONLY | O_DIRECTORY));
     ASSERT_EQ(::flock(owner.get(), LOCK_EX), 0);
-    EXPECT_TRUE(fails(store->offers().backup->backup(directory.root() / "copy"), Code::conflict));
+    EXPECT_TRUE(
+        fails(store->capabilities().backup->backup(directory.root() / "copy"), Code::conflict));
     EXPECT_TRUE(fs::exists(directory.root() / "copy.making/chat/x"));
   }
-  EXPECT_TRUE(works(store->offers().backup->backup(directory.root() / "copy")));
+  EXPECT_TRUE(works(store->capabilities().backup->backup(directory.root() / "copy")));
   EXPECT_FALSE(fs::exists(directory.root() / "copy.making"));
   EXPECT_FALSE(fs::exists(directory.root() / "copy/chat/x"));
   directory.write("other.making/photo", "of another program");
-  EXPECT_TRUE(fails(store->offers().backup->backup(directory.root() / "other"), Code::conflict));
+  EXPECT_TRUE(
+      fails(store->capabilities().backup->backup(directory.root() / "other"), Code::conflict));
 }
 
 TEST(ChatdirStore, AnOlderArchiveGoesWithItsChat) {
@@ -329,9 +333,9 @@ TEST(ChatdirStore, AnOlderArchiveGoesWithItsChat) {
   const auto store = directory.open();
   must(store->create(chat_session(1)));
   must(store->append(chat_id(1), {user("old words")}, {}));
-  must(store->offers().archives->archive(chat_id(1), at(1)));
+  must(store->capabilities().archives->archive(chat_id(1), at(1)));
   directory.write("chat/" + chat_id(1).str() + "/messages.jsonl", "");
-  must(store->offers().trash->purge(chat_id(1)));
+  must(store->capabilities().trash->purge(chat_id(1)));
   EXPECT_EQ(must(store->find(chat_id(1))), std::nullopt);
 }
 

@@ -28,13 +28,13 @@
 #include "base/text.h"
 #include "base/variable.h"
 #include "chatdir/chatdir_fixture.h"
+#include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/child.h"
@@ -60,7 +60,7 @@ class Life {
 
   int run() {
     for (int number = 0;; ++number) {
-      const auto current = must(store_->offers().current->current());
+      const auto current = must(store_->capabilities().current->current());
       const auto dice = random_() % 8;
       if (!current || dice == 0) {
         begin(current);
@@ -78,16 +78,16 @@ class Life {
     const SessionId id = make_session_id(system_clock(), system_entropy());
     must(store_->create(session(id.str())));
     say(cat("chat ", id.str()));
-    must(store_->offers().current->set_current(id));
+    must(store_->capabilities().current->set_current(id));
     if (before) {
-      must(store_->offers().archives->archive(*before, at(1)));
+      must(store_->capabilities().archives->archive(*before, at(1)));
     }
   }
 
   void unpack() {
     const auto archived = must(store_->list({.states = {SessionState::archived}})).sessions;
     if (!archived.empty()) {
-      must(store_->offers().archives->restore(archived[random_() % archived.size()].id));
+      must(store_->capabilities().archives->unarchive(archived[random_() % archived.size()].id));
     }
   }
 
@@ -96,14 +96,14 @@ class Life {
     const OperationId answer = operation_id(name);
     const std::string question = cat("question ", name);
     AppendOptions options{.begin_partial = PartialStart{answer, this_process(), "", ""}};
-    if (const auto running = must(store_->offers().partials->find(id)); running) {
+    if (const auto running = must(store_->capabilities().partials->find_partial(id)); running) {
       options.end_partial = running->answer;  // of a process that was killed
     }
     must(store_->append(id, {user(question)}, options));
     say(cat("said ", id.str(), " ", question));
     const std::vector<Block> delta = {TextBlock{"ans", {}}};
-    must(store_->offers().partials->add(id, answer, delta));
-    must(store_->offers().artefacts->append_artefact(id, {1}, "stream", "ans"));
+    must(store_->capabilities().partials->add_partial(id, answer, delta));
+    must(store_->capabilities().artefacts->append_artefact(id, {1}, "stream", "ans"));
     const std::string text = cat("answer ", name, " ", std::string(random_() % 20'000, 'x'));
     must(store_->append(id, {assistant(text)}, {.end_partial = answer}));
     say(cat("said ", id.str(), " ", text));
@@ -148,7 +148,7 @@ class KilledChats : public testing::Test {
   // Every acknowledged message is there, in order; of the moment of the kill one more may be.
   void check() {
     const auto store = directory_.open();
-    for (const Damage& damage : must(store->offers().repair->verify()).damage) {
+    for (const Damage& damage : must(store->capabilities().repair->verify()).damage) {
       EXPECT_EQ(damage.reason, kCut) << damage.where;
     }
     std::map<std::string, int> listed;
@@ -289,8 +289,8 @@ TEST(TwoProcesses, WaitForEachOtherForABoundedTime) {
   const auto store = directory.open({.busy_timeout = std::chrono::milliseconds(20)});
   EXPECT_TRUE(fails(store->append(chat_id(1), {user("x")}, {}), Code::busy));
   EXPECT_TRUE(fails(store->update(chat_id(1), {.title = "x"}), Code::busy));
-  EXPECT_TRUE(fails(store->offers().archives->archive(chat_id(1), at(1)), Code::busy));
-  EXPECT_TRUE(fails(store->offers().trash->trash(chat_id(1), at(1)), Code::busy));
+  EXPECT_TRUE(fails(store->capabilities().archives->archive(chat_id(1), at(1)), Code::busy));
+  EXPECT_TRUE(fails(store->capabilities().trash->trash(chat_id(1), at(1)), Code::busy));
   EXPECT_TRUE(works(read_all(*store, chat_id(1)))) << "readers wait for nobody";
   EXPECT_TRUE(works(store->list({})));
 }
@@ -307,16 +307,16 @@ TEST(ChatsOnAFullDisk, FailAndCanBeReadAndDeleted) {
   must(store->create(chat_session(2)));
   disk.fill();
   EXPECT_TRUE(fails(store->append(chat_id(1), {user(std::string(50'000, 'x'))}, {}), Code::io));
-  EXPECT_TRUE(fails(store->offers().archives->archive(chat_id(1), at(1)), Code::io));
+  EXPECT_TRUE(fails(store->capabilities().archives->archive(chat_id(1), at(1)), Code::io));
   EXPECT_TRUE(fails(store->create(chat_session(3)), Code::io));
   const auto reader = must(open_chatdir_store(folder.path() / "d", {.access = Access::read}));
   EXPECT_EQ(texts_of(*reader, chat_id(1)), std::vector<std::string>{"first"});
   EXPECT_EQ(must(reader->list({})).sessions.size(), 2U);
-  EXPECT_EQ(must(reader->offers().repair->verify()).damage, std::vector<Damage>{});
-  must(store->offers().trash->purge(chat_id(2)));
+  EXPECT_EQ(must(reader->capabilities().repair->verify()).damage, std::vector<Damage>{});
+  must(store->capabilities().trash->purge(chat_id(2)));
   fs::remove(folder.path() / "filler");
   must(store->append(chat_id(1), {user("second")}, {}));
-  must(store->offers().archives->archive(chat_id(1), at(1)));
+  must(store->capabilities().archives->archive(chat_id(1), at(1)));
   EXPECT_EQ(texts_of(*reader, chat_id(1)), (std::vector<std::string>{"first", "second"}));
 }
 
@@ -336,7 +336,7 @@ TEST(ChatsWithAFileSizeLimit, FailTheWriteAndKeepTheRest) {
       if (!done) {
         const bool good = done.error().code == Code::io && head > 10 &&
                           texts_of(*store, id).size() == head &&
-                          must(store->offers().repair->verify()).damage.empty();
+                          must(store->capabilities().repair->verify()).damage.empty();
         return good ? 0 : 3;
       }
     }

@@ -10,12 +10,12 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -50,7 +50,7 @@ TEST(OriginalChat, IsReadWithoutATouch) {
     const SessionPage page = must(store->list({}));
     EXPECT_EQ(page.sessions, std::vector{found.info});
     EXPECT_TRUE(page.damage.empty());
-    EXPECT_EQ(must(store->offers().current->current()), id);
+    EXPECT_EQ(must(store->capabilities().current->current()), id);
   }
   EXPECT_EQ(directory.snapshot(), before);
 }
@@ -90,11 +90,11 @@ TEST(OriginalChat, HasUsedWhatItsStepsHave) {
   Message answer = assistant("yes");
   answer.usage = usage("req-1", 1000, 100);
   must(store->append(id, {user("more"), answer}, {}));
-  must(store->offers().artefacts->save_artefact(id, {4}, "usage", R"({"inputTokens":1000})"));
+  must(store->capabilities().artefacts->save_artefact(id, {4}, "usage", R"({"inputTokens":1000})"));
   sum.input.value += 1000;
   sum.output.value += 100;
   EXPECT_EQ(must(get(*directory.open(), id)).usage, sum) << "each counted once";
-  must(store->offers().archives->archive(id, at(1)));
+  must(store->capabilities().archives->archive(id, at(1)));
   EXPECT_EQ(must(get(*store, id)).usage, sum);
 }
 
@@ -118,7 +118,8 @@ TEST(OriginalChat, WhatItUsesLaterIsCountedToo) {
     Message answer = assistant("ours");
     answer.usage = usage(request, 1000, 0);
     must(store->append(id, {user("more"), answer}, {}));
-    must(store->offers().artefacts->save_artefact(id, {step}, "usage", R"({"inputTokens":1000})"));
+    must(store->capabilities().artefacts->save_artefact(id, {step}, "usage",
+                                                        R"({"inputTokens":1000})"));
   };
   we_add("req-1", 2);
   EXPECT_EQ(input_tokens(), 1100);
@@ -133,7 +134,7 @@ TEST(OriginalChat, WhatItUsesLaterIsCountedToo) {
   EXPECT_EQ(input_tokens(), 1'112'100) << "the facts are written anew";
   original_adds("007", 10'000'000);
   EXPECT_EQ(input_tokens(), 11'112'100);
-  must(directory.open()->offers().archives->archive(id, at(1)));
+  must(directory.open()->capabilities().archives->archive(id, at(1)));
   EXPECT_EQ(input_tokens(), 11'112'100);
 }
 
@@ -198,7 +199,7 @@ TEST(OriginalChat, WithoutMessagesIsListedAsPartial) {
   EXPECT_EQ(page.damage.front().reason, "has no messages.jsonl");
   const SessionId id = session_id(kOriginalId);
   EXPECT_EQ(texts_of(*store, id), Texts{});
-  EXPECT_EQ(must(store->offers().artefacts->list_artefacts(id)),
+  EXPECT_EQ(must(store->capabilities().artefacts->list_artefacts(id)),
             (std::vector<Artefacts::Entry>{{{3}, "prompt.md", 5}}));
   must(directory.open()->append(id, {user("begin")}, {}));
   EXPECT_EQ(texts_of(*store, id), Texts{"begin"});
@@ -208,7 +209,7 @@ TEST(OriginalChat, CurrentIsReadHoweverItIsWritten) {
   const ChatDirectory directory;
   const SessionId id = directory.write_original();
   const auto store = directory.open();
-  CurrentSession& current = *store->offers().current;
+  CurrentSession& current = *store->capabilities().current;
   const fs::path file = directory.root() / "chat" / "current";
   for (const char* end : {"", "\n", "\r\n", " \n\n"}) {
     directory.write("chat/current", std::string(kOriginalId) + end);
@@ -235,7 +236,7 @@ TEST(OriginalChat, CurrentIsReadHoweverItIsWritten) {
     EXPECT_TRUE(fails(current.current(), Code::corrupt)) << bad;
   }
   EXPECT_TRUE(fails(current.set_current(chat_id(99)), Code::not_found));
-  must(store->offers().trash->trash(id, at(1)));
+  must(store->capabilities().trash->trash(id, at(1)));
   EXPECT_TRUE(fails(current.set_current(id), Code::invalid_argument));
   directory.write("chat/current", kOriginalId);
   EXPECT_EQ(must(current.current()), std::nullopt) << "it is in the trash";
@@ -249,18 +250,18 @@ TEST(OriginalChat, IsNoLongerTheCurrentOneWhenItLeaves) {
     must(store->create(chat_session(number)));
   }
   const auto leave = [&](int number, const auto& how) {
-    must(store->offers().current->set_current(chat_id(number)));
+    must(store->capabilities().current->set_current(chat_id(number)));
     must(how(chat_id(number)));
     EXPECT_FALSE(fs::is_symlink(file) || fs::exists(file)) << number;
   };
-  leave(1, [&](const SessionId& id) { return store->offers().trash->trash(id, at(1)); });
-  leave(2, [&](const SessionId& id) { return store->offers().trash->purge(id); });
-  leave(3, [&](const SessionId& id) { return store->offers().archives->archive(id, at(1)); });
+  leave(1, [&](const SessionId& id) { return store->capabilities().trash->trash(id, at(1)); });
+  leave(2, [&](const SessionId& id) { return store->capabilities().trash->purge(id); });
+  leave(3, [&](const SessionId& id) { return store->capabilities().archives->archive(id, at(1)); });
   fs::create_directory_symlink(chat_id(4).str(), file);
-  leave(4, [&](const SessionId& id) { return store->offers().archives->archive(id, at(1)); });
-  must(store->offers().current->set_current(chat_id(5)));
-  must(store->offers().trash->trash(chat_id(3), at(1)));
-  EXPECT_EQ(must(store->offers().current->current()), chat_id(5)) << "another one stays";
+  leave(4, [&](const SessionId& id) { return store->capabilities().archives->archive(id, at(1)); });
+  must(store->capabilities().current->set_current(chat_id(5)));
+  must(store->capabilities().trash->trash(chat_id(3), at(1)));
+  EXPECT_EQ(must(store->capabilities().current->current()), chat_id(5)) << "another one stays";
 }
 
 TEST(OriginalChat, TheModelOfTheCurrentChatIsTold) {
@@ -271,7 +272,7 @@ TEST(OriginalChat, TheModelOfTheCurrentChatIsTold) {
   session.info.model = "m-1";
   session.info.provider = "openai";
   must(store->create(session));
-  must(store->offers().current->set_current(chat_id(1)));
+  must(store->capabilities().current->set_current(chat_id(1)));
   EXPECT_EQ(directory.read("chat/llimo.json"),
             "{\n  \"model\": \"m-1\",\n  \"provider\": \"openai\",\n  \"theme\": \"dark\"\n}");
 }

@@ -12,11 +12,11 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
+#include "reprise/capabilities.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -231,7 +231,7 @@ TEST(OriginalsSchema, ToolResultsNameTheirTool) {
                      {of("assistant", {call("c5", "move")}), of("tool", {result_of("c5", "5")}),
                       user("more"), user("and more")},
                      {}));
-  must(store->offers().rewriting->replace_suffix(id, Seq{7}, {}, {}));
+  must(store->capabilities().rewriting->replace_suffix(id, Seq{7}, {}, {}));
   EXPECT_EQ(names(), "read list unknown write move ");
   const std::vector<Message> read = must(read_all(*store, id));
   EXPECT_EQ(read[2].blocks.front(), result_of("c1", "one")) << "a name is not the message's own";

@@ -13,12 +13,12 @@
 #include "base/lock_file.h"
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -154,9 +154,9 @@ TEST(DamagedChat, IsRepairedIntoACopy) {
   must(store->create(chat_session(1)));
   must(store->append(id, {user("one")}, {.operation = operation_id("op-1")}));
   must(store->append(id, {assistant("two"), user("three")}, {}));
-  must(store->offers().artefacts->save_artefact(id, {1}, "answer", "two"));
+  must(store->capabilities().artefacts->save_artefact(id, {1}, "answer", "two"));
   must(store->create(chat_session(2)));
-  must(store->offers().trash->trash(chat_id(2), at(1)));
+  must(store->capabilities().trash->trash(chat_id(2), at(1)));
   const SessionId original = directory.write_original();
   std::string log = directory.read(directory.messages(id));
   log.replace(log.find("two"), 3, "t\xFFo");
@@ -164,24 +164,24 @@ TEST(DamagedChat, IsRepairedIntoACopy) {
   directory.write(directory.messages(id), log);
   const auto before = directory.snapshot();
 
-  const VerifyReport report = must(directory.open()->offers().repair->verify());
+  const VerifyReport report = must(directory.open()->capabilities().repair->verify());
   EXPECT_EQ(report.sessions, 3);
   EXPECT_EQ(report.messages, 6);
   EXPECT_EQ(report.damage.size(), 2U);
   const fs::path target = directory.root().parent_path() / "repaired";
-  const VerifyReport repaired = must(store->offers().repair->repair_into(target));
+  const VerifyReport repaired = must(store->capabilities().repair->repair_into(target));
   EXPECT_EQ(repaired.damage, report.damage);
   EXPECT_EQ(directory.snapshot(), before);
-  EXPECT_TRUE(fails(store->offers().repair->repair_into(target), Code::conflict));
+  EXPECT_TRUE(fails(store->capabilities().repair->repair_into(target), Code::conflict));
 
   const auto copy = must(open_chatdir_store(target));
-  EXPECT_EQ(must(copy->offers().repair->verify()).damage, std::vector<Damage>{});
+  EXPECT_EQ(must(copy->capabilities().repair->verify()).damage, std::vector<Damage>{});
   EXPECT_EQ(texts_of(*copy, id), (Texts{"one", "t\uFFFDo", "three"}));
   EXPECT_EQ(texts_of(*copy, original), texts_of(*store, original));
   EXPECT_EQ(must(get(*copy, id)).info, must(get(*store, id)).info);
   EXPECT_EQ(must(get(*copy, chat_id(2))).info.state, SessionState::trashed);
-  EXPECT_EQ(must(copy->offers().artefacts->find_artefact(id, {1}, "answer")), "two");
-  EXPECT_EQ(must(copy->offers().current->current()), original);
+  EXPECT_EQ(must(copy->capabilities().artefacts->find_artefact(id, {1}, "answer")), "two");
+  EXPECT_EQ(must(copy->capabilities().current->current()), original);
   EXPECT_EQ(must(read_file(target / "chat" / id.str() / "messages.jsonl.bak")), log);
   EXPECT_TRUE(must(copy->append(id, {user("x")}, {.operation = operation_id("op-1")})).repeated);
 }
@@ -193,23 +193,23 @@ TEST(Backup, IsTheWholeDirectory) {
     must(store->create(chat_session(number)));
     must(store->append(chat_id(number), {user(cat("chat ", number))}, {}));
   }
-  must(store->offers().artefacts->save_artefact(chat_id(1), {1}, "answer", "one"));
-  must(store->offers().archives->archive(chat_id(2), at(1)));
-  must(store->offers().trash->trash(chat_id(3), at(1)));
-  must(store->offers().current->set_current(chat_id(1)));
+  must(store->capabilities().artefacts->save_artefact(chat_id(1), {1}, "answer", "one"));
+  must(store->capabilities().archives->archive(chat_id(2), at(1)));
+  must(store->capabilities().trash->trash(chat_id(3), at(1)));
+  must(store->capabilities().current->set_current(chat_id(1)));
   directory.write(directory.chat(chat_id(1)) / "notes" / "more.txt", "mine");
   const fs::path target = directory.root().parent_path() / "kept";
-  must(store->offers().backup->backup(target));
+  must(store->capabilities().backup->backup(target));
   const auto kept = must(open_chatdir_store(target, {.access = Access::read}));
   for (const int number : {1, 2, 3}) {
     EXPECT_EQ(texts_of(*kept, chat_id(number)), Texts{cat("chat ", number)});
     EXPECT_EQ(must(get(*kept, chat_id(number))).info.state,
               must(get(*store, chat_id(number))).info.state);
   }
-  EXPECT_EQ(must(kept->offers().current->current()), chat_id(1));
-  EXPECT_EQ(must(kept->offers().artefacts->find_artefact(chat_id(1), {1}, "answer")), "one");
+  EXPECT_EQ(must(kept->capabilities().current->current()), chat_id(1));
+  EXPECT_EQ(must(kept->capabilities().artefacts->find_artefact(chat_id(1), {1}, "answer")), "one");
   EXPECT_EQ(must(read_file(target / "chat" / chat_id(1).str() / "notes" / "more.txt")), "mine");
-  EXPECT_TRUE(fails(store->offers().backup->backup(target), Code::conflict));
+  EXPECT_TRUE(fails(store->capabilities().backup->backup(target), Code::conflict));
 }
 
 }  // namespace

@@ -15,12 +15,12 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "context/context_fixture.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -99,7 +99,7 @@ TEST_F(ContextStore, ReadingChangesNothing) {
   EXPECT_EQ(texts_in(*store).size(), 4U);
   EXPECT_FALSE(store->append(id, {user("x")}, {}));
   EXPECT_FALSE(store->update(id, {.title = "x"}));
-  EXPECT_TRUE(must(store->offers().repair->verify()).damage.empty());
+  EXPECT_TRUE(must(store->capabilities().repair->verify()).damage.empty());
   EXPECT_EQ(bytes(), kOriginalContext);
   EXPECT_EQ(fs::last_write_time(file_), before);
   EXPECT_EQ(names(), Texts{"openai.json"});
@@ -120,7 +120,7 @@ TEST_F(ContextStore, WhatIsNoJsonIsCopiedAndRegenerated) {
     ASSERT_EQ(notices_.size(), 1U);
     EXPECT_NE(notices_.front().find("openai.json.bak-2"), std::string::npos) << notices_.front();
     EXPECT_TRUE(bytes().starts_with("{\n  \"provider\": \"openai\",\n  \"base_url\""));
-    must(store->offers().trash->purge(session_id("s")));
+    must(store->capabilities().trash->purge(session_id("s")));
   }
   Texts kept;
   for (const std::string& name : names()) {
@@ -196,7 +196,7 @@ TEST_F(ContextStore, FilesArePrivateAndKeepTheirMode) {
   fs::permissions(file_, fs::perms{0640});
   must(store->append(session_id("s"), {user("x")}, {}));
   EXPECT_EQ(mode(file_), 0640U);
-  must(store->offers().trash->trash(session_id("s"), at(1)));
+  must(store->capabilities().trash->trash(session_id("s"), at(1)));
   EXPECT_EQ(mode(fs::path(file_.native() + ".trash")), 0700U);
   EXPECT_EQ(mode(fs::path(file_.native() + ".trash") / "s.json"), 0600U);
 }
@@ -263,9 +263,9 @@ TEST_F(ContextStore, WhatWasTakenBackOnPurposeStaysAway) {
   const auto store = open();
   ask(*store, "ours", "2025-10-22T00:00:00.000Z");
   const auto other = open();
-  must(other->offers().rewriting->replace_suffix(only(*other), {4}, {}, {}));
+  must(other->capabilities().rewriting->replace_suffix(only(*other), {4}, {}, {}));
   EXPECT_EQ(texts_in(*store).size(), 4U);
-  must(other->offers().trash->trash(only(*other), at(1)));
+  must(other->capabilities().trash->trash(only(*other), at(1)));
   EXPECT_EQ(must(store->list({})).sessions.size(), 0U);
 }
 
@@ -274,16 +274,17 @@ TEST_F(ContextStore, AWriterInBetweenIsNotOverwritten) {
   put(kOriginalContext);
   const auto store = open();
   int calls = 0;
-  must(store->offers().todos->edit_todos(only(*store), [&](std::vector<Todo>& todos) -> Result<> {
-    todos = {{"a", TodoStatus::pending, "", {}}};
-    if (calls++ == 0) {
-      put(with_turn(kOriginalContext, "theirs", "2025-10-22T00:00:00.000Z"));
-    }
-    return {};
-  }));
+  must(store->capabilities().todos->edit_todos(
+      only(*store), [&](std::vector<Todo>& todos) -> Result<> {
+        todos = {{"a", TodoStatus::pending, "", {}}};
+        if (calls++ == 0) {
+          put(with_turn(kOriginalContext, "theirs", "2025-10-22T00:00:00.000Z"));
+        }
+        return {};
+      }));
   EXPECT_EQ(calls, 2) << "edited again, on what is there now";
   EXPECT_EQ(texts_in(*open()).back(), "re: theirs");
-  EXPECT_EQ(must(store->offers().todos->todos(only(*store))).size(), 1U);
+  EXPECT_EQ(must(store->capabilities().todos->todos(only(*store))).size(), 1U);
 }
 
 TEST_F(ContextStore, HoldsOneConversation) {
@@ -293,16 +294,16 @@ TEST_F(ContextStore, HoldsOneConversation) {
   const std::string before = bytes();
   EXPECT_TRUE(fails(store->create(session("second")), Code::unsupported));
   EXPECT_EQ(bytes(), before);
-  must(store->offers().trash->trash(session_id("first"), at(1)));
+  must(store->capabilities().trash->trash(session_id("first"), at(1)));
   must(store->create(session("second")));
-  must(store->offers().trash->trash(session_id("second"), at(1)));
+  must(store->capabilities().trash->trash(session_id("second"), at(1)));
   must(store->create(session("third")));
-  EXPECT_TRUE(fails(store->offers().trash->restore(session_id("first")), Code::unsupported));
+  EXPECT_TRUE(fails(store->capabilities().trash->restore(session_id("first")), Code::unsupported));
   EXPECT_EQ(must(store->list({.states = {SessionState::trashed}})).sessions.size(), 2U);
-  must(store->offers().trash->purge(session_id("third")));
-  must(store->offers().trash->restore(session_id("first")));
+  must(store->capabilities().trash->purge(session_id("third")));
+  must(store->capabilities().trash->restore(session_id("first")));
   EXPECT_EQ(texts_in(*open()), Texts{"hello"});
-  must(store->offers().trash->purge(session_id("second")));
+  must(store->capabilities().trash->purge(session_id("second")));
   EXPECT_TRUE(fs::is_empty(fs::path(file_.native() + ".trash")));
 }
 
@@ -311,7 +312,7 @@ TEST_F(ContextStore, TheSettingsOutliveTheConversation) {
   text.replace(text.find("0.7"), 3, "1.25");
   put(text);
   const auto store = open();
-  must(store->offers().trash->trash(only(*store), at(1)));
+  must(store->capabilities().trash->trash(only(*store), at(1)));
   EXPECT_NE(bytes().find("\"temperature\": 1.25"), std::string::npos);
   EXPECT_NE(bytes().find("\"conversation\": []"), std::string::npos);
 }
@@ -319,15 +320,15 @@ TEST_F(ContextStore, TheSettingsOutliveTheConversation) {
 TEST_F(ContextStore, IsVerifiedRepairedAndBackedUp) {
   put(R"({"conversation": [{"role": "user", "content": "q"}, 17]})");
   const auto store = open();
-  const VerifyReport report = must(store->offers().repair->verify());
+  const VerifyReport report = must(store->capabilities().repair->verify());
   EXPECT_EQ(report.sessions, 1);
   EXPECT_EQ(report.messages, 1);
   EXPECT_EQ(report.damage.size(), 1U);
   const fs::path target = folder_.path() / "copy.json";
-  must(store->offers().repair->repair_into(target));
+  must(store->capabilities().repair->repair_into(target));
   const auto copy = must(open_context_store(target));
   EXPECT_EQ(texts_in(*copy), Texts{"q"});
-  must(store->offers().backup->backup(folder_.path() / "backup.json"));
+  must(store->capabilities().backup->backup(folder_.path() / "backup.json"));
   EXPECT_EQ(must(read_file(folder_.path() / "backup.json")), bytes());
 }
 

@@ -13,11 +13,11 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "context/context_fixture.h"
+#include "reprise/capabilities.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -78,7 +78,7 @@ TEST_F(ContextFormat, TheTrashIsSuchAFileAndTheLockKeepsRoom) {
   must(replace_file(file_, kOriginalContext));
   const auto store = must(open_context_store(file_));
   const SessionId id = only(*store);
-  must(store->offers().trash->trash(id, at(1)));
+  must(store->capabilities().trash->trash(id, at(1)));
   const fs::path trashed = folder_.path() / "openai.json.trash" / cat(id.str(), ".json");
   EXPECT_THAT(must(read_file(trashed)), HasSubstr("10 + 11 equals 21."));
   EXPECT_EQ(bytes().find("10 + 11"), std::string::npos);
@@ -93,7 +93,7 @@ TEST_F(ContextFormat, AFileThatWasNoJsonIsKeptAsideUnderANewName) {
     must(replace_file(file_, garbage));
     const auto store = must(open_context_store(file_));
     must(store->create(session("s")));
-    must(store->offers().trash->purge(session_id("s")));
+    must(store->capabilities().trash->purge(session_id("s")));
   }
   std::vector<std::string> aside;
   for (const auto& entry : fs::directory_iterator(folder_.path())) {

@@ -17,12 +17,12 @@
 #include "base/text.h"
 #include "context/context_fixture.h"
 #include "context/original_loader.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/child.h"
@@ -79,7 +79,7 @@ class RunningTurn : public testing::Test {
                          .end_partial = operation_id(cat("answer-", words))});
   }
   static Result<Appended> take_back(Store& store, std::string_view words, Seq question) {
-    return store.offers().rewriting->replace_suffix(
+    return store.capabilities().rewriting->replace_suffix(
         only(store), question, {},
         {.expected_head = question.next(),
          .operation = operation_id(cat("back-", words)),
@@ -101,9 +101,9 @@ TEST_F(RunningTurn, StandsBesideTheFileUntilItIsWhole) {
   EXPECT_TRUE(must(other->list({})).sessions.at(0).answering);
   EXPECT_TRUE(
       fails(other->append(only(*other), {user("x")}, {.begin_partial = begins("b")}), Code::busy));
-  must(store->offers().partials->add(only(*store), operation_id("answer-q"),
-                                     std::vector<Block>{TextBlock{"re", {}}}));
-  EXPECT_EQ(must(other->offers().partials->find(only(*other)))->blocks.size(), 1U);
+  must(store->capabilities().partials->add_partial(only(*store), operation_id("answer-q"),
+                                                   std::vector<Block>{TextBlock{"re", {}}}));
+  EXPECT_EQ(must(other->capabilities().partials->find_partial(only(*other)))->blocks.size(), 1U);
   EXPECT_TRUE(ask(*store, "q").repeated);
   EXPECT_EQ(must(answer(*store, "q")).head, Seq{6});
   EXPECT_TRUE(must(answer(*store, "q")).repeated);
@@ -135,7 +135,7 @@ TEST_F(RunningTurn, GoingOnThatIsRefusedChangesNothingEither) {
   must(store->append(only(*store), {},
                      {.operation = operation_id("off"), .end_partial = operation_id("a")}));
   EXPECT_EQ(bytes(), kOriginalContext);
-  EXPECT_FALSE(must(store->offers().partials->find(only(*store))));
+  EXPECT_FALSE(must(store->capabilities().partials->find_partial(only(*store))));
 }
 
 TEST_F(RunningTurn, ItsAnswerStandsBesideItsQuestion) {
@@ -155,15 +155,15 @@ TEST_F(RunningTurn, AProcessThatDiesLeavesItsQuestion) {
   const auto child = in_child([this] {
     const auto store = open();
     ask(*store, "lost");
-    must(store->offers().partials->add(only(*store), operation_id("answer-lost"),
-                                       std::vector<Block>{TextBlock{"half", {}}}));
+    must(store->capabilities().partials->add_partial(only(*store), operation_id("answer-lost"),
+                                                     std::vector<Block>{TextBlock{"half", {}}}));
     ::_exit(0);
     return 0;
   });
   EXPECT_EQ(exit_code_of(child), 0);
   const auto store = open();
   EXPECT_EQ(texts_in(*store).back(), "lost");
-  const auto running = must(store->offers().partials->find(only(*store)));
+  const auto running = must(store->capabilities().partials->find_partial(only(*store)));
   ASSERT_TRUE(running);
   Message half = assistant("half", at(102));
   half.state = MessageState::incomplete;
@@ -181,7 +181,7 @@ TEST_F(RunningTurn, WhatIsInTheFileAlreadyIsNotThereTwice) {
   must(replace_file(beside_, left));  // killed before it was removed
   const auto after = open();
   EXPECT_EQ(texts_in(*after).size(), 6U);
-  EXPECT_FALSE(must(after->offers().partials->find(only(*after))));
+  EXPECT_FALSE(must(after->capabilities().partials->find_partial(only(*after))));
   ask(*after, "next");
   must(answer(*after, "next"));
   EXPECT_EQ(texts_in(*after).size(), 8U);
@@ -191,7 +191,7 @@ TEST_F(RunningTurn, TheTrashTakesItAlong) {
   const auto store = open();
   ask(*store, "q");
   const SessionId id = only(*store);
-  must(store->offers().trash->trash(id, at(200)));
+  must(store->capabilities().trash->trash(id, at(200)));
   must(store->create(session("another")));
   EXPECT_EQ(must(read_all(*store, id)).size(), 5U);
   must(store->append(session_id("another"), {user("b", at(300))}, {.begin_partial = begins("b")}));
@@ -306,7 +306,7 @@ class BegunConversation : public RunningTurn {
   Session begin(Store& store) {
     Session session = full_session(id_.str());
     session.info.state = SessionState::active;
-    must(store.offers().beginning->begin(session));
+    must(store.capabilities().beginning->begin(session));
     return session;
   }
   SessionId id_ = session_id("b0416d7c-2e49-4408-9615-e32c41d08738");
@@ -316,7 +316,7 @@ TEST_F(BegunConversation, ItsRefusedFirstQuestionLeavesTheFileAsItWas) {
   const auto store = open();
   const Session begun = begin(*store);
   EXPECT_EQ(must(get(*store, id_)).info.title, begun.info.title);
-  EXPECT_TRUE(fails(store->offers().beginning->begin(begun), Code::conflict));
+  EXPECT_TRUE(fails(store->capabilities().beginning->begin(begun), Code::conflict));
   must(store->update(id_, {.title = "new"}));
   ask(*store, "q");
   must(take_back(*store, "q", Seq{0}));
@@ -353,7 +353,8 @@ TEST_F(BegunConversation, IsThereWhenItsProcessDiesInTheFirstTurn) {
   found.config = begun.config;
   found.usage = begun.usage;
   EXPECT_EQ(found, begun);
-  EXPECT_TRUE(fails(store->offers().beginning->begin(full_session("other")), Code::unsupported))
+  EXPECT_TRUE(
+      fails(store->capabilities().beginning->begin(full_session("other")), Code::unsupported))
       << "what was asked is not lost for another";
   must(answer(*store, "q"));
   EXPECT_FALSE(is_beside());
@@ -374,29 +375,29 @@ TEST_F(BegunConversation, MayBeTheFirstThingInANewFile) {
 TEST_F(BegunConversation, ThatIsDeletedIsGone) {
   const auto store = open();
   begin(*store);
-  must(store->offers().trash->purge(id_));
+  must(store->capabilities().trash->purge(id_));
   EXPECT_EQ(must(store->find(id_)), std::nullopt);
   begin(*store);
   ask(*store, "q");
-  must(store->offers().trash->purge(id_));
+  must(store->capabilities().trash->purge(id_));
   EXPECT_FALSE(is_beside());
   EXPECT_EQ(bytes(), kNoConversation);
 }
 
 TEST_F(RunningTurn, IsVerifiedAndBackedUpWithItsFile) {
   const auto store = open();
-  const std::int64_t before = must(store->offers().verifying->verify()).messages;
+  const std::int64_t before = must(store->capabilities().verifying->verify()).messages;
   ask(*store, "q");
-  EXPECT_EQ(must(store->offers().verifying->verify()).messages, before + 1);
+  EXPECT_EQ(must(store->capabilities().verifying->verify()).messages, before + 1);
   const fs::path copy = folder_.path() / "copy" / "kept.json";
-  must(store->offers().backup->backup(copy));
+  must(store->capabilities().backup->backup(copy));
   const auto kept = must(open_context_store(copy, {.access = Access::read}));
   EXPECT_EQ(texts_in(*kept), texts_in(*store));
   const fs::path mended = folder_.path() / "mended" / "kept.json";
-  EXPECT_EQ(must(store->offers().repair->repair_into(mended)).messages, before + 1);
+  EXPECT_EQ(must(store->capabilities().repair->repair_into(mended)).messages, before + 1);
   EXPECT_EQ(texts_in(*must(open_context_store(mended))), texts_in(*store));
   must(replace_file(beside_, "{\"answer\":\"a\",\"turn\":7}\n"));
-  const VerifyReport report = must(store->offers().verifying->verify());
+  const VerifyReport report = must(store->capabilities().verifying->verify());
   ASSERT_EQ(report.damage.size(), 1U);
   EXPECT_EQ(report.damage.at(0).where, beside_.native());
 }

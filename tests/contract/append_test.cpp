@@ -19,7 +19,7 @@ namespace reprise::test {
 namespace {
 
 TEST_P(StoreContract, MessagesGetSeqsFromZeroWithoutGaps) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s");
   std::vector<Message> all;
   for (int batch = 1; batch <= 5; ++batch) {
@@ -42,7 +42,7 @@ TEST_P(StoreContract, MessagesGetSeqsFromZeroWithoutGaps) {
 }
 
 TEST_P(StoreContract, SessionsHaveTheirOwnSeqs) {
-  REPRISE_NEEDS(holds().words && holds().many_sessions);
+  REPRISE_NEEDS(capabilities().messages && capabilities().many_sessions);
   const SessionId one = create("one", messages(3, "one"));
   const SessionId two = create("two", messages(1, "two"));
   EXPECT_EQ(append(two, messages(1, "more")).first, Seq{1});
@@ -51,7 +51,7 @@ TEST_P(StoreContract, SessionsHaveTheirOwnSeqs) {
 }
 
 TEST_P(StoreContract, AnAppendTouchesOnlyHeadAndActivity) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const Session whole = holdable(full_session("whole"));
   create(whole);
   Session expected = whole;
@@ -64,7 +64,7 @@ TEST_P(StoreContract, AnAppendTouchesOnlyHeadAndActivity) {
 }
 
 TEST_P(StoreContract, AnEmptyBatchChangesNothing) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", messages(2));
   const Session before = found(id);
   const Appended appended = append(id, {});
@@ -74,7 +74,7 @@ TEST_P(StoreContract, AnEmptyBatchChangesNothing) {
 }
 
 TEST_P(StoreContract, BothDurabilitiesSurviveReopening) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s");
   append(id, messages(1, "disk"), {.durability = Durability::disk});
   append(id, messages(1, "os"), {.durability = Durability::os});
@@ -84,7 +84,7 @@ TEST_P(StoreContract, BothDurabilitiesSurviveReopening) {
 
 // Who says "yes" twice has said it twice: only an operation's id makes two appends one.
 TEST_P(StoreContract, EqualMessagesAreAsManyAsWereAppended) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s");
   const Message yes = user("yes", at(1));
   append(id, {yes});
@@ -95,7 +95,7 @@ TEST_P(StoreContract, EqualMessagesAreAsManyAsWereAppended) {
 }
 
 TEST_P(StoreContract, AnUnexpectedHeadIsAConflictAndChangesNothing) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s");
   EXPECT_EQ(append(id, messages(2), {.expected_head = Seq{0}}).head, Seq{2});
   EXPECT_EQ(append(id, messages(2), {.expected_head = Seq{2}}).head, Seq{4});
@@ -109,7 +109,7 @@ TEST_P(StoreContract, AnUnexpectedHeadIsAConflictAndChangesNothing) {
 }
 
 TEST_P(StoreContract, AnOperationHappensOnce) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", messages(1));
   const AppendOptions options{.expected_head = Seq{1}, .operation = operation_id("op-1")};
   const Appended first = append(id, messages(2, "mine"), options);
@@ -131,7 +131,7 @@ TEST_P(StoreContract, AnOperationHappensOnce) {
 }
 
 TEST_P(StoreContract, ARefusedOperationMayBeTriedAgain) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", messages(1));
   const OperationId operation = operation_id("op");
   EXPECT_TRUE(
@@ -144,7 +144,7 @@ TEST_P(StoreContract, ARefusedOperationMayBeTriedAgain) {
 }
 
 TEST_P(StoreContract, AnOperationWithoutMessagesHappensOnceToo) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", messages(1));
   EXPECT_FALSE(append(id, {}, {.operation = operation_id("op")}).repeated);
   reopen();
@@ -154,7 +154,7 @@ TEST_P(StoreContract, AnOperationWithoutMessagesHappensOnceToo) {
 }
 
 TEST_P(StoreContract, OperationsAreNamedWithinTheirSession) {
-  REPRISE_NEEDS(holds().words && holds().many_sessions);
+  REPRISE_NEEDS(capabilities().messages && capabilities().many_sessions);
   const SessionId one = create("one");
   const SessionId two = create("two");
   EXPECT_FALSE(append(one, messages(1), {.operation = operation_id("op")}).repeated);
@@ -169,7 +169,7 @@ Message with_usage(Usage usage) {
 }
 
 TEST_P(StoreContract, UsageIsSummedOncePerRequest) {
-  REPRISE_NEEDS(holds().words && holds().message_details);
+  REPRISE_NEEDS(capabilities().messages && capabilities().message_details);
   const SessionId id = create("s");
   Usage first = usage("req-1", 100, 10);
   first.reasoning = {7};
@@ -206,7 +206,7 @@ TEST_P(StoreContract, UsageIsSummedOncePerRequest) {
 }
 
 TEST_P(StoreContract, UsageWithoutARequestIdIsCountedEachTime) {
-  REPRISE_NEEDS(holds().words && holds().message_details);
+  REPRISE_NEEDS(capabilities().messages && capabilities().message_details);
   const SessionId id = create("s");
   append(id, {with_usage(usage("", 5, 1)), with_usage(usage("", 5, 1))});
   append(id, {with_usage(usage("", 5, 1))});
@@ -214,7 +214,7 @@ TEST_P(StoreContract, UsageWithoutARequestIdIsCountedEachTime) {
 }
 
 TEST_P(StoreContract, CostsAreExact) {
-  REPRISE_NEEDS(holds().words && holds().message_details);
+  REPRISE_NEEDS(capabilities().messages && capabilities().message_details);
   const SessionId id = create("s");
   const auto priced = [](std::optional<Money> cost, const char* source) {
     Usage one = usage("", 1, 1);
@@ -235,7 +235,7 @@ TEST_P(StoreContract, CostsAreExact) {
 }
 
 TEST_P(StoreContract, ARepeatedOperationIsNotCountedAgain) {
-  REPRISE_NEEDS(holds().words && holds().message_details);
+  REPRISE_NEEDS(capabilities().messages && capabilities().message_details);
   const SessionId id = create("s");
   for (int time = 0; time < 2; ++time) {
     append(id, {with_usage(usage("", 5, 1))}, {.operation = operation_id("op")});
@@ -244,7 +244,8 @@ TEST_P(StoreContract, ARepeatedOperationIsNotCountedAgain) {
 }
 
 TEST_P(StoreContract, UsageCountsForItsOwnSession) {
-  REPRISE_NEEDS(holds().words && holds().message_details && holds().many_sessions);
+  REPRISE_NEEDS(capabilities().messages && capabilities().message_details &&
+                capabilities().many_sessions);
   const SessionId one = create("one", {with_usage(usage("req", 5, 1))});
   const SessionId two = create("two", {with_usage(usage("req", 5, 1))});
   EXPECT_EQ(found(one).usage, usage("", 5, 1));
@@ -252,7 +253,7 @@ TEST_P(StoreContract, UsageCountsForItsOwnSession) {
 }
 
 TEST_P(StoreContract, MessagesWithoutATimeAreNoActivityOf1970) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", {user("known", at(50))});
   append(id, {assistant("unknown", Time())});
   EXPECT_EQ(found(id).info.updated_at, at(50));

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "contract/store_contract.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -25,10 +25,10 @@ namespace {
 using Entries = std::vector<Artefacts::Entry>;
 
 TEST_P(StoreContract, TodosAreEdited) {
-  REPRISE_NEEDS(offers().todos);
+  REPRISE_NEEDS(capabilities().todos);
   const SessionId id = create("s", messages(1));
   const Session before = found(id);
-  EXPECT_EQ(must(offers().todos->todos(id)), std::vector<Todo>{});
+  EXPECT_EQ(must(capabilities().todos->todos(id)), std::vector<Todo>{});
   std::vector<Todo> expected = {
       {"write \"it\"", TodoStatus::completed, "", {}},
       {"check it", TodoStatus::in_progress, "checking it", {{"id", raw("1.0")}}},
@@ -38,50 +38,50 @@ TEST_P(StoreContract, TodosAreEdited) {
     todos = expected;
     return {};
   };
-  EXPECT_EQ(must(offers().todos->edit_todos(id, replace)), expected);
+  EXPECT_EQ(must(capabilities().todos->edit_todos(id, replace)), expected);
   reopen();
-  EXPECT_EQ(must(offers().todos->todos(id)), expected);
+  EXPECT_EQ(must(capabilities().todos->todos(id)), expected);
   const auto drop_first = [](std::vector<Todo>& todos) -> Result<> {
     todos.erase(todos.begin());
     return {};
   };
   expected.erase(expected.begin());
-  EXPECT_EQ(must(offers().todos->edit_todos(id, drop_first)), expected);
-  EXPECT_EQ(must(offers().todos->todos(id)), expected);
+  EXPECT_EQ(must(capabilities().todos->edit_todos(id, drop_first)), expected);
+  EXPECT_EQ(must(capabilities().todos->todos(id)), expected);
   EXPECT_EQ(found(id), before) << "todos are no activity";
 }
 
 TEST_P(StoreContract, ARefusedEditChangesNothing) {
-  REPRISE_NEEDS(offers().todos);
+  REPRISE_NEEDS(capabilities().todos);
   const SessionId id = create("s");
   const auto refuse = [](std::vector<Todo>& todos) -> Result<> {
     todos.push_back({"x", TodoStatus::pending, "", {}});
     return fail(Code::ambiguous, "not this one");
   };
-  const auto refused = offers().todos->edit_todos(id, refuse);
+  const auto refused = capabilities().todos->edit_todos(id, refuse);
   ASSERT_TRUE(fails(refused, Code::ambiguous));
   EXPECT_EQ(refused.error().message, "not this one");
-  EXPECT_EQ(must(offers().todos->todos(id)), std::vector<Todo>{});
+  EXPECT_EQ(must(capabilities().todos->todos(id)), std::vector<Todo>{});
   const auto nothing = [](std::vector<Todo>& /*todos*/) -> Result<> { return {}; };
-  EXPECT_EQ(must(offers().todos->edit_todos(id, nothing)), std::vector<Todo>{});
+  EXPECT_EQ(must(capabilities().todos->edit_todos(id, nothing)), std::vector<Todo>{});
 }
 
 TEST_P(StoreContract, TodosOfUnknownSessionsAreNotFound) {
-  REPRISE_NEEDS(offers().todos);
+  REPRISE_NEEDS(capabilities().todos);
   const SessionId nobody = session_id("nobody");
   bool called = false;
   const auto edit = [&called](std::vector<Todo>& /*todos*/) -> Result<> {
     called = true;
     return {};
   };
-  EXPECT_TRUE(fails(offers().todos->todos(nobody), Code::not_found));
-  EXPECT_TRUE(fails(offers().todos->edit_todos(nobody, edit), Code::not_found));
+  EXPECT_TRUE(fails(capabilities().todos->todos(nobody), Code::not_found));
+  EXPECT_TRUE(fails(capabilities().todos->edit_todos(nobody, edit), Code::not_found));
   EXPECT_FALSE(called);
 }
 
 TEST_P(StoreContract, ArtefactsAreSavedAppendedAndListed) {
-  REPRISE_NEEDS(offers().artefacts);
-  Artefacts* artefacts = offers().artefacts;
+  REPRISE_NEEDS(capabilities().artefacts);
+  Artefacts* artefacts = capabilities().artefacts;
   const SessionId id = create("s");
   const Session before = found(id);
   std::string binary;
@@ -95,7 +95,7 @@ TEST_P(StoreContract, ArtefactsAreSavedAppendedAndListed) {
   must(artefacts->append_artefact(id, {2}, "stream.log", ""));
   must(artefacts->append_artefact(id, {0}, "log", "one\n"));
   reopen();
-  artefacts = offers().artefacts;
+  artefacts = capabilities().artefacts;
   must(artefacts->append_artefact(id, {0}, "log", "two\n"));
   must(artefacts->save_artefact(id, {10}, "Z", ""));
   must(artefacts->save_artefact(id, {10}, "sub/of/.a b", "deep"));
@@ -117,8 +117,8 @@ TEST_P(StoreContract, ArtefactsAreSavedAppendedAndListed) {
 }
 
 TEST_P(StoreContract, ArtefactNamesThatAreNoNamesAreRefused) {
-  REPRISE_NEEDS(offers().artefacts);
-  Artefacts& artefacts = *offers().artefacts;
+  REPRISE_NEEDS(capabilities().artefacts);
+  Artefacts& artefacts = *capabilities().artefacts;
   const SessionId id = create("s");
   const std::string longest(200, 'n');
   for (const std::string& name :
@@ -137,8 +137,8 @@ TEST_P(StoreContract, ArtefactNamesThatAreNoNamesAreRefused) {
 }
 
 TEST_P(StoreContract, ArtefactsBelongToTheirSession) {
-  REPRISE_NEEDS(offers().artefacts);
-  Artefacts& artefacts = *offers().artefacts;
+  REPRISE_NEEDS(capabilities().artefacts);
+  Artefacts& artefacts = *capabilities().artefacts;
   create("one");
   const SessionId nobody = session_id("nobody");
   must(artefacts.save_artefact(session_id("one"), {1}, "x", "1"));
@@ -146,7 +146,7 @@ TEST_P(StoreContract, ArtefactsBelongToTheirSession) {
   EXPECT_TRUE(fails(artefacts.append_artefact(nobody, {1}, "x", "x"), Code::not_found));
   EXPECT_TRUE(fails(artefacts.find_artefact(nobody, {1}, "x"), Code::not_found));
   EXPECT_TRUE(fails(artefacts.list_artefacts(nobody), Code::not_found));
-  if (holds().many_sessions) {
+  if (capabilities().many_sessions) {
     create("two");
     EXPECT_EQ(must(artefacts.find_artefact(session_id("two"), {1}, "x")), std::nullopt);
     EXPECT_EQ(must(artefacts.list_artefacts(session_id("two"))), Entries{});
@@ -164,40 +164,40 @@ std::string read_blob(Blobs& blobs, const BlobHash& hash, std::vector<std::size_
 }
 
 TEST_P(StoreContract, BlobsAreReadInPieces) {
-  REPRISE_NEEDS(offers().blobs);
+  REPRISE_NEEDS(capabilities().blobs);
   constexpr std::size_t kPieceMax = std::size_t{1} << 20;
   for (const std::size_t size : {std::size_t{0}, std::size_t{1}, kPieceMax, 2 * kPieceMax + 7}) {
     std::string bytes(size, '\0');
     for (std::size_t at_byte = 0; at_byte < size; ++at_byte) {
       bytes[at_byte] = static_cast<char>((at_byte * 31 + (at_byte >> 8)) & 0xFFU);
     }
-    const BlobHash hash = must(offers().blobs->put_blob(bytes));
-    EXPECT_EQ(must(offers().blobs->put_blob(bytes)), hash) << "twice is once";
+    const BlobHash hash = must(capabilities().blobs->put_blob(bytes));
+    EXPECT_EQ(must(capabilities().blobs->put_blob(bytes)), hash) << "twice is once";
     reopen();
     std::vector<std::size_t> pieces;
-    EXPECT_TRUE(read_blob(*offers().blobs, hash, pieces) == bytes) << size;
+    EXPECT_TRUE(read_blob(*capabilities().blobs, hash, pieces) == bytes) << size;
     EXPECT_TRUE(std::ranges::all_of(pieces, [](std::size_t piece) { return piece <= kPieceMax; }));
   }
 }
 
 TEST_P(StoreContract, ABlobIsNamedByItsSha256) {
-  REPRISE_NEEDS(offers().blobs);
-  EXPECT_EQ(must(offers().blobs->put_blob("abc")).str(),
+  REPRISE_NEEDS(capabilities().blobs);
+  EXPECT_EQ(must(capabilities().blobs->put_blob("abc")).str(),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 TEST_P(StoreContract, UnknownBlobsAreNotFoundAndReadersMayStop) {
-  REPRISE_NEEDS(offers().blobs);
+  REPRISE_NEEDS(capabilities().blobs);
   const BlobHash unknown = must(BlobHash::parse(std::string(64, '0')));
   int calls = 0;
   const auto stop = [&calls](std::string_view /*piece*/) {
     ++calls;
     return Flow::stop;
   };
-  EXPECT_TRUE(fails(offers().blobs->read_blob(unknown, stop), Code::not_found));
+  EXPECT_TRUE(fails(capabilities().blobs->read_blob(unknown, stop), Code::not_found));
   EXPECT_EQ(calls, 0);
-  const BlobHash large = must(offers().blobs->put_blob(std::string(3'000'000, 'x')));
-  EXPECT_TRUE(works(offers().blobs->read_blob(large, stop)));
+  const BlobHash large = must(capabilities().blobs->put_blob(std::string(3'000'000, 'x')));
+  EXPECT_TRUE(works(capabilities().blobs->read_blob(large, stop)));
   EXPECT_EQ(calls, 1);
 }
 

@@ -51,14 +51,14 @@ class CopyPairs : public testing::TestWithParam<Pair> {
   // A session in which nothing is as it begins, and messages of which one has no time.
   void fill() {
     engine::Losses none;
-    must(source_->create(engine::reduce(full_session("s"), source_->holds(), none)));
+    must(source_->create(engine::reduce(full_session("s"), source_->capabilities(), none)));
     Message timeless = user("when?");
     timeless.created_at = {};
     Message last = assistant("last", at(90, 654'321));
     last.response_id = "resp_9";
     for (Message message : {full_message(), timeless, last}) {
-      message = engine::reduce(std::move(message), source_->holds(), none);
-      if (!source_->holds().words) {
+      message = engine::reduce(std::move(message), source_->capabilities(), none);
+      if (!source_->capabilities().messages) {
         message.blocks.clear();
       }
       must(source_->append(id_, {std::move(message)}, {}));
@@ -84,19 +84,19 @@ class CopyPairs : public testing::TestWithParam<Pair> {
 };
 
 TEST_P(CopyPairs, SayWhatOfReplacedMessagesStaysBehind) {
-  if (source_->offers().rewriting == nullptr) {
+  if (source_->capabilities().rewriting == nullptr) {
     GTEST_SKIP() << "nothing is replaced there";
   }
   fill();
-  must(source_->offers().rewriting->replace_suffix(id_, {1}, {}, {}));
-  const std::int64_t aside = must(source_->offers().rewriting->count_replaced(id_));
+  must(source_->capabilities().rewriting->replace_suffix(id_, {1}, {}, {}));
+  const std::int64_t aside = must(source_->capabilities().rewriting->count_replaced(id_));
   for (int copies = 0; copies < 2; ++copies) {
     const auto losses = must(copy_session(*source_, *target_, id_)).losses;
     if (aside > 0) {
       EXPECT_NE(std::ranges::find(losses, "replaced messages: 2"), losses.end());
       continue;
     }
-    Artefacts* const to = target_->offers().artefacts;
+    Artefacts* const to = target_->capabilities().artefacts;
     EXPECT_TRUE(to != nullptr ? must(to->find_artefact(id_, {0}, "replaced.jsonl")).has_value()
                               : std::ranges::find(losses, "the artefacts") != losses.end());
   }
@@ -131,7 +131,7 @@ TEST_P(CopyPairs, LoseNothingWithoutAWord) {
   same(there.extra, here.extra, "extra", {"fields of other programs"});
   same(there.response_chain, here.response_chain, "response_chain", {"the response ids"});
   const std::vector<Message> copies = must(read_all(*target_, id_));
-  if (!target_->holds().words) {
+  if (!target_->capabilities().messages) {
     same(copies.size(), said.size(), "messages", {"the messages' words"});
     return;
   }

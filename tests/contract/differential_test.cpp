@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "contract/store_contract.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -75,7 +75,7 @@ std::string answer(const Result<BlobHash>& result) {
 class Operations {
  public:
   // Only what `offers` has is done.
-  Operations(std::uint64_t seed, const StoreOffers& offers) : dice_(seed), can_(offers) {}
+  Operations(std::uint64_t seed, const Capabilities& offers) : dice_(seed), can_(offers) {}
 
   using Operation = std::function<std::string(Store&)>;
   Operation next() {
@@ -191,14 +191,14 @@ class Operations {
     if (kind < 12 && can_.rewriting != nullptr) {
       return [id, from = Seq{dice_.below(12)}, batch = some_messages(),
               options = some_options()](Store& store) {
-        return answer(store.offers().rewriting->replace_suffix(id, from, batch, options));
+        return answer(store.capabilities().rewriting->replace_suffix(id, from, batch, options));
       };
     }
     if (kind < 13 && can_.forking != nullptr) {
       Session child = session(some_session().str());
       child.info.updated_at = at(dice_.below(50));
       return [id, place = Seq{dice_.below(8)}, child](Store& store) {
-        return answer(store.offers().forking->fork(id, place, child));
+        return answer(store.capabilities().forking->fork(id, place, child));
       };
     }
     if (can_.trash == nullptr) {
@@ -206,7 +206,7 @@ class Operations {
     }
     const int verb = dice_.below(5);
     return [id, verb](Store& store) {
-      Trash& trash = *store.offers().trash;
+      Trash& trash = *store.capabilities().trash;
       if (verb < 2) {
         return answer(trash.trash(id, at(1)));
       }
@@ -220,8 +220,9 @@ class Operations {
       const std::vector<Block> delta = some_message().blocks;
       return [id, delta, renews = dice_.one_in(4), lease = some_lease(),
               name = operation_id(dice_.name("answer-", 3))](Store& store) {
-        Partials& partials = *store.offers().partials;
-        return answer(renews ? partials.renew(id, name, lease) : partials.add(id, name, delta));
+        Partials& partials = *store.capabilities().partials;
+        return answer(renews ? partials.renew_lease(id, name, lease)
+                             : partials.add_partial(id, name, delta));
       };
     }
     if (kind < 18 && can_.todos != nullptr) {
@@ -235,27 +236,27 @@ class Operations {
           todos.push_back(todo);
           return {};
         };
-        return answer(store.offers().todos->edit_todos(id, edit));
+        return answer(store.capabilities().todos->edit_todos(id, edit));
       };
     }
     if (kind < 19 && can_.artefacts != nullptr) {
       return [id, step = Step{dice_.below(3)}, name = dice_.name("file-", 3),
               bytes = dice_.of(texts_), save = dice_.one_in(2)](Store& store) {
-        Artefacts& artefacts = *store.offers().artefacts;
+        Artefacts& artefacts = *store.capabilities().artefacts;
         return answer(save ? artefacts.save_artefact(id, step, name, bytes)
                            : artefacts.append_artefact(id, step, name, bytes));
       };
     }
     if (can_.blobs != nullptr) {
       return [bytes = dice_.of(texts_)](Store& store) {
-        return answer(store.offers().blobs->put_blob(bytes));
+        return answer(store.capabilities().blobs->put_blob(bytes));
       };
     }
     return append();
   }
 
   Dice dice_;
-  StoreOffers can_;
+  Capabilities can_;
   std::vector<std::string> texts_ = hard_texts();
 };
 
@@ -268,18 +269,18 @@ struct Seen {
   std::vector<std::pair<Artefacts::Entry, std::string>> artefacts;
 };
 
-Seen see(Store& store, const SessionId& id, const StoreOffers& can) {
+Seen see(Store& store, const SessionId& id, const Capabilities& can) {
   Seen seen{must(get(store, id)), must(read_all(store, id)), {}, {}, {}};
   if (can.partials != nullptr) {
-    if (auto partial = must(store.offers().partials->find(id)); partial) {
+    if (auto partial = must(store.capabilities().partials->find_partial(id)); partial) {
       seen.partial = std::move(partial->blocks);
     }
   }
   if (can.todos != nullptr) {
-    seen.todos = must(store.offers().todos->todos(id));
+    seen.todos = must(store.capabilities().todos->todos(id));
   }
   if (can.artefacts != nullptr) {
-    Artefacts& artefacts = *store.offers().artefacts;
+    Artefacts& artefacts = *store.capabilities().artefacts;
     for (const Artefacts::Entry& entry : must(artefacts.list_artefacts(id))) {
       if (entry.step == Step{} && entry.name == "replaced.jsonl") {
         continue;  // where chat directories show what gave way
@@ -291,7 +292,7 @@ Seen see(Store& store, const SessionId& id, const StoreOffers& can) {
   return seen;
 }
 
-void expect_same(Store& store, Store& reference, const StoreOffers& can) {
+void expect_same(Store& store, Store& reference, const Capabilities& can) {
   const SessionQuery all{.states = {SessionState::active, SessionState::closed,
                                     SessionState::archived, SessionState::trashed},
                          .limit = kPageMax};
@@ -316,12 +317,12 @@ void expect_same(Store& store, Store& reference, const StoreOffers& can) {
 }
 
 TEST_P(StoreContract, DoesWhatTheMemoryStoreDoes) {
-  const StoreHolds can_hold = holds();
-  REPRISE_NEEDS(can_hold.many_sessions && can_hold.words && can_hold.blocks &&
+  const Capabilities& can_hold = capabilities();
+  REPRISE_NEEDS(can_hold.many_sessions && can_hold.messages && can_hold.blocks &&
                 can_hold.message_details && can_hold.config && can_hold.modes && can_hold.folders &&
                 can_hold.system_prompt);
   const std::unique_ptr<Store> reference = open_memory_store();
-  const StoreOffers can = offers();  // which pointers are set; not used after reopen()
+  const Capabilities can = capabilities();  // which pointers are set; not used after reopen()
   for (const std::uint64_t seed : {1U, 2U}) {
     Operations operations(seed, can);
     for (int number = 1; number <= kOperations / 2; ++number) {

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "contract/store_contract.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "support/build.h"
 #include "support/must.h"
 
@@ -23,7 +23,7 @@ namespace reprise::test {
 namespace {
 
 TEST_P(StoreContract, WhatASinkThrowsReachesTheReader) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const std::vector<Message> all = numbered(messages(5));
   const SessionId id = create("s", all);
   int delivered = 0;
@@ -41,26 +41,26 @@ TEST_P(StoreContract, WhatASinkThrowsReachesTheReader) {
 }
 
 TEST_P(StoreContract, WhatAnEditThrowsChangesNothing) {
-  REPRISE_NEEDS(offers().todos != nullptr);
+  REPRISE_NEEDS(capabilities().todos != nullptr);
   const SessionId id = create("s");
   const auto add = [](std::vector<Todo>& todos) -> Result<> {
     todos.push_back({"first", TodoStatus::pending, "", {}});
     return {};
   };
-  ASSERT_TRUE(offers().todos->edit_todos(id, add));
+  ASSERT_TRUE(capabilities().todos->edit_todos(id, add));
   const auto thrower = [](std::vector<Todo>& todos) -> Result<> {
     todos.clear();
     throw 42;
   };
-  EXPECT_THROW((void)offers().todos->edit_todos(id, thrower), int);
-  EXPECT_EQ(must(offers().todos->todos(id)).size(), 1U);
-  ASSERT_TRUE(offers().todos->edit_todos(id, add));
-  EXPECT_EQ(must(offers().todos->todos(id)).size(), 2U);
+  EXPECT_THROW((void)capabilities().todos->edit_todos(id, thrower), int);
+  EXPECT_EQ(must(capabilities().todos->todos(id)).size(), 1U);
+  ASSERT_TRUE(capabilities().todos->edit_todos(id, add));
+  EXPECT_EQ(must(capabilities().todos->todos(id)).size(), 2U);
 }
 
 // Writers of several threads may share a transaction, which one of them leads for all.
 TEST_P(StoreContract, WhatAnEditThrowsReachesItsOwnThread) {
-  REPRISE_NEEDS(offers().todos != nullptr && holds().many_sessions);
+  REPRISE_NEEDS(capabilities().todos != nullptr && capabilities().many_sessions);
   constexpr int kThreads = 6;
   constexpr int kEdits = 15;
   std::vector<SessionId> ids;
@@ -83,7 +83,7 @@ TEST_P(StoreContract, WhatAnEditThrowsReachesItsOwnThread) {
               }
               return {};
             };
-            edited += offers().todos->edit_todos(id, edit) ? 1 : 0;
+            edited += capabilities().todos->edit_todos(id, edit) ? 1 : 0;
           } catch (int) {
             ++thrown;
           }
@@ -94,18 +94,18 @@ TEST_P(StoreContract, WhatAnEditThrowsReachesItsOwnThread) {
   EXPECT_EQ(thrown, kThreads / 2 * kEdits);
   EXPECT_EQ(edited, kThreads / 2 * kEdits);
   for (int thread = 0; thread < kThreads; ++thread) {
-    const auto todos = must(offers().todos->todos(ids.at(static_cast<std::size_t>(thread))));
+    const auto todos = must(capabilities().todos->todos(ids.at(static_cast<std::size_t>(thread))));
     EXPECT_EQ(std::ssize(todos), thread % 2 == 0 ? 0 : kEdits);
   }
 }
 
 TEST_P(StoreContract, WhatABlobsSinkThrowsReachesTheReader) {
-  REPRISE_NEEDS(offers().blobs != nullptr);
-  const BlobHash hash = must(offers().blobs->put_blob("some bytes"));
-  EXPECT_THROW((void)offers().blobs->read_blob(hash, [](std::string_view) -> Flow { throw 42; }),
-               int);
+  REPRISE_NEEDS(capabilities().blobs != nullptr);
+  const BlobHash hash = must(capabilities().blobs->put_blob("some bytes"));
+  EXPECT_THROW(
+      (void)capabilities().blobs->read_blob(hash, [](std::string_view) -> Flow { throw 42; }), int);
   std::string bytes;
-  ASSERT_TRUE(offers().blobs->read_blob(hash, [&](std::string_view piece) {
+  ASSERT_TRUE(capabilities().blobs->read_blob(hash, [&](std::string_view piece) {
     bytes += piece;
     return Flow::go_on;
   }));

@@ -13,11 +13,11 @@
 #include <utility>
 
 #include "contract/store_contract.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -34,7 +34,7 @@ bool is_refused(const Result<Value>& result) {
 
 // Whether all that is asked of a store's copy in a child is refused; its name is left in `what`.
 bool is_of_no_use(Store& store, const SessionId& id, const char*& what) {
-  const StoreOffers& offers = store.offers();
+  const Capabilities& offers = store.capabilities();
   const std::pair<const char*, bool> refused[] = {
       {"find", is_refused(store.find(id))},
       {"list", is_refused(store.list({}))},
@@ -42,7 +42,7 @@ bool is_of_no_use(Store& store, const SessionId& id, const char*& what) {
       {"update", is_refused(store.update(id, {.title = "child's"}))},
       {"create", is_refused(store.create(session("child")))},
       {"read", is_refused(store.read(id, {}, [](Message&&) { return Flow::go_on; }))},
-      {"partials", !offers.partials || is_refused(offers.partials->find(id))},
+      {"partials", !offers.partials || is_refused(offers.partials->find_partial(id))},
       {"trash", !offers.trash || is_refused(offers.trash->purge(id))},
       {"todos", !offers.todos || is_refused(offers.todos->todos(id))},
       {"blobs", !offers.blobs || is_refused(offers.blobs->put_blob("child"))},
@@ -96,7 +96,7 @@ TEST_P(StoreContract, AChildOfForkCannotUseItsParentsStore) {
   append(id, messages(1, "last"), {});
   reopen();
   EXPECT_EQ(found(id).info.title, session("s").info.title);
-  if (holds().words) {
+  if (capabilities().messages) {
     EXPECT_EQ(stored(id).size(), static_cast<std::size_t>(appended) + 2);
   }
 }
@@ -119,7 +119,7 @@ TEST_P(StoreContract, AParentGoesOnAfterItsChildHasClosedTheStore) {
     append(id, messages(2, std::to_string(i)), {});
   }
   reopen();
-  EXPECT_EQ(stored(id).size(), holds().words ? kEach * std::size_t{4} : 0);
+  EXPECT_EQ(stored(id).size(), capabilities().messages ? kEach * std::size_t{4} : 0);
 }
 
 }  // namespace

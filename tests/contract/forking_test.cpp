@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "contract/store_contract.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -22,12 +22,12 @@ namespace {
 using Texts = std::vector<std::string>;
 
 TEST_P(StoreContract, AForkSharesTheBeginning) {
-  REPRISE_NEEDS(offers().forking);
+  REPRISE_NEEDS(capabilities().forking);
   const SessionId parent = create("parent", messages(4));
   const Session parent_before = found(parent);
   for (const std::int64_t at_seq : {0, 1, 3, 4}) {
     Session child = full_session("child-" + std::to_string(at_seq));
-    ASSERT_TRUE(works(offers().forking->fork(parent, {at_seq}, child)));
+    ASSERT_TRUE(works(capabilities().forking->fork(parent, {at_seq}, child)));
     child.info.head = {at_seq};
     child.info.forked_from = ForkOrigin{parent, {at_seq}};
     EXPECT_EQ(found(child.info.id), child);
@@ -45,23 +45,23 @@ TEST_P(StoreContract, NoSessionBeginsAnswering) {
   session.info.answering = this_process();
   const SessionId parent = create(session, messages(2));
   EXPECT_FALSE(found(parent).info.answering);
-  if (offers().forking != nullptr) {
+  if (capabilities().forking != nullptr) {
     Session child = reprise::test::session("child");
     child.info.answering = this_process();
-    must(offers().forking->fork(parent, {1}, child));
+    must(capabilities().forking->fork(parent, {1}, child));
     EXPECT_FALSE(found(child.info.id).info.answering);
   }
 }
 
 TEST_P(StoreContract, ASessionAppearsWithItsMessages) {
-  REPRISE_NEEDS(offers().creation);
+  REPRISE_NEEDS(capabilities().creation);
   const SessionId parent = create("parent", messages(2));
   Session child = full_session("child");
   child.info.forked_from = ForkOrigin{parent, {4}};
   std::vector<Message> words = messages(4);
   words[1].usage = usage("request", 10, 20);
   words[3].usage = usage("request", 10, 20);
-  ASSERT_TRUE(works(offers().creation->create_with(child, words)));
+  ASSERT_TRUE(works(capabilities().creation->create_with(child, words)));
   reopen();
   const Session now = found(child.info.id);
   EXPECT_EQ(now.info.head, Seq{4});
@@ -71,16 +71,16 @@ TEST_P(StoreContract, ASessionAppearsWithItsMessages) {
   EXPECT_EQ(stored(child.info.id), numbered(words));
   must(store().append(child.info.id, messages(1, "more", at(9)), {}));
   EXPECT_EQ(stored(child.info.id).size(), 5U);
-  EXPECT_TRUE(fails(offers().creation->create_with(child, words), Code::conflict));
-  ASSERT_TRUE(works(offers().creation->create_with(session("empty"), {})));
+  EXPECT_TRUE(fails(capabilities().creation->create_with(child, words), Code::conflict));
+  ASSERT_TRUE(works(capabilities().creation->create_with(session("empty"), {})));
   EXPECT_EQ(stored(session_id("empty")).size(), 0U);
 }
 
 TEST_P(StoreContract, ForksThatCannotBeAreRefused) {
-  REPRISE_NEEDS(offers().forking);
+  REPRISE_NEEDS(capabilities().forking);
   const SessionId parent = create("parent", messages(2));
   const SessionId other = create("other");
-  Forking& forking = *offers().forking;
+  Forking& forking = *capabilities().forking;
   EXPECT_TRUE(fails(forking.fork(parent, {3}, session("c")), Code::invalid_argument));
   EXPECT_TRUE(fails(forking.fork(parent, {-1}, session("c")), Code::invalid_argument));
   EXPECT_TRUE(fails(forking.fork(parent, kSeqEnd, session("c")), Code::invalid_argument));
@@ -92,9 +92,9 @@ TEST_P(StoreContract, ForksThatCannotBeAreRefused) {
 }
 
 TEST_P(StoreContract, ParentAndForkGoTheirOwnWays) {
-  REPRISE_NEEDS(offers().forking);
+  REPRISE_NEEDS(capabilities().forking);
   const SessionId parent = create("parent", messages(3, "shared"));
-  must(offers().forking->fork(parent, {2}, session("child")));
+  must(capabilities().forking->fork(parent, {2}, session("child")));
   const SessionId child = session_id("child");
   EXPECT_EQ(append(child, messages(2, "child")).first, Seq{2});
   EXPECT_EQ(append(parent, messages(1, "parent")).first, Seq{3});
@@ -114,61 +114,61 @@ TEST_P(StoreContract, ParentAndForkGoTheirOwnWays) {
 }
 
 TEST_P(StoreContract, OnlyMessagesAreShared) {
-  REPRISE_NEEDS(offers().forking);
+  REPRISE_NEEDS(capabilities().forking);
   const SessionId parent = create("parent");
   Message answer = assistant("answer");
   answer.usage = usage("req", 10, 1);
   append(parent, {holdable(answer)},
          {.operation = operation_id("op"),
           .begin_partial = PartialStart{operation_id("a"), this_process(), "p", "m"}});
-  if (offers().todos != nullptr) {
-    must(offers().todos->edit_todos(parent, [](std::vector<Todo>& todos) -> Result<> {
+  if (capabilities().todos != nullptr) {
+    must(capabilities().todos->edit_todos(parent, [](std::vector<Todo>& todos) -> Result<> {
       todos.push_back({"do it", TodoStatus::pending, "", {}});
       return {};
     }));
   }
-  must(offers().forking->fork(parent, {1}, session("child")));
+  must(capabilities().forking->fork(parent, {1}, session("child")));
   const SessionId child = session_id("child");
   EXPECT_EQ(found(child).usage, Usage{}) << "the requests were the parent's";
   EXPECT_EQ(found(child).info.answering, std::nullopt);
-  if (offers().todos != nullptr) {
-    EXPECT_EQ(must(offers().todos->todos(child)), std::vector<Todo>{});
+  if (capabilities().todos != nullptr) {
+    EXPECT_EQ(must(capabilities().todos->todos(child)), std::vector<Todo>{});
   }
   EXPECT_FALSE(append(child, messages(1), {.operation = operation_id("op")}).repeated);
 }
 
 TEST_P(StoreContract, AForkKeepsWhatItSharesWhenTheParentIsRewritten) {
-  REPRISE_NEEDS(offers().forking && offers().rewriting);
+  REPRISE_NEEDS(capabilities().forking && capabilities().rewriting);
   const SessionId parent = create("parent", messages(4, "old"));
-  must(offers().forking->fork(parent, {3}, session("child")));
+  must(capabilities().forking->fork(parent, {3}, session("child")));
   const SessionId child = session_id("child");
-  must(offers().rewriting->replace_suffix(parent, {1}, messages(4, "new"), {}));
+  must(capabilities().rewriting->replace_suffix(parent, {1}, messages(4, "new"), {}));
   append(child, messages(1, "child"));
-  must(offers().rewriting->replace_suffix(parent, {0}, messages(1, "newest"), {}));
+  must(capabilities().rewriting->replace_suffix(parent, {0}, messages(1, "newest"), {}));
   reopen();
   EXPECT_EQ(texts(stored(child)), (Texts{"old 0", "old 1", "old 2", "child 0"}));
   EXPECT_EQ(texts(stored(parent)), Texts{"newest 0"});
 }
 
 TEST_P(StoreContract, AForkMayBeRewrittenBeforeThePlaceItWasForkedAt) {
-  REPRISE_NEEDS(offers().forking && offers().rewriting);
+  REPRISE_NEEDS(capabilities().forking && capabilities().rewriting);
   const SessionId parent = create("parent", messages(4, "old"));
-  must(offers().forking->fork(parent, {3}, session("child")));
+  must(capabilities().forking->fork(parent, {3}, session("child")));
   const SessionId child = session_id("child");
   append(child, messages(1, "child"));
-  must(offers().rewriting->replace_suffix(child, {1}, messages(3, "new"), {}));
+  must(capabilities().rewriting->replace_suffix(child, {1}, messages(3, "new"), {}));
   reopen();
   EXPECT_EQ(texts(stored(child)), (Texts{"old 0", "new 0", "new 1", "new 2"}));
   EXPECT_EQ(texts(stored(parent)), texts(messages(4, "old")));
   EXPECT_EQ(append(child, messages(1, "more")).first, Seq{4});
-  must(offers().rewriting->replace_suffix(child, {0}, messages(1, "first"), {}));
+  must(capabilities().rewriting->replace_suffix(child, {0}, messages(1, "first"), {}));
   EXPECT_EQ(texts(stored(child)), Texts{"first 0"});
   EXPECT_EQ(texts(stored(parent)), texts(messages(4, "old")));
 }
 
 TEST_P(StoreContract, ForksOfForks) {
-  REPRISE_NEEDS(offers().forking && offers().rewriting);
-  Forking& forking = *offers().forking;
+  REPRISE_NEEDS(capabilities().forking && capabilities().rewriting);
+  Forking& forking = *capabilities().forking;
   const SessionId a = create("a", messages(3, "a"));
   must(forking.fork(a, {2}, session("b")));
   const SessionId b = session_id("b");
@@ -181,8 +181,8 @@ TEST_P(StoreContract, ForksOfForks) {
   append(c, messages(1, "c"));
   append(d, messages(1, "d"));
   must(forking.fork(c, {4}, session("f")));
-  must(offers().rewriting->replace_suffix(b, {0}, messages(1, "new b"), {}));
-  must(offers().rewriting->replace_suffix(a, {1}, messages(1, "new a"), {}));
+  must(capabilities().rewriting->replace_suffix(b, {0}, messages(1, "new b"), {}));
+  must(capabilities().rewriting->replace_suffix(a, {1}, messages(1, "new a"), {}));
   reopen();
   EXPECT_EQ(texts(stored(a)), (Texts{"a 0", "new a 0"}));
   EXPECT_EQ(texts(stored(b)), (Texts{"new b 0"}));
@@ -195,12 +195,12 @@ TEST_P(StoreContract, ForksOfForks) {
 
 // Forked, rewritten, and forked again at the same place: each fork keeps the messages of its time.
 TEST_P(StoreContract, ForksOfDifferentTimesKeepDifferentMessages) {
-  REPRISE_NEEDS(offers().forking && offers().rewriting);
+  REPRISE_NEEDS(capabilities().forking && capabilities().rewriting);
   const SessionId parent = create("parent", messages(1, "start"));
   for (int round = 0; round < 5; ++round) {
-    must(offers().rewriting->replace_suffix(parent, {1},
-                                            messages(2, "try " + std::to_string(round)), {}));
-    must(offers().forking->fork(parent, {3}, session("child-" + std::to_string(round))));
+    must(capabilities().rewriting->replace_suffix(parent, {1},
+                                                  messages(2, "try " + std::to_string(round)), {}));
+    must(capabilities().forking->fork(parent, {3}, session("child-" + std::to_string(round))));
   }
   reopen();
   for (int round = 0; round < 5; ++round) {

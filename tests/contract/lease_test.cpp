@@ -21,13 +21,13 @@
 #include <vector>
 
 #include "contract/store_contract.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/tool.h"
 #include "reprise/types.h"
 #include "support/build.h"
@@ -89,7 +89,7 @@ void wait_until(const std::function<bool()>& is_so) {
 }
 
 bool has_begun(Store& store, const SessionId& id) {
-  const auto running = store.offers().partials->find(id);
+  const auto running = store.capabilities().partials->find_partial(id);
   const std::optional<Partial> partial = running.value_or(std::nullopt);
   return partial && !partial->blocks.empty();
 }
@@ -122,8 +122,8 @@ PartialStart start_of(Owner owner) {
           .started_at = at(1)};
 }
 
-#define REPRISE_NEEDS_LEASES                                          \
-  REPRISE_NEEDS(offers().partials&& holds().words&& is_persistent()); \
+#define REPRISE_NEEDS_LEASES                                                          \
+  REPRISE_NEEDS(capabilities().partials&& capabilities().messages&& is_persistent()); \
   static_assert(true, "a semicolon")
 
 TEST_P(StoreContract, AProcessStoppedPastItsLeaseStoresNothingMore) {
@@ -153,7 +153,7 @@ TEST_P(StoreContract, AProcessStoppedPastItsLeaseStoresNothingMore) {
 
 TEST_P(StoreContract, AProcessStoppedInAToolStoresNoResult) {
   REPRISE_NEEDS_LEASES;
-  REPRISE_NEEDS(holds().blocks);
+  REPRISE_NEEDS(capabilities().blocks);
   const SessionId id = create("s");
   close();
   const pid_t child = in_child([&] {
@@ -245,13 +245,13 @@ TEST_P(StoreContract, AnAnswerOfAHostThatIsGoneIsGivenUp) {
     lease.renewed_at += renewed;
     append(id, {user("first")}, {.begin_partial = start_of(elsewhere(lease))});
     const std::vector<Block> delta = {TextBlock{"half", {}}};
-    ASSERT_TRUE(works(offers().partials->add(id, operation_id("other"), delta)));
+    ASSERT_TRUE(works(capabilities().partials->add_partial(id, operation_id("other"), delta)));
     EXPECT_TRUE(is_interrupted(found(id).info));
     EXPECT_TRUE(is_interrupted(listed({.answering_only = true}).front()));
     TwoWords provider(kNothing);
     EXPECT_TRUE(works(ask(store(), id, "second", provider, {.busy_timeout = 1ms})));
     EXPECT_EQ(spelled(stored(id)), "first | half~ | second | one two");
-    if (!holds().many_sessions) {
+    if (!capabilities().many_sessions) {
       return;
     }
   }
@@ -270,7 +270,8 @@ TEST_P(StoreContract, AnAnswerWithAWrongClockRunsWhileItIsRenewed) {
   const auto other = open();  // as another process would
   std::jthread owner([&](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-      EXPECT_TRUE(works(other->offers().partials->renew(id, operation_id("other"), wrong())));
+      EXPECT_TRUE(
+          works(other->capabilities().partials->renew_lease(id, operation_id("other"), wrong())));
       std::this_thread::sleep_for(50ms);
     }
   });
@@ -286,7 +287,7 @@ TEST_P(StoreContract, AnAnswerWithAWrongClockRunsWhileItIsRenewed) {
 
 TEST_P(StoreContract, ALongToolKeepsItsLease) {
   REPRISE_NEEDS_LEASES;
-  REPRISE_NEEDS(holds().blocks);
+  REPRISE_NEEDS(capabilities().blocks);
   const SessionId id = create("s");
   constexpr auto kLength = 1000ms;
   const auto other = open();
@@ -294,7 +295,9 @@ TEST_P(StoreContract, ALongToolKeepsItsLease) {
   ToolRegistry tools;
   // Until the lease has been renewed for longer than it lasts.
   const auto run = [&](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
-    const auto lease = [&] { return must(other->offers().partials->find(id))->owner.lease; };
+    const auto lease = [&] {
+      return must(other->capabilities().partials->find_partial(id))->owner.lease;
+    };
     const Lease first = lease();
     wait_until([&] { return lease().uptime - first.uptime > kLength; });
     lived = !is_interrupted(must(get(*other, id)).info);

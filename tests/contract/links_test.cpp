@@ -18,12 +18,12 @@
 #include <vector>
 
 #include "contract/store_contract.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -84,7 +84,7 @@ class Life {
   }
 
   static std::vector<Message> said(const Store& store, std::string_view text) {
-    if (!store.holds().words) {
+    if (!store.capabilities().messages) {
       Message answer = assistant("");
       answer.blocks.clear();
       answer.provider = "p";
@@ -99,10 +99,10 @@ class Life {
       done(store.create(session(id.str())));
       done(store.append(id, said(store, kWords), {}));
     }
-    if (CurrentSession* const current = store.offers().current; current != nullptr) {
+    if (CurrentSession* const current = store.capabilities().current; current != nullptr) {
       done(current->set_current(one_));
     }
-    if (Todos* const todos = store.offers().todos; todos != nullptr) {
+    if (Todos* const todos = store.capabilities().todos; todos != nullptr) {
       done(todos->edit_todos(one_, [](std::vector<Todo>& list) -> Result<> {
         list.emplace_back().content = "t";
         return {};
@@ -111,20 +111,20 @@ class Life {
   }
 
   void go_on(Store& store) {
-    if (Partials* const partials = store.offers().partials; partials != nullptr) {
+    if (Partials* const partials = store.capabilities().partials; partials != nullptr) {
       const OperationId answer = operation_id("answer");
       PartialStart start{
           .answer = answer, .owner = {}, .provider = "p", .model = "m", .started_at = at(3)};
       done(store.append(one_, said(store, "more"), {.begin_partial = start}));
       const std::vector<Block> delta = {text_block("delta")};
-      done(partials->add(one_, answer, delta));
-      done(partials->find(one_));
+      done(partials->add_partial(one_, answer, delta));
+      done(partials->find_partial(one_));
       done(store.append(one_, said(store, "answer"), {.end_partial = answer}));
     }
-    if (Rewriting* const rewriting = store.offers().rewriting; rewriting != nullptr) {
+    if (Rewriting* const rewriting = store.capabilities().rewriting; rewriting != nullptr) {
       done(rewriting->replace_suffix(one_, {1}, said(store, "other"), {}));
     }
-    if (Artefacts* const artefacts = store.offers().artefacts; artefacts != nullptr) {
+    if (Artefacts* const artefacts = store.capabilities().artefacts; artefacts != nullptr) {
       done(artefacts->save_artefact(one_, {1}, "input", "i"));
       done(artefacts->append_artefact(one_, {0}, "steps.jsonl", "s"));
     }
@@ -132,11 +132,11 @@ class Life {
   }
 
   void move(Store& store) {
-    if (Archives* const archives = store.offers().archives; archives != nullptr) {
+    if (Archives* const archives = store.capabilities().archives; archives != nullptr) {
       done(archives->archive(two_, at(5)));
-      done(archives->restore(two_));
+      done(archives->unarchive(two_));
     }
-    Trash* const trash = store.offers().trash;
+    Trash* const trash = store.capabilities().trash;
     done(trash->trash(two_, at(5)));
     done(trash->restore(two_));
     done(trash->trash(two_, at(5)));
@@ -153,7 +153,7 @@ class Life {
         read_ += plain_text(message) + "\n";
         return Flow::go_on;
       }));
-      if (Artefacts* const artefacts = store.offers().artefacts; artefacts != nullptr) {
+      if (Artefacts* const artefacts = store.capabilities().artefacts; artefacts != nullptr) {
         if (const auto found = artefacts->find_artefact(id, {1}, "input"); found && *found) {
           read_ += **found;
         }
@@ -162,13 +162,13 @@ class Life {
         read_ += (*found)->info.title;
       }
     }
-    if (Verifying* const verifying = store.offers().verifying; verifying != nullptr) {
+    if (Verifying* const verifying = store.capabilities().verifying; verifying != nullptr) {
       done(verifying->verify());
     }
-    if (Backup* const backup = store.offers().backup; backup != nullptr) {
+    if (Backup* const backup = store.capabilities().backup; backup != nullptr) {
       done(backup->backup(outside_ / "backup"));
     }
-    if (Repair* const repair = store.offers().repair; repair != nullptr) {
+    if (Repair* const repair = store.capabilities().repair; repair != nullptr) {
       done(repair->repair_into(outside_ / "repaired"));
     }
   }

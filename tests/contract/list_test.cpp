@@ -21,7 +21,7 @@ namespace {
 using Ids = std::vector<std::string>;
 
 TEST_P(StoreContract, NewestActivityIsListedFirst) {
-  REPRISE_NEEDS(holds().many_sessions);
+  REPRISE_NEEDS(capabilities().many_sessions);
   // Fractions that would sort wrongly as text: "…:01Z" and "…:01.5Z", and times before 1970.
   create(session("whole", at(1)));
   create(session("half", at(1, 500'000)));
@@ -36,7 +36,7 @@ TEST_P(StoreContract, NewestActivityIsListedFirst) {
 }
 
 TEST_P(StoreContract, TiesAreListedByIdDescending) {
-  REPRISE_NEEDS(holds().many_sessions);
+  REPRISE_NEEDS(capabilities().many_sessions);
   for (const char* id : {"b", "a", "C", "10", "9", "a-1"}) {
     create(session(id, at(5)));
   }
@@ -44,7 +44,7 @@ TEST_P(StoreContract, TiesAreListedByIdDescending) {
 }
 
 TEST_P(StoreContract, AnAppendMovesASessionToTheFront) {
-  REPRISE_NEEDS(holds().many_sessions);
+  REPRISE_NEEDS(capabilities().many_sessions);
   const SessionId old = create(session("old", at(1)));
   create(session("new", at(2)));
   append(old, messages(2, "m", at(100)));
@@ -60,7 +60,7 @@ TEST_P(StoreContract, AListShowsWhatFindGives) {
 }
 
 TEST_P(StoreContract, AllPagesTogetherAreAllSessionsOnce) {
-  REPRISE_NEEDS(holds().many_sessions);
+  REPRISE_NEEDS(capabilities().many_sessions);
   Ids expected;
   for (int number = 0; number < 23; ++number) {
     const std::string id = "s" + std::to_string(100 + number);
@@ -87,7 +87,7 @@ TEST_P(StoreContract, AllPagesTogetherAreAllSessionsOnce) {
 }
 
 TEST_P(StoreContract, PagesGoOnWhileSessionsMoveComeAndGo) {
-  REPRISE_NEEDS(holds().many_sessions);
+  REPRISE_NEEDS(capabilities().many_sessions);
   for (int number = 0; number < 6; ++number) {
     create(session("s" + std::to_string(number), at(number)));
   }
@@ -97,8 +97,8 @@ TEST_P(StoreContract, PagesGoOnWhileSessionsMoveComeAndGo) {
   create(session("later", at(200)));
   page = must(store().list({.after = page.next, .limit = 2}));
   EXPECT_EQ(ids_of(page.sessions), (Ids{"s3", "s2"}));
-  if (offers().trash != nullptr) {
-    must(offers().trash->purge(session_id("s2")));
+  if (capabilities().trash != nullptr) {
+    must(capabilities().trash->purge(session_id("s2")));
   }
   reopen();
   page = must(store().list({.after = page.next, .limit = 2}));
@@ -153,7 +153,7 @@ class Filters {
 };
 
 TEST_P(StoreContract, FiltersCombine) {
-  REPRISE_NEEDS(holds().many_sessions && holds().folders && holds().modes);
+  REPRISE_NEEDS(capabilities().many_sessions && capabilities().folders && capabilities().modes);
   for (const Session& session : Filters::sessions()) {
     create(session);
   }
@@ -184,7 +184,7 @@ TEST_P(StoreContract, FiltersCombine) {
 }
 
 TEST_P(StoreContract, FiltersAndPagesCombine) {
-  REPRISE_NEEDS(holds().many_sessions && holds().folders && holds().modes);
+  REPRISE_NEEDS(capabilities().many_sessions && capabilities().folders && capabilities().modes);
   for (const Session& session : Filters::sessions()) {
     create(session);
   }
@@ -203,7 +203,7 @@ TEST_P(StoreContract, FiltersAndPagesCombine) {
 }
 
 TEST_P(StoreContract, TitlesMatchByTheirWordsNotByPatterns) {
-  REPRISE_NEEDS(holds().many_sessions);
+  REPRISE_NEEDS(capabilities().many_sessions);
   const auto with_title = [this](const char* id, const char* title) {
     Session one = session(id);
     one.info.title = title;
@@ -227,7 +227,7 @@ TEST_P(StoreContract, TitlesMatchByTheirWordsNotByPatterns) {
 }
 
 TEST_P(StoreContract, IdPrefixesMatchByteForByte) {
-  REPRISE_NEEDS(holds().many_sessions);
+  REPRISE_NEEDS(capabilities().many_sessions);
   for (const char* id : {"a_1", "ab1", "A_1", "a_12"}) {
     create(id);
   }
@@ -240,7 +240,7 @@ TEST_P(StoreContract, IdPrefixesMatchByteForByte) {
 }
 
 TEST_P(StoreContract, RunningAnswersAreListed) {
-  REPRISE_NEEDS(offers().partials && holds().many_sessions);
+  REPRISE_NEEDS(capabilities().partials && capabilities().many_sessions);
   const SessionId idle = create(session("idle", at(9)));
   const SessionId busy = create(session("busy", at(1)));
   const SessionId gone = create(session("gone", at(2)));

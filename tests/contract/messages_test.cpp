@@ -18,7 +18,7 @@ namespace reprise::test {
 namespace {
 
 TEST_P(StoreContract, AWholeMessageComesBackAsItWas) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s");
   Message bare;
   bare.created_at = at(1);
@@ -30,7 +30,7 @@ TEST_P(StoreContract, AWholeMessageComesBackAsItWas) {
 }
 
 TEST_P(StoreContract, HardTextsComeBackByteForByte) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   std::vector<Message> all;
   for (const std::string& text : hard_texts()) {
     all.push_back(user(text));
@@ -41,7 +41,7 @@ TEST_P(StoreContract, HardTextsComeBackByteForByte) {
 }
 
 TEST_P(StoreContract, HardTextsComeBackFromEveryBlockType) {
-  REPRISE_NEEDS(holds().words && holds().blocks);
+  REPRISE_NEEDS(capabilities().messages && capabilities().blocks);
   std::vector<Message> all;
   for (const std::string& text : hard_texts()) {
     Message one = assistant(text);
@@ -57,7 +57,7 @@ TEST_P(StoreContract, HardTextsComeBackFromEveryBlockType) {
 }
 
 TEST_P(StoreContract, OpaqueJsonKeepsItsSpelling) {
-  REPRISE_NEEDS(holds().words && holds().blocks);
+  REPRISE_NEEDS(capabilities().messages && capabilities().blocks);
   std::vector<Message> all;
   for (const char* json :
        {"null", "true", "0", "-0", "1.0", "1e2", "1E+2", "123456789012345678901234",
@@ -74,7 +74,7 @@ TEST_P(StoreContract, OpaqueJsonKeepsItsSpelling) {
 }
 
 TEST_P(StoreContract, ALargeTextComesBackWhole) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   std::string large;
   while (large.size() < 5'000'000) {
     large += "0123456789 \"\\\n\u2028\U0001F41F";
@@ -86,7 +86,7 @@ TEST_P(StoreContract, ALargeTextComesBackWhole) {
 }
 
 TEST_P(StoreContract, AnyRoleIsKept) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   std::vector<Message> all;
   for (const char* role :
        {"user", "assistant", "system", "tool", "developer", "", "Ünïcode role"}) {
@@ -98,7 +98,7 @@ TEST_P(StoreContract, AnyRoleIsKept) {
 }
 
 TEST_P(StoreContract, TimesAreKeptToTheMicrosecondAndMayGoBackwards) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const std::vector<Message> all = {
       user("later", at(100)),        user("earlier", at(50, 1)),
       user("half", at(50, 500'000)), user("same", at(50, 500'000)),
@@ -110,7 +110,7 @@ TEST_P(StoreContract, TimesAreKeptToTheMicrosecondAndMayGoBackwards) {
 }
 
 TEST_P(StoreContract, MessageDetailsAreKeptOneByOne) {
-  REPRISE_NEEDS(holds().words && holds().message_details);
+  REPRISE_NEEDS(capabilities().messages && capabilities().message_details);
   std::vector<Message> all(5, assistant("x"));
   all[0].provider = "openai";
   all[1].model = "m";

@@ -1,6 +1,8 @@
 #include "contract/named_ids.h"
 
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,12 +14,13 @@
 #include <vector>
 
 #include "base/encode.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/provide.h"
 #include "support/must.h"
 
 namespace reprise::test {
@@ -59,139 +62,22 @@ SessionId name_of(const SessionId& uuid) {
   return must(SessionId::parse(name.substr(0, name.find('\0'))));
 }
 
-class NamedRewriting final : public Rewriting {
+class NamedStore final : public Store,
+                         public Rewriting,
+                         public Partials,
+                         public Todos,
+                         public Artefacts,
+                         public Archives,
+                         public CurrentSession,
+                         public Trash {
  public:
-  explicit NamedRewriting(Rewriting* inner) : inner_(inner) {}
-  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
-                                  AppendOptions options) override {
-    return inner_->replace_suffix(uuid_of(id), from, std::move(messages), std::move(options));
-  }
-  Result<std::int64_t> count_replaced(const SessionId& id) override {
-    return inner_->count_replaced(uuid_of(id));
-  }
-
- private:
-  Rewriting* inner_;
-};
-
-class NamedPartials final : public Partials {
- public:
-  explicit NamedPartials(Partials* inner) : inner_(inner) {}
-  Result<> add(const SessionId& id, const OperationId& answer,
-               std::span<const Block> delta) override {
-    return inner_->add(uuid_of(id), answer, delta);
-  }
-  Result<> renew(const SessionId& id, const OperationId& answer, const Lease& lease) override {
-    return inner_->renew(uuid_of(id), answer, lease);
-  }
-  Result<std::optional<Partial>> find(const SessionId& id) override {
-    return inner_->find(uuid_of(id));
-  }
-
- private:
-  Partials* inner_;
-};
-
-class NamedTodos final : public Todos {
- public:
-  explicit NamedTodos(Todos* inner) : inner_(inner) {}
-  Result<std::vector<Todo>> todos(const SessionId& id) override {
-    return inner_->todos(uuid_of(id));
-  }
-  Result<std::vector<Todo>> edit_todos(
-      const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override {
-    return inner_->edit_todos(uuid_of(id), edit);
-  }
-
- private:
-  Todos* inner_;
-};
-
-class NamedArtefacts final : public Artefacts {
- public:
-  explicit NamedArtefacts(Artefacts* inner) : inner_(inner) {}
-  Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
-                         std::string_view bytes) override {
-    return inner_->save_artefact(uuid_of(id), step, name, bytes);
-  }
-  Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
-                           std::string_view bytes) override {
-    return inner_->append_artefact(uuid_of(id), step, name, bytes);
-  }
-  Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
-                                                   std::string_view name) override {
-    return inner_->find_artefact(uuid_of(id), step, name);
-  }
-  Result<std::vector<Entry>> list_artefacts(const SessionId& id) override {
-    return inner_->list_artefacts(uuid_of(id));
-  }
-
- private:
-  Artefacts* inner_;
-};
-
-class NamedArchives final : public Archives {
- public:
-  explicit NamedArchives(Archives* inner) : inner_(inner) {}
-  Result<> archive(const SessionId& id, Time when) override {
-    return inner_->archive(uuid_of(id), when);
-  }
-  Result<> restore(const SessionId& id) override { return inner_->restore(uuid_of(id)); }
-
- private:
-  Archives* inner_;
-};
-
-class NamedCurrent final : public CurrentSession {
- public:
-  explicit NamedCurrent(CurrentSession* inner) : inner_(inner) {}
-  Result<std::optional<SessionId>> current() override {
-    REPRISE_ASSIGN(const auto id, inner_->current());
-    return id ? std::optional(name_of(*id)) : std::nullopt;
-  }
-  Result<> set_current(const std::optional<SessionId>& id) override {
-    return inner_->set_current(id ? std::optional(uuid_of(*id)) : std::nullopt);
-  }
-
- private:
-  CurrentSession* inner_;
-};
-
-class NamedTrash final : public Trash {
- public:
-  explicit NamedTrash(Trash* inner) : inner_(inner) {}
-  Result<> trash(const SessionId& id, Time when) override {
-    return inner_->trash(uuid_of(id), when);
-  }
-  Result<> restore(const SessionId& id) override { return inner_->restore(uuid_of(id)); }
-  Result<> purge(const SessionId& id) override { return inner_->purge(uuid_of(id)); }
-
- private:
-  Trash* inner_;
-};
-
-class NamedStore final : public Store {
- public:
-  explicit NamedStore(std::unique_ptr<Store> inner)
-      : inner_(std::move(inner)),
-        rewriting_(inner_->offers().rewriting),
-        partials_(inner_->offers().partials),
-        todos_(inner_->offers().todos),
-        artefacts_(inner_->offers().artefacts),
-        archives_(inner_->offers().archives),
-        current_(inner_->offers().current),
-        trash_(inner_->offers().trash) {
-    const StoreOffers& can = inner_->offers();
-    offers_.rewriting = can.rewriting != nullptr ? &rewriting_ : nullptr;
-    offers_.partials = can.partials != nullptr ? &partials_ : nullptr;
-    offers_.todos = can.todos != nullptr ? &todos_ : nullptr;
-    offers_.artefacts = can.artefacts != nullptr ? &artefacts_ : nullptr;
-    offers_.archives = can.archives != nullptr ? &archives_ : nullptr;
-    offers_.current = can.current != nullptr ? &current_ : nullptr;
-    offers_.trash = can.trash != nullptr ? &trash_ : nullptr;
-    offers_.verifying = can.verifying;
-    offers_.repair = can.repair;
-    offers_.backup = can.backup;
+  explicit NamedStore(std::unique_ptr<Store> inner) : inner_(std::move(inner)) {
+    store::for_each_interface(capabilities_, [this]<class Interface>(Interface*& place) {
+      if constexpr (std::derived_from<NamedStore, Interface>) {
+        place = place != nullptr ? this : nullptr;
+      }
+    });
+    capabilities_.turn_recording = nullptr;
   }
 
   Result<> create(const Session& session) override {
@@ -225,19 +111,76 @@ class NamedStore final : public Store {
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
     return inner_->read(uuid_of(id), range, sink);
   }
-  StoreHolds holds() const override { return inner_->holds(); }
-  const StoreOffers& offers() const override { return offers_; }
+  const Capabilities& capabilities() const override { return capabilities_; }
+
+  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                  AppendOptions options) override {
+    return inner_->capabilities().rewriting->replace_suffix(uuid_of(id), from, std::move(messages),
+                                                            std::move(options));
+  }
+  Result<std::int64_t> count_replaced(const SessionId& id) override {
+    return inner_->capabilities().rewriting->count_replaced(uuid_of(id));
+  }
+  Result<> add_partial(const SessionId& id, const OperationId& answer,
+                       std::span<const Block> delta) override {
+    return inner_->capabilities().partials->add_partial(uuid_of(id), answer, delta);
+  }
+  Result<> renew_lease(const SessionId& id, const OperationId& answer,
+                       const Lease& lease) override {
+    return inner_->capabilities().partials->renew_lease(uuid_of(id), answer, lease);
+  }
+  Result<std::optional<Partial>> find_partial(const SessionId& id) override {
+    return inner_->capabilities().partials->find_partial(uuid_of(id));
+  }
+  Result<std::vector<Todo>> todos(const SessionId& id) override {
+    return inner_->capabilities().todos->todos(uuid_of(id));
+  }
+  Result<std::vector<Todo>> edit_todos(
+      const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override {
+    return inner_->capabilities().todos->edit_todos(uuid_of(id), edit);
+  }
+  Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
+                         std::string_view bytes) override {
+    return inner_->capabilities().artefacts->save_artefact(uuid_of(id), step, name, bytes);
+  }
+  Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
+                           std::string_view bytes) override {
+    return inner_->capabilities().artefacts->append_artefact(uuid_of(id), step, name, bytes);
+  }
+  Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
+                                                   std::string_view name) override {
+    return inner_->capabilities().artefacts->find_artefact(uuid_of(id), step, name);
+  }
+  Result<std::vector<Entry>> list_artefacts(const SessionId& id) override {
+    return inner_->capabilities().artefacts->list_artefacts(uuid_of(id));
+  }
+  Result<> archive(const SessionId& id, Time when) override {
+    return inner_->capabilities().archives->archive(uuid_of(id), when);
+  }
+  Result<> unarchive(const SessionId& id) override {
+    return inner_->capabilities().archives->unarchive(uuid_of(id));
+  }
+  Result<std::optional<SessionId>> current() override {
+    REPRISE_ASSIGN(const auto id, inner_->capabilities().current->current());
+    return id ? std::optional(name_of(*id)) : std::nullopt;
+  }
+  Result<> set_current(const std::optional<SessionId>& id) override {
+    return inner_->capabilities().current->set_current(id ? std::optional(uuid_of(*id))
+                                                          : std::nullopt);
+  }
+  Result<> trash(const SessionId& id, Time when) override {
+    return inner_->capabilities().trash->trash(uuid_of(id), when);
+  }
+  Result<> restore(const SessionId& id) override {
+    return inner_->capabilities().trash->restore(uuid_of(id));
+  }
+  Result<> purge(const SessionId& id) override {
+    return inner_->capabilities().trash->purge(uuid_of(id));
+  }
 
  private:
   std::unique_ptr<Store> inner_;
-  NamedRewriting rewriting_;
-  NamedPartials partials_;
-  NamedTodos todos_;
-  NamedArtefacts artefacts_;
-  NamedArchives archives_;
-  NamedCurrent current_;
-  NamedTrash trash_;
-  StoreOffers offers_;
+  Capabilities capabilities_ = inner_->capabilities();
 };
 
 }  // namespace

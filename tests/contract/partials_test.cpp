@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "contract/store_contract.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -45,101 +45,104 @@ testing::AssertionResult is_running(const std::optional<Partial>& partial, const
 }
 
 TEST_P(StoreContract, AnAnswerRunsFromItsBeginningToItsEnd) {
-  REPRISE_NEEDS(offers().partials);
+  REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
-  EXPECT_FALSE(must(offers().partials->find(id)));
+  EXPECT_FALSE(must(capabilities().partials->find_partial(id)));
   append(id, messages(1), {.begin_partial = start("a")});
   reopen();
-  EXPECT_TRUE(is_running(must(offers().partials->find(id)), "a"));
-  EXPECT_EQ(must(offers().partials->find(id))->blocks, Blocks{});
+  EXPECT_TRUE(is_running(must(capabilities().partials->find_partial(id)), "a"));
+  EXPECT_EQ(must(capabilities().partials->find_partial(id))->blocks, Blocks{});
   EXPECT_EQ(found(id).info.answering, start("a").owner);
   append(id, {assistant("answer")}, {.end_partial = operation_id("a")});
-  EXPECT_FALSE(must(offers().partials->find(id)));
+  EXPECT_FALSE(must(capabilities().partials->find_partial(id)));
   EXPECT_EQ(found(id).info.answering, std::nullopt);
   reopen();
-  EXPECT_FALSE(must(offers().partials->find(id)));
+  EXPECT_FALSE(must(capabilities().partials->find_partial(id)));
   EXPECT_EQ(stored(id).size(), 2U);
 }
 
 TEST_P(StoreContract, ALeaseIsRenewedAndSeenByAll) {
-  REPRISE_NEEDS(offers().partials);
+  REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
   append(id, messages(1), {.begin_partial = start("a")});
-  Partials& partials = *offers().partials;
+  Partials& partials = *capabilities().partials;
   const Blocks first = {TextBlock{"one ", {}}};
   const Blocks second = {TextBlock{"two", {}}};
-  ASSERT_TRUE(partials.add(id, operation_id("a"), first));
+  ASSERT_TRUE(partials.add_partial(id, operation_id("a"), first));
   PartialStart renewed = start("a");
   for (const int seconds : {3, 6}) {
     renewed.owner.lease.renewed_at = at(7, 8) + std::chrono::seconds(seconds);
     renewed.owner.lease.uptime += 3s;
-    ASSERT_TRUE(partials.renew(id, operation_id("a"), renewed.owner.lease));
+    ASSERT_TRUE(partials.renew_lease(id, operation_id("a"), renewed.owner.lease));
   }
-  ASSERT_TRUE(partials.add(id, operation_id("a"), second));
+  ASSERT_TRUE(partials.add_partial(id, operation_id("a"), second));
   reopen();
-  const auto running = must(offers().partials->find(id));
+  const auto running = must(capabilities().partials->find_partial(id));
   ASSERT_TRUE(running);
   EXPECT_EQ(running->owner, renewed.owner);
   const Blocks both = {TextBlock{"one two", {}}};
   EXPECT_EQ(running->blocks, both);
   EXPECT_EQ(found(id).info.answering, renewed.owner);
   EXPECT_EQ(listed({.answering_only = true}).front().answering, renewed.owner);
-  EXPECT_EQ(offers().partials->renew(id, operation_id("b"), {}).error().code, Code::conflict);
+  EXPECT_EQ(capabilities().partials->renew_lease(id, operation_id("b"), {}).error().code,
+            Code::conflict);
   append(id, {}, {.end_partial = operation_id("a"), .begin_partial = start("b")});
   EXPECT_EQ(found(id).info.answering, start("b").owner);
   append(id, {}, {.end_partial = operation_id("b")});
-  EXPECT_EQ(offers().partials->renew(id, operation_id("b"), {}).error().code, Code::conflict);
-  EXPECT_EQ(offers().partials->renew(session_id("none"), operation_id("b"), {}).error().code,
-            Code::not_found);
+  EXPECT_EQ(capabilities().partials->renew_lease(id, operation_id("b"), {}).error().code,
+            Code::conflict);
+  EXPECT_EQ(
+      capabilities().partials->renew_lease(session_id("none"), operation_id("b"), {}).error().code,
+      Code::not_found);
 }
 
 // It began in a version before leases: only when it began is known.
 TEST_P(StoreContract, AnAnswerWithoutALeaseIsReadAsOneThatWasNeverRenewed) {
-  REPRISE_NEEDS(offers().partials);
+  REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
   PartialStart old = start("a");
   old.owner.pid_namespace = 0;
   old.owner.lease = {.renewed_at = old.started_at, .uptime = {}, .length = {}};
   append(id, messages(1), {.begin_partial = old});
   reopen();
-  EXPECT_EQ(must(offers().partials->find(id))->owner, old.owner);
+  EXPECT_EQ(must(capabilities().partials->find_partial(id))->owner, old.owner);
 }
 
 TEST_P(StoreContract, AnEmptyBatchBeginsAndEndsAnAnswer) {
-  REPRISE_NEEDS(offers().partials);
+  REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s", messages(1));
   const Session before = found(id);
   append(id, {}, {.begin_partial = start("a")});
-  EXPECT_TRUE(is_running(must(offers().partials->find(id)), "a"));
+  EXPECT_TRUE(is_running(must(capabilities().partials->find_partial(id)), "a"));
   append(id, {}, {.end_partial = operation_id("a")});
   EXPECT_EQ(found(id), before);
 }
 
 TEST_P(StoreContract, OneAnswerRunsAtATime) {
-  REPRISE_NEEDS(offers().partials);
+  REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
   append(id, {}, {.begin_partial = start("a")});
   EXPECT_TRUE(fails(store().append(id, messages(1), {.begin_partial = start("b")}), Code::busy));
   EXPECT_TRUE(fails(store().append(id, messages(1), {.begin_partial = start("a")}), Code::busy));
   EXPECT_EQ(found(id).info.head, Seq{0});
-  EXPECT_TRUE(is_running(must(offers().partials->find(id)), "a"));
+  EXPECT_TRUE(is_running(must(capabilities().partials->find_partial(id)), "a"));
   EXPECT_EQ(append(id, messages(1)).head, Seq{1}) << "messages may come in between";
-  EXPECT_TRUE(is_running(must(offers().partials->find(id)), "a"));
+  EXPECT_TRUE(is_running(must(capabilities().partials->find_partial(id)), "a"));
 }
 
 TEST_P(StoreContract, OneStepEndsAnAnswerAndBeginsTheNext) {
-  REPRISE_NEEDS(offers().partials);
+  REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
   append(id, messages(1), {.begin_partial = start("a")});
-  must(offers().partials->add(id, operation_id("a"), Blocks{TextBlock{"of a", {}}}));
+  must(capabilities().partials->add_partial(id, operation_id("a"), Blocks{TextBlock{"of a", {}}}));
   append(id, messages(1), {.end_partial = operation_id("a"), .begin_partial = start("b")});
   reopen();
-  EXPECT_TRUE(is_running(must(offers().partials->find(id)), "b"));
-  EXPECT_EQ(must(offers().partials->find(id))->blocks, Blocks{});
+  EXPECT_TRUE(is_running(must(capabilities().partials->find_partial(id)), "b"));
+  EXPECT_EQ(must(capabilities().partials->find_partial(id))->blocks, Blocks{});
 }
 
 TEST_P(StoreContract, OnlyTheRunningAnswerEnds) {
-  REPRISE_NEEDS(offers().partials);
+  REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
   const AppendOptions end_a{.end_partial = operation_id("a")};
   EXPECT_TRUE(fails(store().append(id, messages(1), end_a), Code::conflict));
@@ -149,11 +152,11 @@ TEST_P(StoreContract, OnlyTheRunningAnswerEnds) {
       fails(store().append(id, {}, {.end_partial = operation_id("a"), .begin_partial = start("c")}),
             Code::conflict));
   EXPECT_EQ(found(id).info.head, Seq{0});
-  EXPECT_TRUE(is_running(must(offers().partials->find(id)), "b"));
+  EXPECT_TRUE(is_running(must(capabilities().partials->find_partial(id)), "b"));
 }
 
 TEST_P(StoreContract, ARepeatedOperationNeitherBeginsNorEnds) {
-  REPRISE_NEEDS(offers().partials);
+  REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
   const AppendOptions begin{.operation = operation_id("op-1"), .begin_partial = start("a")};
   append(id, messages(1), begin);
@@ -162,24 +165,25 @@ TEST_P(StoreContract, ARepeatedOperationNeitherBeginsNorEnds) {
   append(id, messages(1), end);
   EXPECT_TRUE(append(id, messages(1), end).repeated) << "no conflict";
   EXPECT_TRUE(append(id, messages(1), begin).repeated);
-  EXPECT_FALSE(must(offers().partials->find(id)));
+  EXPECT_FALSE(must(capabilities().partials->find_partial(id)));
   EXPECT_EQ(found(id).info.head, Seq{2});
 }
 
 TEST_P(StoreContract, AnswersOfUnknownSessionsAreNotFound) {
-  REPRISE_NEEDS(offers().partials);
+  REPRISE_NEEDS(capabilities().partials);
   const SessionId nobody = session_id("nobody");
-  EXPECT_TRUE(fails(offers().partials->find(nobody), Code::not_found));
-  EXPECT_TRUE(fails(offers().partials->add(nobody, operation_id("a"), Blocks{TextBlock{}}),
-                    Code::not_found));
+  EXPECT_TRUE(fails(capabilities().partials->find_partial(nobody), Code::not_found));
+  EXPECT_TRUE(
+      fails(capabilities().partials->add_partial(nobody, operation_id("a"), Blocks{TextBlock{}}),
+            Code::not_found));
 }
 
 TEST_P(StoreContract, WhatComesIsPutTogether) {
-  REPRISE_NEEDS(offers().partials);
+  REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
   append(id, messages(1), {.begin_partial = start("a")});
   const auto add = [&](const Blocks& delta) {
-    ASSERT_TRUE(works(offers().partials->add(id, operation_id("a"), delta)));
+    ASSERT_TRUE(works(capabilities().partials->add_partial(id, operation_id("a"), delta)));
   };
   add({ThinkingBlock{"I th", "", {}}});
   add({ThinkingBlock{"ink.", "c2", {}}});
@@ -202,64 +206,65 @@ TEST_P(StoreContract, WhatComesIsPutTogether) {
       ToolUseBlock{"t2", "list", RawJson::string("{}"), {}},
       TextBlock{"after", {}},
   };
-  EXPECT_EQ(must(offers().partials->find(id))->blocks, expected);
+  EXPECT_EQ(must(capabilities().partials->find_partial(id))->blocks, expected);
   reopen();
-  EXPECT_EQ(must(offers().partials->find(id))->blocks, expected);
+  EXPECT_EQ(must(capabilities().partials->find_partial(id))->blocks, expected);
 }
 
 TEST_P(StoreContract, HardTextsAreRunningAnswersToo) {
-  REPRISE_NEEDS(offers().partials);
+  REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
   append(id, {}, {.begin_partial = start("a")});
   std::string whole;
   for (const std::string& text : hard_texts()) {
-    must(offers().partials->add(id, operation_id("a"), Blocks{TextBlock{text, {}}}));
+    must(capabilities().partials->add_partial(id, operation_id("a"), Blocks{TextBlock{text, {}}}));
     whole += text;
   }
-  must(offers().partials->add(id, operation_id("a"), full_message().blocks));
+  must(capabilities().partials->add_partial(id, operation_id("a"), full_message().blocks));
   Blocks expected = full_message().blocks;
   std::get<TextBlock>(expected.front()).text.insert(0, whole);
   reopen();
-  EXPECT_EQ(must(offers().partials->find(id))->blocks, expected);
+  EXPECT_EQ(must(capabilities().partials->find_partial(id))->blocks, expected);
 }
 
 TEST_P(StoreContract, NothingIsAddedToAnAnswerThatDoesNotRun) {
-  REPRISE_NEEDS(offers().partials);
+  REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s");
   const Blocks delta = {TextBlock{"late", {}}};
   const auto add = [&](const char* answer) {
-    return offers().partials->add(id, operation_id(answer), delta);
+    return capabilities().partials->add_partial(id, operation_id(answer), delta);
   };
   EXPECT_TRUE(fails(add("a"), Code::conflict));
   append(id, {}, {.begin_partial = start("b")});
   EXPECT_TRUE(fails(add("a"), Code::conflict));
-  EXPECT_EQ(must(offers().partials->find(id))->blocks, Blocks{});
+  EXPECT_EQ(must(capabilities().partials->find_partial(id))->blocks, Blocks{});
   append(id, {}, {.end_partial = operation_id("b")});
   EXPECT_TRUE(fails(add("b"), Code::conflict));
   EXPECT_EQ(stored(id).size(), 0U);
 }
 
 TEST_P(StoreContract, AnAnswerIsNoActivityUntilItEnds) {
-  REPRISE_NEEDS(offers().partials);
+  REPRISE_NEEDS(capabilities().partials);
   const SessionId id = create("s", messages(1));
   const SessionInfo before = found(id).info;
   append(id, {}, {.begin_partial = start("a")});
-  must(offers().partials->add(id, operation_id("a"), Blocks{TextBlock{"x", {}}}));
+  must(capabilities().partials->add_partial(id, operation_id("a"), Blocks{TextBlock{"x", {}}}));
   EXPECT_EQ(found(id).info.updated_at, before.updated_at);
   EXPECT_EQ(found(id).info.head, before.head);
   EXPECT_EQ(stored(id).size(), 1U) << "what is running is no message yet";
 }
 
 TEST_P(StoreContract, AnAnswerMayEndWithAReplacement) {
-  REPRISE_NEEDS(offers().partials && offers().rewriting);
+  REPRISE_NEEDS(capabilities().partials && capabilities().rewriting);
   const SessionId id = create("s", messages(2));
-  must(offers().rewriting->replace_suffix(id, {1}, {}, {.begin_partial = start("a")}));
-  EXPECT_TRUE(fails(offers().rewriting->replace_suffix(id, {0}, {}, {.begin_partial = start("b")}),
-                    Code::busy));
-  EXPECT_TRUE(is_running(must(offers().partials->find(id)), "a"));
-  must(offers().rewriting->replace_suffix(id, {1}, messages(1, "new"),
-                                          {.end_partial = operation_id("a")}));
-  EXPECT_FALSE(must(offers().partials->find(id)));
+  must(capabilities().rewriting->replace_suffix(id, {1}, {}, {.begin_partial = start("a")}));
+  EXPECT_TRUE(
+      fails(capabilities().rewriting->replace_suffix(id, {0}, {}, {.begin_partial = start("b")}),
+            Code::busy));
+  EXPECT_TRUE(is_running(must(capabilities().partials->find_partial(id)), "a"));
+  must(capabilities().rewriting->replace_suffix(id, {1}, messages(1, "new"),
+                                                {.end_partial = operation_id("a")}));
+  EXPECT_FALSE(must(capabilities().partials->find_partial(id)));
   EXPECT_EQ(texts(stored(id)), (std::vector<std::string>{"message 0", "new 0"}));
 }
 

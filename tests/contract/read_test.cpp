@@ -28,7 +28,7 @@ std::vector<std::int64_t> seqs(const std::vector<Message>& messages) {
 using Seqs = std::vector<std::int64_t>;
 
 TEST_P(StoreContract, RangesAreReadInBothDirections) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const std::vector<Message> all = numbered(messages(10));
   const SessionId id = create("s", all);
   reopen();
@@ -49,7 +49,7 @@ TEST_P(StoreContract, RangesAreReadInBothDirections) {
 }
 
 TEST_P(StoreContract, RangesMayReachBeyondAllMessages) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", messages(3));
   EXPECT_EQ(seqs(stored(id, {.from = {1}})), (Seqs{1, 2}));
   EXPECT_EQ(seqs(stored(id, {.newest_first = true})), (Seqs{2, 1, 0}));
@@ -59,7 +59,7 @@ TEST_P(StoreContract, RangesMayReachBeyondAllMessages) {
 }
 
 TEST_P(StoreContract, ASinkMayStop) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", messages(100));
   for (const bool backwards : {false, true}) {
     Seqs seen;
@@ -75,7 +75,7 @@ TEST_P(StoreContract, ASinkMayStop) {
 }
 
 TEST_P(StoreContract, TheSinkMayUseTheStore) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", messages(3));
   Seqs seen;
   must(store().read(id, {}, [&](Message&& message) {
@@ -89,7 +89,7 @@ TEST_P(StoreContract, TheSinkMayUseTheStore) {
 }
 
 TEST_P(StoreContract, TwoReadersDoNotDisturbEachOther) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const std::vector<Message> all = numbered(messages(5));
   const SessionId id = create("s", all);
   std::vector<Message> outer;

@@ -31,7 +31,7 @@ Message answered(std::string_view response_id, Time time = at(1)) {
 using Chain = std::vector<ResponseLink>;
 
 TEST_P(StoreContract, AnAnswersIdIsKeptAndIsActivity) {
-  REPRISE_NEEDS(!holds().words);
+  REPRISE_NEEDS(!capabilities().messages);
   const SessionId id = create("s");
   Session expected = found(id);
   for (int number = 1; number <= 3; ++number) {
@@ -48,7 +48,7 @@ TEST_P(StoreContract, AnAnswersIdIsKeptAndIsActivity) {
 }
 
 TEST_P(StoreContract, WordsAreRefusedWhereNoneAreKept) {
-  REPRISE_NEEDS(!holds().words);
+  REPRISE_NEEDS(!capabilities().messages);
   const SessionId id = create("s");
   Message with_words = answered("resp");
   with_words.blocks = {TextBlock{"hello", {}}};
@@ -57,7 +57,7 @@ TEST_P(StoreContract, WordsAreRefusedWhereNoneAreKept) {
 }
 
 TEST_P(StoreContract, AnIdIsInTheChainOnce) {
-  REPRISE_NEEDS(!holds().words);
+  REPRISE_NEEDS(!capabilities().messages);
   const SessionId id = create("s");
   append(id, {answered("a"), answered(""), answered("b")}, {.operation = operation_id("op")});
   const Appended again = append(id, {answered("c")}, {.operation = operation_id("op")});
@@ -72,7 +72,7 @@ TEST_P(StoreContract, AnIdIsInTheChainOnce) {
 }
 
 TEST_P(StoreContract, TheUsageOfAnswersWithoutWordsCounts) {
-  REPRISE_NEEDS(!holds().words);
+  REPRISE_NEEDS(!capabilities().messages);
   const SessionId id = create("s");
   Message message = answered("a");
   message.usage = usage("", 5, 1);
@@ -83,7 +83,7 @@ TEST_P(StoreContract, TheUsageOfAnswersWithoutWordsCounts) {
 }
 
 TEST_P(StoreContract, ThreadsAppendToOneChain) {
-  REPRISE_NEEDS(!holds().words);
+  REPRISE_NEEDS(!capabilities().messages);
   const SessionId id = create("s");
   {
     std::vector<std::jthread> threads;

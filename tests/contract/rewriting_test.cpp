@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "contract/store_contract.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -22,10 +22,10 @@ namespace {
 using Texts = std::vector<std::string>;
 
 TEST_P(StoreContract, ASuffixGivesWay) {
-  REPRISE_NEEDS(offers().rewriting);
+  REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(4, "old"));
   const Appended appended =
-      must(offers().rewriting->replace_suffix(id, {2}, messages(3, "new", at(100)), {}));
+      must(capabilities().rewriting->replace_suffix(id, {2}, messages(3, "new", at(100)), {}));
   EXPECT_EQ(appended.first, Seq{2});
   EXPECT_EQ(appended.head, Seq{5});
   EXPECT_FALSE(appended.repeated);
@@ -42,45 +42,45 @@ TEST_P(StoreContract, ASuffixGivesWay) {
 }
 
 TEST_P(StoreContract, WhatGaveWayIsCounted) {
-  REPRISE_NEEDS(offers().rewriting);
+  REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(4, "old"));
-  EXPECT_EQ(must(offers().rewriting->count_replaced(id)), 0);
-  must(offers().rewriting->replace_suffix(id, {2}, messages(3, "new", at(100)), {}));
-  must(offers().rewriting->replace_suffix(id, {4}, {}, {}));
-  must(offers().rewriting->replace_suffix(id, {0}, messages(1, "newest", at(200)), {}));
+  EXPECT_EQ(must(capabilities().rewriting->count_replaced(id)), 0);
+  must(capabilities().rewriting->replace_suffix(id, {2}, messages(3, "new", at(100)), {}));
+  must(capabilities().rewriting->replace_suffix(id, {4}, {}, {}));
+  must(capabilities().rewriting->replace_suffix(id, {0}, messages(1, "newest", at(200)), {}));
   reopen();
-  if (offers().artefacts != nullptr &&
-      must(offers().artefacts->find_artefact(id, {0}, "replaced.jsonl"))) {
-    EXPECT_EQ(must(offers().rewriting->count_replaced(id)), 0) << "they are an artefact";
+  if (capabilities().artefacts != nullptr &&
+      must(capabilities().artefacts->find_artefact(id, {0}, "replaced.jsonl"))) {
+    EXPECT_EQ(must(capabilities().rewriting->count_replaced(id)), 0) << "they are an artefact";
   } else {
-    EXPECT_EQ(must(offers().rewriting->count_replaced(id)), 2 + 1 + 4);
+    EXPECT_EQ(must(capabilities().rewriting->count_replaced(id)), 2 + 1 + 4);
   }
-  EXPECT_TRUE(fails(offers().rewriting->count_replaced(session_id("nobody")), Code::not_found));
+  EXPECT_TRUE(fails(capabilities().rewriting->count_replaced(session_id("nobody")), Code::not_found));
 }
 
 TEST_P(StoreContract, WhatAForkReplacesIsItsOwn) {
-  REPRISE_NEEDS(offers().rewriting);
-  REPRISE_NEEDS(offers().forking);
+  REPRISE_NEEDS(capabilities().rewriting);
+  REPRISE_NEEDS(capabilities().forking);
   const SessionId parent = create("parent", messages(4));
-  must(offers().forking->fork(parent, {4}, session("child")));
+  must(capabilities().forking->fork(parent, {4}, session("child")));
   const SessionId child = session_id("child");
   append(child, messages(2, "own"));
-  must(offers().rewriting->replace_suffix(child, {5}, {}, {}));
-  EXPECT_EQ(must(offers().rewriting->count_replaced(parent)), 0);
-  if (!must(offers().artefacts != nullptr
-                ? offers().artefacts->find_artefact(child, {0}, "replaced.jsonl")
+  must(capabilities().rewriting->replace_suffix(child, {5}, {}, {}));
+  EXPECT_EQ(must(capabilities().rewriting->count_replaced(parent)), 0);
+  if (!must(capabilities().artefacts != nullptr
+                ? capabilities().artefacts->find_artefact(child, {0}, "replaced.jsonl")
                 : Result<std::optional<std::string>>())) {
-    EXPECT_EQ(must(offers().rewriting->count_replaced(child)), 1);
+    EXPECT_EQ(must(capabilities().rewriting->count_replaced(child)), 1);
   }
 }
 
 TEST_P(StoreContract, EverythingMayGiveWay) {
-  REPRISE_NEEDS(offers().rewriting);
+  REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(4, "old"));
-  must(offers().rewriting->replace_suffix(id, {0}, messages(1, "new"), {}));
+  must(capabilities().rewriting->replace_suffix(id, {0}, messages(1, "new"), {}));
   EXPECT_EQ(texts(stored(id)), Texts{"new 0"});
   EXPECT_EQ(found(id).info.head, Seq{1});
-  must(offers().rewriting->replace_suffix(id, {0}, {}, {}));
+  must(capabilities().rewriting->replace_suffix(id, {0}, {}, {}));
   EXPECT_EQ(texts(stored(id)), Texts{});
   EXPECT_EQ(found(id).info.head, Seq{0});
   reopen();
@@ -89,10 +89,10 @@ TEST_P(StoreContract, EverythingMayGiveWay) {
 }
 
 TEST_P(StoreContract, AnEmptyReplacementOnlyCuts) {
-  REPRISE_NEEDS(offers().rewriting);
+  REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(4, "old"));
   const Session before = found(id);
-  must(offers().rewriting->replace_suffix(id, {3}, {}, {}));
+  must(capabilities().rewriting->replace_suffix(id, {3}, {}, {}));
   Session expected = before;
   expected.info.head = {3};
   EXPECT_EQ(found(id), expected) << "no activity that has a time";
@@ -100,32 +100,32 @@ TEST_P(StoreContract, AnEmptyReplacementOnlyCuts) {
 }
 
 TEST_P(StoreContract, ReplacingAtTheHeadAppends) {
-  REPRISE_NEEDS(offers().rewriting);
+  REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(2));
-  EXPECT_EQ(must(offers().rewriting->replace_suffix(id, {2}, messages(1, "new"), {})).first,
+  EXPECT_EQ(must(capabilities().rewriting->replace_suffix(id, {2}, messages(1, "new"), {})).first,
             Seq{2});
   EXPECT_EQ(texts(stored(id)), (Texts{"message 0", "message 1", "new 0"}));
 }
 
 TEST_P(StoreContract, ReplacingBeyondTheHeadIsRefused) {
-  REPRISE_NEEDS(offers().rewriting);
+  REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(2));
   const Session before = found(id);
   for (const Seq from : {Seq{3}, kSeqEnd, Seq{-1}}) {
-    EXPECT_TRUE(fails(offers().rewriting->replace_suffix(id, from, messages(1), {}),
+    EXPECT_TRUE(fails(capabilities().rewriting->replace_suffix(id, from, messages(1), {}),
                       Code::invalid_argument));
   }
-  EXPECT_TRUE(fails(offers().rewriting->replace_suffix(session_id("nobody"), {0}, {}, {}),
+  EXPECT_TRUE(fails(capabilities().rewriting->replace_suffix(session_id("nobody"), {0}, {}, {}),
                     Code::not_found));
   EXPECT_EQ(found(id), before);
 }
 
 TEST_P(StoreContract, ReplacingComparesTheHead) {
-  REPRISE_NEEDS(offers().rewriting);
+  REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(4));
   const auto replace = [&](Seq expected) {
-    return offers().rewriting->replace_suffix(id, {1}, messages(1, "new"),
-                                              {.expected_head = expected});
+    return capabilities().rewriting->replace_suffix(id, {1}, messages(1, "new"),
+                                                    {.expected_head = expected});
   };
   EXPECT_TRUE(fails(replace({1}), Code::conflict));
   EXPECT_EQ(stored(id), numbered(messages(4)));
@@ -133,11 +133,11 @@ TEST_P(StoreContract, ReplacingComparesTheHead) {
 }
 
 TEST_P(StoreContract, AReplacementHappensOnce) {
-  REPRISE_NEEDS(offers().rewriting);
+  REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(4));
   const AppendOptions options{.expected_head = Seq{4}, .operation = operation_id("retry")};
   const auto replace = [&](const char* prefix) {
-    return must(offers().rewriting->replace_suffix(id, {1}, messages(2, prefix), options));
+    return must(capabilities().rewriting->replace_suffix(id, {1}, messages(2, prefix), options));
   };
   EXPECT_FALSE(replace("new").repeated);
   append(id, messages(1, "more"));
@@ -152,13 +152,13 @@ TEST_P(StoreContract, AReplacementHappensOnce) {
 }
 
 TEST_P(StoreContract, TheUsageOfWhatGaveWayStaysCounted) {
-  REPRISE_NEEDS(offers().rewriting && holds().message_details);
+  REPRISE_NEEDS(capabilities().rewriting && capabilities().message_details);
   const SessionId id = create("s");
   Message answer = assistant("old");
   answer.usage = usage("req-1", 10, 1);
   append(id, {user("q"), answer});
   answer.usage = usage("req-2", 20, 2);
-  must(offers().rewriting->replace_suffix(id, {1}, {answer}, {}));
+  must(capabilities().rewriting->replace_suffix(id, {1}, {answer}, {}));
   EXPECT_EQ(found(id).usage, usage("", 30, 3)) << "both requests were made";
   answer.usage = usage("req-1", 10, 1);
   append(id, {answer});
@@ -166,14 +166,15 @@ TEST_P(StoreContract, TheUsageOfWhatGaveWayStaysCounted) {
 }
 
 TEST_P(StoreContract, ManyReplacementsOneAfterTheOther) {
-  REPRISE_NEEDS(offers().rewriting);
+  REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(3, "m"));
   Texts expected = {"m 0", "m 1", "m 2"};
   for (int round = 0; round < 50; ++round) {
     const auto from = static_cast<std::size_t>((round * 7) % 5) % (expected.size() + 1);
     const std::string prefix = "r" + std::to_string(round);
-    must(offers().rewriting->replace_suffix(id, {static_cast<std::int64_t>(from)},
-                                            messages(2, prefix), {.durability = Durability::os}));
+    must(capabilities().rewriting->replace_suffix(id, {static_cast<std::int64_t>(from)},
+                                                  messages(2, prefix),
+                                                  {.durability = Durability::os}));
     expected.resize(from);
     expected.push_back(prefix + " 0");
     expected.push_back(prefix + " 1");

@@ -75,7 +75,7 @@ TEST_P(StoreContract, NobodyIsCreatedInTheTrash) {
 }
 
 TEST_P(StoreContract, EveryGoodIdIsKept) {
-  REPRISE_NEEDS(holds().many_sessions && holds().any_id);
+  REPRISE_NEEDS(capabilities().many_sessions && capabilities().any_id);
   const std::vector<std::string> ids = {"0",    "a_b", "A_B",     "axb",
                                         "C:@+", "d..", "e-._:@+", std::string(200, 'z')};
   for (const std::string& id : ids) {
@@ -186,15 +186,15 @@ TEST_P(StoreContract, UnknownSessionsAreNotFound) {
 }
 
 TEST_P(StoreContract, ABackupHoldsWhatWasThere) {
-  REPRISE_NEEDS(offers().backup);
-  const SessionId id = create("s", holds().words ? messages(3) : std::vector<Message>{});
+  REPRISE_NEEDS(capabilities().backup);
+  const SessionId id = create("s", capabilities().messages ? messages(3) : std::vector<Message>{});
   const Session before = found(id);
   const TemporaryFolder folder;
   const std::filesystem::path target = folder.path() / "copy";
-  must(offers().backup->backup(target));
-  EXPECT_TRUE(fails(offers().backup->backup(target), Code::conflict)) << "it exists by now";
+  must(capabilities().backup->backup(target));
+  EXPECT_TRUE(fails(capabilities().backup->backup(target), Code::conflict)) << "it exists by now";
   auto copy = must(open_store(target.native(), {.access = Access::read}));
-  if (!copy->holds().any_id) {
+  if (!copy->capabilities().any_id) {
     copy = with_named_ids(std::move(copy));
   }
   EXPECT_EQ(must(get(*copy, id)), before);
@@ -204,8 +204,8 @@ TEST_P(StoreContract, ABackupHoldsWhatWasThere) {
 // Two sessions are written in turn meanwhile, so that in no moment the second has more; then the
 // first is called after how many there are.
 TEST_P(StoreContract, ABackupIsOfOneMoment) {
-  REPRISE_NEEDS(offers().backup);
-  REPRISE_NEEDS(holds().many_sessions && holds().words);
+  REPRISE_NEEDS(capabilities().backup);
+  REPRISE_NEEDS(capabilities().many_sessions && capabilities().messages);
   const std::vector<SessionId> both = {create("a"), create("b")};
   must(store().update(both[0], {.title = "0"}));
   constexpr int kBackups = 20;
@@ -224,14 +224,14 @@ TEST_P(StoreContract, ABackupIsOfOneMoment) {
   int whole = 0;
   for (; backups < kBackups; ++backups) {
     const std::filesystem::path target = folder.path() / std::to_string(backups);
-    const auto done = offers().backup->backup(target);
+    const auto done = capabilities().backup->backup(target);
     if (!done && done.error().code == Code::busy) {
       continue;  // it is written faster than it can be copied, and says so
     }
     EXPECT_TRUE(works(done));
     ++whole;
     auto copy = must(open_store(target.native(), {.access = Access::read}));
-    if (!copy->holds().any_id) {
+    if (!copy->capabilities().any_id) {
       copy = with_named_ids(std::move(copy));
     }
     const SessionInfo named = must(get(*copy, both[0])).info;
@@ -241,7 +241,7 @@ TEST_P(StoreContract, ABackupIsOfOneMoment) {
     const std::int64_t title = std::stoll(named.title);
     EXPECT_TRUE(title == second || title == second - 1) << title << " and " << second;
     EXPECT_EQ(std::ssize(must(read_all(*copy, both[0]))), first);
-    EXPECT_TRUE(must(copy->offers().verifying->verify()).damage.empty());
+    EXPECT_TRUE(must(copy->capabilities().verifying->verify()).damage.empty());
   }
   writer.join();
   EXPECT_GT(whole, 0);

@@ -53,7 +53,7 @@ SessionId StoreContract::create(const Session& session, std::vector<Message> mes
 }
 
 Session StoreContract::holdable(Session session) {
-  const StoreHolds holds = store().holds();
+  const Capabilities& holds = store().capabilities();
   if (!holds.config) {
     session.config = RawJson();
   }
@@ -70,7 +70,7 @@ Session StoreContract::holdable(Session session) {
 }
 
 Message StoreContract::holdable(Message message) {
-  const StoreHolds holds = store().holds();
+  const Capabilities& holds = store().capabilities();
   if (!holds.blocks) {
     std::erase_if(message.blocks,
                   [](const Block& block) { return !std::holds_alternative<TextBlock>(block); });
@@ -86,7 +86,7 @@ Message StoreContract::holdable(Message message) {
 }
 
 std::vector<Message> StoreContract::appendable(std::vector<Message> messages) {
-  if (!holds().words) {
+  if (!capabilities().messages) {
     for (Message& message : messages) {
       message.blocks.clear();
     }
@@ -95,7 +95,7 @@ std::vector<Message> StoreContract::appendable(std::vector<Message> messages) {
 }
 
 std::vector<Message> StoreContract::readable(std::vector<Message> messages) {
-  return holds().words ? numbered(std::move(messages)) : std::vector<Message>();
+  return capabilities().messages ? numbered(std::move(messages)) : std::vector<Message>();
 }
 
 std::vector<std::string> StoreContract::listed_ids(const SessionQuery& query) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // The contract of Store and its offers, as one suite over all stores. A store is "done" when it
-// passes. Tests ask holds() and offers() what applies to the store at hand and are skipped aloud
+// passes. Tests ask capabilities() what applies to the store at hand and are skipped aloud
 // where something does not. A new store adds a line in store_cases.cpp.
 
 #include <gtest/gtest.h>
@@ -16,13 +16,13 @@
 #include <string_view>
 #include <vector>
 
+#include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -62,8 +62,7 @@ class StoreContract : public testing::TestWithParam<StoreCase> {
   SetClock& clock() { return clock_; }
   // Another client of the same store; null where there cannot be one.
   std::unique_ptr<Store> another();
-  const StoreOffers& offers() { return store_->offers(); }
-  StoreHolds holds() { return store_->holds(); }
+  const Capabilities& capabilities() { return store_->capabilities(); }
 
   // Closes a persistent store and opens it anew; others stay as they are.
   void reopen();
@@ -105,7 +104,7 @@ std::vector<std::string> ids_of(const std::vector<SessionInfo>& sessions);
 
 }  // namespace reprise::test
 
-// Skips a test that the store at hand cannot take: REPRISE_NEEDS(offers().trash);
+// Skips a test that the store at hand cannot take: REPRISE_NEEDS(capabilities().trash);
 #define REPRISE_NEEDS(what)                                    \
   if (!(what)) {                                               \
     GTEST_SKIP() << "not for this store: it has no " << #what; \

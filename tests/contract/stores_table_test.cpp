@@ -11,8 +11,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "contract/store_contract.h"
+#include "reprise/capabilities.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"
 
@@ -21,34 +21,31 @@ namespace {
 
 struct Row {
   std::string_view what;
-  bool (*has)(const StoreHolds& holds, const StoreOffers& offers);
+  bool (*has)(const Capabilities& can);
 };
-using Holds = StoreHolds;
-using Offers = StoreOffers;
+using Can = Capabilities;
 constexpr Row kRows[] = {
-    {"many sessions", [](const Holds& h, const Offers&) { return h.many_sessions; }},
-    {"the words of messages", [](const Holds& h, const Offers&) { return h.words; }},
-    {"tool calls, thinking, images", [](const Holds& h, const Offers&) { return h.blocks; }},
+    {"many sessions", [](const Can& can) { return can.many_sessions; }},
+    {"the words of messages", [](const Can& can) { return can.messages; }},
+    {"tool calls, thinking, images", [](const Can& can) { return can.blocks; }},
     {"model, usage, response id of each message",
-     [](const Holds& h, const Offers&) { return h.message_details; }},
-    {"system prompt", [](const Holds& h, const Offers&) { return h.system_prompt; }},
-    {"settings of the session", [](const Holds& h, const Offers&) { return h.config; }},
-    {"mode", [](const Holds& h, const Offers&) { return h.modes; }},
-    {"folder", [](const Holds& h, const Offers&) { return h.folders; }},
-    {"running answers survive a crash",
-     [](const Holds&, const Offers& o) { return o.partials != nullptr; }},
-    {"retry and rewind", [](const Holds&, const Offers& o) { return o.rewriting != nullptr; }},
-    {"forks that share their beginning",
-     [](const Holds&, const Offers& o) { return o.forking != nullptr; }},
-    {"todos", [](const Holds&, const Offers& o) { return o.todos != nullptr; }},
-    {"artefacts of a turn", [](const Holds&, const Offers& o) { return o.artefacts != nullptr; }},
-    {"a current session", [](const Holds&, const Offers& o) { return o.current != nullptr; }},
-    {"archive", [](const Holds&, const Offers& o) { return o.archives != nullptr; }},
-    {"large blobs kept once", [](const Holds&, const Offers& o) { return o.blobs != nullptr; }},
-    {"trash", [](const Holds&, const Offers& o) { return o.trash != nullptr; }},
-    {"verify", [](const Holds&, const Offers& o) { return o.verifying != nullptr; }},
-    {"repair", [](const Holds&, const Offers& o) { return o.repair != nullptr; }},
-    {"backup", [](const Holds&, const Offers& o) { return o.backup != nullptr; }},
+     [](const Can& can) { return can.message_details; }},
+    {"system prompt", [](const Can& can) { return can.system_prompt; }},
+    {"settings of the session", [](const Can& can) { return can.config; }},
+    {"mode", [](const Can& can) { return can.modes; }},
+    {"folder", [](const Can& can) { return can.folders; }},
+    {"running answers survive a crash", [](const Can& can) { return can.partials != nullptr; }},
+    {"retry and rewind", [](const Can& can) { return can.rewriting != nullptr; }},
+    {"forks that share their beginning", [](const Can& can) { return can.forking != nullptr; }},
+    {"todos", [](const Can& can) { return can.todos != nullptr; }},
+    {"artefacts of a turn", [](const Can& can) { return can.artefacts != nullptr; }},
+    {"a current session", [](const Can& can) { return can.current != nullptr; }},
+    {"archive", [](const Can& can) { return can.archives != nullptr; }},
+    {"large blobs kept once", [](const Can& can) { return can.blobs != nullptr; }},
+    {"trash", [](const Can& can) { return can.trash != nullptr; }},
+    {"verify", [](const Can& can) { return can.verifying != nullptr; }},
+    {"repair", [](const Can& can) { return can.repair != nullptr; }},
+    {"backup", [](const Can& can) { return can.backup != nullptr; }},
 };
 
 std::string table() {
@@ -66,7 +63,7 @@ std::string table() {
   for (const Row& row : kRows) {
     out += cat("| ", row.what, " |");
     for (const auto& store : stores) {
-      out += row.has(store->holds(), store->offers()) ? " yes |" : " |";
+      out += row.has(store->capabilities()) ? " yes |" : " |";
     }
     out += "\n";
   }

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "contract/store_contract.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -36,7 +36,7 @@ std::string text_of(int thread, int number) {
 }
 
 TEST_P(StoreContract, ThreadsAppendToOneSession) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   constexpr int kBatches = 10;
   const SessionId id = create("s");
   on_threads([&](int thread) {
@@ -62,7 +62,7 @@ TEST_P(StoreContract, ThreadsAppendToOneSession) {
 }
 
 TEST_P(StoreContract, ThreadsGetTheSeqsTheyWrote) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s");
   on_threads([&](int thread) {
     const auto appended = store().append(id, {user(text_of(thread, 0))}, {});
@@ -74,7 +74,7 @@ TEST_P(StoreContract, ThreadsGetTheSeqsTheyWrote) {
 }
 
 TEST_P(StoreContract, OneOfManyWinsTheComparison) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s");
   for (std::int64_t round = 0; round < 3; ++round) {
     std::atomic<int> winners = 0;
@@ -93,7 +93,7 @@ TEST_P(StoreContract, OneOfManyWinsTheComparison) {
 }
 
 TEST_P(StoreContract, AnOperationTriedByManyHappensOnce) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   const SessionId id = create("s", messages(1));
   const AppendOptions options{.expected_head = Seq{1}, .operation = operation_id("op")};
   std::atomic<int> first_times = 0;
@@ -124,7 +124,7 @@ TEST_P(StoreContract, OneOfManyCreates) {
 }
 
 TEST_P(StoreContract, ReadersSeeWholeBatches) {
-  REPRISE_NEEDS(holds().words);
+  REPRISE_NEEDS(capabilities().messages);
   constexpr int kBatch = 5;
   constexpr int kBatches = 40;
   const SessionId id = create("s");
@@ -152,12 +152,12 @@ TEST_P(StoreContract, ReadersSeeWholeBatches) {
 }
 
 TEST_P(StoreContract, ReadersSeeTheOldOrTheNewSuffix) {
-  REPRISE_NEEDS(offers().rewriting);
+  REPRISE_NEEDS(capabilities().rewriting);
   const SessionId id = create("s", messages(6, "0"));
   std::atomic<bool> done = false;
   const std::jthread writer([&] {
     for (int round = 1; round <= 40; ++round) {
-      EXPECT_TRUE(works(offers().rewriting->replace_suffix(
+      EXPECT_TRUE(works(capabilities().rewriting->replace_suffix(
           id, {1}, messages(5, std::to_string(round)), {.durability = Durability::os})));
     }
     done = true;
@@ -175,21 +175,22 @@ TEST_P(StoreContract, ReadersSeeTheOldOrTheNewSuffix) {
 }
 
 TEST_P(StoreContract, ThreadsEditTodosOneAfterTheOther) {
-  REPRISE_NEEDS(offers().todos);
+  REPRISE_NEEDS(capabilities().todos);
   constexpr int kEdits = 10;
   const SessionId id = create("s");
   on_threads([&](int thread) {
     for (int number = 0; number < kEdits; ++number) {
-      const auto edited = offers().todos->edit_todos(id, [&](std::vector<Todo>& todos) -> Result<> {
-        todos.push_back({text_of(thread, number), TodoStatus::pending, "", {}});
-        return {};
-      });
+      const auto edited =
+          capabilities().todos->edit_todos(id, [&](std::vector<Todo>& todos) -> Result<> {
+            todos.push_back({text_of(thread, number), TodoStatus::pending, "", {}});
+            return {};
+          });
       EXPECT_TRUE(works(edited));
     }
   });
   reopen();
   std::vector<int> next(kThreads, 0);
-  const std::vector<Todo> todos = must(offers().todos->todos(id));
+  const std::vector<Todo> todos = must(capabilities().todos->todos(id));
   EXPECT_EQ(todos.size(), static_cast<std::size_t>(kThreads * kEdits));
   for (const Todo& todo : todos) {
     const auto thread = static_cast<std::size_t>(todo.content.front() - '0');
@@ -198,21 +199,21 @@ TEST_P(StoreContract, ThreadsEditTodosOneAfterTheOther) {
 }
 
 TEST_P(StoreContract, ThreadsAppendToOneArtefact) {
-  REPRISE_NEEDS(offers().artefacts);
+  REPRISE_NEEDS(capabilities().artefacts);
   const SessionId id = create("s");
   on_threads([&](int thread) {
     for (int number = 0; number < 10; ++number) {
-      EXPECT_TRUE(works(
-          offers().artefacts->append_artefact(id, {1}, "log", text_of(thread, number) + "\n")));
+      EXPECT_TRUE(works(capabilities().artefacts->append_artefact(id, {1}, "log",
+                                                                  text_of(thread, number) + "\n")));
     }
   });
-  const auto log = must(offers().artefacts->find_artefact(id, {1}, "log"));
+  const auto log = must(capabilities().artefacts->find_artefact(id, {1}, "log"));
   ASSERT_TRUE(log);
   EXPECT_EQ(log->size(), static_cast<std::size_t>(kThreads * 10 * 4));
 }
 
 TEST_P(StoreContract, ThreadsRunAnswersInTheirOwnSessions) {
-  REPRISE_NEEDS(offers().partials && holds().many_sessions);
+  REPRISE_NEEDS(capabilities().partials && capabilities().many_sessions);
   for (int thread = 0; thread < kThreads; ++thread) {
     create("s" + std::to_string(thread));
   }
@@ -224,10 +225,10 @@ TEST_P(StoreContract, ThreadsRunAnswersInTheirOwnSessions) {
     std::string whole;
     for (int number = 0; number < 20; ++number) {
       const std::vector<Block> delta = {TextBlock{text_of(thread, number), {}}};
-      EXPECT_TRUE(works(offers().partials->add(id, answer, delta)));
+      EXPECT_TRUE(works(capabilities().partials->add_partial(id, answer, delta)));
       whole += text_of(thread, number);
     }
-    const auto partial = offers().partials->find(id);
+    const auto partial = capabilities().partials->find_partial(id);
     EXPECT_TRUE(works(partial));
     EXPECT_EQ((*partial)->blocks, (std::vector<Block>{TextBlock{whole, {}}}));
     EXPECT_TRUE(works(store().append(id, {assistant(whole)}, {.end_partial = answer})));

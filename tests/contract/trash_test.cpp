@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "contract/store_contract.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -26,14 +26,14 @@ using std::chrono_literals::operator""s;
 using Ids = std::vector<std::string>;
 
 TEST_P(StoreContract, TrashHidesAndRestoreBringsBack) {
-  REPRISE_NEEDS(offers().trash);
+  REPRISE_NEEDS(capabilities().trash);
   for (const SessionState state : {SessionState::active, SessionState::closed}) {
     Session given = holdable(full_session("s-" + std::string(to_string(state))));
     given.info.state = state;
     const SessionId id = create(given, messages(2));
     const Session before = found(id);
-    ASSERT_TRUE(works(offers().trash->trash(id, at(500))));
-    ASSERT_TRUE(works(offers().trash->trash(id, at(600)))) << "twice is fine";
+    ASSERT_TRUE(works(capabilities().trash->trash(id, at(500))));
+    ASSERT_TRUE(works(capabilities().trash->trash(id, at(600)))) << "twice is fine";
     reopen();
     Session hidden = before;
     hidden.info.state = SessionState::trashed;
@@ -41,70 +41,70 @@ TEST_P(StoreContract, TrashHidesAndRestoreBringsBack) {
     EXPECT_EQ(stored(id), readable(messages(2)));
     EXPECT_EQ(listed_ids(), Ids{});
     EXPECT_EQ(listed({.states = {SessionState::trashed}}), std::vector{hidden.info});
-    ASSERT_TRUE(works(offers().trash->restore(id)));
+    ASSERT_TRUE(works(capabilities().trash->restore(id)));
     reopen();
     EXPECT_EQ(found(id), before);
     EXPECT_EQ(listed(), std::vector{before.info});
-    must(offers().trash->purge(id));
+    must(capabilities().trash->purge(id));
   }
 }
 
 TEST_P(StoreContract, RestoringNeedsSomethingInTheTrash) {
-  REPRISE_NEEDS(offers().trash);
+  REPRISE_NEEDS(capabilities().trash);
   const SessionId id = create("s");
-  EXPECT_TRUE(fails(offers().trash->restore(id), Code::invalid_argument));
-  must(offers().trash->trash(id, at(1)));
-  must(offers().trash->restore(id));
-  EXPECT_TRUE(fails(offers().trash->restore(id), Code::invalid_argument));
+  EXPECT_TRUE(fails(capabilities().trash->restore(id), Code::invalid_argument));
+  must(capabilities().trash->trash(id, at(1)));
+  must(capabilities().trash->restore(id));
+  EXPECT_TRUE(fails(capabilities().trash->restore(id), Code::invalid_argument));
 }
 
 TEST_P(StoreContract, TheTrashKnowsNoUnknownSessions) {
-  REPRISE_NEEDS(offers().trash);
+  REPRISE_NEEDS(capabilities().trash);
   const SessionId nobody = session_id("nobody");
-  EXPECT_TRUE(fails(offers().trash->trash(nobody, at(1)), Code::not_found));
-  EXPECT_TRUE(fails(offers().trash->restore(nobody), Code::not_found));
-  EXPECT_TRUE(fails(offers().trash->purge(nobody), Code::not_found));
+  EXPECT_TRUE(fails(capabilities().trash->trash(nobody, at(1)), Code::not_found));
+  EXPECT_TRUE(fails(capabilities().trash->restore(nobody), Code::not_found));
+  EXPECT_TRUE(fails(capabilities().trash->purge(nobody), Code::not_found));
 }
 
 TEST_P(StoreContract, AnUpdateDoesNotRestore) {
-  REPRISE_NEEDS(offers().trash);
+  REPRISE_NEEDS(capabilities().trash);
   const SessionId id = create("s");
-  must(offers().trash->trash(id, at(1)));
+  must(capabilities().trash->trash(id, at(1)));
   EXPECT_TRUE(fails(store().update(id, {.state = SessionState::active}), Code::invalid_argument));
   EXPECT_TRUE(works(store().update(id, {.title = "renamed"})));
   EXPECT_EQ(found(id).info.state, SessionState::trashed);
-  must(offers().trash->restore(id));
+  must(capabilities().trash->restore(id));
   EXPECT_EQ(found(id).info.title, "renamed");
 }
 
 TEST_P(StoreContract, ATrashedIdIsStillTaken) {
-  REPRISE_NEEDS(offers().trash);
+  REPRISE_NEEDS(capabilities().trash);
   const SessionId id = create("s");
-  must(offers().trash->trash(id, at(1)));
+  must(capabilities().trash->trash(id, at(1)));
   EXPECT_TRUE(fails(store().create(session("s")), Code::conflict));
 }
 
 TEST_P(StoreContract, PurgingLeavesNothing) {
-  REPRISE_NEEDS(offers().trash);
+  REPRISE_NEEDS(capabilities().trash);
   const SessionId id = create(holdable(full_session("s")));
   append(id, messages(2), {.operation = operation_id("op")});
-  if (offers().partials != nullptr) {
+  if (capabilities().partials != nullptr) {
     append(id, {}, {.begin_partial = PartialStart{operation_id("a"), this_process(), "p", "m"}});
   }
-  if (offers().todos != nullptr) {
-    must(offers().todos->edit_todos(id, [](std::vector<Todo>& todos) -> Result<> {
+  if (capabilities().todos != nullptr) {
+    must(capabilities().todos->edit_todos(id, [](std::vector<Todo>& todos) -> Result<> {
       todos.push_back({"x", TodoStatus::pending, "", {}});
       return {};
     }));
   }
-  if (offers().artefacts != nullptr) {
-    must(offers().artefacts->save_artefact(id, {1}, "x", "x"));
+  if (capabilities().artefacts != nullptr) {
+    must(capabilities().artefacts->save_artefact(id, {1}, "x", "x"));
   }
-  if (offers().rewriting != nullptr) {
-    must(offers().rewriting->replace_suffix(id, {1}, messages(2, "new"), {}));
+  if (capabilities().rewriting != nullptr) {
+    must(capabilities().rewriting->replace_suffix(id, {1}, messages(2, "new"), {}));
   }
-  must(offers().trash->trash(id, at(1)));
-  ASSERT_TRUE(works(offers().trash->purge(id)));
+  must(capabilities().trash->trash(id, at(1)));
+  ASSERT_TRUE(works(capabilities().trash->purge(id)));
   reopen();
   EXPECT_EQ(must(store().find(id)), std::nullopt);
   EXPECT_TRUE(fails(read_all(store(), id), Code::not_found));
@@ -116,37 +116,37 @@ TEST_P(StoreContract, PurgingLeavesNothing) {
   EXPECT_EQ(found(id), session("s"));
   EXPECT_EQ(stored(id), std::vector<Message>{});
   EXPECT_FALSE(append(id, messages(1), {.operation = operation_id("op")}).repeated);
-  if (offers().partials != nullptr) {
-    EXPECT_FALSE(must(offers().partials->find(id)));
+  if (capabilities().partials != nullptr) {
+    EXPECT_FALSE(must(capabilities().partials->find_partial(id)));
   }
-  if (offers().todos != nullptr) {
-    EXPECT_EQ(must(offers().todos->todos(id)), std::vector<Todo>{});
+  if (capabilities().todos != nullptr) {
+    EXPECT_EQ(must(capabilities().todos->todos(id)), std::vector<Todo>{});
   }
-  if (offers().artefacts != nullptr) {
-    EXPECT_EQ(must(offers().artefacts->find_artefact(id, {1}, "x")), std::nullopt);
+  if (capabilities().artefacts != nullptr) {
+    EXPECT_EQ(must(capabilities().artefacts->find_artefact(id, {1}, "x")), std::nullopt);
   }
 }
 
 TEST_P(StoreContract, PurgingOneLeavesTheOthers) {
-  REPRISE_NEEDS(offers().trash && holds().many_sessions);
+  REPRISE_NEEDS(capabilities().trash && capabilities().many_sessions);
   const SessionId one = create("one", messages(3, "one"));
   const SessionId two = create("two", messages(3, "two"));
-  must(offers().trash->purge(one));
+  must(capabilities().trash->purge(one));
   reopen();
   EXPECT_EQ(stored(two), readable(messages(3, "two")));
-  EXPECT_EQ(append(two, messages(1)).first, holds().words ? Seq{3} : Seq{0});
+  EXPECT_EQ(append(two, messages(1)).first, capabilities().messages ? Seq{3} : Seq{0});
 }
 
 TEST_P(StoreContract, WhatForksShareIsNotPurged) {
-  REPRISE_NEEDS(offers().trash && offers().forking);
-  Trash& trash = *offers().trash;
+  REPRISE_NEEDS(capabilities().trash && capabilities().forking);
+  Trash& trash = *capabilities().trash;
   const SessionId a = create("family-a", messages(2, "a"));
-  must(offers().forking->fork(a, {1}, session("family-b")));
-  must(offers().forking->fork(a, {2}, session("family-c")));
+  must(capabilities().forking->fork(a, {1}, session("family-b")));
+  must(capabilities().forking->fork(a, {2}, session("family-c")));
   const SessionId b = session_id("family-b");
   const SessionId c = session_id("family-c");
   append(b, messages(2, "b"));
-  must(offers().forking->fork(b, {3}, session("family-d")));
+  must(capabilities().forking->fork(b, {3}, session("family-d")));
   must(trash.trash(a, at(1)));
   must(trash.trash(c, at(1)));
 
@@ -164,13 +164,13 @@ TEST_P(StoreContract, WhatForksShareIsNotPurged) {
 }
 
 TEST_P(StoreContract, AForkThatSharesNothingHoldsNothingBack) {
-  REPRISE_NEEDS(offers().trash && offers().forking);
+  REPRISE_NEEDS(capabilities().trash && capabilities().forking);
   const SessionId parent = create("parent", messages(2));
-  must(offers().forking->fork(parent, {0}, session("child")));
+  must(capabilities().forking->fork(parent, {0}, session("child")));
   Session told = session("told");  // a fact from elsewhere, nothing is shared
   told.info.forked_from = ForkOrigin{parent, {1}};
   create(told);
-  EXPECT_TRUE(works(offers().trash->purge(parent)));
+  EXPECT_TRUE(works(capabilities().trash->purge(parent)));
   EXPECT_EQ(found(session_id("child")).info.forked_from, (ForkOrigin{parent, {0}}));
   EXPECT_EQ(found(told.info.id), told);
 }
@@ -186,8 +186,10 @@ Message naming(const BlobHash& hash) {
 }
 
 TEST_P(StoreContract, BlobsLiveAsLongAsAMessageNamesThem) {
-  REPRISE_NEEDS(offers().trash && offers().blobs && holds().blocks);
-  const auto put = [this](std::string_view bytes) { return must(offers().blobs->put_blob(bytes)); };
+  REPRISE_NEEDS(capabilities().trash && capabilities().blobs && capabilities().blocks);
+  const auto put = [this](std::string_view bytes) {
+    return must(capabilities().blobs->put_blob(bytes));
+  };
   const BlobHash only_one = put("only one");
   const BlobHash both = put("both");
   const BlobHash result = put("a tool's output");
@@ -198,63 +200,63 @@ TEST_P(StoreContract, BlobsLiveAsLongAsAMessageNamesThem) {
   create("two", {naming(both), tool});
   create("other");
   clock().pass(kBlobPinned + 1s);
-  must(offers().trash->trash(one, at(1)));
-  must(offers().trash->purge(session_id("other")));
-  EXPECT_TRUE(has_blob(*offers().blobs, only_one)) << "what is in the trash can be restored";
-  EXPECT_FALSE(has_blob(*offers().blobs, nobody));
-  must(offers().trash->purge(one));
+  must(capabilities().trash->trash(one, at(1)));
+  must(capabilities().trash->purge(session_id("other")));
+  EXPECT_TRUE(has_blob(*capabilities().blobs, only_one)) << "what is in the trash can be restored";
+  EXPECT_FALSE(has_blob(*capabilities().blobs, nobody));
+  must(capabilities().trash->purge(one));
   reopen();
-  EXPECT_FALSE(has_blob(*offers().blobs, only_one));
-  EXPECT_TRUE(has_blob(*offers().blobs, both));
-  EXPECT_TRUE(has_blob(*offers().blobs, result));
+  EXPECT_FALSE(has_blob(*capabilities().blobs, only_one));
+  EXPECT_TRUE(has_blob(*capabilities().blobs, both));
+  EXPECT_TRUE(has_blob(*capabilities().blobs, result));
 }
 
 TEST_P(StoreContract, BlobsArePinnedForADay) {
-  REPRISE_NEEDS(offers().trash && offers().blobs && holds().blocks);
-  const BlobHash hash = must(offers().blobs->put_blob("about to be named"));
-  must(offers().trash->purge(create("other")));
-  EXPECT_TRUE(has_blob(*offers().blobs, hash));
-  must(offers().trash->purge(create("one", {naming(hash)})));
-  EXPECT_TRUE(has_blob(*offers().blobs, hash)) << "somebody else may have put it, too";
-  EXPECT_EQ(must(offers().trash->remnants()).size(), GetParam().is_persistent ? 1U : 0U);
+  REPRISE_NEEDS(capabilities().trash && capabilities().blobs && capabilities().blocks);
+  const BlobHash hash = must(capabilities().blobs->put_blob("about to be named"));
+  must(capabilities().trash->purge(create("other")));
+  EXPECT_TRUE(has_blob(*capabilities().blobs, hash));
+  must(capabilities().trash->purge(create("one", {naming(hash)})));
+  EXPECT_TRUE(has_blob(*capabilities().blobs, hash)) << "somebody else may have put it, too";
+  EXPECT_EQ(must(capabilities().trash->remnants()).size(), GetParam().is_persistent ? 1U : 0U);
   clock().pass(kBlobPinned - 1s);
-  must(offers().trash->purge(create("other")));
-  EXPECT_TRUE(has_blob(*offers().blobs, hash));
+  must(capabilities().trash->purge(create("other")));
+  EXPECT_TRUE(has_blob(*capabilities().blobs, hash));
 
-  EXPECT_EQ(must(offers().blobs->put_blob("about to be named")), hash);
+  EXPECT_EQ(must(capabilities().blobs->put_blob("about to be named")), hash);
   clock().pass(kBlobPinned - 1s);
-  must(offers().trash->purge(create("other")));
-  EXPECT_TRUE(has_blob(*offers().blobs, hash)) << "putting it again pins it anew";
+  must(capabilities().trash->purge(create("other")));
+  EXPECT_TRUE(has_blob(*capabilities().blobs, hash)) << "putting it again pins it anew";
   clock().pass(2s);
-  must(offers().trash->purge(create("other")));
-  EXPECT_FALSE(has_blob(*offers().blobs, hash)) << "nobody has named it";
+  must(capabilities().trash->purge(create("other")));
+  EXPECT_FALSE(has_blob(*capabilities().blobs, hash)) << "nobody has named it";
 }
 
 TEST_P(StoreContract, PinsOfAnotherClientCount) {
-  REPRISE_NEEDS(offers().trash && offers().blobs && holds().blocks);
+  REPRISE_NEEDS(capabilities().trash && capabilities().blobs && capabilities().blocks);
   const auto other = another();
   REPRISE_NEEDS(other != nullptr);
-  const BlobHash old = must(offers().blobs->put_blob("named long ago"));
+  const BlobHash old = must(capabilities().blobs->put_blob("named long ago"));
   const SessionId one = create("one", {naming(old)});
   clock().pass(kBlobPinned + 1s);
-  const BlobHash again = must(other->offers().blobs->put_blob("named long ago"));
-  const BlobHash fresh = must(other->offers().blobs->put_blob("new"));
+  const BlobHash again = must(other->capabilities().blobs->put_blob("named long ago"));
+  const BlobHash fresh = must(other->capabilities().blobs->put_blob("new"));
   EXPECT_EQ(again, old);
-  must(offers().trash->purge(one));
+  must(capabilities().trash->purge(one));
   const SessionId two = create("two");
   must(other->append(two, {naming(again), naming(fresh)}, {}));
-  must(offers().trash->purge(create("three")));
-  EXPECT_TRUE(has_blob(*offers().blobs, old));
-  EXPECT_TRUE(has_blob(*offers().blobs, fresh));
+  must(capabilities().trash->purge(create("three")));
+  EXPECT_TRUE(has_blob(*capabilities().blobs, old));
+  EXPECT_TRUE(has_blob(*capabilities().blobs, fresh));
 }
 
 // A purge takes a part of what has no name, so that it costs the same in every store.
 TEST_P(StoreContract, BlobsThatNobodyNamesGoInTheEnd) {
-  REPRISE_NEEDS(offers().trash && offers().blobs && holds().blocks);
+  REPRISE_NEEDS(capabilities().trash && capabilities().blobs && capabilities().blocks);
   std::vector<BlobHash> unnamed;
   std::vector<Message> naming_all;
   for (int i = 0; i < 300; ++i) {
-    const BlobHash hash = must(offers().blobs->put_blob("blob " + std::to_string(i)));
+    const BlobHash hash = must(capabilities().blobs->put_blob("blob " + std::to_string(i)));
     if (i % 2 == 0) {
       naming_all.push_back(naming(hash));
     } else {
@@ -264,28 +266,32 @@ TEST_P(StoreContract, BlobsThatNobodyNamesGoInTheEnd) {
   const SessionId id = create("one", naming_all);
   clock().pass(kBlobPinned + 1s);
   for (int i = 0; i < 10; ++i) {
-    must(offers().trash->purge(create("other")));
+    must(capabilities().trash->purge(create("other")));
   }
   for (const BlobHash& hash : unnamed) {
-    EXPECT_FALSE(has_blob(*offers().blobs, hash));
+    EXPECT_FALSE(has_blob(*capabilities().blobs, hash));
   }
   for (const Message& message : stored(id)) {
-    EXPECT_TRUE(has_blob(*offers().blobs, *std::get<ImageBlock>(message.blocks.back()).blob));
+    EXPECT_TRUE(has_blob(*capabilities().blobs, *std::get<ImageBlock>(message.blocks.back()).blob));
   }
 }
 
 TEST_P(StoreContract, BlobsOfSharedAndReplacedMessagesStay) {
-  REPRISE_NEEDS(offers().trash && offers().blobs && offers().forking && offers().rewriting);
-  const auto put = [this](std::string_view bytes) { return must(offers().blobs->put_blob(bytes)); };
+  REPRISE_NEEDS(capabilities().trash && capabilities().blobs && capabilities().forking &&
+                capabilities().rewriting);
+  const auto put = [this](std::string_view bytes) {
+    return must(capabilities().blobs->put_blob(bytes));
+  };
   const BlobHash shared = put("shared");
   const BlobHash replaced = put("replaced");
   const SessionId parent = create("parent", {naming(shared), naming(replaced)});
-  must(offers().forking->fork(parent, {1}, session("child")));
-  must(offers().rewriting->replace_suffix(parent, {0}, {}, {}));
+  must(capabilities().forking->fork(parent, {1}, session("child")));
+  must(capabilities().rewriting->replace_suffix(parent, {0}, {}, {}));
   clock().pass(kBlobPinned + 1s);
-  must(offers().trash->purge(create("other")));
-  EXPECT_TRUE(has_blob(*offers().blobs, shared));
-  EXPECT_TRUE(has_blob(*offers().blobs, replaced)) << "kept aside until the session is purged";
+  must(capabilities().trash->purge(create("other")));
+  EXPECT_TRUE(has_blob(*capabilities().blobs, shared));
+  EXPECT_TRUE(has_blob(*capabilities().blobs, replaced))
+      << "kept aside until the session is purged";
   EXPECT_EQ(stored(session_id("child")), numbered({naming(shared)}));
 }
 

@@ -14,9 +14,9 @@
 namespace reprise::e2e {
 
 AcknowledgingStore::AcknowledgingStore(std::unique_ptr<Store> store, Say say)
-    : store_(std::move(store)), say_(std::move(say)), offers_(store_->offers()) {
-  if (offers_.rewriting != nullptr) {
-    offers_.rewriting = this;
+    : store_(std::move(store)), say_(std::move(say)), capabilities_(store_->capabilities()) {
+  if (capabilities_.rewriting != nullptr) {
+    capabilities_.rewriting = this;
   }
 }
 
@@ -44,7 +44,7 @@ Result<Appended> AcknowledgingStore::replace_suffix(const SessionId& id, Seq fro
                                                     AppendOptions options) {
   say_(cat("replacing ", from.value));
   auto appended =
-      store_->offers().rewriting->replace_suffix(id, from, messages, std::move(options));
+      store_->capabilities().rewriting->replace_suffix(id, from, messages, std::move(options));
   acknowledge(appended, messages);
   return appended;
 }

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise::e2e {
@@ -38,20 +38,19 @@ class AcknowledgingStore final : public Store, private Rewriting {
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
     return store_->read(id, range, sink);
   }
-  StoreHolds holds() const override { return store_->holds(); }
-  const StoreOffers& offers() const override { return offers_; }
+  const Capabilities& capabilities() const override { return capabilities_; }
 
  private:
   Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                   AppendOptions options) override;
   Result<std::int64_t> count_replaced(const SessionId& id) override {
-    return store_->offers().rewriting->count_replaced(id);
+    return store_->capabilities().rewriting->count_replaced(id);
   }
   void acknowledge(const Result<Appended>& appended, const std::vector<Message>& messages);
 
   std::unique_ptr<Store> store_;
   Say say_;
-  StoreOffers offers_;
+  Capabilities capabilities_;
 };
 
 }  // namespace reprise::e2e

@@ -14,12 +14,12 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"
@@ -150,10 +150,10 @@ TEST_P(ManyMembers, CostWhatTheyAre) {
       must(store->list({.states = {SessionState::active, SessionState::closed}}));
   ASSERT_EQ(page.sessions.size(), 1U);
   const SessionId id = page.sessions.front().id;
-  if (store->holds().words) {
+  if (store->capabilities().messages) {
     EXPECT_GE(must(read_all(*store, id)).size(), 1U);
   }
-  must(store->offers().verifying->verify());
+  must(store->capabilities().verifying->verify());
   // Twice: what was written is read again.
   for (const char* const title : {"one", "two"}) {
     must(store->update(id, {.title = title}));

@@ -16,12 +16,12 @@
 #include "base/text.h"
 #include "postgres/fault_proxy.h"
 #include "postgres/server_support.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -55,7 +55,7 @@ class PostgresFaults : public testing::TestWithParam<FaultCase> {
     proxy_.set(Fault::none);
   }
   Store& store() { return *store_; }
-  const StoreOffers& offers() { return store_->offers(); }
+  const Capabilities& capabilities() { return store_->capabilities(); }
   std::vector<std::string> stored() { return texts(must(read_all(*store_, id_))); }
 
   const SessionId id_ = session_id("s");
@@ -85,7 +85,7 @@ TEST_P(PostgresFaults, AnAppendHappensOnce) {
 
 TEST_P(PostgresFaults, AReplacementHappensOnce) {
   with_fault([&] {
-    EXPECT_TRUE(works(offers().rewriting->replace_suffix(id_, {1}, messages(2, "new"), {})));
+    EXPECT_TRUE(works(capabilities().rewriting->replace_suffix(id_, {1}, messages(2, "new"), {})));
   });
   EXPECT_EQ(stored(), (std::vector<std::string>{"before 0", "new 0", "new 1"}));
 }
@@ -93,7 +93,7 @@ TEST_P(PostgresFaults, AReplacementHappensOnce) {
 TEST_P(PostgresFaults, ASessionIsCreatedOnce) {
   with_fault([&] { EXPECT_TRUE(works(store().create(full_session("new")))); });
   EXPECT_EQ(must(get(store(), session_id("new"))), full_session("new"));
-  with_fault([&] { EXPECT_TRUE(works(offers().forking->fork(id_, {1}, session("child")))); });
+  with_fault([&] { EXPECT_TRUE(works(capabilities().forking->fork(id_, {1}, session("child")))); });
   EXPECT_EQ(must(read_all(store(), session_id("child"))).size(), 1U);
   with_fault([&] { EXPECT_TRUE(fails(store().create(session("new")), Code::conflict)); });
 }
@@ -104,38 +104,40 @@ TEST_P(PostgresFaults, AnAnswerGrowsByWhatCame) {
   for (const char* piece : {"one ", "two ", "three"}) {
     with_fault([&] {
       const std::vector<Block> delta = {TextBlock{piece, {}}};
-      EXPECT_TRUE(works(offers().partials->add(id_, answer, delta)));
+      EXPECT_TRUE(works(capabilities().partials->add_partial(id_, answer, delta)));
     });
   }
-  EXPECT_EQ(must(offers().partials->find(id_))->blocks,
+  EXPECT_EQ(must(capabilities().partials->find_partial(id_))->blocks,
             (std::vector<Block>{TextBlock{"one two three", {}}}));
   with_fault([&] {
     EXPECT_TRUE(works(store().append(id_, messages(1, "answer"), {.end_partial = answer})));
   });
-  EXPECT_EQ(must(offers().partials->find(id_)), std::nullopt);
+  EXPECT_EQ(must(capabilities().partials->find_partial(id_)), std::nullopt);
   EXPECT_EQ(stored().size(), 3U);
 }
 
 TEST_P(PostgresFaults, WhatStandsBesideTheMessagesChangesOnce) {
   with_fault([&] {
-    EXPECT_TRUE(works(offers().todos->edit_todos(id_, [](std::vector<Todo>& todos) -> Result<> {
-      todos.push_back({"do it", TodoStatus::pending, "", {}});
-      return {};
-    })));
+    EXPECT_TRUE(
+        works(capabilities().todos->edit_todos(id_, [](std::vector<Todo>& todos) -> Result<> {
+          todos.push_back({"do it", TodoStatus::pending, "", {}});
+          return {};
+        })));
   });
-  EXPECT_EQ(must(offers().todos->todos(id_)).size(), 1U);
-  with_fault(
-      [&] { EXPECT_TRUE(works(offers().artefacts->append_artefact(id_, {1}, "log", "line\n"))); });
-  EXPECT_EQ(must(offers().artefacts->find_artefact(id_, {1}, "log")), "line\n");
+  EXPECT_EQ(must(capabilities().todos->todos(id_)).size(), 1U);
+  with_fault([&] {
+    EXPECT_TRUE(works(capabilities().artefacts->append_artefact(id_, {1}, "log", "line\n")));
+  });
+  EXPECT_EQ(must(capabilities().artefacts->find_artefact(id_, {1}, "log")), "line\n");
   with_fault([&] { EXPECT_TRUE(works(store().update(id_, {.title = "other"}))); });
   EXPECT_EQ(must(get(store(), id_)).info.title, "other");
 }
 
 TEST_P(PostgresFaults, ASessionGoesToTheTrashAndBackAndIsPurged) {
-  with_fault([&] { EXPECT_TRUE(works(offers().trash->trash(id_, at(1)))); });
-  with_fault([&] { EXPECT_TRUE(works(offers().trash->restore(id_))); });
+  with_fault([&] { EXPECT_TRUE(works(capabilities().trash->trash(id_, at(1)))); });
+  with_fault([&] { EXPECT_TRUE(works(capabilities().trash->restore(id_))); });
   EXPECT_EQ(must(get(store(), id_)).info.state, SessionState::active);
-  with_fault([&] { EXPECT_TRUE(works(offers().trash->purge(id_))); });
+  with_fault([&] { EXPECT_TRUE(works(capabilities().trash->purge(id_))); });
   EXPECT_EQ(must(store().find(id_)), std::nullopt);
 }
 
@@ -159,7 +161,7 @@ TEST_P(PostgresFaults, ReadingGoesOnWhereItWas) {
 TEST_P(PostgresFaults, VerifyingFindsNothingThatIsNot) {
   must(store().append(id_, messages(2000, std::string(100, 'm')), {}));
   proxy_.set(GetParam().fault, 1);
-  const VerifyReport report = must(offers().verifying->verify());
+  const VerifyReport report = must(capabilities().verifying->verify());
   EXPECT_TRUE(proxy_.has_happened());
   EXPECT_EQ(report.messages, 2002);
   EXPECT_EQ(report.damage, std::vector<Damage>{});
@@ -237,7 +239,7 @@ TEST(PostgresDelay, ARequestThatArrivesLateDoesNothingMore) {
     }
     must(store->find(id));
     proxy.set(Fault::late);
-    EXPECT_TRUE(round == 0 ? works(store->offers().partials->add(id, answer, delta))
+    EXPECT_TRUE(round == 0 ? works(store->capabilities().partials->add_partial(id, answer, delta))
                            : works(store->append(id, messages(1), {})));
     proxy.release();
     // Whose connection ends when it has been heard.
@@ -245,7 +247,7 @@ TEST(PostgresDelay, ARequestThatArrivesLateDoesNothingMore) {
     }
   }
   const auto store = must(open_store(postgres_url(tenant)));
-  EXPECT_EQ(must(store->offers().partials->find(id))->blocks, delta);
+  EXPECT_EQ(must(store->capabilities().partials->find_partial(id))->blocks, delta);
   EXPECT_EQ(must(read_all(*store, id)).size(), 1U);
 }
 

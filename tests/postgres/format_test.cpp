@@ -9,11 +9,11 @@
 
 #include "base/text.h"
 #include "postgres/server_support.h"
+#include "reprise/capabilities.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/postgres/schema.h"
 #include "support/build.h"
@@ -71,12 +71,12 @@ TEST_F(PostgresFormat, ASessionIsAHeadFactsAndValues) {
             ascii_lower(whole.info.title));
   EXPECT_EQ(rows("SELECT DISTINCT name FROM reprise_values ORDER BY name"),
             "config\nextra\nprompt_history\nresponse_chain\nsystem_prompt");
-  must(store_->offers().todos->edit_todos(id_, [](std::vector<Todo>& todos) -> Result<> {
+  must(store_->capabilities().todos->edit_todos(id_, [](std::vector<Todo>& todos) -> Result<> {
     todos.push_back({"do it", TodoStatus::pending, "", {}});
     return {};
   }));
   EXPECT_EQ(one("SELECT count(*) FROM reprise_values WHERE name = 'todos'"), "1");
-  must(store_->offers().trash->trash(id_, at(5)));
+  must(store_->capabilities().trash->trash(id_, at(5)));
   EXPECT_EQ(one("SELECT h.state || ' ' || s.state_before_trash || ' ' || (s.trashed_us > 0)"
                 " FROM reprise_heads AS h JOIN reprise_sessions AS s USING (session_id)"),
             "3 1 true");
@@ -107,8 +107,8 @@ TEST_F(PostgresFormat, WhatHappensOnceHasAName) {
 TEST_F(PostgresFormat, ReplacingAndForkingBeginBranchesAndMoveNothing) {
   must(store_->create(session("s")));
   must(store_->append(id_, {user("1"), assistant("2")}, {}));
-  must(store_->offers().rewriting->replace_suffix(id_, Seq{1}, {assistant("new")}, {}));
-  must(store_->offers().forking->fork(id_, Seq{2}, session("child")));
+  must(store_->capabilities().rewriting->replace_suffix(id_, Seq{1}, {assistant("new")}, {}));
+  must(store_->capabilities().forking->fork(id_, Seq{2}, session("child")));
   EXPECT_EQ(rows("SELECT session_id || ' ' || branch || ' ' || base_session || ' ' || base_branch"
                  " || ' ' || base_count FROM reprise_branches ORDER BY session_id DESC"),
             "s 1 s 0 1\nchild 0 s 1 2");
@@ -121,8 +121,8 @@ TEST_F(PostgresFormat, ARunningAnswerIsPiecesThatGoWithIt) {
   must(store_->create(session("s")));
   must(store_->append(id_, {user("q")}, {.begin_partial = running_answer("a")}));
   for (const char* piece : {"one", "two"}) {
-    must(store_->offers().partials->add(id_, operation_id("a"),
-                                        std::vector<Block>{TextBlock{piece, {}}}));
+    must(store_->capabilities().partials->add_partial(id_, operation_id("a"),
+                                                      std::vector<Block>{TextBlock{piece, {}}}));
   }
   EXPECT_EQ(one("SELECT answer || ' ' || (answer_start IS NOT NULL) FROM reprise_heads"), "a true");
   EXPECT_EQ(one("SELECT count(*) FROM reprise_deltas WHERE answer = 'a'"), "2");
@@ -133,7 +133,7 @@ TEST_F(PostgresFormat, ARunningAnswerIsPiecesThatGoWithIt) {
 
 TEST_F(PostgresFormat, BlobsAndArtefactsStandInParts) {
   must(store_->create(session("s")));
-  const BlobHash hash = must(store_->offers().blobs->put_blob(std::string(600'000, 'b')));
+  const BlobHash hash = must(store_->capabilities().blobs->put_blob(std::string(600'000, 'b')));
   EXPECT_EQ(rows("SELECT part || ' ' || length(bytes) || ' ' || (put_us > 0) || ' ' ||"
                  " (put_by <> '') FROM reprise_blobs ORDER BY part"),
             "0 262144 true true\n1 262144 true true\n2 75712 true true");
@@ -141,7 +141,7 @@ TEST_F(PostgresFormat, BlobsAndArtefactsStandInParts) {
   named.blocks.emplace_back(ImageBlock{"image/png", hash, {}, {}});
   must(store_->append(id_, {named}, {}));
   EXPECT_EQ(one("SELECT session_id || ' ' || hash FROM reprise_blob_refs"), cat("s ", hash.str()));
-  must(store_->offers().artefacts->save_artefact(id_, {1}, "log", std::string(300'000, 'a')));
+  must(store_->capabilities().artefacts->save_artefact(id_, {1}, "log", std::string(300'000, 'a')));
   EXPECT_EQ(rows("SELECT step || ' ' || name || ' ' || part || ' ' || length(bytes)"
                  " FROM reprise_artefacts ORDER BY part"),
             "1 log 1 262144\n1 log 2 37856");

@@ -21,6 +21,7 @@
 #include "engine/copy.h"
 #include "postgres/fault_proxy.h"
 #include "postgres/server_support.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -28,7 +29,6 @@
 #include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/spill/spill_folder.h"
 #include "store/spill/spill_lines.h"
@@ -58,8 +58,7 @@ class Watched final : public Store {
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
     return inner_.read(id, range, sink);
   }
-  StoreHolds holds() const override { return inner_.holds(); }
-  const StoreOffers& offers() const override { return inner_.offers(); }
+  const Capabilities& capabilities() const override { return inner_.capabilities(); }
 
  private:
   Store& inner_;
@@ -142,7 +141,7 @@ TEST_F(PostgresSpill, ALostCommitAndItsSpillAreOneMessage) {
     proxy_.set(Fault::none);
     (void)bring_in();
     EXPECT_EQ(must(get(*direct_, id_)).info.head, before.next(2));
-    EXPECT_EQ(must(direct_->offers().partials->find(id_)), std::nullopt);
+    EXPECT_EQ(must(direct_->capabilities().partials->find_partial(id_)), std::nullopt);
     EXPECT_EQ(bring_in().fate, CopyFate::unchanged);
     EXPECT_EQ(must(get(*direct_, id_)).info.head, before.next(2));
     spill->all_stored();

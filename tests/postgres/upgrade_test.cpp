@@ -12,10 +12,10 @@
 
 #include "base/text.h"
 #include "postgres/server_support.h"
+#include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/postgres/schema.h"
 #include "support/build.h"
@@ -88,7 +88,7 @@ TEST_P(PostgresUpgrade, WhoeverWritesMakesThemCurrentWithAllThatTheyHave) {
   EXPECT_EQ(texts(must(read_all(*store, session_id("a")))), std::vector<std::string>{"Hello"});
   must(store->append(session_id("b"), messages(1), {}));
   EXPECT_EQ(order_of(*store), "bca");
-  EXPECT_TRUE(must(store->offers().verifying->verify()).damage.empty());
+  EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, PostgresUpgrade, testing::Values(1, 2, 3));

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "postgres/server_support.h"
+#include "reprise/capabilities.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -26,18 +26,18 @@ class PostgresVerify : public testing::Test {
     const Message long_one = user(std::string(600'000, 'x'));
     must(store_->create(session("s")));
     must(store_->append(session_id("s"), {user("a"), user("b"), long_one, user("d")}, {}));
-    must(store_->offers().forking->fork(session_id("s"), {3}, session("child")));
+    must(store_->capabilities().forking->fork(session_id("s"), {3}, session("child")));
     must(store_->append(session_id("child"), {user("e")}, {}));
     Message seen = user("see");
     seen.blocks.emplace_back(
-        ImageBlock{"image/png", must(store_->offers().blobs->put_blob("pixels")), "", {}});
+        ImageBlock{"image/png", must(store_->capabilities().blobs->put_blob("pixels")), "", {}});
     must(store_->append(session_id("s"), {seen}, {}));
   }
 
   // What is wrong, one line for each.
   std::vector<std::string> found() {
     std::vector<std::string> lines;
-    for (const Damage& damage : must(store_->offers().verifying->verify()).damage) {
+    for (const Damage& damage : must(store_->capabilities().verifying->verify()).damage) {
       lines.push_back(damage.where + ": " + damage.reason);
     }
     return lines;
@@ -49,7 +49,7 @@ class PostgresVerify : public testing::Test {
 };
 
 TEST_F(PostgresVerify, FindsNothingWhereNothingIsWrong) {
-  const VerifyReport report = must(store_->offers().verifying->verify());
+  const VerifyReport report = must(store_->capabilities().verifying->verify());
   EXPECT_EQ(report.sessions, 2);
   EXPECT_EQ(report.messages, 6);
   EXPECT_EQ(report.damage, std::vector<Damage>{});

@@ -16,10 +16,10 @@
 #include "base/text.h"
 #include "program/full_store.h"
 #include "program/program_fixture.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "support/must.h"
 
 namespace reprise::test {
@@ -88,7 +88,7 @@ class DamageTest : public ProgramTest, public testing::WithParamInterface<const 
     if (kind() == "sqlite") {
       fill(*must(open_sqlite_store(place, {})), spell, project().native());
       // All of it in one file.
-      must(must(open_sqlite_store(place, {}))->offers().backup->backup(whole() / "one"));
+      must(must(open_sqlite_store(place, {}))->capabilities().backup->backup(whole() / "one"));
       for (const char* const end : {"", "-wal", "-shm", "-lock"}) {
         fs::remove(fs::path(place) += end);
       }

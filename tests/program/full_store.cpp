@@ -8,11 +8,11 @@
 
 #include "base/json_write.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -110,7 +110,7 @@ void interrupt(Store& store, const SessionId& id, const Spelling& spell) {
   must(store.append(id, {user(spell("question"), at(51))},
                     {.begin_partial = PartialStart{running, gone, "echo", "m", at(52)}}));
   const std::vector<Block> delta = {TextBlock{spell("partial"), {}}};
-  must(store.offers().partials->add(id, running, delta));
+  must(store.capabilities().partials->add_partial(id, running, delta));
 }
 
 }  // namespace
@@ -118,14 +118,14 @@ void interrupt(Store& store, const SessionId& id, const Spelling& spell) {
 FullStore fill(Store& store, const Spelling& spell, const std::string& folder) {
   const FullStore ids = {numbered_id(1), numbered_id(2), numbered_id(3), numbered_id(4),
                          numbered_id(5)};
-  const StoreOffers& offers = store.offers();
+  const Capabilities& can = store.capabilities();
   must(store.create(with_everything(1, spell, folder)));
   must(store.append(ids.full,
                     {question(spell, 12), answer(spell, offers.blobs, 13),
                      result(spell, offers.blobs, 14), assistant(spell("last"), at(15))},
                     {}));
-  if (offers.todos != nullptr) {
-    must(offers.todos->edit_todos(ids.full, [&](std::vector<Todo>& todos) -> Result<> {
+  if (can.todos != nullptr) {
+    must(can.todos->edit_todos(ids.full, [&](std::vector<Todo>& todos) -> Result<> {
       todos = {{spell("todo"), TodoStatus::in_progress, spell("active_form"), {}},
                {spell("later"), TodoStatus::pending, "", {}},
                {spell("done"), TodoStatus::completed, "", {}}};
@@ -144,7 +144,7 @@ FullStore fill(Store& store, const Spelling& spell, const std::string& folder) {
     must(offers.trash->trash(ids.trashed, at(49)));
   }
   must(store.create(with_everything(5, spell, folder)));
-  if (offers.partials != nullptr) {
+  if (can.partials != nullptr) {
     interrupt(store, ids.interrupted, spell);
   }
   return ids;

@@ -9,12 +9,12 @@
 
 #include "base/text.h"
 #include "program/program_fixture.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "support/build.h"
 #include "support/must.h"
 
@@ -57,8 +57,8 @@ TEST_P(RunningTest, IsNotTakenAway) {
     words.insert(words.end(), taking.begin(), taking.end());
     SCOPED_TRACE(cat(taking[0], " ", taking.back()));
     const Done done = run(words);
-    const bool has_nothing_to_take =
-        taking[0] == "clear" && store().offers().archives != nullptr;  // it takes archived ones
+    const bool has_nothing_to_take = taking[0] == "clear" && store().capabilities().archives !=
+                                                                 nullptr;  // it takes archived ones
     if (!has_nothing_to_take) {
       EXPECT_EQ(done.code, 1) << done.err;
       EXPECT_NE(done.err, "");

@@ -12,12 +12,12 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "sessions/fixture.h"
 #include "store/file/file_session.h"
@@ -51,9 +51,9 @@ TEST_F(SessionsFormat, TheTrashAndBackChangesNoByte) {
   const std::string before = cat(fixture(), "\n \n");
   put(name_, before);
   const auto store = must(open_sessions_store(root()));
-  must(store->offers().trash->trash(id_, at(1)));
+  must(store->capabilities().trash->trash(id_, at(1)));
   EXPECT_EQ(bytes(cat("trash/", name_)), before);
-  must(store->offers().trash->restore(id_));
+  must(store->capabilities().trash->restore(id_));
   EXPECT_EQ(bytes(name_), before);
 }
 
@@ -61,8 +61,8 @@ TEST_F(SessionsFormat, ARunningAnswerStandsBesideItsFileUntilItEnds) {
   const auto store = must(open_sessions_store(root()));
   must(store->create(session(kFixtureId)));
   must(store->append(id_, {user("q")}, {.begin_partial = running_answer("a")}));
-  must(store->offers().partials->add(id_, operation_id("a"),
-                                     std::vector<Block>{TextBlock{"half", {}}}));
+  must(store->capabilities().partials->add_partial(id_, operation_id("a"),
+                                                   std::vector<Block>{TextBlock{"half", {}}}));
   const std::string partial = cat("active/", kFixtureId, ".partial");
   EXPECT_THAT(bytes(partial), HasSubstr("half"));
   must(store->append(id_, {assistant("whole")}, {.end_partial = operation_id("a")}));
@@ -78,7 +78,7 @@ TEST_F(SessionsFormat, OtherFilesAreLeftAloneAndTheLockStays) {
     const SessionPage page = must(store->list({}));
     EXPECT_EQ(page.sessions.size(), 1U);
     EXPECT_TRUE(page.damage.empty());
-    must(store->offers().trash->purge(id_));
+    must(store->capabilities().trash->purge(id_));
   }
   EXPECT_EQ(bytes("notes.txt"), "mine");
   EXPECT_EQ(bytes("active/draft.json~"), "mine, too");
@@ -173,7 +173,7 @@ TEST_F(SessionsFormat, AListShowsWhatFailedItsSignatureWithoutAWord) {
   const SessionPage page = must(store->list({}));
   EXPECT_EQ(page.sessions.size(), 1U);
   EXPECT_TRUE(page.damage.empty());
-  EXPECT_EQ(must(store->offers().signatures->signature(id_)), Signature::failed);
+  EXPECT_EQ(must(store->capabilities().signatures->signature(id_)), Signature::failed);
 }
 
 }  // namespace

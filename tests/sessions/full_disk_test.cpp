@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "base/file.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "support/build.h"
 #include "support/child.h"
@@ -68,10 +68,10 @@ TEST(SessionsOnAFullDisk, FailAndCanBeReadDeletedAndKept) {
   const auto reader = open_at(folder.path(), {.access = Access::read});
   EXPECT_EQ(must(reader->list({})).sessions.size(), 2U);
   EXPECT_EQ(must(read_all(*reader, id)).size(), 1U);
-  must(store->offers().trash->trash(closed, at(2)));
+  must(store->capabilities().trash->trash(closed, at(2)));
   EXPECT_EQ(must(reader->list({})).sessions.size(), 1U);
-  must(store->offers().trash->restore(closed));
-  must(store->offers().trash->purge(closed));
+  must(store->capabilities().trash->restore(closed));
+  must(store->capabilities().trash->purge(closed));
   EXPECT_EQ(places_of(folder.path()).size(), 1U);
   fs::remove(folder.path() / "filler");
   EXPECT_TRUE(works(store->append(id, {user("second")}, {})));

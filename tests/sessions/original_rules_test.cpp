@@ -114,10 +114,12 @@ TEST(NewSessions, HaveIdsOfVersion4) {
   const std::regex is_taken(
       "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$");
   for (int i = 0; i < 100; ++i) {
-    const auto id = make_session_id(system_clock(), system_entropy(), store->holds().new_ids);
+    const auto id =
+        make_session_id(system_clock(), system_entropy(), store->capabilities().new_ids);
     EXPECT_TRUE(std::regex_match(id.str(), is_taken)) << id.str();
   }
-  EXPECT_EQ(must(open_sqlite_store(folder.path() / "x.db"))->holds().new_ids, UuidVersion::v7);
+  EXPECT_EQ(must(open_sqlite_store(folder.path() / "x.db"))->capabilities().new_ids,
+            UuidVersion::v7);
 }
 
 TEST(Names, AreAsLongAsTheOriginalTakesThemAndTheTitleStays) {

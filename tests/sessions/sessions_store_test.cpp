@@ -15,12 +15,12 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "sessions/fixture.h"
 #include "store/sessions/places.h"
@@ -94,17 +94,17 @@ TEST_F(SessionsStore, ASessionIsWhereItsStateSays) {
   must(store_->update(id, {.state = SessionState::closed, .closed_at = at(9)}));
   EXPECT_EQ(files(), Names{"s.json"});
   EXPECT_NE(must(read_file(closed("s"))).find(format_time(at(9))), std::string::npos);
-  must(store_->offers().trash->trash(id, at(10)));
+  must(store_->capabilities().trash->trash(id, at(10)));
   EXPECT_EQ(files(), Names{"trash/s.json"});
-  must(store_->offers().trash->restore(id));
+  must(store_->capabilities().trash->restore(id));
   EXPECT_EQ(files(), Names{"s.json"});
   must(store_->update(id, {.state = SessionState::active, .closed_at = std::optional<Time>()}));
   EXPECT_EQ(files(), Names{"active/s.json"});
-  must(store_->offers().trash->trash(id, at(11)));
+  must(store_->capabilities().trash->trash(id, at(11)));
   EXPECT_EQ(files(), Names{"trash/active/s.json"});
-  must(store_->offers().trash->restore(id));
+  must(store_->capabilities().trash->restore(id));
   EXPECT_EQ(files(), Names{"active/s.json"});
-  must(store_->offers().trash->purge(id));
+  must(store_->capabilities().trash->purge(id));
   EXPECT_EQ(files(), Names{});
 }
 
@@ -138,7 +138,7 @@ TEST_F(SessionsStore, WhatCannotBeReadIsReportedAndTheListGoesOn) {
   EXPECT_EQ(damaged(), (Names{"array.json", "binary.json", "dangling.json", "empty.json",
                               "folder.json", "good.json", "large.json", "later.json", "loop.json",
                               "not an id.json", "other.json", "torn.json"}));
-  const VerifyReport report = must(store_->offers().repair->verify());
+  const VerifyReport report = must(store_->capabilities().repair->verify());
   EXPECT_EQ(report.sessions, 3) << "good.json, too, though another one hides it";
   EXPECT_EQ(report.damage.size(), 11U);
   EXPECT_EQ(must(read_file(closed("array"))), "[]") << "nothing is mended or removed by looking";
@@ -171,7 +171,7 @@ TEST_F(SessionsStore, ReadingChangesNothing) {
   const SessionId id = session_id(kFixtureId);
   EXPECT_EQ(must(read_all(*reader, id)).size(), 2U);
   EXPECT_EQ(must(reader->list({})).sessions.size(), 1U);
-  must(reader->offers().repair->verify());
+  must(reader->capabilities().repair->verify());
   EXPECT_TRUE(fails(reader->append(id, messages(1), {}), Code::unsupported));
   EXPECT_EQ(files(), Names{cat(kFixtureId, ".json")});
   EXPECT_FALSE(fs::exists(root() / ".lock"));
@@ -216,7 +216,7 @@ TEST_F(SessionsStore, NothingIsMovedOverAnotherFile) {
   put(closed(kFixtureId), fixture());
   must(store_->create(session("s")));
   put(trashed("s"), "{}");
-  EXPECT_TRUE(fails(store_->offers().trash->trash(session_id("s"), at(1)), Code::conflict));
+  EXPECT_TRUE(fails(store_->capabilities().trash->trash(session_id("s"), at(1)), Code::conflict));
   EXPECT_EQ(must(read_file(trashed("s"))), "{}");
   EXPECT_EQ(must(get(*store_, session_id("s"))).info.state, SessionState::active);
 }
@@ -245,12 +245,12 @@ TEST_F(SessionsStore, RepairKeepsTheMessagesBeforeACut) {
   must(store_->create(session("whole")));
   must(store_->append(session_id("whole"), messages(20), {}));
   const std::string whole = must(read_file(active("whole")));
-  must(store_->offers().trash->purge(session_id("whole")));
+  must(store_->capabilities().trash->purge(session_id("whole")));
   std::size_t most = 0;
   for (std::size_t cut = 0; cut < whole.size(); cut += 97) {
     put(closed("cut"), whole.substr(0, cut));
     const fs::path target = folder_.path() / cat("repaired", cut);
-    const VerifyReport report = must(store_->offers().repair->repair_into(target));
+    const VerifyReport report = must(store_->capabilities().repair->repair_into(target));
     ASSERT_EQ(report.damage.size(), 1U) << cut;
     EXPECT_EQ(must(read_file(target / "cut.json.bak")), whole.substr(0, cut));
     const auto repaired = must(open_sessions_store(target));
@@ -271,7 +271,7 @@ TEST_F(SessionsStore, ABackupHasEveryFile) {
   put(closed("torn"), "{");
   fs::create_directory(closed("folder"));
   const fs::path target = folder_.path() / "backup";
-  must(store_->offers().backup->backup(target));
+  must(store_->capabilities().backup->backup(target));
   EXPECT_EQ(must(read_file(target / cat(kFixtureId, ".json"))), fixture());
   EXPECT_EQ(must(read_file(target / "torn.json")), "{");
   EXPECT_TRUE(fs::exists(target / "active" / "open.json"));
@@ -380,9 +380,9 @@ TEST_F(SessionsStore, AnEditOutlastsAnotherProgramThatKeepsWriting) {
     todos = {{"done at last", TodoStatus::pending, "", {}}};
     return ++tries <= 30 ? replace_file(file, must(read_file(file))) : Result<>();
   };
-  must(store_->offers().todos->edit_todos(id, edit));
+  must(store_->capabilities().todos->edit_todos(id, edit));
   EXPECT_EQ(tries, 31);
-  EXPECT_EQ(must(store_->offers().todos->todos(id)).size(), 1U);
+  EXPECT_EQ(must(store_->capabilities().todos->todos(id)).size(), 1U);
 }
 
 }  // namespace

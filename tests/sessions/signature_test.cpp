@@ -11,10 +11,10 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "sessions/fixture.h"
 #include "store/file/file_session.h"
 #include "support/build.h"
@@ -116,7 +116,7 @@ class SignedStore : public testing::Test {
   std::unique_ptr<Store> open() { return must(open_sessions_store(sessions())); }
   Signature signature(std::string_view id = kFixtureId) {
     const auto store = open();
-    return must(store->offers().signatures->signature(session_id(id)));
+    return must(store->capabilities().signatures->signature(session_id(id)));
   }
   // As the original would have written it here.
   void put_signed(std::string_view id, std::string_view host) {
@@ -190,11 +190,11 @@ TEST_F(SignedStore, RefusesToChangeWhatFailedUntilItIsAccepted) {
   EXPECT_TRUE(fails(store->append(id, messages(1), {}), Code::corrupt));
   EXPECT_TRUE(fails(store->update(id, {.state = SessionState::active}), Code::corrupt));
   EXPECT_EQ(must(read_file(file())), before) << "byte for byte";
-  must(store->offers().trash->trash(id, at(0)));
-  must(store->offers().trash->restore(id));
+  must(store->capabilities().trash->trash(id, at(0)));
+  must(store->capabilities().trash->restore(id));
   EXPECT_EQ(must(read_file(file())), before) << "to the trash and back, too";
   EXPECT_EQ(must(read_all(*store, id)).size(), 1U) << "it can be read";
-  must(store->offers().signatures->accept(id));
+  must(store->capabilities().signatures->accept(id));
   EXPECT_EQ(signature(), Signature::verified);
   EXPECT_TRUE(works(store->append(id, messages(1), {})));
 }

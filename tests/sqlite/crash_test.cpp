@@ -20,12 +20,12 @@
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
@@ -82,7 +82,7 @@ TEST(Killing, LosesNothingThatWasAcknowledged) {
     }
     acknowledged = static_cast<std::int64_t>(there.size());
   }
-  EXPECT_TRUE(must(open_at(file)->offers().repair->verify()).damage.empty());
+  EXPECT_TRUE(must(open_at(file)->capabilities().repair->verify()).damage.empty());
 }
 
 TEST(TornLog, LeavesABeginning) {
@@ -227,7 +227,7 @@ TEST(FileSizeLimit, FailsTheWriteAndKeepsTheRest) {
   });
   EXPECT_EQ(exit_code_of(child), 0);
   const auto store = open_at(file);
-  EXPECT_TRUE(must(store->offers().repair->verify()).damage.empty());
+  EXPECT_TRUE(must(store->capabilities().repair->verify()).damage.empty());
   EXPECT_TRUE(works(store->append(kSession, {user("x")}, {})));
 }
 

@@ -16,13 +16,13 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
@@ -116,7 +116,7 @@ TEST_F(SqliteFormat, ASessionIsARow) {
                  " generation, base IS NULL, kept_for IS NULL FROM sessions"),
             Rows{"1|1972-11-07 16:00:00|90000000123456|1|1|1|1|0|0|1|1"});
   EXPECT_EQ(rows("SELECT json_valid(prompts) FROM reprise_prompts"), Rows{"1"});
-  must(store_->offers().trash->trash(id_, at(7)));
+  must(store_->capabilities().trash->trash(id_, at(7)));
   EXPECT_EQ(
       rows("SELECT state, state_before_trash, trashed_us FROM sessions"),
       Rows{cat("trashed|", to_string(whole.info.state), "|", at(7).time_since_epoch().count())});
@@ -159,8 +159,8 @@ TEST_F(SqliteFormat, ARunningAnswerIsRowsThatGoWithIt) {
   must(store_->create(session("s")));
   must(store_->append(id_, {user("q")}, {.begin_partial = running_answer("a")}));
   for (const char* piece : {"one", "two"}) {
-    must(store_->offers().partials->add(id_, operation_id("a"),
-                                        std::vector<Block>{TextBlock{piece, {}}}));
+    must(store_->capabilities().partials->add_partial(id_, operation_id("a"),
+                                                      std::vector<Block>{TextBlock{piece, {}}}));
   }
   EXPECT_EQ(rows("SELECT n, json_valid(body) FROM reprise_answers ORDER BY n"),
             (Rows{"0|1", "1|1", "2|1"}));
@@ -171,14 +171,14 @@ TEST_F(SqliteFormat, ARunningAnswerIsRowsThatGoWithIt) {
 TEST_F(SqliteFormat, LargeBytesStandInPieces) {
   must(store_->create(session("s")));
   const std::string bytes(600'000, 'b');
-  const BlobHash hash = must(store_->offers().blobs->put_blob(bytes));
+  const BlobHash hash = must(store_->capabilities().blobs->put_blob(bytes));
   EXPECT_EQ(rows("SELECT n, length(bytes) FROM reprise_blobs ORDER BY n"),
             (Rows{"0|262144", "1|262144", "2|75712"}));
   Message named = user("see");
   named.blocks.emplace_back(ImageBlock{"image/png", hash, {}, {}});
   must(store_->append(id_, {named}, {}));
   EXPECT_EQ(rows("SELECT session_id, hash FROM reprise_blob_refs"), Rows{cat("s|", hash.str())});
-  Artefacts& artefacts = *store_->offers().artefacts;
+  Artefacts& artefacts = *store_->capabilities().artefacts;
   must(artefacts.append_artefact(id_, {1}, "log", "one"));
   must(artefacts.append_artefact(id_, {1}, "log", "two"));
   EXPECT_EQ(rows("SELECT step, name, n, bytes FROM reprise_artefacts ORDER BY n"),
@@ -188,12 +188,12 @@ TEST_F(SqliteFormat, LargeBytesStandInPieces) {
 TEST_F(SqliteFormat, AForkIsOneRowAndAReplacedSuffixAKeptSession) {
   must(store_->create(session("s")));
   must(store_->append(id_, {user("1"), assistant("2"), user("3")}, {}));
-  must(store_->offers().forking->fork(id_, Seq{2}, session("child")));
+  must(store_->capabilities().forking->fork(id_, Seq{2}, session("child")));
   EXPECT_EQ(rows("SELECT base, base_count, head, forked_from, forked_at FROM sessions"
                  " WHERE id = 'child'"),
             Rows{"s|2|2|s|2"});
   EXPECT_EQ(rows("SELECT count(*) FROM messages WHERE session_id = 'child'"), Rows{"0"});
-  must(store_->offers().rewriting->replace_suffix(id_, Seq{1}, {assistant("new")}, {}));
+  must(store_->capabilities().rewriting->replace_suffix(id_, Seq{1}, {assistant("new")}, {}));
   EXPECT_EQ(rows("SELECT kept_for, state FROM sessions WHERE id LIKE 's~%'"), Rows{"s|kept"});
   EXPECT_EQ(rows("SELECT generation FROM sessions WHERE id = 's'"), Rows{"1"});
   EXPECT_EQ(must(store_->list({.states = {SessionState::active, SessionState::closed,
@@ -222,7 +222,7 @@ TEST_F(SqliteFormat, ARepairedCopyListsWhatCouldNotBeRead) {
   must(store_->append(id_, {user("good"), user("bad")}, {}));
   PlainDatabase(file_).run("UPDATE messages SET content = 'no JSON' WHERE seq = 1");
   const fs::path copy = folder_.path() / "copy.db";
-  must(store_->offers().repair->repair_into(copy));
+  must(store_->capabilities().repair->repair_into(copy));
   EXPECT_THAT(PlainDatabase(copy).rows("SELECT place, bytes FROM reprise_damage"),
               testing::ElementsAre(testing::HasSubstr("no JSON")));
 }

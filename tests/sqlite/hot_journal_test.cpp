@@ -20,12 +20,12 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
@@ -157,12 +157,12 @@ void HotJournal::expect_as_the_library_says() {
   {
     const auto store = open_at(file_, {.access = Access::read});
     EXPECT_EQ(all_of(*store), lines);
-    EXPECT_TRUE(must(store->offers().verifying->verify()).damage.empty());
+    EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
     const TemporaryFolder target;
-    must(store->offers().backup->backup(target.path() / "copy.db"));
+    must(store->capabilities().backup->backup(target.path() / "copy.db"));
     const auto copy = open_at(target.path() / "copy.db", {.access = Access::read});
     EXPECT_EQ(all_of(*copy), lines);
-    EXPECT_TRUE(must(copy->offers().verifying->verify()).damage.empty());
+    EXPECT_TRUE(must(copy->capabilities().verifying->verify()).damage.empty());
   }
   EXPECT_EQ(files_in(folder_.path()), before) << "reading changed something";
   // Who writes rolls back where the database is.

@@ -12,12 +12,12 @@
 #include "base/encode.h"
 #include "base/text.h"
 #include "engine/copy.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
@@ -68,7 +68,7 @@ class OriginalTables : public testing::Test {
 
   static std::string blob(Store& store, const BlobHash& hash) {
     std::string bytes;
-    must(store.offers().blobs->read_blob(hash, [&](std::string_view piece) {
+    must(store.capabilities().blobs->read_blob(hash, [&](std::string_view piece) {
       bytes += piece;
       return Flow::go_on;
     }));
@@ -118,8 +118,8 @@ TEST_F(OriginalTables, TokensAreCounted) {
   must(store->append(a_, {user("a"), answer}, {}));
   must(store->append(a_, {answer}, {}));  // the same request
   const Seq head = must(get(*store, a_)).info.head;
-  must(store->offers().forking->fork(a_, head, session("whole")));
-  must(store->offers().forking->fork(a_, Seq{1}, session("part")));
+  must(store->capabilities().forking->fork(a_, head, session("whole")));
+  must(store->capabilities().forking->fork(a_, Seq{1}, session("part")));
   EXPECT_EQ(PlainDatabase(file_).rows("SELECT id, token_count FROM sessions ORDER BY id"),
             (Rows{"a|55", "part|0", "whole|55"}));
 }
@@ -133,7 +133,7 @@ TEST_F(OriginalTables, AForkOfTheOriginalsKeepsItsParentFromBeingPurged) {
         " SELECT 'b', seq, role, content FROM messages WHERE session_id = 'a'");
   }
   const auto store = open_at(file_);
-  Trash& trash = *store->offers().trash;
+  Trash& trash = *store->capabilities().trash;
   const auto refused = trash.purge(a_);
   ASSERT_TRUE(fails(refused, Code::conflict));
   EXPECT_NE(refused.error().message.find("forks b"), std::string::npos);
@@ -141,7 +141,7 @@ TEST_F(OriginalTables, AForkOfTheOriginalsKeepsItsParentFromBeingPurged) {
   EXPECT_EQ(blob(*store, result_in(messages).blob.value()), std::string(9000, 'x'));
   must(trash.purge(session_id("b")));
   // One of ours that begins with nothing needs nothing.
-  must(store->offers().forking->fork(a_, Seq{0}, session("empty")));
+  must(store->capabilities().forking->fork(a_, Seq{0}, session("empty")));
   must(store->append(session_id("empty"), {user("x")}, {}));
   EXPECT_TRUE(works(trash.purge(a_)));
 }
@@ -153,16 +153,16 @@ TEST_F(OriginalTables, LargeResultsAndSnapshotsAreReadAndCopied) {
   EXPECT_EQ(hash, must(sha256(std::string(9000, 'x'))));
   EXPECT_EQ(blob(*source, *hash), std::string(9000, 'x'));
   EXPECT_EQ(blob(*source, must(sha256(std::string(300'000, 'y')))), std::string(300'000, 'y'));
-  EXPECT_TRUE(
-      fails(source->offers().blobs->read_blob(must(sha256("z")), [](auto) { return Flow::go_on; }),
-            Code::not_found));
+  EXPECT_TRUE(fails(
+      source->capabilities().blobs->read_blob(must(sha256("z")), [](auto) { return Flow::go_on; }),
+      Code::not_found));
 
   const auto target = open_at(folder_.path() / "new.db");
   EXPECT_EQ(must(copy_session(*source, *target, a_)).losses, Rows{});
   EXPECT_EQ(must(read_all(*target, a_)), messages);
   EXPECT_EQ(blob(*target, *hash), std::string(9000, 'x'));
   EXPECT_EQ(must(copy_session(*source, *target, a_)).fate, CopyFate::unchanged);
-  EXPECT_TRUE(must(target->offers().verifying->verify()).damage.empty());
+  EXPECT_TRUE(must(target->capabilities().verifying->verify()).damage.empty());
 
   // And back into a database of the original's.
   const fs::path back = folder_.path() / "back.db";
@@ -179,7 +179,7 @@ TEST_F(OriginalTables, LargeResultsAndSnapshotsAreReadAndCopied) {
 // The original program would resume from it and not see what was added.
 TEST_F(OriginalTables, AStaleSnapshotIsSetAside) {
   const auto store = open_at(file_);
-  Artefacts& artefacts = *store->offers().artefacts;
+  Artefacts& artefacts = *store->capabilities().artefacts;
   const auto before = must(artefacts.find_artefact(a_, Step{0}, "session_snapshot.json"));
   ASSERT_TRUE(before);
   must(store->append(a_, messages(1), {}));
@@ -193,14 +193,14 @@ TEST_F(OriginalTables, GoWithTheirSession) {
   PlainDatabase plain(file_);
   plain.run(
       "INSERT INTO tool_result_blobs VALUES('blob-3', 'other', 'shell', 'z', 1, '2026-01-18')");
-  must(store->offers().trash->purge(a_));
+  must(store->capabilities().trash->purge(a_));
   EXPECT_EQ(plain.rows("SELECT id FROM tool_result_blobs"), Rows{"blob-3"}) << "not named yet";
   EXPECT_EQ(plain.rows("SELECT session_id FROM session_snapshots"), Rows{});
 }
 
 TEST_F(OriginalTables, AreInARepairedCopy) {
   const auto store = open_at(file_);
-  must(store->offers().repair->repair_into(folder_.path() / "repaired.db"));
+  must(store->capabilities().repair->repair_into(folder_.path() / "repaired.db"));
   PlainDatabase plain(folder_.path() / "repaired.db");
   EXPECT_EQ(plain.rows("SELECT id, length(content) FROM tool_result_blobs ORDER BY id"),
             (Rows{"blob-1|9000", "blob-2|300000"}));

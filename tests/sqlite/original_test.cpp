@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "base/file.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
@@ -134,8 +134,8 @@ TEST_P(OriginalDatabase, IsReadWithoutChangingAByte) {
     EXPECT_EQ(must(store->list({.working_dir = "/work"})).sessions.size(), 1U);
     expect_oddities(*store);
     EXPECT_TRUE(fails(store->create(session("new")), Code::unsupported));
-    EXPECT_TRUE(works(store->offers().repair->verify()));
-    EXPECT_TRUE(must(store->offers().todos->todos(session_id("s-1"))).empty());
+    EXPECT_TRUE(works(store->capabilities().repair->verify()));
+    EXPECT_TRUE(must(store->capabilities().todos->todos(session_id("s-1"))).empty());
   }
   EXPECT_EQ(bytes_of(file_), before);
   EXPECT_EQ(fs::last_write_time(file_), written);
@@ -211,7 +211,8 @@ TEST_P(OriginalDatabase, TakesTheOriginalsOwnStatementsAfterwards) {
 
 TEST_P(OriginalDatabase, CannotLoseWhatForksShareToTheOriginal) {
   const auto store = open_at(file_);
-  ASSERT_TRUE(works(store->offers().forking->fork(session_id("s-1"), Seq{2}, session("fork"))));
+  ASSERT_TRUE(
+      works(store->capabilities().forking->fork(session_id("s-1"), Seq{2}, session("fork"))));
   PlainDatabase plain(file_);
   EXPECT_FALSE(plain.try_run("DELETE FROM sessions WHERE id = 's-1'"));
   // The original counts only the rows that are the fork's own; its message goes to the end.

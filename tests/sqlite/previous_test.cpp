@@ -14,11 +14,11 @@
 
 #include "base/file.h"
 #include "base/lock_file.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
@@ -113,7 +113,7 @@ TEST_F(PreviousDatabase, IsMadeCurrentOnceByTenProcessesAfterACopy) {
   const auto store = open_at(file_);
   EXPECT_EQ(listed(*store), (std::vector<std::string>{"a", "d", "c", kLeagues.str(), "b"}));
   EXPECT_EQ(must(get(*store, kLeagues)).info.head, Seq{16});
-  EXPECT_TRUE(must(store->offers().repair->verify()).damage.empty());
+  EXPECT_TRUE(must(store->capabilities().repair->verify()).damage.empty());
   ASSERT_EQ(copies().size(), 1U);
   const auto copy = open_at(copies().front(), {.access = Access::read});
   EXPECT_EQ(listed(*copy), in_order_);
@@ -184,7 +184,7 @@ TEST_F(PreviousDatabase, MayBeWrittenByOthersAfterwards) {
 TEST_F(PreviousDatabase, IsRepairedIntoACurrentOne) {
   {
     const auto store = open_at(file_, {.access = Access::read});
-    must(store->offers().repair->repair_into(folder_.path() / "whole.db"));
+    must(store->capabilities().repair->repair_into(folder_.path() / "whole.db"));
   }
   file_ = folder_.path() / "whole.db";
   EXPECT_EQ(version(), "2");

@@ -19,13 +19,13 @@
 #include <vector>
 
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "store/sqlite/connection.h"
@@ -70,7 +70,7 @@ class SqlitePurge : public testing::Test {
   std::unique_ptr<Store> open() { return open_at(file_, {.clock = &clock_}); }
   std::vector<std::string> damage() {
     std::vector<std::string> found;
-    for (const Damage& part : must(open()->offers().repair->verify()).damage) {
+    for (const Damage& part : must(open()->capabilities().repair->verify()).damage) {
       found.push_back(cat(part.where, ": ", part.reason));
     }
     return found;
@@ -89,10 +89,10 @@ TEST_F(SqlitePurge, CostsWhatTheSessionHasAndNotTheStore) {
     const fs::path file = folder_.path() / cat(others, ".db");
     clock_.later = std::chrono::hours(0);
     const auto store = open_at(file, {.clock = &clock_});
-    Blobs& blobs = *store->offers().blobs;
+    Blobs& blobs = *store->capabilities().blobs;
     for (int i = 0; i < others; ++i) {
       const SessionId id = session_id(cat("s", i));
-      must(store->offers().beginning->begin(session(id.str())));
+      must(store->capabilities().beginning->begin(session(id.str())));
       must(store->append(id, {showing(must(blobs.put_blob(cat("blob ", i))))},
                          {.durability = Durability::os}));
     }
@@ -103,7 +103,7 @@ TEST_F(SqlitePurge, CostsWhatTheSessionHasAndNotTheStore) {
       must(blobs.put_blob("again"));  // looks at some of the others each time
     }
     steps_taken = 0;
-    must(store->offers().trash->purge(session_id("one")));
+    must(store->capabilities().trash->purge(session_id("one")));
     costs.push_back(steps_taken);
   }
   sqlite3_cancel_auto_extension(hook);
@@ -123,7 +123,7 @@ TEST_F(SqlitePurge, LeavesAloneWhatAnotherProcessIsAboutToName) {
     const auto store = must(open_sqlite_store(file_));
     char word = 0;
     for (int round = 0; round < kRounds; ++round) {
-      const BlobHash hash = must(store->offers().blobs->put_blob(result(round)));
+      const BlobHash hash = must(store->capabilities().blobs->put_blob(result(round)));
       if (::write(from_writer[1], "p", 1) != 1 || ::read(to_writer[0], &word, 1) != 1) {
         return 1;
       }
@@ -134,11 +134,11 @@ TEST_F(SqlitePurge, LeavesAloneWhatAnotherProcessIsAboutToName) {
   const auto store = open();
   char word = 0;
   for (int round = 0; round < kRounds; ++round) {
-    const BlobHash same = must(store->offers().blobs->put_blob(result(round)));
+    const BlobHash same = must(store->capabilities().blobs->put_blob(result(round)));
     must(store->create(session("old")));
     must(store->append(session_id("old"), {showing(same)}, {}));
     ASSERT_EQ(::read(from_writer[0], &word, 1), 1);
-    must(store->offers().trash->purge(session_id("old")));
+    must(store->capabilities().trash->purge(session_id("old")));
     ASSERT_EQ(::write(to_writer[1], "n", 1), 1);
   }
   EXPECT_EQ(exit_code_of(writer), 0);
@@ -159,11 +159,11 @@ TEST_F(SqlitePurge, PinsWhatAnEarlierProgramHasPut) {
   const auto there = [&] {
     return PlainDatabase(file_).rows("SELECT count(*) FROM reprise_blobs").at(0);
   };
-  must(open()->offers().trash->purge(session_id("old")));
+  must(open()->capabilities().trash->purge(session_id("old")));
   EXPECT_EQ(there(), "1");
   clock_.later = kBlobPinned + std::chrono::hours(1);
   must(open()->create(session("old")));
-  must(open()->offers().trash->purge(session_id("old")));
+  must(open()->capabilities().trash->purge(session_id("old")));
   EXPECT_EQ(there(), "0");
 }
 
@@ -171,13 +171,13 @@ TEST_F(SqlitePurge, CollectsWhatTheOriginalProgramLeavesWithoutAName) {
   const auto store = open();
   must(store->create(session("one")));
   must(store->create(session("two")));
-  const BlobHash hash = must(store->offers().blobs->put_blob("picture"));
+  const BlobHash hash = must(store->capabilities().blobs->put_blob("picture"));
   must(store->append(session_id("one"), {showing(hash)}, {}));
   clock_.later = kBlobPinned + std::chrono::hours(1);
-  must(store->offers().blobs->put_blob("another"));
+  must(store->capabilities().blobs->put_blob("another"));
   PlainDatabase plain(file_);
   plain.run("DELETE FROM sessions WHERE id = 'one'");
-  must(store->offers().trash->purge(session_id("two")));
+  must(store->capabilities().trash->purge(session_id("two")));
   EXPECT_EQ(plain.rows("SELECT count(*) FROM reprise_blobs"), std::vector<std::string>{"1"});
 }
 
@@ -206,11 +206,11 @@ void fill_with_words(Store& store, const SessionId& id) {
   Session session = test::session(id.str());
   session.info.title = session.system_prompt = kWord;
   must(store.create(session));
-  Message large = showing(must(store.offers().blobs->put_blob(std::string(kWord) + " blob")));
+  Message large = showing(must(store.capabilities().blobs->put_blob(std::string(kWord) + " blob")));
   must(store.append(id, {user(kWord), large, user(std::string(50'000, 'x') + std::string(kWord))},
                     {}));
-  must(store.offers().rewriting->replace_suffix(id, {2}, {user(kWord)}, {}));
-  must(store.offers().artefacts->save_artefact(id, {1}, "answer", kWord));
+  must(store.capabilities().rewriting->replace_suffix(id, {2}, {user(kWord)}, {}));
+  must(store.capabilities().artefacts->save_artefact(id, {1}, "answer", kWord));
 }
 
 TEST_F(SqlitePurge, TakesTheWordsOutOfAllFiles) {
@@ -218,9 +218,9 @@ TEST_F(SqlitePurge, TakesTheWordsOutOfAllFiles) {
   fill_with_words(*store, session_id("s"));
   EXPECT_FALSE(files_with(folder_.path(), kWord).empty());
   clock_.later = kBlobPinned + std::chrono::hours(1);
-  must(store->offers().trash->purge(session_id("s")));
+  must(store->capabilities().trash->purge(session_id("s")));
   EXPECT_EQ(files_with(folder_.path(), kWord), std::vector<std::string>{});
-  EXPECT_EQ(must(store->offers().trash->remnants()), std::vector<Remnant>{});
+  EXPECT_EQ(must(store->capabilities().trash->remnants()), std::vector<Remnant>{});
 }
 
 TEST_F(SqlitePurge, NamesWhatStillHoldsTheWords) {
@@ -231,17 +231,17 @@ TEST_F(SqlitePurge, NamesWhatStillHoldsTheWords) {
   {
     PlainDatabase reading(file_);
     reading.run("BEGIN; SELECT count(*) FROM sessions");
-    must(store->offers().trash->purge(session_id("s")));
-    EXPECT_EQ(places_of(must(store->offers().trash->remnants())),
+    must(store->capabilities().trash->purge(session_id("s")));
+    EXPECT_EQ(places_of(must(store->capabilities().trash->remnants())),
               (std::vector<std::string>{"r.db-wal", "r.db.v1-20260118T201530Z.bak", "r.db"}));
   }
-  EXPECT_EQ(places_of(must(store->offers().trash->remnants())),
+  EXPECT_EQ(places_of(must(store->capabilities().trash->remnants())),
             (std::vector<std::string>{"r.db.v1-20260118T201530Z.bak", "r.db"}))
       << "the reader has gone";
   fs::remove(file_.string() + ".v1-20260118T201530Z.bak");
   clock_.later = kBlobPinned + std::chrono::hours(1);
-  must(store->offers().trash->purge(session_id("other")));
-  EXPECT_EQ(must(store->offers().trash->remnants()), std::vector<Remnant>{});
+  must(store->capabilities().trash->purge(session_id("other")));
+  EXPECT_EQ(must(store->capabilities().trash->remnants()), std::vector<Remnant>{});
   EXPECT_EQ(files_with(folder_.path(), kWord), std::vector<std::string>{});
 }
 
@@ -270,7 +270,7 @@ TEST_F(SqlitePurge, TakesTheWordsOutOfEachTableInSteps) {
     while (words.size() < 200'000) {
       words += kWord;
     }
-    must(store->offers().artefacts->save_artefact(id, {1}, "answer", words));
+    must(store->capabilities().artefacts->save_artefact(id, {1}, "answer", words));
   }
   const auto connection =
       must(sqlite::Connection::open(file_, sqlite::OpenMode::write, std::chrono::seconds(1)));
@@ -306,10 +306,10 @@ TEST_P(FullDiskPurge, Works) {
   }
   disk.fill();
   const auto store = open_at(file);
-  ASSERT_TRUE(works(store->offers().trash->purge(session_id("large"))));
+  ASSERT_TRUE(works(store->capabilities().trash->purge(session_id("large"))));
   EXPECT_EQ(must(store->find(session_id("large"))), std::nullopt);
   EXPECT_EQ(files_with(folder.path(), kWord), std::vector<std::string>{});
-  EXPECT_TRUE(must(store->offers().repair->verify()).damage.empty());
+  EXPECT_TRUE(must(store->capabilities().repair->verify()).damage.empty());
   EXPECT_TRUE(must(store->find(session_id("other"))));
 }
 

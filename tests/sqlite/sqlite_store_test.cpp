@@ -18,12 +18,12 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "store/sqlite/connection.h"
@@ -91,7 +91,7 @@ TEST_F(SqliteStoreTest, ChecksItsLogInAtTheEndWhenItIsLong) {
 
 TEST_F(SqliteStoreTest, BeginsASessionThatOthersSeeAtOnce) {
   const auto store = open_at(path());
-  Beginning& beginning = *store->offers().beginning;
+  Beginning& beginning = *store->capabilities().beginning;
   must(beginning.begin(session("s")));
   EXPECT_TRUE(must(open_at(path())->find(kId)));
   const auto again = beginning.begin(session("s"));
@@ -202,8 +202,8 @@ TEST_F(SqliteStoreTest, ReadsOneStateWhileASuffixIsReplaced) {
   std::vector<std::string> seen;
   const auto report = store->read(kId, {}, [&](Message&& message) {
     if (message.seq == Seq{300}) {  // in the second page
-      must(store->offers().rewriting->replace_suffix(kId, Seq{10}, messages(5, "new"), {}));
-      must(store->offers().rewriting->replace_suffix(kId, Seq{2}, messages(1, "newer"), {}));
+      must(store->capabilities().rewriting->replace_suffix(kId, Seq{10}, messages(5, "new"), {}));
+      must(store->capabilities().rewriting->replace_suffix(kId, Seq{2}, messages(1, "newer"), {}));
     }
     seen.push_back(plain_text(message));
     return Flow::go_on;
@@ -216,12 +216,12 @@ TEST_F(SqliteStoreTest, ReadsOneStateWhileASuffixIsReplaced) {
   EXPECT_EQ(texts(must(read_all(*store, kId))),
             (std::vector<std::string>{"old 0", "old 1", "newer 0"}));
   EXPECT_EQ(must(store->list({})).sessions.size(), 1U);
-  EXPECT_TRUE(must(store->offers().repair->verify()).damage.empty());
+  EXPECT_TRUE(must(store->capabilities().repair->verify()).damage.empty());
 }
 
 TEST_F(SqliteStoreTest, KeepsForksWholeThroughRewinds) {
   const auto store = open_at(path());
-  const auto& offers = store->offers();
+  const auto& offers = store->capabilities();
   must(store->create(session("s")));
   must(store->append(kId, messages(10, "m"), {}));
   must(offers.forking->fork(kId, Seq{8}, session("f8")));
@@ -312,8 +312,8 @@ TEST_F(SqliteStoreTest, WritesLittleForATurn) {
                      {.operation = operation_id("op-1"),
                       .begin_partial = PartialStart{answer, this_process(), {}, {}, {}}}));
   const std::vector<Block> piece = {TextBlock{"some words ", {}}};
-  must(store->offers().partials->add(kId, answer, piece));
-  must(store->offers().partials->add(kId, answer, piece));
+  must(store->capabilities().partials->add_partial(kId, answer, piece));
+  must(store->capabilities().partials->add_partial(kId, answer, piece));
   Message last = assistant("some words some words");
   last.usage = usage("request", 10, 20);
   must(store->append(kId, {last}, {.operation = operation_id("op-2"), .end_partial = answer}));
@@ -330,7 +330,7 @@ TEST_F(SqliteStoreTest, PutsALongAnswerWhereItsPiecesWere) {
                      {.begin_partial = PartialStart{answer, this_process(), {}, {}, {}}}));
   const std::vector<Block> piece = {TextBlock{std::string(kBytes / 12, 'x'), {}}};
   for (int i = 0; i < 12; ++i) {
-    must(store->offers().partials->add(kId, answer, piece));
+    must(store->capabilities().partials->add_partial(kId, answer, piece));
   }
   // Somebody reads, so that the log stays as it is written.
   PlainDatabase reader(path());
@@ -350,11 +350,11 @@ TEST_F(SqliteStoreTest, BacksUpWhatIsThere) {
   must(store->create(session("s")));
   must(store->append(kId, messages(100), {}));
   const fs::path target = folder_.path() / "copy.db";
-  ASSERT_TRUE(works(store->offers().backup->backup(target)));
-  EXPECT_TRUE(fails(store->offers().backup->backup(target), Code::conflict));
+  ASSERT_TRUE(works(store->capabilities().backup->backup(target)));
+  EXPECT_TRUE(fails(store->capabilities().backup->backup(target), Code::conflict));
   EXPECT_EQ(mode_of(target), 0600U);
   EXPECT_TRUE(
-      fails(store->offers().backup->backup(folder_.path() / "no" / "x.db"), Code::not_found));
+      fails(store->capabilities().backup->backup(folder_.path() / "no" / "x.db"), Code::not_found));
   std::size_t files = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_.path())) {
     ++files;
@@ -369,7 +369,7 @@ TEST_F(SqliteStoreTest, RepairsIntoACopy) {
     const auto store = open_at(path());
     must(store->create(session("s")));
     must(store->append(kId, messages(2000, "some longer text to fill the pages with"), {}));
-    must(store->offers().forking->fork(kId, Seq{1000}, session("f")));
+    must(store->capabilities().forking->fork(kId, Seq{1000}, session("f")));
     PlainDatabase plain(path());
     plain.run("UPDATE messages SET content = '[{\"type\":' WHERE seq = 1500");
     plain.run("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -383,14 +383,14 @@ TEST_F(SqliteStoreTest, RepairsIntoACopy) {
   }
   must(replace_file(path(), bytes));
   const auto store = open_at(path());
-  EXPECT_FALSE(must(store->offers().repair->verify()).damage.empty());
+  EXPECT_FALSE(must(store->capabilities().repair->verify()).damage.empty());
   const fs::path target = folder_.path() / "repaired.db";
-  const VerifyReport report = must(store->offers().repair->repair_into(target));
-  EXPECT_TRUE(fails(store->offers().repair->repair_into(target), Code::conflict));
+  const VerifyReport report = must(store->capabilities().repair->repair_into(target));
+  EXPECT_TRUE(fails(store->capabilities().repair->repair_into(target), Code::conflict));
   EXPECT_FALSE(report.damage.empty());
   EXPECT_EQ(bytes_of(path()), bytes);
   const auto repaired = open_at(target);
-  EXPECT_TRUE(must(repaired->offers().repair->verify()).damage.empty());
+  EXPECT_TRUE(must(repaired->capabilities().repair->verify()).damage.empty());
   const auto there = must(read_all(*repaired, kId));
   EXPECT_GT(there.size(), 1850U);
   EXPECT_LT(there.size(), 2000U);
@@ -406,7 +406,7 @@ TEST_F(SqliteStoreTest, RepairsIntoACopy) {
 TEST_F(SqliteStoreTest, WritesWithALogWhateverTheDatabaseHadBefore) {
   const fs::path target = folder_.path() / "repaired.db";
   must(open_at(path())->create(session("s")));
-  must(open_at(path())->offers().repair->repair_into(target));
+  must(open_at(path())->capabilities().repair->repair_into(target));
   ASSERT_EQ(bytes_of(target).at(18), '\x01');
   const auto store = open_at(target);
   must(store->append(kId, {user("with a log")}, {}));

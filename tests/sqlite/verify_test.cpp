@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
@@ -64,14 +64,14 @@ class SqliteVerify : public testing::TestWithParam<Fault> {
   void SetUp() override {
     const auto store = open_at(file_);
     must(store->create(session("s")));
-    const BlobHash blob = must(store->offers().blobs->put_blob("the picture"));
+    const BlobHash blob = must(store->capabilities().blobs->put_blob("the picture"));
     Message with_image = user("look");
     ImageBlock image;
     image.media_type = "image/png";
     image.blob = blob;
     with_image.blocks.emplace_back(image);
     must(store->append(session_id("s"), {with_image, assistant("a"), user("more")}, {}));
-    must(store->offers().forking->fork(session_id("s"), Seq{2}, session("f")));
+    must(store->capabilities().forking->fork(session_id("s"), Seq{2}, session("f")));
     must(store->create(session("lonely")));
   }
 
@@ -80,11 +80,11 @@ class SqliteVerify : public testing::TestWithParam<Fault> {
 };
 
 TEST_P(SqliteVerify, NamesTheFaultAndItsPlace) {
-  ASSERT_TRUE(must(open_at(file_)->offers().repair->verify()).damage.empty());
+  ASSERT_TRUE(must(open_at(file_)->capabilities().repair->verify()).damage.empty());
   PlainDatabase plain(file_);
   plain.run("PRAGMA foreign_keys = OFF");
   plain.run(std::string(GetParam().statement));
-  const VerifyReport report = must(open_at(file_)->offers().repair->verify());
+  const VerifyReport report = must(open_at(file_)->capabilities().repair->verify());
   std::string all;
   for (const Damage& damage : report.damage) {
     all += cat(damage.where, ": ", damage.reason, "\n");
@@ -122,7 +122,7 @@ TEST(SqliteRepair, ANullCostsNoSession) {
   }
   plain.run("UPDATE messages SET role = NULL, created_at = NULL WHERE seq = 0");
   const auto mended = folder.path() / "mended.db";
-  const VerifyReport report = must(open_at(file)->offers().repair->repair_into(mended));
+  const VerifyReport report = must(open_at(file)->capabilities().repair->repair_into(mended));
   EXPECT_EQ(report.sessions, 1);
   EXPECT_EQ(report.messages, 2);
   const auto store = open_at(mended);
@@ -132,7 +132,7 @@ TEST(SqliteRepair, ANullCostsNoSession) {
   ASSERT_EQ(messages.size(), 2U);
   EXPECT_EQ(plain_text(messages[0]), "question");
   EXPECT_EQ(plain_text(messages[1]), "answer");
-  EXPECT_TRUE(must(store->offers().repair->verify()).damage.empty());
+  EXPECT_TRUE(must(store->capabilities().repair->verify()).damage.empty());
 }
 
 }  // namespace

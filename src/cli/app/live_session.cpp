@@ -22,12 +22,12 @@
 #include "cli/program/context.h"
 #include "cli/program/tool_consent.h"
 #include "cli/repl/chat_session.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/tool.h"
 #include "reprise/types.h"
 
@@ -135,7 +135,7 @@ void LiveSession::begin(std::unique_ptr<Context> own_context, std::unique_ptr<Ch
   session_ = std::move(session);
   constant_ = std::move(constant_metadata);
   const Store* const store = session_->store();
-  keeps_answers_ = store != nullptr && store->offers().partials != nullptr;
+  keeps_answers_ = store != nullptr && store->capabilities().partials != nullptr;
 }
 
 TabMetadata LiveSession::metadata() {
@@ -155,7 +155,7 @@ TabMetadata LiveSession::metadata() {
 
 std::vector<Todo> LiveSession::todos() {
   Store* const store = session_->store();
-  Todos* const list = store == nullptr ? nullptr : store->offers().todos;
+  Todos* const list = store == nullptr ? nullptr : store->capabilities().todos;
   return list == nullptr ? std::vector<Todo>{}
                          : list->todos(session_->id()).value_or(std::vector<Todo>{});
 }

@@ -79,7 +79,7 @@ void SessionWorker::find_newest() {
   const auto store = parts_.context.stores().open(Access::read);
   // A store that has a usual session goes on with that, without a question.
   const auto usual = find_usual_session(parts_.context, Access::read);
-  if (store && (*store)->holds().folders && usual && !*usual) {
+  if (store && (*store)->capabilities().folders && usual && !*usual) {
     auto page = (*store)->list({.working_dir = parts_.context.config().project(), .limit = 1});
     // A store that cannot be listed says so when the session is opened.
     if (page && !page->sessions.empty()) {

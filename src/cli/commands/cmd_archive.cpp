@@ -14,7 +14,7 @@
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 
 namespace reprise::cli {
 namespace {
@@ -27,7 +27,7 @@ class Archive final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
-    REPRISE_ASSIGN(Archives* const archives, offered(store->offers().archives,
+    REPRISE_ASSIGN(Archives* const archives, offered(store->capabilities().archives,
                                                      "archive sessions; `reprise close` marks one "
                                                      "as done"));
     REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));

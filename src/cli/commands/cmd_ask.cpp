@@ -186,7 +186,7 @@ class Ask final : public Command {
     const bool is_cancelled = outcome.cut && outcome.cut->code == Code::cancelled;
     const bool stored = outcome.saved && store != nullptr;
     // Half an answer is words, which some stores do not keep.
-    if (is_cancelled && (!stored || !store->holds().words)) {
+    if (is_cancelled && (!stored || !store->capabilities().messages)) {
       context.voice().remark("stopped; what came of the answer is not saved");
       return Exit::unsaved;
     }

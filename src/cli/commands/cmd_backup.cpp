@@ -14,7 +14,7 @@
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 
 namespace reprise::cli {
 namespace {
@@ -27,7 +27,7 @@ class BackupCommand final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.stores().open(Access::read));
-    REPRISE_ASSIGN(Backup* const backup, offered(store->offers().backup, "make a backup"));
+    REPRISE_ASSIGN(Backup* const backup, offered(store->capabilities().backup, "make a backup"));
     const std::filesystem::path target = context.config().working_dir() / file_;
     REPRISE_TRY(backup->backup(target));
     if (context.globals().json) {

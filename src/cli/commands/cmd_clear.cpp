@@ -17,7 +17,7 @@
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 
 namespace reprise::cli {
 namespace {
@@ -33,19 +33,19 @@ class Clear final : public Command {
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     SessionQuery query;
-    const bool all = all_ || !store->holds().many_folders;
+    const bool all = all_ || !store->capabilities().many_folders;
     if (!all) {
       query.working_dir = context.config().project();
     }
     // Where sessions are packed away, those in use are not what is to be cleared.
-    const bool has_archive = store->offers().archives != nullptr;
+    const bool has_archive = store->capabilities().archives != nullptr;
     if (has_archive) {
       query.states = {SessionState::archived};
     }
     REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(*store, query));
     const std::size_t count = found.sessions.size();
     const std::string_view of =
-        store->holds().many_folders ? all ? "all folders" : "this folder" : "this store";
+        store->capabilities().many_folders ? all ? "all folders" : "this folder" : "this store";
     const std::string what = cat(count, has_archive ? " archived" : "",
                                  count == 1 ? " session of " : " sessions of ", of);
     return ask_and_remove(context, *store, found,

@@ -132,7 +132,7 @@ class CopyCommand final : public Command {
     }
     FoundSessions found;
     const std::string folder =
-        source.holds().many_folders ? context.config().project() : std::string();
+        source.capabilities().many_folders ? context.config().project() : std::string();
     const Selection how{.working_dir = folder,
                         .numbers = load_last_list(context.config().state_folder(), from_),
                         .states = every_state()};

@@ -19,13 +19,13 @@
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "model/known_time.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise::cli {
@@ -59,11 +59,11 @@ class Info final : public Command {
     REPRISE_ASSIGN(const Session session, get(*store, info.id));
     REPRISE_ASSIGN(const std::vector<TurnSummary> turns, list_turns(*store, info.id));
     std::vector<Todo> todos;
-    if (Todos* const list = store->offers().todos; list != nullptr) {
+    if (Todos* const list = store->capabilities().todos; list != nullptr) {
       REPRISE_ASSIGN(todos, list->todos(info.id));
     }
     std::string signature;
-    if (Signatures* const signatures = store->offers().signatures; signatures != nullptr) {
+    if (Signatures* const signatures = store->capabilities().signatures; signatures != nullptr) {
       REPRISE_ASSIGN(const Signature answer, signatures->signature(info.id));
       signature = to_string(answer);
     }

@@ -91,7 +91,7 @@ class List final : public Command {
  private:
   SessionQuery query(Context& context, Store& store) const {
     SessionQuery query;
-    if (!all_ && store.holds().many_folders) {
+    if (!all_ && store.capabilities().many_folders) {
       query.working_dir = context.config().project();
     }
     query.mode = mode_;

@@ -13,7 +13,7 @@
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 
 namespace reprise::cli {
 namespace {
@@ -31,11 +31,11 @@ class Restore final : public Command {
     REPRISE_ASSIGN(
         const SessionInfo info,
         context.stores().select(*store, sel_, {SessionState::trashed, SessionState::archived}));
-    Archives* const archives = store->offers().archives;
+    Archives* const archives = store->capabilities().archives;
     if (info.state == SessionState::archived && archives != nullptr) {
-      REPRISE_TRY(archives->restore(info.id));
+      REPRISE_TRY(archives->unarchive(info.id));
     } else {
-      REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "restore sessions"));
+      REPRISE_ASSIGN(Trash* const trash, offered(store->capabilities().trash, "restore sessions"));
       REPRISE_TRY(trash->restore(info.id));
     }
     context.voice().remark(cat("restored '", info.title, "'"));

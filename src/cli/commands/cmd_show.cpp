@@ -19,12 +19,12 @@
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 
 namespace reprise::cli {
@@ -56,7 +56,7 @@ Result<std::vector<std::string>> response_ids(Store& store, const Session& sessi
 Message with_blobs(Store& store, Message message, ReadReport& report) {
   for (Block& block : message.blocks) {
     auto* const result = std::get_if<ToolResultBlock>(&block);
-    Blobs* const blobs = store.offers().blobs;
+    Blobs* const blobs = store.capabilities().blobs;
     if (result == nullptr || !result->blob || blobs == nullptr) {
       continue;
     }
@@ -120,7 +120,7 @@ class Show final : public Command {
 
   // A transcript that somebody else changed is shown, and said to be that.
   static Result<> add_signature(Store& store, const SessionId& id, ReadReport& report) {
-    if (Signatures* const signatures = store.offers().signatures; signatures != nullptr) {
+    if (Signatures* const signatures = store.capabilities().signatures; signatures != nullptr) {
       REPRISE_ASSIGN(const Signature signature, signatures->signature(id));
       if (signature == Signature::failed) {
         report.damage.push_back({id.str(), "its signature does not match", ""});
@@ -132,7 +132,7 @@ class Show final : public Command {
   static Result<ReadReport> print_json(Context& context, Store& store, const Session& session) {
     REPRISE_ASSIGN(const std::vector<std::string> ids, response_ids(store, session));
     std::vector<Todo> todos;
-    if (Todos* const list = store.offers().todos; list != nullptr) {
+    if (Todos* const list = store.capabilities().todos; list != nullptr) {
       REPRISE_ASSIGN(todos, list->todos(session.info.id));
     }
     context.voice().print_json_piece(

@@ -23,7 +23,7 @@
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 
 namespace reprise::cli {
 namespace {
@@ -48,7 +48,7 @@ class TodoCommand final : public Command {
     REPRISE_ASSIGN(Store* const store, action_ ? context.stores().open_existing()
                                                : context.stores().open(Access::read));
     REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));
-    REPRISE_ASSIGN(Todos* const list, offered(store->offers().todos, "keep todos"));
+    REPRISE_ASSIGN(Todos* const list, offered(store->capabilities().todos, "keep todos"));
     REPRISE_ASSIGN(
         const std::vector<Todo> todos,
         action_ ? list->edit_todos(info.id, [&](std::vector<Todo>& all) { return edit(all); })

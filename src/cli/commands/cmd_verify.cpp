@@ -20,7 +20,7 @@
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 #include "reprise/types.h"
 
 namespace reprise::cli {
@@ -48,11 +48,11 @@ class Verify final : public Command {
     VerifyReport report;
     std::string target;
     if (repair_) {
-      REPRISE_ASSIGN(Repair* const repair, offered(store->offers().repair, "be repaired"));
+      REPRISE_ASSIGN(Repair* const repair, offered(store->capabilities().repair, "be repaired"));
       target = repaired_path(context.config().store_url(*settings), context.clock().now()).string();
       REPRISE_ASSIGN(report, repair->repair_into(target));
     } else {
-      REPRISE_ASSIGN(Verifying* const verifying, offered(store->offers().verifying, "be verified"));
+      REPRISE_ASSIGN(Verifying* const verifying, offered(store->capabilities().verifying, "be verified"));
       REPRISE_ASSIGN(report, verifying->verify());
     }
     print(context, report, target);

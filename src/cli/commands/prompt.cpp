@@ -20,7 +20,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "engine/attachment.h"
+#include "model/attachment.h"
 #include "model/media.h"
 #include "reprise/error.h"
 #include "reprise/json.h"

@@ -14,7 +14,7 @@
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 #include "reprise/types.h"
 #include "session/outbox.h"
 
@@ -90,7 +90,7 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
   const auto& [what, how, unasked_max] = request;
   const auto& [sessions, damage] = found;
   warn_of_damage(context, damage);
-  REPRISE_TRY(offered(store.offers().trash, "delete sessions"));
+  REPRISE_TRY(offered(store.capabilities().trash, "delete sessions"));
   if (sessions.size() > unasked_max) {
     REPRISE_ASSIGN(
         const bool agreed,

@@ -20,7 +20,7 @@
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 #include "reprise/types.h"
 #include "session/outbox.h"
 
@@ -65,7 +65,7 @@ Result<> check_folder(Context& context, const SessionInfo& info, bool in_project
 
 // What a person can do about it.
 Error advised(Store& store, const SessionId& id, Error error) {
-  Signatures* const signatures = store.offers().signatures;
+  Signatures* const signatures = store.capabilities().signatures;
   if (error.code == Code::corrupt && signatures != nullptr &&
       signatures->signature(id) == Signature::failed) {
     error.message += "; --force goes on with it as it is";

@@ -31,7 +31,7 @@
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 #include "reprise/types.h"
 #include "session/instructions.h"
 #include "session/outbox.h"
@@ -167,7 +167,7 @@ Result<Session> begin_new(Context& context, const Prepared& with, StartedSession
   if (!with.request.dry_run && !with.is_away) {
     REPRISE_ASSIGN(started.store, store_new(context, *started.provider, session));
   }
-  if (started.store != nullptr && !started.store->holds().words) {
+  if (started.store != nullptr && !started.store->capabilities().messages) {
     leave_out_words(session, with.mode, options);
   }
   return session;
@@ -188,7 +188,7 @@ Result<Session> go_on_with(Context& context, const Prepared& with, const Started
 
 // The setting `retention`. What is wrong is said, and no reason not to talk.
 void retain(Context& context, Store& store, const Settings& settings) {
-  if (!settings.retention || store.offers().trash == nullptr) {
+  if (!settings.retention || store.capabilities().trash == nullptr) {
     return;
   }
   const auto age = parse_duration(*settings.retention);

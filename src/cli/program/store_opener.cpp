@@ -115,7 +115,7 @@ Result<SessionInfo> StoreOpener::select(Store& store, std::string_view sel,
   REPRISE_ASSIGN(const Settings* settings, config_.settings());
   return select_session(
       store, sel,
-      {.working_dir = store.holds().many_folders ? config_.project() : "",
+      {.working_dir = store.capabilities().many_folders ? config_.project() : "",
        .numbers = load_last_list(config_.state_folder(), config_.store_url(*settings)),
        .states = std::move(states)});
 }

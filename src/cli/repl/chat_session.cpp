@@ -27,7 +27,7 @@
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 #include "reprise/tool.h"
 #include "reprise/types.h"
 
@@ -77,7 +77,7 @@ Session ChatSession::now() {
 }
 
 bool ChatSession::is_saved() {
-  return started_->store != nullptr && (started_->store->holds().words ||
+  return started_->store != nullptr && (started_->store->capabilities().messages ||
                                         !started_->conversation->session().response_chain.empty());
 }
 
@@ -224,7 +224,7 @@ Result<std::string> ChatSession::rewind(const Slash& slash, std::stop_token stop
 Result<std::string> ChatSession::todo(const std::string& text) {
   REPRISE_ASSIGN(const TodoRequest request, parse_todo_request(text));
   REPRISE_ASSIGN(Store* const store, saved_store("keep todos"));
-  Todos* const list = store->offers().todos;
+  Todos* const list = store->capabilities().todos;
   if (list == nullptr) {
     return fail(Code::unsupported, "this store cannot keep todos");
   }

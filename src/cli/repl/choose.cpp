@@ -36,7 +36,7 @@ Result<SessionPage> newest_sessions(Context& context, bool all) {
     return std::unexpected(store.error());
   }
   SessionQuery query{.limit = kShown};
-  if (!all && (*store)->holds().many_folders) {
+  if (!all && (*store)->capabilities().many_folders) {
     query.working_dir = context.config().project();
   }
   return (*store)->list(query);

@@ -27,11 +27,11 @@
 #include "cli/repl/chat_session.h"
 #include "cli/repl/line_source.h"
 #include "cli/settings/run_flags.h"
+#include "reprise/capabilities.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 
 namespace reprise::cli {
 namespace {
@@ -214,7 +214,7 @@ TEST_F(ReplTest, ChangesModelAndSystemPrompt) {
 
 TEST_F(ReplTest, KeepsTodos) {
   const Ran ran = run({"/todo add buy\tmilk", "/todo add sell", "/todo done 1", "/todo done 7"});
-  const auto todos = store().offers().todos->todos(*ran.id);
+  const auto todos = store().capabilities().todos->todos(*ran.id);
   ASSERT_EQ(todos->size(), 2U);
   EXPECT_EQ((*todos)[0].content, "buy milk");
   EXPECT_EQ((*todos)[0].status, TodoStatus::completed);

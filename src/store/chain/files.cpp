@@ -171,8 +171,7 @@ Result<std::unique_ptr<Store>> open_chain_store(const std::filesystem::path& fil
   if (options.access == Access::read && !has_file) {
     return fail(Code::not_found, cat("there is no file ", file.native()));
   }
-  return store::make_document_store(std::make_unique<store::chain::ChainFiles>(target), options,
-                                    {.rewriting = false, .partials = false, .todos = false});
+  return store::make_document_store(std::make_unique<store::chain::ChainFiles>(target), options);
 }
 
 }  // namespace reprise

@@ -23,8 +23,8 @@ class ChainFiles final : public SessionFiles {
   // `file` is absolute and no link.
   explicit ChainFiles(std::filesystem::path file) : file_(std::move(file)) {}
 
-  StoreHolds holds() const override {
-    return {.words = false, .many_folders = false, .blocks = false, .message_details = false};
+  SourceCapabilities holds() const override {
+    return {.messages = false, .many_folders = false, .blocks = false, .message_details = false};
   }
   const std::filesystem::path& root() const override { return file_; }
   std::filesystem::path lock_file() const override;

@@ -1,5 +1,3 @@
-#include "store/chatdir/archives.h"
-
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +13,7 @@
 #include "reprise/session.h"
 #include "reprise/types.h"
 #include "store/chatdir/chat.h"
+#include "store/chatdir/chatdir_store.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/current.h"
 #include "store/chatdir/layout.h"
@@ -52,7 +51,7 @@ Result<LogPoint> point_of_chat(const fs::path& chat) {
 
 }  // namespace
 
-Result<> ChatArchives::archive(const SessionId& id, Time when) {
+Result<> ChatdirStore::archive(const SessionId& id, Time when) {
   REPRISE_TRY(check_id(id));
   REPRISE_TRY(chats_.finish_unfinished());
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
@@ -93,7 +92,7 @@ Result<> ChatArchives::archive(const SessionId& id, Time when) {
   return finish(layout, moving);
 }
 
-Result<> ChatArchives::unpack(const SessionId& id) {
+Result<> ChatdirStore::unpack(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   const Layout& layout = chats_.layout();
   const MovingNames names(layout, id);
@@ -119,11 +118,11 @@ Result<> ChatArchives::unpack(const SessionId& id) {
   return finish(layout, moving);
 }
 
-Result<> ChatArchives::restore(const SessionId& id) {
+Result<> ChatdirStore::unarchive(const SessionId& id) {
   REPRISE_TRY(check_id(id));
   REPRISE_TRY(chats_.finish_unfinished());
   REPRISE_TRY(unpack(id));
-  return CurrentChat(chats_).set_current(id);
+  return set_current(id);
 }
 
 }  // namespace reprise::store::chatdir

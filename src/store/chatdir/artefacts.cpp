@@ -1,5 +1,3 @@
-#include "store/chatdir/artefacts.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -22,10 +20,11 @@
 #include "base/lock_file.h"
 #include "base/temporary_file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/chatdir/chat.h"
+#include "store/chatdir/chatdir_store.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/packed_chat.h"
@@ -251,8 +250,8 @@ std::vector<Artefacts::Entry> entries_of(const std::vector<ChatFile>& files) {
 
 }  // namespace
 
-Result<> ChatArtefacts::save_artefact(const SessionId& id, Step step, std::string_view name,
-                                      std::string_view bytes) {
+Result<> ChatdirStore::save_artefact(const SessionId& id, Step step, std::string_view name,
+                                     std::string_view bytes) {
   auto refused = check_own(step, name);
   const bool is_replaced = step.value == 0 && name == kReplacedFile;
   if (!refused && !is_replaced) {
@@ -270,8 +269,8 @@ Result<> ChatArtefacts::save_artefact(const SessionId& id, Step step, std::strin
   });
 }
 
-Result<> ChatArtefacts::append_artefact(const SessionId& id, Step step, std::string_view name,
-                                        std::string_view bytes) {
+Result<> ChatdirStore::append_artefact(const SessionId& id, Step step, std::string_view name,
+                                       std::string_view bytes) {
   REPRISE_TRY(check_own(step, name));
   return chats_.with(id, [&](Chat& chat) -> Result<> {
     REPRISE_ASSIGN(const LockFile::Hold hold, chat.lock());
@@ -282,8 +281,8 @@ Result<> ChatArtefacts::append_artefact(const SessionId& id, Step step, std::str
   });
 }
 
-Result<std::optional<std::string>> ChatArtefacts::find_artefact(const SessionId& id, Step step,
-                                                                std::string_view name) {
+Result<std::optional<std::string>> ChatdirStore::find_artefact(const SessionId& id, Step step,
+                                                               std::string_view name) {
   REPRISE_TRY(check_artefact(step, name));
   const std::vector<fs::path> paths = candidates(step, name);
   REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
@@ -310,7 +309,7 @@ Result<std::optional<std::string>> ChatArtefacts::find_artefact(const SessionId&
   });
 }
 
-Result<std::vector<Artefacts::Entry>> ChatArtefacts::list_artefacts(const SessionId& id) {
+Result<std::vector<Artefacts::Entry>> ChatdirStore::list_artefacts(const SessionId& id) {
   REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
   if (place && place->is_packed()) {
     std::vector<ChatFile> files;

@@ -18,6 +18,7 @@
 #include "base/lock_file.h"
 #include "base/text.h"
 #include "reprise/error.h"
+#include "store/chatdir/chatdir_store.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/layout.h"
@@ -181,7 +182,7 @@ Result<> copy_other_files(const fs::path& from, const fs::path& to) {
 }
 
 // Only what has changed since is copied again, so that a large directory comes to rest, too.
-Result<> ChatBackup::copy_all(const Layout& to) {
+Result<> ChatdirStore::copy_all(const Layout& to) {
   Progress progress;
   for (int tries = 0; tries < kMomentsMax; ++tries) {
     REPRISE_ASSIGN(const Moment moment, find_moment(chats_, progress.busy));
@@ -198,7 +199,7 @@ Result<> ChatBackup::copy_all(const Layout& to) {
                               " changes faster than it can be copied: try again"));
 }
 
-Result<> ChatBackup::backup(const fs::path& named) {
+Result<> ChatdirStore::backup(const fs::path& named) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
   REPRISE_ASSIGN(const bool is_taken, is_there(target));
   if (is_taken) {

@@ -19,12 +19,12 @@
 
 #include "base/file.h"
 #include "base/lock_file.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/chatdir/chat_facts.h"
 #include "store/chatdir/layout.h"

@@ -1,5 +1,4 @@
-// The store over a chat directory (docs/formats/chatdir.md): a folder for each chat, whose record
-// is only ever added to.
+#include "store/chatdir/chatdir_store.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -17,26 +16,21 @@
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
-#include "store/chatdir/archives.h"
-#include "store/chatdir/artefacts.h"
-#include "store/chatdir/backup.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chat_facts.h"
 #include "store/chatdir/chat_writer.h"
 #include "store/chatdir/chats.h"
-#include "store/chatdir/current.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/offers.h"
 #include "store/chatdir/packed_chat.h"
-#include "store/chatdir/repair.h"
 #include "store/facts.h"
 #include "store/own_process.h"
 #include "store/paths.h"
@@ -48,57 +42,6 @@ namespace store::chatdir {
 namespace {
 
 namespace fs = std::filesystem;
-
-class ChatdirStore final : public Store, private Creation {
- public:
-  ChatdirStore(Layout layout, ChatSettings settings)
-      : chats_(std::move(layout), std::move(settings)) {}
-
-  // What a crash has left half done is finished.
-  Result<> prepare() { return chats_.finish_unfinished(); }
-
-  Result<> create(const Session& session) override;
-  Result<> create_with(const Session& session, std::vector<Message> messages) override;
-  Result<std::optional<Session>> find(const SessionId& id) override;
-  Result<> update(const SessionId& id, const SessionPatch& patch) override;
-  Result<SessionPage> list(const SessionQuery& query) override;
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override;
-  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
-  StoreHolds holds() const override {
-    return {.any_id = false, .many_folders = false, .step_artefacts = true};
-  }
-  const StoreOffers& offers() const override { return offers_; }
-
- private:
-  Result<> list_at(Spot spot, const CheckedQuery& query, std::vector<SessionInfo>& matching,
-                   std::vector<Damage>& damage);
-
-  Result<> list_packed(const Layout::Listed& listed, const CheckedQuery& query,
-                       std::vector<SessionInfo>& matching, std::vector<Damage>& damage);
-
-  Chats chats_;
-  ChatRewriting rewriting_{chats_};
-  ChatPartials partials_{chats_};
-  ChatTodos todos_{chats_};
-  ChatArtefacts artefacts_{chats_};
-  ChatArchives archives_{chats_};
-  CurrentChat current_{chats_};
-  ChatTrash trash_{chats_};
-  ChatRepair repair_{chats_};
-  ChatBackup backup_{chats_};
-  const StoreOffers offers_{.creation = this,
-                            .rewriting = &rewriting_,
-                            .partials = &partials_,
-                            .todos = &todos_,
-                            .artefacts = &artefacts_,
-                            .archives = &archives_,
-                            .current = &current_,
-                            .trash = &trash_,
-                            .verifying = &repair_,
-                            .repair = &repair_,
-                            .backup = &backup_};
-};
 
 // A folder with all that a chat has, not yet where chats are.
 Result<> fill_folder(const fs::path& folder, const Session& session,
@@ -121,6 +64,8 @@ Result<> fill_folder(const fs::path& folder, const Session& session,
   REPRISE_TRY(writer.write(std::nullopt, messages, {}));
   return {};
 }
+
+}  // namespace
 
 Result<> ChatdirStore::create(const Session& session) {
   return create_with(session, {});
@@ -263,7 +208,53 @@ Result<ReadReport> ChatdirStore::read(const SessionId& id, ReadRange range,
   return chats_.with(id, [&](Chat& chat) { return chat.read(range, sink); });
 }
 
-}  // namespace
+Result<Appended> ChatdirStore::replace_suffix(const SessionId& id, Seq from,
+                                              std::vector<Message> messages,
+                                              AppendOptions options) {
+  return chats_.with(id, [&](Chat& chat) { return chat.write(from, messages, options); });
+}
+
+Result<std::int64_t> ChatdirStore::count_replaced(const SessionId& id) {
+  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
+  return place ? Result<std::int64_t>(0) : std::unexpected(no_session(id));
+}
+
+Result<> ChatdirStore::add_partial(const SessionId& id, const OperationId& answer,
+                                   std::span<const Block> delta) {
+  return chats_.with(id, [&](Chat& chat) { return chat.add_partial(answer, delta); });
+}
+
+Result<> ChatdirStore::renew_lease(const SessionId& id, const OperationId& answer,
+                                   const Lease& lease) {
+  return chats_.with(id, [&](Chat& chat) { return chat.renew(answer, lease); });
+}
+
+Result<std::optional<Partial>> ChatdirStore::find_partial(const SessionId& id) {
+  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
+  if (place && place->is_packed()) {
+    return std::nullopt;  // nothing runs in an archive
+  }
+  return chats_.with(id, [](Chat& chat) { return chat.find_partial(); });
+}
+
+Result<std::vector<Todo>> ChatdirStore::todos(const SessionId& id) {
+  REPRISE_ASSIGN(const auto place, chats_.layout().find(id));
+  if (place && place->is_packed()) {
+    return look_at_packed(id, *place).stored.todos;
+  }
+  REPRISE_ASSIGN(StoredSession session, chats_.with(id, [](Chat& chat) { return chat.look(); }));
+  return std::move(session.todos);
+}
+
+Result<std::vector<Todo>> ChatdirStore::edit_todos(
+    const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) {
+  const auto change = [&](Chat& chat) {
+    return chat.change([&](StoredSession& session) { return edit(session.todos); });
+  };
+  REPRISE_ASSIGN(StoredSession session, chats_.with(id, change));
+  return std::move(session.todos);
+}
+
 }  // namespace store::chatdir
 
 // NOLINTBEGIN(performance-unnecessary-value-param): all stores are opened alike.

@@ -25,6 +25,7 @@
 #include "reprise/session.h"
 #include "reprise/types.h"
 #include "store/chatdir/chat.h"
+#include "store/chatdir/chatdir_store.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
 #include "store/facts.h"
@@ -117,8 +118,8 @@ Result<> name_current(const Layout& layout, const SessionId& id) {
   return is_named_by_link ? replace_link(file, id.str()) : replace_file(file, id.str());
 }
 
-Result<std::optional<SessionId>> CurrentChat::current() {
-  const fs::path file = chats_.layout().current_file();
+Result<std::optional<SessionId>> find_current(const Layout& layout) {
+  const fs::path file = layout.current_file();
   auto name = read_name(file);
   if (!name && name.error().code == Code::not_found) {
     return std::nullopt;
@@ -128,11 +129,15 @@ Result<std::optional<SessionId>> CurrentChat::current() {
   if (!id || !check_id(*id)) {
     return fail(Code::corrupt, cat(file.native(), " does not name a chat: remove it"));
   }
-  REPRISE_ASSIGN(const auto place, chats_.layout().find(*id));
+  REPRISE_ASSIGN(const auto place, layout.find(*id));
   return place && place->spot == Spot::chats ? std::optional(*std::move(id)) : std::nullopt;
 }
 
-Result<> CurrentChat::write_model(const SessionId& id) {
+Result<std::optional<SessionId>> ChatdirStore::current() {
+  return find_current(chats_.layout());
+}
+
+Result<> ChatdirStore::write_model(const SessionId& id) {
   REPRISE_ASSIGN(const StoredSession stored,
                  chats_.with(id, [](Chat& chat) { return chat.look(); }));
   if (stored.session.info.model.empty()) {
@@ -145,7 +150,7 @@ Result<> CurrentChat::write_model(const SessionId& id) {
   return old && *old == text ? Result<>() : replace_file(file, text);
 }
 
-Result<> CurrentChat::set_current(const std::optional<SessionId>& id) {
+Result<> ChatdirStore::set_current(const std::optional<SessionId>& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
   if (!id) {
     return remove_name(chats_.layout());

@@ -6,29 +6,18 @@
 #include <optional>
 
 #include "reprise/error.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
-#include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
 
 namespace reprise::store::chatdir {
+
+// The chat that is the current one; nullopt when there is none.
+Result<std::optional<SessionId>> find_current(const Layout& layout);
 
 // Ends that a chat is the current one, when it is. The store's lock is held.
 Result<> clear_current(const Layout& layout, const SessionId& id);
 
 // Makes a chat the current one, also one that is on its way to its place. The store's lock is held.
 Result<> name_current(const Layout& layout, const SessionId& id);
-
-class CurrentChat final : public CurrentSession {
- public:
-  explicit CurrentChat(Chats& chats) : chats_(chats) {}
-  Result<std::optional<SessionId>> current() override;
-  Result<> set_current(const std::optional<SessionId>& id) override;
-
- private:
-  Result<> write_model(const SessionId& id);
-
-  Chats& chats_;
-};
 
 }  // namespace reprise::store::chatdir

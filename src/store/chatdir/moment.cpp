@@ -45,7 +45,7 @@ Result<Moment> look_at_all(Chats& chats, const std::set<fs::path>& busy) {
     }
   }
   // It may be a link, or name no chat.
-  const auto current = CurrentChat(chats).current();
+  const auto current = find_current(chats.layout());
   moment.current = current ? *current : std::nullopt;
   auto model = read_file(chats.layout().model_file());
   if (!model && model.error().code != Code::not_found) {

@@ -1,5 +1,3 @@
-#include "store/chatdir/repair.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,15 +12,16 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/chatdir/backup.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chat_facts.h"
 #include "store/chatdir/chat_writer.h"
+#include "store/chatdir/chatdir_store.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/layout.h"
@@ -183,7 +182,7 @@ Damage whole_damage(const SessionId& id, const Error& error) {
 
 }  // namespace
 
-Result<VerifyReport> ChatRepair::verify() {
+Result<VerifyReport> ChatdirStore::verify() {
   VerifyReport report;
   for (const Spot spot : {Spot::chats, Spot::archive, Spot::trash}) {
     REPRISE_ASSIGN(const auto all, chats_.layout().list(spot));
@@ -207,7 +206,7 @@ Result<VerifyReport> ChatRepair::verify() {
   return report;
 }
 
-Result<VerifyReport> ChatRepair::repair_into(const fs::path& named) {
+Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
   REPRISE_ASSIGN(const bool is_taken, is_there(target));
   if (is_taken) {

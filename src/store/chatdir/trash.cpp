@@ -12,10 +12,10 @@
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/types.h"
+#include "store/chatdir/chatdir_store.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/current.h"
 #include "store/chatdir/layout.h"
-#include "store/chatdir/offers.h"
 #include "store/facts.h"
 #include "store/paths.h"
 
@@ -43,7 +43,7 @@ Result<> move_session(Chats& chats, const SessionId& id, const Place& from, cons
   return move_file(from.folder, to);
 }
 
-Result<Place> find(const Chats& chats, const SessionId& id) {
+Result<Place> find_place(const Chats& chats, const SessionId& id) {
   REPRISE_TRY(check_id(id));
   REPRISE_ASSIGN(auto place, chats.layout().find(id));
   if (!place) {
@@ -54,17 +54,17 @@ Result<Place> find(const Chats& chats, const SessionId& id) {
 
 }  // namespace
 
-Result<> ChatTrash::trash(const SessionId& id, Time /*when*/) {
+Result<> ChatdirStore::trash(const SessionId& id, Time /*when*/) {
   return with_reserve(chats_.layout().lock_file(), [&] { return trash_now(id); });
 }
 
-Result<> ChatTrash::purge(const SessionId& id) {
+Result<> ChatdirStore::purge(const SessionId& id) {
   return with_reserve(chats_.layout().lock_file(), [&] { return purge_now(id); });
 }
 
-Result<> ChatTrash::trash_now(const SessionId& id) {
+Result<> ChatdirStore::trash_now(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
-  REPRISE_ASSIGN(const Place place, find(chats_, id));
+  REPRISE_ASSIGN(const Place place, find_place(chats_, id));
   if (place.is_trashed()) {
     // A try before may have moved it and could not sync.
     REPRISE_TRY(sync_folder(chats_.layout().chats()));
@@ -75,9 +75,9 @@ Result<> ChatTrash::trash_now(const SessionId& id) {
   return clear_current(chats_.layout(), id);
 }
 
-Result<> ChatTrash::restore(const SessionId& id) {
+Result<> ChatdirStore::restore(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
-  REPRISE_ASSIGN(const Place place, find(chats_, id));
+  REPRISE_ASSIGN(const Place place, find_place(chats_, id));
   if (!place.is_trashed()) {
     return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
   }
@@ -87,9 +87,9 @@ Result<> ChatTrash::restore(const SessionId& id) {
 
 // Out of sight first, in one step that takes no room: the folder gets another name where it is. A
 // chat may hide an older archive of the same session, which goes, too.
-Result<> ChatTrash::purge_now(const SessionId& id) {
+Result<> ChatdirStore::purge_now(const SessionId& id) {
   REPRISE_ASSIGN(const LockFile::Hold hold, chats_.lock());
-  REPRISE_ASSIGN(std::optional<Place> place, find(chats_, id));
+  REPRISE_ASSIGN(std::optional<Place> place, find_place(chats_, id));
   while (place) {
     const fs::path folder = folder_of(place->folder);
     const fs::path leaving = folder / cat(kLeaving, id.str());

@@ -25,7 +25,7 @@ class ContextFiles final : public SessionFiles {
   // The file is absolute and no link.
   explicit ContextFiles(Origin origin) : origin_(std::move(origin)), file_(origin_.file) {}
 
-  StoreHolds holds() const override {
+  SourceCapabilities holds() const override {
     return {.many_sessions = false, .many_folders = false, .open_questions = false};
   }
   bool holds_whole_turns() const override { return true; }

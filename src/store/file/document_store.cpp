@@ -8,48 +8,57 @@
 #include <utility>
 #include <vector>
 
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/facts.h"
-#include "store/file/document_offers.h"
+#include "store/file/document_write.h"
 #include "store/file/documents.h"
 #include "store/file/file_session.h"
 #include "store/file/session_files.h"
 #include "store/own_process.h"
+#include "store/provide.h"
 #include "store/query.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {
 namespace {
 
-class DocumentStore final : public Store {
- public:
-  DocumentStore(std::unique_ptr<SessionFiles> files, const StoreOptions& options,
-                const DocumentOffers& offers)
-      : files_(std::move(files)),
-        documents_(*files_, options),
-        parts_(*files_, documents_, offers) {}
+// What the format can hold, and of what this class can do the part that follows from it.
+Capabilities capabilities_in(DocumentStore& store, const SessionFiles& files) {
+  Capabilities out = capabilities_of(store, files.holds());
+  if (!files.holds_whole_turns()) {
+    out.beginning = nullptr;
+  }
+  if (!out.messages || !out.many_sessions) {
+    out.creation = nullptr;
+  }
+  if (out.messages) {
+    out.responses = nullptr;
+  } else {
+    out.rewriting = nullptr;
+    out.replaced_reader = nullptr;
+    out.partials = nullptr;
+    out.todos = nullptr;
+    out.todo_reader = nullptr;
+  }
+  if (!files.has_signatures()) {
+    out.signatures = nullptr;
+    out.signature_reader = nullptr;
+  }
+  return out;
+}
 
-  Result<> create(const Session& session) override;
-  Result<std::optional<Session>> find(const SessionId& id) override;
-  Result<> update(const SessionId& id, const SessionPatch& patch) override;
-  Result<SessionPage> list(const SessionQuery& query) override;
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override;
-  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
-  StoreHolds holds() const override { return files_->holds(); }
-  const StoreOffers& offers() const override { return parts_.offers(); }
+}  // namespace
 
- private:
-  std::unique_ptr<SessionFiles> files_;
-  Documents documents_;
-  DocumentParts parts_;
-};
+DocumentStore::DocumentStore(std::unique_ptr<SessionFiles> files, const StoreOptions& options)
+    : files_(std::move(files)),
+      documents_(*files_, options),
+      capabilities_(capabilities_in(*this, *files_)) {}
 
 Result<> DocumentStore::create(const Session& session) {
   REPRISE_TRY(check_new_session(session));
@@ -119,12 +128,9 @@ Result<ReadReport> DocumentStore::read(const SessionId& id, ReadRange range,
   return report;
 }
 
-}  // namespace
-
 std::unique_ptr<Store> make_document_store(std::unique_ptr<SessionFiles> files,
-                                           const StoreOptions& options,
-                                           const DocumentOffers& offers) {
-  return in_own_process(std::make_unique<DocumentStore>(std::move(files), options, offers));
+                                           const StoreOptions& options) {
+  return in_own_process(std::make_unique<DocumentStore>(std::move(files), options));
 }
 
 }  // namespace reprise::store

@@ -3,25 +3,83 @@
 // The store over files that are read and replaced whole: sessions:, context: and chain: are it,
 // each with SessionFiles of its own.
 
+#include <filesystem>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
+#include "reprise/capabilities.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
 #include "reprise/open_store.h"
+#include "reprise/session.h"
 #include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/file/documents.h"
 #include "store/file/session_files.h"
 
 namespace reprise::store {
 
-// Which offers a format can keep.
-struct DocumentOffers {
-  bool rewriting = true;
-  bool partials = true;
-  bool todos = true;
-  bool signatures = false;
+class DocumentStore final : public Store,
+                            public Beginning,
+                            public Creation,
+                            public Rewriting,
+                            public Partials,
+                            public Responses,
+                            public Todos,
+                            public Trash,
+                            public Signatures,
+                            public Repair,
+                            public Backup {
+ public:
+  // Creates nothing until something is written.
+  DocumentStore(std::unique_ptr<SessionFiles> files, const StoreOptions& options);
+
+  // document_store.cpp
+  Result<> create(const Session& session) override;
+  Result<std::optional<Session>> find(const SessionId& id) override;
+  Result<> update(const SessionId& id, const SessionPatch& patch) override;
+  Result<SessionPage> list(const SessionQuery& query) override;
+  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
+                          AppendOptions options) override;
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
+  const Capabilities& capabilities() const override { return capabilities_; }
+
+  // document_capabilities.cpp
+  Result<> begin(const Session& session) override;
+  Result<> create_with(const Session& session, std::vector<Message> messages) override;
+  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                  AppendOptions options) override;
+  Result<std::int64_t> count_replaced(const SessionId& id) override;
+  Result<> add_partial(const SessionId& id, const OperationId& answer,
+                       std::span<const Block> delta) override;
+  Result<> renew_lease(const SessionId& id, const OperationId& answer, const Lease& lease) override;
+  Result<std::optional<Partial>> find_partial(const SessionId& id) override;
+  Result<> add_response(const Session& session, const Message& answer,
+                        const OperationId& operation) override;
+  Result<std::vector<Todo>> todos(const SessionId& id) override;
+  Result<std::vector<Todo>> edit_todos(
+      const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override;
+  Result<> trash(const SessionId& id, Time when) override;
+  Result<> restore(const SessionId& id) override;
+  Result<> purge(const SessionId& id) override;
+  Result<std::vector<Remnant>> remnants() override;
+  Result<Signature> signature(const SessionId& id) override;
+  Result<> accept(const SessionId& id) override;
+  Result<VerifyReport> verify() override;
+  Result<VerifyReport> repair_into(const std::filesystem::path& target) override;
+  Result<> backup(const std::filesystem::path& target) override;
+
+ private:
+  const std::unique_ptr<SessionFiles> files_;
+  Documents documents_;
+  const Capabilities capabilities_;
 };
 
-// Offers Trash, Repair and Backup besides. Creates nothing until something is written.
 std::unique_ptr<Store> make_document_store(std::unique_ptr<SessionFiles> files,
-                                           const StoreOptions& options,
-                                           const DocumentOffers& offers = {});
+                                           const StoreOptions& options);
 
 }  // namespace reprise::store

@@ -1,5 +1,7 @@
 // Appending and replacing: into the file, or beside it while the turn is not whole.
 
+#include "store/file/document_write.h"
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -14,7 +16,6 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/file/document_offers.h"
 #include "store/file/documents.h"
 #include "store/file/file_session.h"
 #include "store/file/held_turn.h"
@@ -29,28 +30,12 @@ namespace {
 using Outcome = Documents::Outcome;
 
 // A store without words keeps none, and does not lose any in silence either.
-Result<> check_words(const StoreHolds& holds, const std::vector<Message>& messages) {
+Result<> check_words(const SourceCapabilities& holds, const std::vector<Message>& messages) {
   const auto has_words = [](const Message& message) { return !message.blocks.empty(); };
-  if (!holds.words && std::ranges::any_of(messages, has_words)) {
+  if (!holds.messages && std::ranges::any_of(messages, has_words)) {
     return fail(Code::unsupported, "this store keeps the ids of answers, not their words");
   }
   return {};
-}
-
-// What was appended to a session without words: who answered under which id.
-void keep_responses(StoredSession& stored, const AppendOptions& options) {
-  std::vector<ResponseLink>& chain = stored.session.response_chain;
-  for (const SharedMessage& message : stored.log->own) {
-    const ResponseLink link{message->provider, message->response_id};
-    if (!link.response_id.empty() && std::ranges::find(chain, link) == chain.end()) {
-      chain.push_back(link);
-    }
-  }
-  stored.log = std::make_shared<Log>();
-  stored.session.info.head = {};
-  if (options.operation) {
-    stored.operations[*options.operation] = {.first = {}, .head = {}, .repeated = true};
-  }
 }
 
 class DocumentWriter {
@@ -107,7 +92,7 @@ class DocumentWriter {
         return Outcome::held;  // it ends, and nothing was said
       }
     }
-    if (!files_.holds().words) {
+    if (!files_.holds().messages) {
       keep_responses(stored, write_.options);
       appended_ = {};
     }
@@ -181,6 +166,21 @@ class DocumentWriter {
 };
 
 }  // namespace
+
+void keep_responses(StoredSession& stored, const AppendOptions& options) {
+  std::vector<ResponseLink>& chain = stored.session.response_chain;
+  for (const SharedMessage& message : stored.log->own) {
+    const ResponseLink link{message->provider, message->response_id};
+    if (!link.response_id.empty() && std::ranges::find(chain, link) == chain.end()) {
+      chain.push_back(link);
+    }
+  }
+  stored.log = std::make_shared<Log>();
+  stored.session.info.head = {};
+  if (options.operation) {
+    stored.operations[*options.operation] = {.first = {}, .head = {}, .repeated = true};
+  }
+}
 
 Result<Appended> write_document(const SessionFiles& files, Documents& documents,
                                 const SessionId& id, DocumentWrite write) {

@@ -29,10 +29,10 @@
 
 #include "base/lock_file.h"
 #include "base/reserve.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/file/file_session.h"
 #include "store/file/session_files.h"

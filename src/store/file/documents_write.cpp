@@ -12,9 +12,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/store_offers.h"
 #include "store/file/documents.h"
 #include "store/file/file_session.h"
 #include "store/file/keep_aside.h"

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/file/file_session.h"
 
@@ -40,7 +40,8 @@ class SessionFiles {
  public:
   virtual ~SessionFiles() = default;
 
-  virtual StoreHolds holds() const = 0;
+  // What its sessions can hold; its interfaces are the store's to give.
+  virtual SourceCapabilities holds() const = 0;
   // A larger file is refused: invalid_argument when reading, unsupported when writing.
   virtual std::int64_t file_bytes_max() const { return std::int64_t{1} << 30; }
   // What a file that is kept aside is called: FILE.SUFFIX, which begins with kAside.
@@ -93,6 +94,7 @@ class SessionFiles {
   // may be missing in what was `found`. Both together.
   virtual Document merge(const Document& /*written*/, Document found) const { return found; }
 
+  virtual bool has_signatures() const { return false; }
   // Of the file as it is now. Failed: the store refuses to change it.
   virtual Result<Signature> signature(const std::filesystem::path& /*file*/) const {
     return Signature::not_signed;

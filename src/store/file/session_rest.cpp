@@ -9,12 +9,12 @@
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/file/rest.h"
 #include "store/stored_json.h"

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/message.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/facts.h"
 

@@ -1,4 +1,4 @@
-// The reference for the contract: everything in memory, nothing clever.
+#include "store/memory/memory_store.h"
 
 #include <cstdint>
 #include <memory>
@@ -7,69 +7,47 @@
 #include <utility>
 #include <vector>
 
+#include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/facts.h"
-#include "store/memory/memory_state.h"
 #include "store/own_process.h"
 #include "store/query.h"
 #include "store/stored_session.h"
 
 namespace reprise {
+namespace store {
 
-Result<store::StoredSession*> store::MemoryState::get(const SessionId& id) {
-  const auto found = sessions.find(id);
-  if (found == sessions.end()) {
+Result<StoredSession*> MemoryStore::get(const SessionId& id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) {
     return std::unexpected(no_session(id));
   }
   return &found->second;
 }
 
-Result<Appended> store::MemoryState::write(StoredSession& stored, Seq from,
-                                           std::vector<Message> messages,
-                                           const AppendOptions& options) {
+Result<Appended> MemoryStore::write(StoredSession& stored, Seq from, std::vector<Message> messages,
+                                    const AppendOptions& options) {
   REPRISE_ASSIGN(const Appended appended,
                  write_messages(stored, from, std::move(messages), options));
   for (std::int64_t seq = appended.first.value; !appended.repeated && seq < appended.head.value;
        ++seq) {
-    blobs.name(stored.session.info.id, stored.log->at(seq)->blocks);
+    blobs_.name(stored.session.info.id, stored.log->at(seq)->blocks);
   }
   return appended;
 }
 
-namespace {
-
-class MemoryStore final : public Store {
- public:
-  explicit MemoryStore(Clock& clock) : state_(clock) {}
-
-  Result<> create(const Session& session) override;
-  Result<std::optional<Session>> find(const SessionId& id) override;
-  Result<> update(const SessionId& id, const SessionPatch& patch) override;
-  Result<SessionPage> list(const SessionQuery& query) override;
-  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
-                          AppendOptions options) override;
-  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
-  StoreHolds holds() const override { return {}; }
-  const StoreOffers& offers() const override { return offers_.offers(); }
-
- private:
-  store::MemoryState state_;
-  store::MemoryOffers offers_{state_};
-};
-
 Result<> MemoryStore::create(const Session& session) {
-  REPRISE_TRY(store::check_new_session(session));
-  const std::lock_guard lock(state_.mutex);
-  const auto [place, is_new] = state_.sessions.try_emplace(session.info.id, session);
+  REPRISE_TRY(check_new_session(session));
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_new] = sessions_.try_emplace(session.info.id, session);
   if (!is_new) {
-    return std::unexpected(store::session_exists(session.info.id));
+    return std::unexpected(session_exists(session.info.id));
   }
   Session& stored = place->second.session;
   stored.info.head = {};
@@ -79,54 +57,54 @@ Result<> MemoryStore::create(const Session& session) {
 }
 
 Result<std::optional<Session>> MemoryStore::find(const SessionId& id) {
-  const std::lock_guard lock(state_.mutex);
-  const auto found = state_.sessions.find(id);
-  if (found == state_.sessions.end()) {
+  const std::lock_guard lock(mutex_);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) {
     return std::nullopt;
   }
   return found->second.session;
 }
 
 Result<> MemoryStore::update(const SessionId& id, const SessionPatch& patch) {
-  const std::lock_guard lock(state_.mutex);
-  REPRISE_ASSIGN(store::StoredSession* const stored, state_.get(id));
-  return store::apply_patch(stored->session, patch);
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(StoredSession* const stored, get(id));
+  return apply_patch(stored->session, patch);
 }
 
 Result<SessionPage> MemoryStore::list(const SessionQuery& query) {
-  REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
+  REPRISE_ASSIGN(const CheckedQuery checked, check_query(query));
   std::vector<SessionInfo> matching;
-  const std::lock_guard lock(state_.mutex);
-  for (const auto& [id, stored] : state_.sessions) {
-    if (store::matches(stored.session.info, checked)) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, stored] : sessions_) {
+    if (matches(stored.session.info, checked)) {
       matching.push_back(stored.session.info);
     }
   }
-  return store::make_page(std::move(matching), query.limit);
+  return make_page(std::move(matching), query.limit);
 }
 
 Result<Appended> MemoryStore::append(const SessionId& id, std::vector<Message> messages,
                                      AppendOptions options) {
-  const std::lock_guard lock(state_.mutex);
-  REPRISE_ASSIGN(store::StoredSession* const stored, state_.get(id));
-  return state_.write(*stored, stored->session.info.head, std::move(messages), options);
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(StoredSession* const stored, get(id));
+  return write(*stored, stored->session.info.head, std::move(messages), options);
 }
 
 Result<ReadReport> MemoryStore::read(const SessionId& id, ReadRange range,
                                      const MessageSink& sink) {
-  std::shared_ptr<const store::Log> log;
-  store::Span span{};
+  std::shared_ptr<const Log> log;
+  Span span{};
   {
-    const std::lock_guard lock(state_.mutex);
-    REPRISE_ASSIGN(const store::StoredSession* const stored, state_.get(id));
+    const std::lock_guard lock(mutex_);
+    REPRISE_ASSIGN(const StoredSession* const stored, get(id));
     log = stored->log;
-    span = store::clamp(range, stored->session.info.head);
+    span = clamp(range, stored->session.info.head);
   }
   for (std::int64_t done = 0; done < span.to - span.from; ++done) {
     const std::int64_t seq = range.newest_first ? span.to - 1 - done : span.from + done;
-    store::SharedMessage message;
+    SharedMessage message;
     {
-      const std::lock_guard lock(state_.mutex);
+      const std::lock_guard lock(mutex_);
       message = log->at(seq);
     }
     if (sink(Message(*message)) == Flow::stop) {
@@ -136,10 +114,10 @@ Result<ReadReport> MemoryStore::read(const SessionId& id, ReadRange range,
   return ReadReport{};
 }
 
-}  // namespace
+}  // namespace store
 
 std::unique_ptr<Store> open_memory_store(Clock& clock) {
-  return store::in_own_process(std::make_unique<MemoryStore>(clock));
+  return store::in_own_process(std::make_unique<store::MemoryStore>(clock));
 }
 
 }  // namespace reprise

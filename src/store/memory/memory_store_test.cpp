@@ -7,14 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
-#include "store/memory/memory_state.h"
 
 namespace reprise::store {
 namespace {
@@ -48,7 +47,7 @@ TEST(MemoryLog, ChainsStayShort) {
 
 TEST(MemoryStore, OffersAllButWhatNeedsADisk) {
   const auto store = open_memory_store();
-  const StoreOffers& offers = store->offers();
+  const Capabilities& offers = store->capabilities();
   EXPECT_NE(offers.rewriting, nullptr);
   EXPECT_NE(offers.forking, nullptr);
   EXPECT_NE(offers.partials, nullptr);
@@ -79,8 +78,8 @@ TEST(MemoryStore, ReadersKeepWhatTheyBeganToRead) {
   ASSERT_TRUE(store->read(session.info.id, {}, [&](Message&& message) {
     EXPECT_EQ(message.seq.value, seen++);
     if (seen == 1) {
-      EXPECT_TRUE(store->offers().rewriting->replace_suffix(session.info.id, {0}, {}, {}));
-      EXPECT_TRUE(store->offers().trash->purge(session.info.id));
+      EXPECT_TRUE(store->capabilities().rewriting->replace_suffix(session.info.id, {0}, {}, {}));
+      EXPECT_TRUE(store->capabilities().trash->purge(session.info.id));
     }
     return Flow::go_on;
   }));

@@ -12,14 +12,14 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/facts.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
-#include "store/postgres/offers.h"
+#include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
@@ -48,49 +48,6 @@ Result<std::vector<Todo>> todos_in(const Rows& rows, const SessionId& id) {
                : fail_with_context(cat("todos of session ", id.str()), todos.error());
 }
 
-class PostgresTodos final : public Todos {
- public:
-  explicit PostgresTodos(Database& database) : database_(database) {}
-
-  Result<std::vector<Todo>> todos(const SessionId& id) override {
-    const Key key{database_.tenant(), id};
-    return database_.read_for<std::vector<Todo>>(
-        [&](Connection& connection) -> Result<std::vector<Todo>> {
-          REPRISE_ASSIGN(const auto rows, connection.run({{kFindState, values_of(key)},
-                                                          {kFindValue, values_of(key, kTodos)}}));
-          if (rows[0].empty()) {
-            return std::unexpected(store::no_session(id));
-          }
-          return todos_in(rows[1], id);
-        });
-  }
-
-  Result<std::vector<Todo>> edit_todos(
-      const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override {
-    const Key key{database_.tenant(), id};
-    const std::string name = operation_name();
-    return database_.write_for<std::vector<Todo>>(
-        [&](Connection& connection, bool) -> Result<std::vector<Todo>> {
-          REPRISE_ASSIGN(const Locked locked, lock_session(connection, key,
-                                                           {{kFindOnce, values_of(key, name)},
-                                                            {kFindValue, values_of(key, kTodos)}}));
-          REPRISE_ASSIGN(auto todos, todos_in(locked.rows[1], id));
-          std::vector<Query> queries;
-          if (locked.rows[0].empty()) {
-            REPRISE_TRY(edit(todos));
-            set_value(queries, key, kTodos, todos_to_json(todos));
-            queries.push_back({kInsertOnce, values_of(key, name)});
-          }
-          queries.push_back({kCommit});
-          REPRISE_TRY(connection.run(queries));
-          return todos;
-        });
-  }
-
- private:
-  Database& database_;
-};
-
 // The server takes text only.
 Result<> check_name(Step step, std::string_view name) {
   REPRISE_TRY(store::check_artefact(step, name));
@@ -100,107 +57,127 @@ Result<> check_name(Step step, std::string_view name) {
   return {};
 }
 
-class PostgresArtefacts final : public Artefacts {
- public:
-  explicit PostgresArtefacts(Database& database) : database_(database) {}
-
-  Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
-                         std::string_view bytes) override {
-    return store(id, {step, name, bytes}, true);
-  }
-
-  Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
-                           std::string_view bytes) override {
-    return store(id, {step, name, bytes}, false);
-  }
-
-  Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
-                                                   std::string_view name) override {
-    REPRISE_TRY(check_name(step, name));
-    const Key key{database_.tenant(), id};
-    return database_.read_for<std::optional<std::string>>(
-        [&](Connection& connection) -> Result<std::optional<std::string>> {
-          REPRISE_ASSIGN(const auto rows,
-                         connection.run({{kFindState, values_of(key)},
-                                         {kFindArtefact, values_of(key, step.value, name)}}));
-          if (rows[0].empty()) {
-            return std::unexpected(store::no_session(id));
-          }
-          return rows[1].empty() ? std::nullopt : std::optional(joined(rows[1]));
-        });
-  }
-
-  Result<std::vector<Entry>> list_artefacts(const SessionId& id) override {
-    const Key key{database_.tenant(), id};
-    return database_.read_for<std::vector<Entry>>(
-        [&](Connection& connection) -> Result<std::vector<Entry>> {
-          REPRISE_ASSIGN(const auto rows, connection.run({{kFindState, values_of(key)},
-                                                          {kListArtefacts, values_of(key)}}));
-          if (rows[0].empty()) {
-            return std::unexpected(store::no_session(id));
-          }
-          std::vector<Entry> entries;
-          entries.reserve(static_cast<std::size_t>(rows[1].count()));
-          for (int row = 0; row < rows[1].count(); ++row) {
-            entries.push_back(
-                {Step{rows[1].integer(row, 0)}, rows[1].text(row, 1), rows[1].integer(row, 2)});
-          }
-          return entries;
-        });
-  }
-
- private:
-  struct Addition {
-    Step step;
-    std::string_view name;
-    std::string_view bytes;
-  };
-
-  Result<> store(const SessionId& id, const Addition& addition, bool replaces) {
-    REPRISE_TRY(check_name(addition.step, addition.name));
-    const Key key{database_.tenant(), id};
-    const std::string operation = operation_name();
-    return database_.write([&](Connection& connection, bool) -> Result<> {
-      REPRISE_ASSIGN(const Locked locked,
-                     lock_session(connection, key, {{kFindOnce, values_of(key, operation)}}));
-      std::vector<Query> queries;
-      if (locked.rows[0].empty()) {
-        queries = queries_of(key, addition, replaces);
-        queries.push_back({kInsertOnce, values_of(key, operation)});
-      }
-      queries.push_back({kCommit});
-      REPRISE_TRY(connection.run(queries));
-      return {};
-    });
-  }
-
-  static std::vector<Query> queries_of(const Key& key, const Addition& addition, bool replaces) {
-    const auto& [step, name, bytes] = addition;
-    Integers places;
-    ByteStrings pieces;
-    for (std::string& piece : pieces_of(bytes)) {
-      pieces.emplace_back(std::move(piece));
-      places.push_back(static_cast<std::int64_t>(pieces.size()));
-    }
-    std::vector<Query> queries;
-    if (replaces) {
-      queries.push_back({kDeleteArtefact, values_of(key, step.value, name)});
-    }
-    queries.push_back({kAppendArtefact, values_of(key, step.value, name, places, pieces)});
-    return queries;
-  }
-
-  Database& database_;
+struct Addition {
+  Step step;
+  std::string_view name;
+  std::string_view bytes;
 };
+
+std::vector<Query> queries_of(const Key& key, const Addition& addition, bool replaces) {
+  const auto& [step, name, bytes] = addition;
+  Integers places;
+  ByteStrings pieces;
+  for (std::string& piece : pieces_of(bytes)) {
+    pieces.emplace_back(std::move(piece));
+    places.push_back(static_cast<std::int64_t>(pieces.size()));
+  }
+  std::vector<Query> queries;
+  if (replaces) {
+    queries.push_back({kDeleteArtefact, values_of(key, step.value, name)});
+  }
+  queries.push_back({kAppendArtefact, values_of(key, step.value, name, places, pieces)});
+  return queries;
+}
+
+Result<> store_artefact(Database& database, const SessionId& id, const Addition& addition,
+                        bool replaces) {
+  REPRISE_TRY(check_name(addition.step, addition.name));
+  const Key key{database.tenant(), id};
+  const std::string operation = operation_name();
+  return database.write([&](Connection& connection, bool) -> Result<> {
+    REPRISE_ASSIGN(const Locked locked,
+                   lock_session(connection, key, {{kFindOnce, values_of(key, operation)}}));
+    std::vector<Query> queries;
+    if (locked.rows[0].empty()) {
+      queries = queries_of(key, addition, replaces);
+      queries.push_back({kInsertOnce, values_of(key, operation)});
+    }
+    queries.push_back({kCommit});
+    REPRISE_TRY(connection.run(queries));
+    return {};
+  });
+}
 
 }  // namespace
 
-std::unique_ptr<Todos> make_todos(Database& database) {
-  return std::make_unique<PostgresTodos>(database);
+Result<std::vector<Todo>> PostgresStore::todos(const SessionId& id) {
+  const Key key{database_.tenant(), id};
+  return database_.read_for<std::vector<Todo>>(
+      [&](Connection& connection) -> Result<std::vector<Todo>> {
+        REPRISE_ASSIGN(const auto rows, connection.run({{kFindState, values_of(key)},
+                                                        {kFindValue, values_of(key, kTodos)}}));
+        if (rows[0].empty()) {
+          return std::unexpected(store::no_session(id));
+        }
+        return todos_in(rows[1], id);
+      });
 }
 
-std::unique_ptr<Artefacts> make_artefacts(Database& database) {
-  return std::make_unique<PostgresArtefacts>(database);
+Result<std::vector<Todo>> PostgresStore::edit_todos(
+    const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) {
+  const Key key{database_.tenant(), id};
+  const std::string name = operation_name();
+  return database_.write_for<std::vector<Todo>>(
+      [&](Connection& connection, bool) -> Result<std::vector<Todo>> {
+        REPRISE_ASSIGN(const Locked locked, lock_session(connection, key,
+                                                         {{kFindOnce, values_of(key, name)},
+                                                          {kFindValue, values_of(key, kTodos)}}));
+        REPRISE_ASSIGN(auto todos, todos_in(locked.rows[1], id));
+        std::vector<Query> queries;
+        if (locked.rows[0].empty()) {
+          REPRISE_TRY(edit(todos));
+          set_value(queries, key, kTodos, todos_to_json(todos));
+          queries.push_back({kInsertOnce, values_of(key, name)});
+        }
+        queries.push_back({kCommit});
+        REPRISE_TRY(connection.run(queries));
+        return todos;
+      });
+}
+
+Result<> PostgresStore::save_artefact(const SessionId& id, Step step, std::string_view name,
+                                      std::string_view bytes) {
+  return store_artefact(database_, id, {step, name, bytes}, true);
+}
+
+Result<> PostgresStore::append_artefact(const SessionId& id, Step step, std::string_view name,
+                                        std::string_view bytes) {
+  return store_artefact(database_, id, {step, name, bytes}, false);
+}
+
+Result<std::optional<std::string>> PostgresStore::find_artefact(const SessionId& id, Step step,
+                                                                std::string_view name) {
+  REPRISE_TRY(check_name(step, name));
+  const Key key{database_.tenant(), id};
+  return database_.read_for<std::optional<std::string>>(
+      [&](Connection& connection) -> Result<std::optional<std::string>> {
+        REPRISE_ASSIGN(const auto rows,
+                       connection.run({{kFindState, values_of(key)},
+                                       {kFindArtefact, values_of(key, step.value, name)}}));
+        if (rows[0].empty()) {
+          return std::unexpected(store::no_session(id));
+        }
+        return rows[1].empty() ? std::nullopt : std::optional(joined(rows[1]));
+      });
+}
+
+Result<std::vector<Artefacts::Entry>> PostgresStore::list_artefacts(const SessionId& id) {
+  const Key key{database_.tenant(), id};
+  return database_.read_for<std::vector<Entry>>(
+      [&](Connection& connection) -> Result<std::vector<Entry>> {
+        REPRISE_ASSIGN(const auto rows, connection.run({{kFindState, values_of(key)},
+                                                        {kListArtefacts, values_of(key)}}));
+        if (rows[0].empty()) {
+          return std::unexpected(store::no_session(id));
+        }
+        std::vector<Entry> entries;
+        entries.reserve(static_cast<std::size_t>(rows[1].count()));
+        for (int row = 0; row < rows[1].count(); ++row) {
+          entries.push_back(
+              {Step{rows[1].integer(row, 0)}, rows[1].text(row, 1), rows[1].integer(row, 2)});
+        }
+        return entries;
+      });
 }
 
 }  // namespace reprise::postgres

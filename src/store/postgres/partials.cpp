@@ -7,16 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/delta.h"
 #include "store/facts.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
-#include "store/postgres/offers.h"
+#include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/server_error.h"
 #include "store/postgres/sessions.h"
@@ -118,37 +118,27 @@ Result<std::optional<Partial>> find_partial(Connection& connection, const Key& k
   return partial;
 }
 
-class PostgresPartials final : public Partials {
- public:
-  explicit PostgresPartials(Database& database) : database_(database) {}
-
-  Result<> add(const SessionId& id, const OperationId& answer,
-               std::span<const Block> delta) override {
-    const Delta made = make_delta(answer, delta);
-    return database_.write([&](Connection& connection, bool) {
-      return add_delta(connection, {database_.tenant(), id}, made);
-    });
-  }
-
-  Result<> renew(const SessionId& id, const OperationId& answer, const Lease& lease) override {
-    return database_.write([&](Connection& connection, bool) {
-      return renew_lease(connection, {database_.tenant(), id}, answer, lease);
-    });
-  }
-
-  Result<std::optional<Partial>> find(const SessionId& id) override {
-    return database_.read_for<std::optional<Partial>>(
-        [&](Connection& connection) { return find_partial(connection, {database_.tenant(), id}); });
-  }
-
- private:
-  Database& database_;
-};
-
 }  // namespace
 
-std::unique_ptr<Partials> make_partials(Database& database) {
-  return std::make_unique<PostgresPartials>(database);
+Result<> PostgresStore::add_partial(const SessionId& id, const OperationId& answer,
+                                    std::span<const Block> delta) {
+  const Delta made = make_delta(answer, delta);
+  return database_.write([&](Connection& connection, bool) {
+    return add_delta(connection, {database_.tenant(), id}, made);
+  });
+}
+
+Result<> PostgresStore::renew_lease(const SessionId& id, const OperationId& answer,
+                                    const Lease& lease) {
+  return database_.write([&](Connection& connection, bool) {
+    return postgres::renew_lease(connection, {database_.tenant(), id}, answer, lease);
+  });
+}
+
+Result<std::optional<Partial>> PostgresStore::find_partial(const SessionId& id) {
+  return database_.read_for<std::optional<Partial>>([&](Connection& connection) {
+    return postgres::find_partial(connection, {database_.tenant(), id});
+  });
 }
 
 }  // namespace reprise::postgres

@@ -5,16 +5,16 @@
 #include <vector>
 
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/blob_pieces.h"
 #include "store/postgres/blobs.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
-#include "store/postgres/offers.h"
+#include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
@@ -37,84 +37,72 @@ Result<> check_unshared(Connection& connection, const Key& key) {
   return {};
 }
 
-class PostgresTrash final : public Trash {
- public:
-  explicit PostgresTrash(Database& database) : database_(database) {}
-
-  Result<> trash(const SessionId& id, Time when) override {
-    const std::int64_t trashed = state_number(SessionState::trashed);
-    return database_.write([&](Connection& connection, bool) -> Result<> {
-      const Key key{database_.tenant(), id};
-      REPRISE_TRY(lock_session(connection, key));
-      REPRISE_TRY(connection.run({{kTrashSession, values_of(key, microseconds_of(when), trashed)},
-                                  {kSetState, values_of(key, trashed)},
-                                  {kCommit}}));
-      return {};
-    });
-  }
-
-  Result<> restore(const SessionId& id) override {
-    return database_.write([&](Connection& connection, bool is_unsure) -> Result<> {
-      const Key key{database_.tenant(), id};
-      REPRISE_ASSIGN(const Locked locked, lock_session(connection, key));
-      if (locked.state != SessionState::trashed) {
-        if (!is_unsure) {
-          return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
-        }
-        REPRISE_TRY(connection.run_one({kCommit}));
-        return {};
-      }
-      REPRISE_TRY(connection.run(
-          {{kRestoreHead, values_of(key)}, {kRestoreSession, values_of(key)}, {kCommit}}));
-      return {};
-    });
-  }
-
-  Result<> purge(const SessionId& id) override {
-    const std::int64_t before = microseconds_of(database_.clock().now() - kBlobPinned);
-    return database_.write([&](Connection& connection, bool is_unsure) -> Result<> {
-      const Key key{database_.tenant(), id};
-      if (const auto locked = lock_session(connection, key); !locked) {
-        const bool is_gone = is_unsure && locked.error().code == Code::not_found;
-        return is_gone ? Result<>() : std::unexpected(locked.error());
-      }
-      REPRISE_TRY(check_unshared(connection, key));
-      std::vector<Query> queries = {
-          {kDoubtBlobsOfSession, values_of(key, database_.client())},
-          {kDeleteBlobsOfSession, values_of(key, before)},
-      };
-      for (const std::string_view statement : kPurge) {
-        queries.push_back({statement, values_of(key)});
-      }
-      collect_blobs(queries, database_);
-      queries.push_back({kCommit});
-      REPRISE_TRY(connection.run(queries));
-      return {};
-    });
-  }
-
-  Result<std::vector<Remnant>> remnants() override {
-    const auto count = [&](Connection& connection) -> Result<std::int64_t> {
-      REPRISE_ASSIGN(const Rows rows,
-                     connection.run_one({kCountUnnamedBlobs, values(database_.tenant())}));
-      return rows.integer(0, 0);
-    };
-    REPRISE_ASSIGN(const std::int64_t unnamed, database_.read_for<std::int64_t>(count));
-    std::vector<Remnant> found;
-    if (unnamed > 0) {
-      found.push_back(store::unnamed_blobs(database_.name(), unnamed));
-    }
-    return found;
-  }
-
- private:
-  Database& database_;
-};
-
 }  // namespace
 
-std::unique_ptr<Trash> make_trash(Database& database) {
-  return std::make_unique<PostgresTrash>(database);
+Result<> PostgresStore::trash(const SessionId& id, Time when) {
+  const std::int64_t trashed = state_number(SessionState::trashed);
+  return database_.write([&](Connection& connection, bool) -> Result<> {
+    const Key key{database_.tenant(), id};
+    REPRISE_TRY(lock_session(connection, key));
+    REPRISE_TRY(connection.run({{kTrashSession, values_of(key, microseconds_of(when), trashed)},
+                                {kSetState, values_of(key, trashed)},
+                                {kCommit}}));
+    return {};
+  });
+}
+
+Result<> PostgresStore::restore(const SessionId& id) {
+  return database_.write([&](Connection& connection, bool is_unsure) -> Result<> {
+    const Key key{database_.tenant(), id};
+    REPRISE_ASSIGN(const Locked locked, lock_session(connection, key));
+    if (locked.state != SessionState::trashed) {
+      if (!is_unsure) {
+        return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
+      }
+      REPRISE_TRY(connection.run_one({kCommit}));
+      return {};
+    }
+    REPRISE_TRY(connection.run(
+        {{kRestoreHead, values_of(key)}, {kRestoreSession, values_of(key)}, {kCommit}}));
+    return {};
+  });
+}
+
+Result<> PostgresStore::purge(const SessionId& id) {
+  const std::int64_t before = microseconds_of(database_.clock().now() - kBlobPinned);
+  return database_.write([&](Connection& connection, bool is_unsure) -> Result<> {
+    const Key key{database_.tenant(), id};
+    if (const auto locked = lock_session(connection, key); !locked) {
+      const bool is_gone = is_unsure && locked.error().code == Code::not_found;
+      return is_gone ? Result<>() : std::unexpected(locked.error());
+    }
+    REPRISE_TRY(check_unshared(connection, key));
+    std::vector<Query> queries = {
+        {kDoubtBlobsOfSession, values_of(key, database_.client())},
+        {kDeleteBlobsOfSession, values_of(key, before)},
+    };
+    for (const std::string_view statement : kPurge) {
+      queries.push_back({statement, values_of(key)});
+    }
+    collect_blobs(queries, database_);
+    queries.push_back({kCommit});
+    REPRISE_TRY(connection.run(queries));
+    return {};
+  });
+}
+
+Result<std::vector<Remnant>> PostgresStore::remnants() {
+  const auto count = [&](Connection& connection) -> Result<std::int64_t> {
+    REPRISE_ASSIGN(const Rows rows,
+                   connection.run_one({kCountUnnamedBlobs, values(database_.tenant())}));
+    return rows.integer(0, 0);
+  };
+  REPRISE_ASSIGN(const std::int64_t unnamed, database_.read_for<std::int64_t>(count));
+  std::vector<Remnant> found;
+  if (unnamed > 0) {
+    found.push_back(store::unnamed_blobs(database_.name(), unnamed));
+  }
+  return found;
 }
 
 }  // namespace reprise::postgres

@@ -9,14 +9,14 @@
 #include <utility>
 
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
-#include "store/postgres/offers.h"
+#include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/statements_beside.h"
@@ -27,7 +27,7 @@ namespace {
 
 class Verification {
  public:
-  Verification(Database& database, Blobs& blobs) : database_(database), blobs_(blobs) {}
+  Verification(Database& database, BlobReader& blobs) : database_(database), blobs_(blobs) {}
 
   Result<VerifyReport> run() {
     REPRISE_TRY(check_sessions());
@@ -145,25 +145,14 @@ class Verification {
   }
 
   Database& database_;
-  Blobs& blobs_;
+  BlobReader& blobs_;
   VerifyReport report_;
-};
-
-class PostgresVerifying final : public Verifying {
- public:
-  explicit PostgresVerifying(Database& database)
-      : database_(database), blobs_(make_blobs(database)) {}
-  Result<VerifyReport> verify() override { return Verification(database_, *blobs_).run(); }
-
- private:
-  Database& database_;
-  std::unique_ptr<Blobs> blobs_;
 };
 
 }  // namespace
 
-std::unique_ptr<Verifying> make_verifying(Database& database) {
-  return std::make_unique<PostgresVerifying>(database);
+Result<VerifyReport> PostgresStore::verify() {
+  return Verification(database_, *this).run();
 }
 
 }  // namespace reprise::postgres

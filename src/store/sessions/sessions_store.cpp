@@ -15,11 +15,11 @@
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/file/document_store.h"
 #include "store/file/file_session.h"
@@ -40,7 +40,7 @@ class SessionsFiles final : public SessionFiles {
  public:
   explicit SessionsFiles(const fs::path& root) : places_(root) {}
 
-  StoreHolds holds() const override { return {.new_ids = UuidVersion::v4}; }
+  SourceCapabilities holds() const override { return {.new_ids = UuidVersion::v4}; }
   std::int64_t file_bytes_max() const override { return kFileBytesMax; }
   const fs::path& root() const override { return places_.root(); }
   bool is_folder() const override { return true; }
@@ -64,6 +64,7 @@ class SessionsFiles final : public SessionFiles {
   Result<Document> decode(const fs::path& file, std::string_view bytes) const override;
   std::optional<Document> salvage(const fs::path& file, std::string_view bytes) const override;
   Result<std::string> encode(Document& document) const override;
+  bool has_signatures() const override { return true; }
   Result<Signature> signature(const fs::path& file) const override;
   Result<std::optional<std::vector<SessionInfo>>> infos(std::vector<Damage>& damage) const override;
 
@@ -198,8 +199,8 @@ Result<std::unique_ptr<Store>> open_sessions_store(const std::filesystem::path& 
   if (options.access == Access::read && kind == FileKind::none) {
     return fail(Code::not_found, cat("no sessions at ", folder.native()));
   }
-  return store::make_document_store(std::make_unique<store::sessions::SessionsFiles>(root), options,
-                                    {.signatures = true});
+  return store::make_document_store(std::make_unique<store::sessions::SessionsFiles>(root),
+                                    options);
 }
 
 }  // namespace reprise

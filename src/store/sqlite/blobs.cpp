@@ -11,18 +11,18 @@
 #include <vector>
 
 #include "base/encode.h"
+#include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/blob_pieces.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
-#include "store/sqlite/offers.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -40,66 +40,38 @@ Result<> pin(Connection& connection, const BlobHash& hash, Clock& clock) {
       hash.str(), put_time(clock));
 }
 
-class SqliteBlobs final : public Blobs {
- public:
-  explicit SqliteBlobs(Database& database) : database_(database) {}
-
-  Result<BlobHash> put_blob(std::string_view bytes) override {
-    REPRISE_ASSIGN(BlobHash hash, sha256(bytes));
-    REPRISE_TRY(database_.write(
-        Durability::disk, [&](Connection& connection) { return put(connection, hash, bytes); }));
-    return hash;
+Result<> put(Connection& connection, Clock& clock, const BlobHash& hash, std::string_view bytes) {
+  REPRISE_TRY(pin(connection, hash, clock));
+  REPRISE_TRY(collect_blobs(connection, clock));
+  REPRISE_ASSIGN(
+      const std::int64_t exists,
+      connection.integer("SELECT 1 FROM reprise_blobs WHERE hash = ? AND n = 0", hash.str()));
+  if (exists != 0) {
+    return {};
   }
+  std::int64_t n = 0;
+  return each_piece(bytes, [&](std::string_view piece) {
+    return connection.run("INSERT INTO reprise_blobs(hash, n, bytes) VALUES(?, ?, ?)", hash.str(),
+                          n++, Blob{piece});
+  });
+}
 
-  Result<> read_blob(const BlobHash& hash,
-                     const std::function<Flow(std::string_view)>& sink) override {
-    REPRISE_ASSIGN(const auto first, find_piece(hash, 0));
-    std::optional<std::string> row;
-    if (!first) {
-      REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-      REPRISE_ASSIGN(row, of_original_.find(*reader, hash));
-    }
-    const auto find = [&](std::int64_t n) {
-      return row ? find_result_piece(*row, n) : find_piece(hash, n);
-    };
-    return store::read_blob(hash, find, sink);
-  }
+Result<std::optional<std::string>> find_piece(Database& database, const BlobHash& hash,
+                                              std::int64_t n) {
+  REPRISE_ASSIGN(const Database::Reader reader, database.reader());
+  REPRISE_ASSIGN(
+      Statement row,
+      reader->query("SELECT bytes FROM reprise_blobs WHERE hash = ? AND n = ?", hash.str(), n));
+  REPRISE_ASSIGN(const bool found, row.step());
+  return found ? std::optional(std::string(row.bytes(0))) : std::nullopt;
+}
 
- private:
-  Result<> put(Connection& connection, const BlobHash& hash, std::string_view bytes) {
-    REPRISE_TRY(pin(connection, hash, database_.clock()));
-    REPRISE_TRY(collect_blobs(connection, database_.clock()));
-    REPRISE_ASSIGN(
-        const std::int64_t exists,
-        connection.integer("SELECT 1 FROM reprise_blobs WHERE hash = ? AND n = 0", hash.str()));
-    if (exists != 0) {
-      return {};
-    }
-    std::int64_t n = 0;
-    return each_piece(bytes, [&](std::string_view piece) {
-      return connection.run("INSERT INTO reprise_blobs(hash, n, bytes) VALUES(?, ?, ?)", hash.str(),
-                            n++, Blob{piece});
-    });
-  }
-
-  Result<std::optional<std::string>> find_piece(const BlobHash& hash, std::int64_t n) {
-    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-    REPRISE_ASSIGN(
-        Statement row,
-        reader->query("SELECT bytes FROM reprise_blobs WHERE hash = ? AND n = ?", hash.str(), n));
-    REPRISE_ASSIGN(const bool found, row.step());
-    return found ? std::optional(std::string(row.bytes(0))) : std::nullopt;
-  }
-
-  Result<std::optional<std::string>> find_result_piece(std::string_view row, std::int64_t n) {
-    constexpr auto kBytes = static_cast<std::int64_t>(kPieceMax);
-    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-    return ResultBlobs::piece(*reader, row, n * kBytes, kBytes);
-  }
-
-  Database& database_;
-  ResultBlobs of_original_;
-};
+Result<std::optional<std::string>> find_result_piece(Database& database, std::string_view row,
+                                                     std::int64_t n) {
+  constexpr auto kBytes = static_cast<std::int64_t>(kPieceMax);
+  REPRISE_ASSIGN(const Database::Reader reader, database.reader());
+  return ResultBlobs::piece(*reader, row, n * kBytes, kBytes);
+}
 
 }  // namespace
 
@@ -152,8 +124,26 @@ Result<std::int64_t> count_unnamed_blobs(Connection& connection) {
       " (SELECT 1 FROM reprise_blob_refs AS r WHERE r.hash = p.hash)");
 }
 
-std::unique_ptr<Blobs> make_blobs(Database& database) {
-  return std::make_unique<SqliteBlobs>(database);
+Result<BlobHash> SqliteStore::put_blob(std::string_view bytes) {
+  REPRISE_ASSIGN(BlobHash hash, sha256(bytes));
+  REPRISE_TRY(database_.write(Durability::disk, [&](Connection& connection) {
+    return put(connection, database_.clock(), hash, bytes);
+  }));
+  return hash;
+}
+
+Result<> SqliteStore::read_blob(const BlobHash& hash,
+                                const std::function<Flow(std::string_view)>& sink) {
+  REPRISE_ASSIGN(const auto first, find_piece(database_, hash, 0));
+  std::optional<std::string> row;
+  if (!first) {
+    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+    REPRISE_ASSIGN(row, of_original_.find(*reader, hash));
+  }
+  const auto find = [&](std::int64_t n) {
+    return row ? find_result_piece(database_, *row, n) : find_piece(database_, hash, n);
+  };
+  return store::read_blob(hash, find, sink);
 }
 
 }  // namespace reprise::sqlite

@@ -11,18 +11,18 @@
 #include <vector>
 
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/facts.h"
 #include "store/sqlite/blobs.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
-#include "store/sqlite/offers.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/sessions.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -41,141 +41,117 @@ Result<std::vector<Todo>> find_todos(Connection& connection, const SessionId& id
                : fail_with_context(cat("todos of session ", id.str()), todos.error());
 }
 
-class SqliteTodos final : public Todos {
- public:
-  explicit SqliteTodos(Database& database) : database_(database) {}
-
-  Result<std::vector<Todo>> todos(const SessionId& id) override {
-    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-    return find_todos(*reader, id);
-  }
-
-  Result<std::vector<Todo>> edit_todos(
-      const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override {
-    return database_.write_for<std::vector<Todo>>(
-        Durability::disk, [&](Connection& connection) -> Result<std::vector<Todo>> {
-          REPRISE_ASSIGN(auto todos, find_todos(connection, id));
-          REPRISE_TRY(edit(todos));
-          const std::string items = todos_to_json(todos);
-          REPRISE_TRY(
-              connection.run("INSERT INTO reprise_todos(session_id, items) VALUES(?, ?)"
-                             " ON CONFLICT(session_id) DO UPDATE SET items = excluded.items",
-                             id.str(), items));
-          return todos;
-        });
-  }
-
- private:
-  Database& database_;
-};
-
-class SqliteArtefacts final : public Artefacts {
- public:
-  explicit SqliteArtefacts(Database& database) : database_(database) {}
-
-  Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
-                         std::string_view bytes) override {
-    REPRISE_TRY(store::check_artefact(step, name));
-    return database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
-      REPRISE_TRY(require_session(connection, id));
-      if (is_snapshot(step, name)) {
-        REPRISE_ASSIGN(const bool is_saved, save_snapshot(connection, id, bytes));
-        if (is_saved) {
-          return {};
-        }
-      }
-      REPRISE_TRY(connection.run(
-          "DELETE FROM reprise_artefacts WHERE session_id = ? AND step = ? AND name = ?", id.str(),
-          step.value, name));
-      return add(connection, id, step, name, bytes);
-    });
-  }
-
-  Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
-                           std::string_view bytes) override {
-    REPRISE_TRY(store::check_artefact(step, name));
-    return database_.write(Durability::os, [&](Connection& connection) -> Result<> {
-      REPRISE_TRY(require_session(connection, id));
-      return add(connection, id, step, name, bytes);
-    });
-  }
-
-  Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
-                                                   std::string_view name) override {
-    REPRISE_TRY(store::check_artefact(step, name));
-    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-    REPRISE_TRY(require_session(*reader, id));
-    if (is_snapshot(step, name)) {
-      REPRISE_ASSIGN(auto snapshot, find_snapshot(*reader, id));
-      if (snapshot) {
-        return snapshot;
-      }
-    }
-    REPRISE_ASSIGN(Statement row,
-                   reader->query("SELECT bytes FROM reprise_artefacts WHERE session_id = ?"
-                                 " AND step = ? AND name = ? ORDER BY n",
-                                 id.str(), step.value, name));
-    std::optional<std::string> bytes;
-    while (true) {
-      REPRISE_ASSIGN(const bool more, row.step());
-      if (!more) {
-        return bytes;
-      }
-      bytes = std::move(bytes).value_or("");
-      *bytes += row.bytes(0);
-    }
-  }
-
-  Result<std::vector<Entry>> list_artefacts(const SessionId& id) override {
-    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-    REPRISE_TRY(require_session(*reader, id));
-    REPRISE_ASSIGN(Statement row,
-                   reader->query("SELECT step, name, sum(length(bytes)) FROM reprise_artefacts"
-                                 " WHERE session_id = ? GROUP BY step, name ORDER BY step, name",
-                                 id.str()));
-    std::vector<Entry> entries;
-    while (true) {
-      REPRISE_ASSIGN(const bool more, row.step());
-      if (!more) {
-        break;
-      }
-      entries.push_back({Step{row.integer(0)}, row.text(1), row.integer(2)});
-    }
-    REPRISE_ASSIGN(const auto snapshot, find_snapshot(*reader, id));
-    if (snapshot) {
-      std::erase_if(entries, [](const Entry& one) { return is_snapshot(one.step, one.name); });
-      const Entry entry{Step{0}, std::string(kSnapshotName), std::ssize(*snapshot)};
-      const auto after = std::ranges::find_if(entries, [&entry](const Entry& other) {
-        return std::pair(other.step.value, other.name) > std::pair(entry.step.value, entry.name);
-      });
-      entries.insert(after, entry);
-    }
-    return entries;
-  }
-
- private:
-  static Result<> add(Connection& connection, const SessionId& id, Step step, std::string_view name,
-                      std::string_view bytes) {
-    return each_piece(bytes, [&](std::string_view piece) {
-      return connection.run(
-          "INSERT INTO reprise_artefacts(session_id, step, name, n, bytes) VALUES(?1, ?2, ?3,"
-          " (SELECT coalesce(max(n) + 1, 0) FROM reprise_artefacts"
-          "  WHERE session_id = ?1 AND step = ?2 AND name = ?3), ?4)",
-          id.str(), step.value, name, Blob{piece});
-    });
-  }
-
-  Database& database_;
-};
+Result<> add_pieces(Connection& connection, const SessionId& id, Step step, std::string_view name,
+                    std::string_view bytes) {
+  return each_piece(bytes, [&](std::string_view piece) {
+    return connection.run(
+        "INSERT INTO reprise_artefacts(session_id, step, name, n, bytes) VALUES(?1, ?2, ?3,"
+        " (SELECT coalesce(max(n) + 1, 0) FROM reprise_artefacts"
+        "  WHERE session_id = ?1 AND step = ?2 AND name = ?3), ?4)",
+        id.str(), step.value, name, Blob{piece});
+  });
+}
 
 }  // namespace
 
-std::unique_ptr<Todos> make_todos(Database& database) {
-  return std::make_unique<SqliteTodos>(database);
+Result<std::vector<Todo>> SqliteStore::todos(const SessionId& id) {
+  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+  return find_todos(*reader, id);
 }
 
-std::unique_ptr<Artefacts> make_artefacts(Database& database) {
-  return std::make_unique<SqliteArtefacts>(database);
+Result<std::vector<Todo>> SqliteStore::edit_todos(
+    const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) {
+  return database_.write_for<std::vector<Todo>>(
+      Durability::disk, [&](Connection& connection) -> Result<std::vector<Todo>> {
+        REPRISE_ASSIGN(auto todos, find_todos(connection, id));
+        REPRISE_TRY(edit(todos));
+        const std::string items = todos_to_json(todos);
+        REPRISE_TRY(
+            connection.run("INSERT INTO reprise_todos(session_id, items) VALUES(?, ?)"
+                           " ON CONFLICT(session_id) DO UPDATE SET items = excluded.items",
+                           id.str(), items));
+        return todos;
+      });
+}
+
+Result<> SqliteStore::save_artefact(const SessionId& id, Step step, std::string_view name,
+                                    std::string_view bytes) {
+  REPRISE_TRY(store::check_artefact(step, name));
+  return database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
+    REPRISE_TRY(require_session(connection, id));
+    if (is_snapshot(step, name)) {
+      REPRISE_ASSIGN(const bool is_saved, save_snapshot(connection, id, bytes));
+      if (is_saved) {
+        return {};
+      }
+    }
+    REPRISE_TRY(connection.run(
+        "DELETE FROM reprise_artefacts WHERE session_id = ? AND step = ? AND name = ?", id.str(),
+        step.value, name));
+    return add_pieces(connection, id, step, name, bytes);
+  });
+}
+
+Result<> SqliteStore::append_artefact(const SessionId& id, Step step, std::string_view name,
+                                      std::string_view bytes) {
+  REPRISE_TRY(store::check_artefact(step, name));
+  return database_.write(Durability::os, [&](Connection& connection) -> Result<> {
+    REPRISE_TRY(require_session(connection, id));
+    return add_pieces(connection, id, step, name, bytes);
+  });
+}
+
+Result<std::optional<std::string>> SqliteStore::find_artefact(const SessionId& id, Step step,
+                                                              std::string_view name) {
+  REPRISE_TRY(store::check_artefact(step, name));
+  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+  REPRISE_TRY(require_session(*reader, id));
+  if (is_snapshot(step, name)) {
+    REPRISE_ASSIGN(auto snapshot, find_snapshot(*reader, id));
+    if (snapshot) {
+      return snapshot;
+    }
+  }
+  REPRISE_ASSIGN(Statement row,
+                 reader->query("SELECT bytes FROM reprise_artefacts WHERE session_id = ?"
+                               " AND step = ? AND name = ? ORDER BY n",
+                               id.str(), step.value, name));
+  std::optional<std::string> bytes;
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      return bytes;
+    }
+    bytes = std::move(bytes).value_or("");
+    *bytes += row.bytes(0);
+  }
+}
+
+Result<std::vector<Artefacts::Entry>> SqliteStore::list_artefacts(const SessionId& id) {
+  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+  REPRISE_TRY(require_session(*reader, id));
+  REPRISE_ASSIGN(Statement row,
+                 reader->query("SELECT step, name, sum(length(bytes)) FROM reprise_artefacts"
+                               " WHERE session_id = ? GROUP BY step, name ORDER BY step, name",
+                               id.str()));
+  std::vector<Entry> entries;
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      break;
+    }
+    entries.push_back({Step{row.integer(0)}, row.text(1), row.integer(2)});
+  }
+  REPRISE_ASSIGN(const auto snapshot, find_snapshot(*reader, id));
+  if (snapshot) {
+    std::erase_if(entries, [](const Entry& one) { return is_snapshot(one.step, one.name); });
+    const Entry entry{Step{0}, std::string(kSnapshotName), std::ssize(*snapshot)};
+    const auto after = std::ranges::find_if(entries, [&entry](const Entry& other) {
+      return std::pair(other.step.value, other.name) > std::pair(entry.step.value, entry.name);
+    });
+    entries.insert(after, entry);
+  }
+  return entries;
 }
 
 }  // namespace reprise::sqlite

@@ -10,10 +10,10 @@
 
 #include "base/text.h"
 #include "model/known_time.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/facts.h"
 #include "store/sqlite/connection.h"

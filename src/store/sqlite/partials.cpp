@@ -5,19 +5,19 @@
 #include <utility>
 #include <vector>
 
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/delta.h"
 #include "store/facts.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/messages.h"
-#include "store/sqlite/offers.h"
 #include "store/sqlite/sessions.h"
+#include "store/sqlite/sqlite_store.h"
 #include "store/stored_json.h"
 
 namespace reprise::sqlite {
@@ -80,38 +80,27 @@ Result<> add_piece(Connection& connection, const SessionId& id, const OperationI
   return name_blobs(connection, id, delta);
 }
 
-class SqlitePartials final : public Partials {
- public:
-  explicit SqlitePartials(Database& database) : database_(database) {}
-
-  Result<> add(const SessionId& id, const OperationId& answer,
-               std::span<const Block> delta) override {
-    const std::vector<Block> blocks(delta.begin(), delta.end());
-    const std::string body = blocks_to_json(blocks);
-    return database_.write(Durability::os, [&](Connection& connection) {
-      return add_piece(connection, id, answer, blocks, body);
-    });
-  }
-
-  Result<> renew(const SessionId& id, const OperationId& answer, const Lease& lease) override {
-    return database_.write(Durability::os, [&](Connection& connection) {
-      return renew_lease(connection, id, answer, lease);
-    });
-  }
-
-  Result<std::optional<Partial>> find(const SessionId& id) override {
-    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-    return find_partial(*reader, id);
-  }
-
- private:
-  Database& database_;
-};
-
 }  // namespace
 
-std::unique_ptr<Partials> make_partials(Database& database) {
-  return std::make_unique<SqlitePartials>(database);
+Result<> SqliteStore::add_partial(const SessionId& id, const OperationId& answer,
+                                  std::span<const Block> delta) {
+  const std::vector<Block> blocks(delta.begin(), delta.end());
+  const std::string body = blocks_to_json(blocks);
+  return database_.write(Durability::os, [&](Connection& connection) {
+    return add_piece(connection, id, answer, blocks, body);
+  });
+}
+
+Result<> SqliteStore::renew_lease(const SessionId& id, const OperationId& answer,
+                                  const Lease& lease) {
+  return database_.write(Durability::os, [&](Connection& connection) {
+    return sqlite::renew_lease(connection, id, answer, lease);
+  });
+}
+
+Result<std::optional<Partial>> SqliteStore::find_partial(const SessionId& id) {
+  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+  return sqlite::find_partial(*reader, id);
 }
 
 }  // namespace reprise::sqlite

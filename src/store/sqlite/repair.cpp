@@ -18,18 +18,18 @@
 #include <vector>
 
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/copy.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/migrate.h"
-#include "store/sqlite/offers.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
+#include "store/sqlite/sqlite_store.h"
 #include "store/sqlite/verify.h"
 
 namespace reprise::sqlite {
@@ -350,32 +350,20 @@ Result<> Repairing::make_whole() {
   return {};
 }
 
-class SqliteRepair final : public Repair {
- public:
-  explicit SqliteRepair(Database& database) : database_(database) {}
-
-  Result<VerifyReport> verify() override {
-    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-    return verify_database(*reader);
-  }
-
-  Result<VerifyReport> repair_into(const std::filesystem::path& target) override {
-    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-    REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
-    VerifyReport report;
-    const auto fill = [&](Connection& empty) { return Repairing(*reader, empty, report).run(); };
-    REPRISE_TRY(build_database(target, target, fill));
-    return report;
-  }
-
- private:
-  Database& database_;
-};
-
 }  // namespace
 
-std::unique_ptr<Repair> make_repair(Database& database) {
-  return std::make_unique<SqliteRepair>(database);
+Result<VerifyReport> SqliteStore::verify() {
+  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+  return verify_database(*reader);
+}
+
+Result<VerifyReport> SqliteStore::repair_into(const std::filesystem::path& target) {
+  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+  REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
+  VerifyReport report;
+  const auto fill = [&](Connection& empty) { return Repairing(*reader, empty, report).run(); };
+  REPRISE_TRY(build_database(target, target, fill));
+  return report;
 }
 
 }  // namespace reprise::sqlite

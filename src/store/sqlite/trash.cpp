@@ -7,20 +7,20 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/blob_pieces.h"
 #include "store/paths.h"
 #include "store/sqlite/blobs.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
-#include "store/sqlite/offers.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/purge.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sessions.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -89,98 +89,86 @@ Result<> find_copies(const std::filesystem::path& file, std::vector<Remnant>& fo
   return {};
 }
 
-class SqliteTrash final : public Trash {
- public:
-  explicit SqliteTrash(Database& database) : database_(database) {}
+Result<> check_purge(Connection& connection, const SessionId& id) {
+  REPRISE_TRY(require_session(connection, id));
+  REPRISE_TRY(check_unshared(connection, id));
+  return check_unnamed(connection, id);
+}
 
-  Result<> trash(const SessionId& id, Time when) override {
-    return database_.make_room([&](Connection& connection) -> Result<> {
-      REPRISE_TRY(require_session(connection, id));
-      return connection.run(
-          "UPDATE sessions SET state_before_trash = state, state = 'trashed', trashed_us = ?"
-          " WHERE id = ? AND state <> 'trashed'",
-          microseconds_of(when), id.str());
-    });
+// Each step's log goes into the database, whose size it does not change, before the next one.
+Result<> purge_in_steps(Database& database, const SessionId& id) {
+  PurgeSteps steps(id);
+  (void)database.empty_log(std::chrono::milliseconds(0));
+  const auto hide = [&](Connection& connection) -> Result<> {
+    REPRISE_TRY(check_purge(connection, id));
+    return steps.hide(connection, database.clock());
+  };
+  REPRISE_TRY(database.write(Durability::disk, hide));
+  for (bool more = true; more;) {
+    (void)database.empty_log(std::chrono::milliseconds(0));
+    REPRISE_ASSIGN(more, database.write_for<bool>(Durability::disk, [&](Connection& connection) {
+      return steps.step(connection);
+    }));
   }
-
-  Result<> restore(const SessionId& id) override {
-    return database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
-      REPRISE_TRY(require_session(connection, id));
-      REPRISE_TRY(
-          connection.run("UPDATE sessions SET state = state_before_trash, state_before_trash = '',"
-                         " trashed_us = NULL WHERE id = ? AND state = 'trashed'",
-                         id.str()));
-      if (connection.changes() == 0) {
-        return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
-      }
-      return {};
-    });
-  }
-
-  Result<> purge(const SessionId& id) override {
-    const auto whole = [&](Connection& connection) -> Result<> {
-      REPRISE_TRY(check_purge(connection, id));
-      return delete_session(connection, id, database_.clock());
-    };
-    REPRISE_TRY(database_.make_room(whole, [&] { return purge_in_steps(id); }));
-    // Its words are in the log, too. It is purged whether they can leave that now or not.
-    (void)database_.empty_log(std::chrono::milliseconds(0));
-    return {};
-  }
-
-  Result<std::vector<Remnant>> remnants() override {
-    constexpr std::chrono::milliseconds kPatience{500};
-    std::vector<Remnant> found;
-    REPRISE_ASSIGN(const bool is_empty, database_.empty_log(kPatience));
-    if (!is_empty) {
-      found.push_back({store::beside(database_.file(), "-wal"),
-                       "another program is reading: end it, then delete another session or close"
-                       " the last program that has the store open"});
-    }
-    REPRISE_TRY(find_copies(database_.file(), found));
-    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-    REPRISE_ASSIGN(const std::int64_t unnamed, count_unnamed_blobs(*reader));
-    if (unnamed > 0) {
-      found.push_back(store::unnamed_blobs(database_.file(), unnamed));
-    }
-    return found;
-  }
-
- private:
-  static Result<> check_purge(Connection& connection, const SessionId& id) {
-    REPRISE_TRY(require_session(connection, id));
-    REPRISE_TRY(check_unshared(connection, id));
-    return check_unnamed(connection, id);
-  }
-
-  // Each step's log goes into the database, whose size it does not change, before the next one.
-  Result<> purge_in_steps(const SessionId& id) {
-    PurgeSteps steps(id);
-    (void)database_.empty_log(std::chrono::milliseconds(0));
-    const auto hide = [&](Connection& connection) -> Result<> {
-      REPRISE_TRY(check_purge(connection, id));
-      return steps.hide(connection, database_.clock());
-    };
-    REPRISE_TRY(database_.write(Durability::disk, hide));
-    for (bool more = true; more;) {
-      (void)database_.empty_log(std::chrono::milliseconds(0));
-      REPRISE_ASSIGN(more, database_.write_for<bool>(Durability::disk, [&](Connection& connection) {
-        return steps.step(connection);
-      }));
-    }
-    (void)database_.empty_log(std::chrono::milliseconds(0));
-    return database_.write(Durability::disk, [&](Connection& connection) {
-      return delete_session(connection, id, database_.clock());
-    });
-  }
-
-  Database& database_;
-};
+  (void)database.empty_log(std::chrono::milliseconds(0));
+  return database.write(Durability::disk, [&](Connection& connection) {
+    return delete_session(connection, id, database.clock());
+  });
+}
 
 }  // namespace
 
-std::unique_ptr<Trash> make_trash(Database& database) {
-  return std::make_unique<SqliteTrash>(database);
+Result<> SqliteStore::trash(const SessionId& id, Time when) {
+  return database_.make_room([&](Connection& connection) -> Result<> {
+    REPRISE_TRY(require_session(connection, id));
+    return connection.run(
+        "UPDATE sessions SET state_before_trash = state, state = 'trashed', trashed_us = ?"
+        " WHERE id = ? AND state <> 'trashed'",
+        microseconds_of(when), id.str());
+  });
+}
+
+Result<> SqliteStore::restore(const SessionId& id) {
+  return database_.write(Durability::disk, [&](Connection& connection) -> Result<> {
+    REPRISE_TRY(require_session(connection, id));
+    REPRISE_TRY(
+        connection.run("UPDATE sessions SET state = state_before_trash, state_before_trash = '',"
+                       " trashed_us = NULL WHERE id = ? AND state = 'trashed'",
+                       id.str()));
+    if (connection.changes() == 0) {
+      return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
+    }
+    return {};
+  });
+}
+
+Result<> SqliteStore::purge(const SessionId& id) {
+  const auto whole = [&](Connection& connection) -> Result<> {
+    REPRISE_TRY(check_purge(connection, id));
+    return delete_session(connection, id, database_.clock());
+  };
+  REPRISE_TRY(database_.make_room(whole, [&] { return purge_in_steps(database_, id); }));
+  // Its words are in the log, too. It is purged whether they can leave that now or not.
+  (void)database_.empty_log(std::chrono::milliseconds(0));
+  return {};
+}
+
+Result<std::vector<Remnant>> SqliteStore::remnants() {
+  constexpr std::chrono::milliseconds kPatience{500};
+  std::vector<Remnant> found;
+  REPRISE_ASSIGN(const bool is_empty, database_.empty_log(kPatience));
+  if (!is_empty) {
+    found.push_back({store::beside(database_.file(), "-wal"),
+                     "another program is reading: end it, then delete another session or close"
+                     " the last program that has the store open"});
+  }
+  REPRISE_TRY(find_copies(database_.file(), found));
+  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+  REPRISE_ASSIGN(const std::int64_t unnamed, count_unnamed_blobs(*reader));
+  if (unnamed > 0) {
+    found.push_back(store::unnamed_blobs(database_.file(), unnamed));
+  }
+  return found;
 }
 
 }  // namespace reprise::sqlite

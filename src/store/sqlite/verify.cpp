@@ -8,10 +8,10 @@
 
 #include "base/encode.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/rows.h"
 

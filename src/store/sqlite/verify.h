@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
-#include "reprise/store_offers.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {

@@ -28,7 +28,7 @@
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
+#include "reprise/capabilities.h"
 #include "reprise/types.h"
 
 namespace reprise::cli::app {
@@ -77,7 +77,7 @@ void SessionWorker::load_page(const LoadPage& request) {
     page.failure = store.error().code == Code::not_found ? "" : store.error().message;
     return parts_.events.post(std::move(page));
   }
-  if (!request.all && (*store)->holds().folders) {
+  if (!request.all && (*store)->capabilities().folders) {
     query.working_dir = request.folder.empty() ? parts_.context.config().project() : request.folder;
   }
   auto listed = (*store)->list(query);
@@ -136,7 +136,7 @@ void SessionWorker::load_preview(const LoadPreview& request) {
 Result<> SessionWorker::trash_stored(const std::string& text) {
   REPRISE_ASSIGN(const SessionId id, SessionId::parse(text));
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
-  REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "move sessions to a trash"));
+  REPRISE_ASSIGN(Trash* const trash, offered(store->capabilities().trash, "move sessions to a trash"));
   REPRISE_TRY(check_not_answering(parts_.context, *store, id));
   return trash->trash(id, parts_.context.clock().now());
 }
@@ -144,7 +144,7 @@ Result<> SessionWorker::trash_stored(const std::string& text) {
 Result<> SessionWorker::restore_stored(const std::string& text) {
   REPRISE_ASSIGN(const SessionId id, SessionId::parse(text));
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
-  REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "bring sessions back"));
+  REPRISE_ASSIGN(Trash* const trash, offered(store->capabilities().trash, "bring sessions back"));
   return trash->restore(id);
 }
 
@@ -255,7 +255,7 @@ void SessionWorker::count_closed() {
 
 Result<std::string> SessionWorker::clear_closed() {
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
-  REPRISE_ASSIGN(Trash* const trash, offered(store->offers().trash, "move sessions to a trash"));
+  REPRISE_ASSIGN(Trash* const trash, offered(store->capabilities().trash, "move sessions to a trash"));
   REPRISE_ASSIGN(const FoundSessions closed,
                  find_all_sessions(*store, {.states = {SessionState::closed}}));
   for (const Damage& part : closed.damage) {

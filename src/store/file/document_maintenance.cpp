@@ -1,4 +1,4 @@
-#include "store/file/document_care.h"
+#include "store/file/document_maintenance.h"
 
 #include <unistd.h>
 
@@ -16,8 +16,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
-#include "reprise/store_offers.h"
 #include "store/file/documents.h"
 #include "store/file/file_session.h"
 #include "store/file/held_turn.h"
@@ -118,7 +118,7 @@ Result<> write_file(const fs::path& file, const std::string& bytes) {
 
 }  // namespace
 
-Result<> DocumentCare::look_at(const fs::path& file, VerifyReport& report) {
+Result<> DocumentMaintenance::look_at(const fs::path& file, VerifyReport& report) {
   const auto document = documents_.load(file);
   if (document) {
     count(*document->document, report);
@@ -140,7 +140,7 @@ Result<> DocumentCare::look_at(const fs::path& file, VerifyReport& report) {
   return {};
 }
 
-Result<VerifyReport> DocumentCare::verify() {
+Result<VerifyReport> DocumentMaintenance::verify() {
   VerifyReport report;
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
   for (const fs::path& file : files) {
@@ -151,7 +151,7 @@ Result<VerifyReport> DocumentCare::verify() {
 }
 
 // Of a turn that is not in its session's file yet.
-void DocumentCare::look_at_held_turn(VerifyReport& report) const {
+void DocumentMaintenance::look_at_held_turn(VerifyReport& report) const {
   const fs::path file = files_.held_file();
   const auto turn = file.empty() ? Result<std::optional<HeldTurn>>() : read_held_turn(file);
   if (!turn) {
@@ -175,7 +175,7 @@ void DocumentCare::look_at_held_turn(VerifyReport& report) const {
 }
 
 // The place that the file has in a copy of the store.
-fs::path DocumentCare::inside(const fs::path& target, const fs::path& file) const {
+fs::path DocumentMaintenance::inside(const fs::path& target, const fs::path& file) const {
   if (file == files_.root()) {
     return target;
   }
@@ -190,7 +190,8 @@ fs::path DocumentCare::inside(const fs::path& target, const fs::path& file) cons
   return beside;
 }
 
-Result<> DocumentCare::repair(const fs::path& file, const fs::path& target, VerifyReport& report) {
+Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& target,
+                                     VerifyReport& report) {
   REPRISE_TRY(look_at(file, report));
   auto bytes = read_file(file);
   if (!bytes) {
@@ -215,7 +216,7 @@ Result<> DocumentCare::repair(const fs::path& file, const fs::path& target, Veri
   return {};
 }
 
-Result<VerifyReport> DocumentCare::repair_into(const fs::path& target) {
+Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
   VerifyReport report;
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
   const auto fill = [&](const fs::path& place, const fs::path& last) -> Result<> {
@@ -234,7 +235,7 @@ Result<VerifyReport> DocumentCare::repair_into(const fs::path& target) {
   return report;
 }
 
-Result<DocumentCare::State> DocumentCare::state() const {
+Result<DocumentMaintenance::State> DocumentMaintenance::state() const {
   State state;
   REPRISE_ASSIGN(std::vector<fs::path> files, files_.files());
   if (const fs::path held = files_.held_file(); !held.empty()) {
@@ -257,7 +258,7 @@ Result<DocumentCare::State> DocumentCare::state() const {
 
 // Brings the copy to the state, whose busy files were read when it was looked at: they would have
 // changed again. false: a file has changed, and is busy from now on.
-Result<bool> DocumentCare::copy_changed(const State& state, const Read& read, Copy& copy) const {
+Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& read, Copy& copy) const {
   for (const auto& [file, identity] : copy.state) {
     if (!state.contains(file)) {
       REPRISE_TRY(remove_tree(inside(copy.place, file)));
@@ -289,7 +290,7 @@ Result<bool> DocumentCare::copy_changed(const State& state, const Read& read, Co
 
 // Takes no lock, for the store may be one that can only be read: two looks that see the same are of
 // one moment, and what has changed since the last one is copied again.
-Result<> DocumentCare::backup(const fs::path& target) {
+Result<> DocumentMaintenance::backup(const fs::path& target) {
   return appear(target, [&](const fs::path& place, const fs::path& last) -> Result<> {
     Copy copy{.place = place, .target = last};
     for (int looks = 0; looks < kLooksMax; ++looks) {

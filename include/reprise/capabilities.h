@@ -1,20 +1,26 @@
 #pragma once
 
-// What only some stores can do. A caller asks `store.offers()` and gets a pointer or null; there
-// is nothing to cast and no function that only says no. Threads, errors and durability are as
-// for Store: durable on disk unless said otherwise.
+// What only some stores can do. A caller asks `store.capabilities()` and gets a pointer or null;
+// there is nothing to cast and no function that only says no. A store implements those it can do
+// itself. Threads, errors and durability are as for Store: durable on disk unless said otherwise.
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "reprise/error.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
 #include "reprise/store.h"
+#include "reprise/types.h"
 
 namespace reprise {
 
@@ -36,19 +42,23 @@ class Creation {
   virtual Result<> create_with(const Session& session, std::vector<Message> messages) = 0;
 };
 
-// Retry and rewind.
-class Rewriting {
+class ReplacedReader {
  public:
-  virtual ~Rewriting() = default;
+  virtual ~ReplacedReader() = default;
+  // How many messages of the session gave way and are kept aside, without those that
+  // ArtefactReader hands out. not_found for an unknown session.
+  virtual Result<std::int64_t> count_replaced(const SessionId& id) = 0;
+};
+
+// Retry and rewind.
+class Rewriting : public ReplacedReader {
+ public:
   // The messages from `from` on give way to the batch, in one step. They are not destroyed: forks
   // that share them keep them, and the store keeps them aside until the session is purged; their
   // usage stays counted. All else is as for append(). invalid_argument when `from` is beyond the
   // head.
   virtual Result<Appended> replace_suffix(const SessionId& id, Seq from,
                                           std::vector<Message> messages, AppendOptions options) = 0;
-  // How many messages of the session gave way and are kept aside, without those that
-  // Artefacts hands out. not_found for an unknown session.
-  virtual Result<std::int64_t> count_replaced(const SessionId& id) = 0;
 };
 
 class Forking {
@@ -77,19 +87,36 @@ class Partials {
   // Adds what came since the last call: the first block continues the last stored one when both
   // are text, thinking, or the same tool use (its input's pieces as JSON strings). Durability::os.
   // conflict when this answer is not running.
-  virtual Result<> add(const SessionId& id, const OperationId& answer,
-                       std::span<const Block> delta) = 0;
+  virtual Result<> add_partial(const SessionId& id, const OperationId& answer,
+                               std::span<const Block> delta) = 0;
   // Its process goes on: the lease in the answer's owner becomes this one, also in what
-  // Store::find() and list() say. Nothing is judged here. Durability::os. conflict when this answer
-  // is not running.
-  virtual Result<> renew(const SessionId& id, const OperationId& answer, const Lease& lease) = 0;
-  virtual Result<std::optional<Partial>> find(const SessionId& id) = 0;
+  // Source::find() and list() say. Nothing is judged here. Durability::os. conflict when this
+  // answer is not running.
+  virtual Result<> renew_lease(const SessionId& id, const OperationId& answer,
+                               const Lease& lease) = 0;
+  virtual Result<std::optional<Partial>> find_partial(const SessionId& id) = 0;
 };
 
-class Todos {
+// For stores without messages: a provider has those, and the store keeps how to go on with them.
+class Responses {
  public:
-  virtual ~Todos() = default;
+  virtual ~Responses() = default;
+  // The conversation goes on from this response: its id goes to the end of the session's response
+  // chain, once, and updated_at becomes the answer's created_at. All else of the answer is left
+  // out. A session that is not there is created as `session` in the same step: it never is without
+  // a response. The same operation id adds once.
+  virtual Result<> add_response(const Session& session, const Message& answer,
+                                const OperationId& operation) = 0;
+};
+
+class TodoReader {
+ public:
+  virtual ~TodoReader() = default;
   virtual Result<std::vector<Todo>> todos(const SessionId& id) = 0;
+};
+
+class Todos : public TodoReader {
+ public:
   // Reads, lets `edit` change the list, writes; nobody else writes in between. Returns the new
   // list. `edit` must not call the store.
   virtual Result<std::vector<Todo>> edit_todos(
@@ -99,14 +126,9 @@ class Todos {
 // What a turn left behind: its prompt, answer, raw stream… A name is a relative path: components of
 // 1 to 255 bytes between slashes, none of them "." or "..", without NUL. A store may refuse names
 // that it cannot hold with invalid_argument: those that are no UTF-8, or of files of its own.
-class Artefacts {
+class ArtefactReader {
  public:
-  virtual ~Artefacts() = default;
-  virtual Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
-                                 std::string_view bytes) = 0;
-  // Adds to the end, creating it when missing. Durability::os.
-  virtual Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
-                                   std::string_view bytes) = 0;
+  virtual ~ArtefactReader() = default;
   virtual Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
                                                            std::string_view name) = 0;
   struct Entry {
@@ -119,6 +141,47 @@ class Artefacts {
   virtual Result<std::vector<Entry>> list_artefacts(const SessionId& id) = 0;
 };
 
+class Artefacts : public ArtefactReader {
+ public:
+  virtual Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
+                                 std::string_view bytes) = 0;
+  // Adds to the end, creating it when missing. Durability::os.
+  virtual Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
+                                   std::string_view bytes) = 0;
+};
+
+// What is known when a turn begins.
+struct RecordedTurn {
+  std::vector<Block> question = {};  // empty when an answer goes on
+  std::string provider = {};
+  std::string model = {};
+  std::optional<Seq> replaces = std::nullopt;  // the message there gives way to this turn's answer
+};
+
+// Watches one turn, and stores what other programs that use the store look for after it. Called
+// from one thread; nothing but finish() waits for the store.
+class TurnRecorder {
+ public:
+  virtual ~TurnRecorder() = default;
+  virtual void on_text(std::string_view text) = 0;
+  virtual void on_thinking(std::string_view text) = 0;
+  virtual void on_raw(const RawJson& block) = 0;
+  virtual void on_usage(const Usage& usage) = 0;
+  virtual void on_answer(const Message& answer) = 0;
+  virtual void on_tool_result(const ToolResultBlock& result) = 0;
+  virtual void on_failure(const Error& error) = 0;
+  // Stores what is left. The first failure, if there was one.
+  virtual std::optional<Error> finish() = 0;
+};
+
+class TurnRecording {
+ public:
+  virtual ~TurnRecording() = default;
+  // A turn begins. What is returned must not outlive the store.
+  virtual Result<std::unique_ptr<TurnRecorder>> record_turn(const SessionId& id,
+                                                            const RecordedTurn& turn) = 0;
+};
+
 // Packing sessions away. One that is archived is found, listed and read, and not written to.
 class Archives {
  public:
@@ -128,7 +191,7 @@ class Archives {
   virtual Result<> archive(const SessionId& id, Time when) = 0;
   // Back as it was. invalid_argument when it is not archived, conflict when another session of
   // this id is there, corrupt for an archive that is not safe to unpack.
-  virtual Result<> restore(const SessionId& id) = 0;
+  virtual Result<> unarchive(const SessionId& id) = 0;
 };
 
 // One session is the current one: programs that are not told otherwise go on with it.
@@ -147,15 +210,19 @@ inline constexpr std::chrono::hours kBlobPinned{24};
 
 // Large bytes, stored once by content. A blob lives as long as a message names it, and for
 // kBlobPinned after it was last put, by whomever; then the next purges, and puts, remove it.
-class Blobs {
+class BlobReader {
  public:
-  virtual ~Blobs() = default;
-  // Putting what is there already pins it anew.
-  virtual Result<BlobHash> put_blob(std::string_view bytes) = 0;
+  virtual ~BlobReader() = default;
   // In pieces of at most 1 MiB, in order. not_found when missing, corrupt when the content does
   // not have the hash (after the last piece).
   virtual Result<> read_blob(const BlobHash& hash,
                              const std::function<Flow(std::string_view)>& sink) = 0;
+};
+
+class Blobs : public BlobReader {
+ public:
+  // Putting what is there already pins it anew.
+  virtual Result<BlobHash> put_blob(std::string_view bytes) = 0;
 };
 
 // What may still hold words of purged sessions.
@@ -221,31 +288,16 @@ std::string_view to_string(
     Signature signature);  // "verified", "unverifiable", "unsigned", "failed"
 
 // A session whose signature failed can be read, but every change is refused with corrupt.
-class Signatures {
+class SignatureReader {
  public:
-  virtual ~Signatures() = default;
+  virtual ~SignatureReader() = default;
   virtual Result<Signature> signature(const SessionId& id) = 0;
-  // Takes the session as it is: it can be changed again, and is signed where that is possible.
-  virtual Result<> accept(const SessionId& id) = 0;
 };
 
-// Null: not offered. What is offered lives as long as the store.
-struct StoreOffers {
-  Beginning* beginning = nullptr;
-  Creation* creation = nullptr;
-  Rewriting* rewriting = nullptr;
-  Forking* forking = nullptr;
-  Partials* partials = nullptr;
-  Todos* todos = nullptr;
-  Artefacts* artefacts = nullptr;
-  Archives* archives = nullptr;
-  CurrentSession* current = nullptr;
-  Blobs* blobs = nullptr;
-  Trash* trash = nullptr;
-  Signatures* signatures = nullptr;
-  Verifying* verifying = nullptr;
-  Repair* repair = nullptr;  // which is then offered for verifying, too
-  Backup* backup = nullptr;
+class Signatures : public SignatureReader {
+ public:
+  // Takes the session as it is: it can be changed again, and is signed where that is possible.
+  virtual Result<> accept(const SessionId& id) = 0;
 };
 
 }  // namespace reprise

@@ -7,21 +7,21 @@
 #include <set>
 #include <string>
 
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
-#include "reprise/store_offers.h"
 #include "store/file/documents.h"
 #include "store/file/session_files.h"
 
 namespace reprise::store {
 
-class DocumentCare final : public Repair, public Backup {
+class DocumentMaintenance {
  public:
-  DocumentCare(const SessionFiles& files, Documents& documents)
+  DocumentMaintenance(const SessionFiles& files, Documents& documents)
       : files_(files), documents_(documents) {}
 
-  Result<VerifyReport> verify() override;
-  Result<VerifyReport> repair_into(const std::filesystem::path& target) override;
-  Result<> backup(const std::filesystem::path& target) override;
+  Result<VerifyReport> verify();
+  Result<VerifyReport> repair_into(const std::filesystem::path& target);
+  Result<> backup(const std::filesystem::path& target);
 
  private:
   // What the store consists of at one moment.

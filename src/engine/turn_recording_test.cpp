@@ -1,7 +1,5 @@
 // What a turn leaves behind where programs look for it.
 
-#include "engine/step_artefacts.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -10,10 +8,11 @@
 #include <string_view>
 
 #include "base/json_scan.h"
-#include "engine/attachment.h"
 #include "engine/fake_provider.h"
 #include "engine/faulty_store.h"
 #include "engine/test_record.h"
+#include "model/attachment.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -21,34 +20,48 @@
 #include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/tool.h"
 #include "reprise/types.h"
+#include "store/chatdir/step_recorder.h"
 
 namespace reprise {
 namespace {
 
-class StepArtefactsTest : public testing::Test {
+// As a chat directory does, into the artefacts of any store.
+class StepRecording final : public TurnRecording {
+ public:
+  explicit StepRecording(Store& store)
+      : messages(store), artefacts(store.capabilities().artefacts) {}
+  Result<std::unique_ptr<TurnRecorder>> record_turn(const SessionId& id,
+                                                    const RecordedTurn& turn) override {
+    return store::chatdir::record_step(messages, *artefacts, id, turn);
+  }
+  Source& messages;
+  Artefacts* artefacts;
+};
+
+class TurnRecordingTest : public testing::Test {
  protected:
   void SetUp() override {
-    store_.holds_for_test().step_artefacts = true;
+    store_.capabilities_for_test().turn_recording = &recording_;
     ASSERT_TRUE(memory_->create(session_));
   }
 
   std::optional<std::string> artefact(std::int64_t step, std::string_view name) {
-    auto found = memory_->offers().artefacts->find_artefact(session_.info.id, {step}, name);
+    auto found = memory_->capabilities().artefacts->find_artefact(session_.info.id, {step}, name);
     EXPECT_TRUE(found);
     return found ? *found : std::nullopt;
   }
 
   std::unique_ptr<Store> memory_ = open_memory_store();
+  StepRecording recording_{*memory_};
   FaultyStore store_{*memory_};
   FakeProvider provider_;
   Session session_ = make_session("s");
   Listener listener_;
 };
 
-TEST_F(StepArtefactsTest, OfATurn) {
+TEST_F(TurnRecordingTest, OfATurn) {
   provider_.add()
       .started("resp-1", "model-1")
       .thinking("Let me ")
@@ -89,7 +102,7 @@ TEST_F(StepArtefactsTest, OfATurn) {
   }
 }
 
-TEST_F(StepArtefactsTest, AreNumberedByAnswers) {
+TEST_F(TurnRecordingTest, AreNumberedByAnswers) {
   for (const char* answer : {"1", "2"}) {
     provider_.add().text(answer).ended();
   }
@@ -106,8 +119,8 @@ TEST_F(StepArtefactsTest, AreNumberedByAnswers) {
 }
 
 // A chat that has lost its messages, and not its steps.
-TEST_F(StepArtefactsTest, OverwriteNoAnswerThatIsThere) {
-  Artefacts& artefacts = *memory_->offers().artefacts;
+TEST_F(TurnRecordingTest, OverwriteNoAnswerThatIsThere) {
+  Artefacts& artefacts = *memory_->capabilities().artefacts;
   for (const std::int64_t step : {1, 3}) {
     ASSERT_TRUE(artefacts.save_artefact(session_.info.id, {step}, "answer.md", "precious"));
   }
@@ -127,8 +140,8 @@ TEST_F(StepArtefactsTest, OverwriteNoAnswerThatIsThere) {
 }
 
 // A chat of which only prompts are left, in a step or in its own folder.
-TEST_F(StepArtefactsTest, OverwriteNoPromptThatIsNowhereElse) {
-  Artefacts& artefacts = *memory_->offers().artefacts;
+TEST_F(TurnRecordingTest, OverwriteNoPromptThatIsNowhereElse) {
+  Artefacts& artefacts = *memory_->capabilities().artefacts;
   const SessionId& id = session_.info.id;
   ASSERT_TRUE(artefacts.save_artefact(id, {1}, "prompt.md", "the only one"));
   ASSERT_TRUE(artefacts.save_artefact(id, {0}, "prompt.md", "the only one"));
@@ -145,8 +158,8 @@ TEST_F(StepArtefactsTest, OverwriteNoPromptThatIsNowhereElse) {
   EXPECT_EQ(artefact(4, "prompt.md"), std::nullopt);
 }
 
-TEST_F(StepArtefactsTest, OfAFlatFolderGetAStep) {
-  Artefacts& artefacts = *memory_->offers().artefacts;
+TEST_F(TurnRecordingTest, OfAFlatFolderGetAStep) {
+  Artefacts& artefacts = *memory_->capabilities().artefacts;
   const SessionId& id = session_.info.id;
   ASSERT_TRUE(artefacts.save_artefact(id, {0}, "prompt.md", "the only one"));
   ASSERT_TRUE(artefacts.save_artefact(id, {0}, "input.md", "its input"));
@@ -161,7 +174,7 @@ TEST_F(StepArtefactsTest, OfAFlatFolderGetAStep) {
 }
 
 // A turn that failed is in the record, so its step is the next turn's.
-TEST_F(StepArtefactsTest, TakeTheStepOfATurnWithoutAnAnswer) {
+TEST_F(TurnRecordingTest, TakeTheStepOfATurnWithoutAnAnswer) {
   provider_.add().fails(Code::invalid_argument, "no");
   provider_.add().text("yes").ended();
   Conversation talk(provider_, &store_, session_, {});
@@ -171,7 +184,7 @@ TEST_F(StepArtefactsTest, TakeTheStepOfATurnWithoutAnAnswer) {
   EXPECT_EQ(artefact(1, "prompt.md"), "two");
 }
 
-TEST_F(StepArtefactsTest, OfToolRoundsAreOneStep) {
+TEST_F(TurnRecordingTest, OfToolRoundsAreOneStep) {
   ToolRegistry tools;
   ASSERT_TRUE(tools.add({{"t", "", *RawJson::parse("{}")},
                          [](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
@@ -194,7 +207,7 @@ TEST_F(StepArtefactsTest, OfToolRoundsAreOneStep) {
   EXPECT_EQ(json::find_member(artefact(1, "usage.json").value_or(""), "inputTokens"), "3");
 }
 
-TEST_F(StepArtefactsTest, OfACutAnswerGoOn) {
+TEST_F(TurnRecordingTest, OfACutAnswerGoOn) {
   provider_.add().text("The beginning ").fails(Code::io);
   provider_.add().text("and the end").ended();
   Conversation talk(provider_, &store_, session_, {});
@@ -207,7 +220,7 @@ TEST_F(StepArtefactsTest, OfACutAnswerGoOn) {
   EXPECT_EQ(artefact(2, "prompt.md"), std::nullopt);
 }
 
-TEST_F(StepArtefactsTest, OfARetryBeginAgain) {
+TEST_F(TurnRecordingTest, OfARetryBeginAgain) {
   provider_.add().text("first").ended();
   provider_.add().text("second").ended();
   Conversation talk(provider_, &store_, session_, {});
@@ -218,7 +231,7 @@ TEST_F(StepArtefactsTest, OfARetryBeginAgain) {
   EXPECT_EQ(artefact(1, "prompt.md"), "go");
 }
 
-TEST_F(StepArtefactsTest, OfNoAnswerSayWhy) {
+TEST_F(TurnRecordingTest, OfNoAnswerSayWhy) {
   provider_.add().fails(Code::unauthorized, "the key is wrong");
   Conversation talk(provider_, &store_, session_, {});
   EXPECT_FALSE(talk.ask("go", listener_));
@@ -229,7 +242,7 @@ TEST_F(StepArtefactsTest, OfNoAnswerSayWhy) {
 }
 
 // What has come is there before the answer has ended: a program that dies then leaves it.
-TEST_F(StepArtefactsTest, AreWrittenAsItHappens) {
+TEST_F(TurnRecordingTest, AreWrittenAsItHappens) {
   const auto wait_for_stream = [this] {
     while (artefact(1, "stream.md").value_or("").empty()) {
       std::this_thread::yield();
@@ -241,17 +254,17 @@ TEST_F(StepArtefactsTest, AreWrittenAsItHappens) {
   EXPECT_EQ(artefact(1, "stream.md"), "so far so good");
 }
 
-TEST_F(StepArtefactsTest, AreNotWrittenWhereNobodyLooks) {
-  store_.holds_for_test().step_artefacts = false;
+TEST_F(TurnRecordingTest, AreNotWrittenWhereNobodyLooks) {
+  store_.capabilities_for_test().turn_recording = nullptr;
   provider_.add().text("x").ended();
   Conversation talk(provider_, &store_, session_, {});
   ASSERT_TRUE(talk.ask("go", listener_));
-  const auto all = memory_->offers().artefacts->list_artefacts(session_.info.id);
+  const auto all = memory_->capabilities().artefacts->list_artefacts(session_.info.id);
   EXPECT_TRUE(all && all->empty());
 }
 
 // A store that fails never stops a turn.
-TEST_F(StepArtefactsTest, ThatCannotBeKeptAreAWarning) {
+TEST_F(TurnRecordingTest, ThatCannotBeKeptAreAWarning) {
   class Refusing final : public Artefacts {
    public:
     Result<> save_artefact(const SessionId&, Step, std::string_view, std::string_view) override {
@@ -269,7 +282,7 @@ TEST_F(StepArtefactsTest, ThatCannotBeKeptAreAWarning) {
     }
   };
   Refusing refusing;
-  store_.offers_for_test().artefacts = &refusing;
+  recording_.artefacts = &refusing;
   provider_.add().text("x").ended();
   Conversation talk(provider_, &store_, session_, {});
   const auto outcome = talk.ask("go", listener_);

@@ -1,4 +1,4 @@
-#include "engine/step_artefacts.h"
+#include "store/chatdir/step_recorder.h"
 
 #include <algorithm>
 #include <array>
@@ -20,18 +20,18 @@
 #include "base/json_pretty.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "engine/attachment.h"
-#include "engine/partial_saver.h"
+#include "model/attachment.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
+#include "reprise/json.h"
 #include "reprise/message.h"
-#include "reprise/provider.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
+#include "store/chatdir/chatdir_store.h"
 #include "store/redact.h"
 #include "store/usage_sum.h"
 
-namespace reprise {
+namespace reprise::store::chatdir {
 namespace {
 
 constexpr Step kChat{0};
@@ -108,9 +108,9 @@ std::vector<std::string> files_of(const std::vector<Block>& question) {
   return files;
 }
 
-std::string model_of(const StepStart& start) {
+std::string model_of(const RecordedTurn& turn) {
   std::string out;
-  json::ObjectWriter(out).field("id", start.model).field("provider", start.provider).close();
+  json::ObjectWriter(out).field("id", turn.model).field("provider", turn.provider).close();
   return out;
 }
 
@@ -130,6 +130,12 @@ std::string delta_of(std::string_view type, std::string_view id, std::string_vie
   std::string out;
   json::ObjectWriter(out).field("type", type).field("id", id).field("text", text).close();
   return out;
+}
+
+// Between the tokens of JSON a blank does as well as a line break.
+std::string in_one_line(std::string json) {
+  std::ranges::replace_if(json, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return json;
 }
 
 // By step; that of step 0 only when no step has the same.
@@ -188,14 +194,12 @@ Result<> save_only_prompt(Artefacts& artefacts, const SessionId& id, Step step,
   return {};
 }
 
-}  // namespace
-
-Result<Step> choose_step(Store& store, Artefacts& artefacts, const SessionId& id,
+Result<Step> choose_step(Source& messages, Artefacts& artefacts, const SessionId& id,
                          std::optional<Seq> replaces) {
   REPRISE_ASSIGN(const auto entries, artefacts.list_artefacts(id));
   REPRISE_ASSIGN(Prompts lost, prompts_without_answer(artefacts, id, entries));
   Step step{1};
-  REPRISE_TRY(store.read(id, {.to = replaces.value_or(kSeqEnd)}, [&](Message&& message) {
+  REPRISE_TRY(messages.read(id, {.to = replaces.value_or(kSeqEnd)}, [&](Message&& message) {
     step.value += message.role == role::kAssistant ? 1 : 0;
     if (!lost.empty() && message.role == role::kUser) {
       const std::string asked = plain_text(message);
@@ -221,28 +225,42 @@ Result<Step> choose_step(Store& store, Artefacts& artefacts, const SessionId& id
   return step;
 }
 
-StepArtefacts::StepArtefacts(Artefacts& artefacts, SessionId session, const StepStart& start)
-    : artefacts_(artefacts), session_(std::move(session)), step_(start.step) {
-  begin(start);
+}  // namespace
+
+Result<std::unique_ptr<TurnRecorder>> record_step(Source& messages, Artefacts& artefacts,
+                                                  const SessionId& id, const RecordedTurn& turn) {
+  REPRISE_ASSIGN(const Step step, choose_step(messages, artefacts, id, turn.replaces));
+  return std::make_unique<StepRecorder>(artefacts, id, step, turn);
+}
+
+Result<std::unique_ptr<TurnRecorder>> ChatdirStore::record_turn(const SessionId& id,
+                                                                const RecordedTurn& turn) {
+  return record_step(*this, *this, id, turn);
+}
+
+StepRecorder::StepRecorder(Artefacts& artefacts, SessionId session, Step step,
+                           const RecordedTurn& turn)
+    : artefacts_(artefacts), session_(std::move(session)), step_(step) {
+  begin(turn);
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
-StepArtefacts::~StepArtefacts() {
+StepRecorder::~StepRecorder() {
   (void)finish();  // whoever wants to know has asked before
 }
 
-void StepArtefacts::begin(const StepStart& start) {
-  if (start.question.empty()) {
+void StepRecorder::begin(const RecordedTurn& turn) {
+  if (turn.question.empty()) {
     return;  // the step goes on
   }
-  const std::string prompt = prompt_of(start.question);
-  const std::string input = input_of(start.question);
-  const std::string model = model_of(start);
+  const std::string prompt = prompt_of(turn.question);
+  const std::string input = input_of(turn.question);
+  const std::string model = model_of(turn);
   const std::pair<std::string_view, std::string> files[] = {
       {"input.md", input},
       {"prompt.md", prompt},
       {"model.json", pretty(model)},
-      {"files.jsonl", lines_of(files_of(start.question))},
+      {"files.jsonl", lines_of(files_of(turn.question))},
       {"inputs.jsonl", lines_of(inputs_in(input))},
   };
   for (const auto& [name, bytes] : files) {
@@ -262,14 +280,14 @@ void StepArtefacts::begin(const StepStart& start) {
   pending_[{kChat, "steps.jsonl"}] = line + "\n";
 }
 
-void StepArtefacts::note(const Result<>& result) {
+void StepRecorder::note(const Result<>& result) {
   if (!result) {
     const std::lock_guard lock(mutex_);
     failure_ = failure_.value_or(result.error());
   }
 }
 
-void StepArtefacts::add(Step step, std::string_view name, std::string_view bytes) {
+void StepRecorder::add(Step step, std::string_view name, std::string_view bytes) {
   {
     const std::lock_guard lock(mutex_);
     pending_[{step, std::string(name)}] += bytes;
@@ -278,37 +296,34 @@ void StepArtefacts::add(Step step, std::string_view name, std::string_view bytes
 }
 
 // What people replay, and what the provider sent: the same here, where all providers look alike.
-void StepArtefacts::add_part(std::string json) {
-  // A line each: between tokens a blank does as well.
-  std::ranges::replace_if(json, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+void StepRecorder::add_part(std::string json) {
+  json = in_one_line(std::move(json));
   json += '\n';
   add(step_, "stream.jsonl", json);
   add(step_, "chunks.jsonl", json);
 }
 
-void StepArtefacts::on(const StreamEvent& event) {
-  std::visit(
-      [this](const auto& one) {
-        using Kind = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<Kind, TextDelta>) {
-          add(step_, "stream.md", one.text);
-          add_part(delta_of("text-delta", kTextId, one.text));
-        } else if constexpr (std::is_same_v<Kind, ThinkingDelta>) {
-          results_[{step_, "reason.md"}] += one.text;
-          add_part(delta_of("reasoning-delta", kReasoningId, one.text));
-        } else if constexpr (std::is_same_v<Kind, RawBlock>) {
-          std::string chunk = one.json.text();
-          std::ranges::replace_if(chunk, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-          add(step_, "chunks.jsonl", cat(R"({"type":"raw","rawValue":)", chunk, "}\n"));
-          add(step_, "unknowns.jsonl", cat(R"(["Unknown chunk.type",)", chunk, "]\n"));
-        } else if constexpr (std::is_same_v<Kind, UsageReport>) {
-          add_part(cat(R"({"type":"usage","usage":)", usage_of(one.usage), "}"));
-        }
-      },
-      event);
+void StepRecorder::on_text(std::string_view text) {
+  add(step_, "stream.md", text);
+  add_part(delta_of("text-delta", kTextId, text));
 }
 
-void StepArtefacts::on_answer(const Message& answer) {
+void StepRecorder::on_thinking(std::string_view text) {
+  results_[{step_, "reason.md"}] += text;
+  add_part(delta_of("reasoning-delta", kReasoningId, text));
+}
+
+void StepRecorder::on_raw(const RawJson& block) {
+  const std::string chunk = in_one_line(std::string(block.text()));
+  add(step_, "chunks.jsonl", cat(R"({"type":"raw","rawValue":)", chunk, "}\n"));
+  add(step_, "unknowns.jsonl", cat(R"(["Unknown chunk.type",)", chunk, "]\n"));
+}
+
+void StepRecorder::on_usage(const Usage& usage) {
+  add_part(cat(R"({"type":"usage","usage":)", usage_of(usage), "}"));
+}
+
+void StepRecorder::on_answer(const Message& answer) {
   for (const Block& block : answer.blocks) {
     if (const auto* const call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
       std::string part;
@@ -329,15 +344,15 @@ void StepArtefacts::on_answer(const Message& answer) {
       .field("timestamp", format_time(answer.created_at))
       .field("finishReason", answer.state == MessageState::complete ? "stop" : "length")
       .close();
-  results_[{step_, std::string(store::kResponseFile)}] = pretty(response);
+  results_[{step_, std::string(kResponseFile)}] = pretty(response);
   results_[{step_, std::string(kAnswer)}] = plain_text(answer);
   if (answer.usage) {
-    store::add_usage(usage_, *answer.usage);
+    add_usage(usage_, *answer.usage);
     results_[{step_, "usage.json"}] = pretty(usage_of(usage_));
   }
 }
 
-void StepArtefacts::on_tool_result(const ToolResultBlock& result) {
+void StepRecorder::on_tool_result(const ToolResultBlock& result) {
   std::string part;
   json::ObjectWriter(part)
       .field("type", "tool-result")
@@ -348,7 +363,7 @@ void StepArtefacts::on_tool_result(const ToolResultBlock& result) {
   add_part(std::move(part));
 }
 
-void StepArtefacts::on_failure(const Error& error) {
+void StepRecorder::on_failure(const Error& error) {
   std::string out;
   json::ObjectWriter(out)
       .field("code", to_string(error.code))
@@ -358,7 +373,7 @@ void StepArtefacts::on_failure(const Error& error) {
 }
 
 // A file that is not there yet need not be replaced, which costs less.
-void StepArtefacts::write_whole(const Files& files) {
+void StepRecorder::write_whole(const Files& files) {
   for (const auto& [place, bytes] : files) {
     const auto& [step, name] = place;
     const auto there = artefacts_.find_artefact(session_, step, name);
@@ -370,7 +385,7 @@ void StepArtefacts::write_whole(const Files& files) {
   }
 }
 
-void StepArtefacts::write_pending() {
+void StepRecorder::write_pending() {
   Files whole;
   Files pending;
   {
@@ -384,17 +399,17 @@ void StepArtefacts::write_pending() {
   }
 }
 
-void StepArtefacts::run(const std::stop_token& stop) {
+void StepRecorder::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     write_pending();
     std::unique_lock lock(mutex_);
     wake_.wait(lock, stop, [this] { return !pending_.empty(); });
     // Not woken by what comes meanwhile: one write for all of it.
-    wake_.wait_for(lock, stop, kPartialPause, [] { return false; });
+    wake_.wait_for(lock, stop, kStepPause, [] { return false; });
   }
 }
 
-std::optional<Error> StepArtefacts::finish() {
+std::optional<Error> StepRecorder::finish() {
   if (thread_.joinable()) {
     thread_.request_stop();
     thread_.join();
@@ -405,4 +420,4 @@ std::optional<Error> StepArtefacts::finish() {
   return failure_;
 }
 
-}  // namespace reprise
+}  // namespace reprise::store::chatdir

@@ -1,4 +1,4 @@
-#include "engine/attachment.h"
+#include "model/attachment.h"
 
 #include <cstddef>
 #include <optional>

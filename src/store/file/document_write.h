@@ -1,19 +1,17 @@
 #pragma once
 
-// What the store over whole files offers besides the core.
+// Appending to a document and replacing its end, by the rules of the store.
 
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
-#include "store/file/document_store.h"
 #include "store/file/documents.h"
 #include "store/file/session_files.h"
+#include "store/stored_session.h"
 
 namespace reprise::store {
 
@@ -26,20 +24,7 @@ struct DocumentWrite {
 Result<Appended> write_document(const SessionFiles& files, Documents& documents,
                                 const SessionId& id, DocumentWrite write);
 
-class DocumentParts {
- public:
-  // What is handed in must outlive it.
-  DocumentParts(const SessionFiles& files, Documents& documents, const DocumentOffers& offers);
-  ~DocumentParts();
-  DocumentParts(const DocumentParts&) = delete;
-  DocumentParts& operator=(const DocumentParts&) = delete;
-  DocumentParts(DocumentParts&&) = delete;
-  DocumentParts& operator=(DocumentParts&&) = delete;
-  const StoreOffers& offers() const;
-
- private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
-};
+// In a session without messages: of those that were just written, who answered under which id.
+void keep_responses(StoredSession& stored, const AppendOptions& options);
 
 }  // namespace reprise::store

@@ -1,0 +1,34 @@
+#pragma once
+
+// What of a conversation goes to a store without messages: the ids of the answers that end turns,
+// in order, each once. What cannot be stored waits, and is tried again under the same operation id
+// before the next one.
+
+#include <deque>
+#include <utility>
+
+#include "reprise/capabilities.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise {
+
+class ResponseLog {
+ public:
+  // `responses` must outlive it.
+  explicit ResponseLog(Responses& responses) : responses_(responses) {}
+
+  void add(const Message& answer, OperationId operation);
+  // Stores what waits; an error: some of it still does.
+  Result<> flush(const Session& session);
+  void clear() { waiting_.clear(); }
+  bool is_empty() const { return waiting_.empty(); }
+
+ private:
+  Responses& responses_;
+  std::deque<std::pair<Message, OperationId>> waiting_;
+};
+
+}  // namespace reprise

@@ -1,0 +1,126 @@
+#pragma once
+
+// The store over a chat directory (docs/formats/chatdir.md): a folder for each chat, whose record
+// is only ever added to.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "reprise/capabilities.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/chatdir/chats.h"
+#include "store/chatdir/layout.h"
+#include "store/provide.h"
+#include "store/query.h"
+
+namespace reprise::store::chatdir {
+
+class ChatdirStore final : public Store,
+                           public Creation,
+                           public Rewriting,
+                           public Partials,
+                           public Todos,
+                           public Artefacts,
+                           public TurnRecording,
+                           public Archives,
+                           public CurrentSession,
+                           public Trash,
+                           public Repair,
+                           public Backup {
+ public:
+  ChatdirStore(Layout layout, ChatSettings settings)
+      : chats_(std::move(layout), std::move(settings)) {}
+
+  // What a crash has left half done is finished.
+  Result<> prepare() { return chats_.finish_unfinished(); }
+
+  // chatdir_store.cpp
+  Result<> create(const Session& session) override;
+  Result<> create_with(const Session& session, std::vector<Message> messages) override;
+  Result<std::optional<Session>> find(const SessionId& id) override;
+  Result<> update(const SessionId& id, const SessionPatch& patch) override;
+  Result<SessionPage> list(const SessionQuery& query) override;
+  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
+                          AppendOptions options) override;
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
+  const Capabilities& capabilities() const override { return capabilities_; }
+  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                  AppendOptions options) override;
+  // None: they are the artefact replaced.jsonl.
+  Result<std::int64_t> count_replaced(const SessionId& id) override;
+  Result<> add_partial(const SessionId& id, const OperationId& answer,
+                       std::span<const Block> delta) override;
+  Result<> renew_lease(const SessionId& id, const OperationId& answer, const Lease& lease) override;
+  Result<std::optional<Partial>> find_partial(const SessionId& id) override;
+  Result<std::vector<Todo>> todos(const SessionId& id) override;
+  Result<std::vector<Todo>> edit_todos(
+      const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override;
+
+  // artefacts.cpp: files in steps/NNN/, those of step 0 in the chat's own folder. A name may be a
+  // file's, or the key that the original calls it by ("parts" is stream.jsonl). Older layouts are
+  // read: flat folders, answer-step1.md, step/001/. invalid_argument for the files of the record.
+  Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
+                         std::string_view bytes) override;
+  Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
+                           std::string_view bytes) override;
+  Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
+                                                   std::string_view name) override;
+  Result<std::vector<Entry>> list_artefacts(const SessionId& id) override;
+
+  // step_recorder.cpp
+  Result<std::unique_ptr<TurnRecorder>> record_turn(const SessionId& id,
+                                                    const RecordedTurn& turn) override;
+
+  // archives.cpp: a session is in one place at any time (unfinished.h). One that comes back becomes
+  // the current one.
+  Result<> archive(const SessionId& id, Time when) override;
+  Result<> unarchive(const SessionId& id) override;
+
+  // current.cpp
+  Result<std::optional<SessionId>> current() override;
+  Result<> set_current(const std::optional<SessionId>& id) override;
+
+  // trash.cpp
+  Result<> trash(const SessionId& id, Time when) override;
+  Result<> restore(const SessionId& id) override;
+  Result<> purge(const SessionId& id) override;
+
+  // repair.cpp: files that are no records are copied as they are. A damaged messages.jsonl or
+  // reprise.json stands beside the new one as .bak.
+  Result<VerifyReport> verify() override;
+  Result<VerifyReport> repair_into(const std::filesystem::path& named) override;
+
+  // backup.cpp: the directory as it was at one moment: its chats, their messages and what they say of
+  // themselves. Artefacts are of that moment or later ones. Links are left out. busy when that
+  // moment cannot be found because too much changes.
+  Result<> backup(const std::filesystem::path& named) override;
+
+ private:
+  Result<> list_at(Spot spot, const CheckedQuery& query, std::vector<SessionInfo>& matching,
+                   std::vector<Damage>& damage);
+  Result<> list_packed(const Layout::Listed& listed, const CheckedQuery& query,
+                       std::vector<SessionInfo>& matching, std::vector<Damage>& damage);
+  Result<> unpack(const SessionId& id);
+  Result<> write_model(const SessionId& id);
+  Result<> trash_now(const SessionId& id);
+  Result<> purge_now(const SessionId& id);
+  Result<> copy_all(const Layout& to);
+
+  Chats chats_;
+  const Capabilities capabilities_ =
+      capabilities_of(*this, {.any_id = false, .many_folders = false});
+};
+
+}  // namespace reprise::store::chatdir

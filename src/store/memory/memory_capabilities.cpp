@@ -1,0 +1,235 @@
+// What the memory store can do besides the core.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/encode.h"
+#include "base/text.h"
+#include "reprise/capabilities.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/delta.h"
+#include "store/facts.h"
+#include "store/memory/memory_store.h"
+#include "store/stored_session.h"
+
+namespace reprise::store {
+namespace {
+
+constexpr std::size_t kBlobPieceMax = std::size_t{1} << 20;
+
+Result<> check_place(const StoredSession& parent, Seq at) {
+  const SessionInfo& info = parent.session.info;
+  if (at.value < 0 || at > info.head) {
+    return fail(Code::invalid_argument, cat("cannot fork session ", info.id.str(), " at ", at.value,
+                                            ": it has ", info.head.value, " messages"));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Appended> MemoryStore::replace_suffix(const SessionId& id, Seq from,
+                                             std::vector<Message> messages, AppendOptions options) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(StoredSession* const stored, get(id));
+  return write(*stored, from, std::move(messages), options);
+}
+
+Result<std::int64_t> MemoryStore::count_replaced(const SessionId& id) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(const StoredSession* const stored, get(id));
+  return std::ssize(stored->replaced);
+}
+
+Result<> MemoryStore::fork(const SessionId& parent, Seq at, const Session& child) {
+  REPRISE_TRY(check_new_session(child));
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(const StoredSession* const origin, get(parent));
+  REPRISE_TRY(check_place(*origin, at));
+  const auto [place, is_new] = sessions_.try_emplace(child.info.id, child);
+  if (!is_new) {
+    return std::unexpected(session_exists(child.info.id));
+  }
+  StoredSession& stored = place->second;
+  stored.log = share(origin->log, at.value);
+  stored.shares_with_parent = at.value > 0;
+  stored.session.info.head = at;
+  stored.session.info.forked_from = ForkOrigin{parent, at};
+  stored.session.info.answering.reset();
+  stored.session.usage = {};
+  return {};
+}
+
+Result<StoredSession*> MemoryStore::get_running(const SessionId& id, const OperationId& answer) {
+  REPRISE_ASSIGN(StoredSession* const stored, get(id));
+  if (!stored->partial || stored->partial->answer != answer) {
+    return std::unexpected(answer_not_running(id, answer));
+  }
+  return stored;
+}
+
+Result<> MemoryStore::add_partial(const SessionId& id, const OperationId& answer,
+                                  std::span<const Block> delta) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(StoredSession* const stored, get_running(id, answer));
+  append_delta(stored->partial->blocks, delta);
+  blobs_.name(id, {delta.begin(), delta.end()});
+  return {};
+}
+
+Result<> MemoryStore::renew_lease(const SessionId& id, const OperationId& answer,
+                                  const Lease& lease) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(StoredSession* const stored, get_running(id, answer));
+  set_lease(*stored, lease);
+  return {};
+}
+
+Result<std::optional<Partial>> MemoryStore::find_partial(const SessionId& id) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(const StoredSession* const stored, get(id));
+  return stored->partial;
+}
+
+Result<std::vector<Todo>> MemoryStore::todos(const SessionId& id) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(const StoredSession* const stored, get(id));
+  return stored->todos;
+}
+
+Result<std::vector<Todo>> MemoryStore::edit_todos(
+    const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(StoredSession* const stored, get(id));
+  std::vector<Todo> todos = stored->todos;
+  REPRISE_TRY(edit(todos));
+  stored->todos = todos;
+  return todos;
+}
+
+Result<> MemoryStore::save_artefact(const SessionId& id, Step step, std::string_view name,
+                                    std::string_view bytes) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_TRY(check_artefact(step, name));
+  REPRISE_ASSIGN(StoredSession* const stored, get(id));
+  stored->artefacts[{step, std::string(name)}] = bytes;
+  return {};
+}
+
+Result<> MemoryStore::append_artefact(const SessionId& id, Step step, std::string_view name,
+                                      std::string_view bytes) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_TRY(check_artefact(step, name));
+  REPRISE_ASSIGN(StoredSession* const stored, get(id));
+  stored->artefacts[{step, std::string(name)}] += bytes;
+  return {};
+}
+
+Result<std::optional<std::string>> MemoryStore::find_artefact(const SessionId& id, Step step,
+                                                              std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_TRY(check_artefact(step, name));
+  REPRISE_ASSIGN(const StoredSession* const stored, get(id));
+  const auto found = stored->artefacts.find({step, std::string(name)});
+  if (found == stored->artefacts.end()) {
+    return std::nullopt;
+  }
+  return found->second;
+}
+
+Result<std::vector<Artefacts::Entry>> MemoryStore::list_artefacts(const SessionId& id) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(const StoredSession* const stored, get(id));
+  std::vector<Entry> entries;
+  entries.reserve(stored->artefacts.size());
+  for (const auto& [key, bytes] : stored->artefacts) {
+    entries.push_back({key.first, key.second, static_cast<std::int64_t>(bytes.size())});
+  }
+  return entries;
+}
+
+Result<BlobHash> MemoryStore::put_blob(std::string_view bytes) {
+  REPRISE_ASSIGN(BlobHash hash, sha256(bytes));
+  const std::lock_guard lock(mutex_);
+  blobs_.put(hash, bytes);
+  return hash;
+}
+
+Result<> MemoryStore::read_blob(const BlobHash& hash,
+                                const std::function<Flow(std::string_view)>& sink) {
+  std::string bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::string* const found = blobs_.find(hash);
+    if (found == nullptr) {
+      return fail(Code::not_found, cat("no blob ", hash.str()));
+    }
+    bytes = *found;
+  }
+  for (std::size_t at = 0; at < bytes.size(); at += kBlobPieceMax) {
+    if (sink(std::string_view(bytes).substr(at, kBlobPieceMax)) == Flow::stop) {
+      break;
+    }
+  }
+  return {};
+}
+
+Result<> MemoryStore::trash(const SessionId& id, Time /*when*/) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(StoredSession* const stored, get(id));
+  SessionState& state = stored->session.info.state;
+  if (state != SessionState::trashed) {
+    stored->state_before_trash = std::exchange(state, SessionState::trashed);
+  }
+  return {};
+}
+
+Result<> MemoryStore::restore(const SessionId& id) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(StoredSession* const stored, get(id));
+  if (stored->session.info.state != SessionState::trashed) {
+    return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
+  }
+  stored->session.info.state = stored->state_before_trash;
+  return {};
+}
+
+Result<> MemoryStore::purge(const SessionId& id) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_TRY(get(id));
+  REPRISE_TRY(check_unshared(id));
+  sessions_.erase(id);
+  blobs_.release(id);
+  return {};
+}
+
+Result<> MemoryStore::check_unshared(const SessionId& id) const {
+  std::string names;
+  for (const auto& [other, stored] : sessions_) {
+    const auto& origin = stored.session.info.forked_from;
+    if (stored.shares_with_parent && origin && origin->session == id) {
+      names += cat(names.empty() ? "" : ", ", other.str());
+    }
+  }
+  if (!names.empty()) {
+    return fail(Code::conflict, cat("session ", id.str(), " shares its messages with ", names,
+                                    ": purge those first"));
+  }
+  return {};
+}
+
+}  // namespace reprise::store

@@ -1,0 +1,89 @@
+#pragma once
+
+// The reference for the contract: everything in memory, nothing clever. One mutex guards all of it;
+// readers take it for the moment in which they pick up one message.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reprise/capabilities.h"
+#include "reprise/environment.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/memory/blob_table.h"
+#include "store/provide.h"
+#include "store/stored_session.h"
+
+namespace reprise::store {
+
+class MemoryStore final : public Store,
+                          public Rewriting,
+                          public Forking,
+                          public Partials,
+                          public Todos,
+                          public Artefacts,
+                          public Blobs,
+                          public Trash {
+ public:
+  explicit MemoryStore(Clock& clock) : blobs_(clock) {}
+
+  Result<> create(const Session& session) override;
+  Result<std::optional<Session>> find(const SessionId& id) override;
+  Result<> update(const SessionId& id, const SessionPatch& patch) override;
+  Result<SessionPage> list(const SessionQuery& query) override;
+  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
+                          AppendOptions options) override;
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
+  const Capabilities& capabilities() const override { return capabilities_; }
+
+  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                  AppendOptions options) override;
+  Result<std::int64_t> count_replaced(const SessionId& id) override;
+  Result<> fork(const SessionId& parent, Seq at, const Session& child) override;
+  Result<> add_partial(const SessionId& id, const OperationId& answer,
+                       std::span<const Block> delta) override;
+  Result<> renew_lease(const SessionId& id, const OperationId& answer, const Lease& lease) override;
+  Result<std::optional<Partial>> find_partial(const SessionId& id) override;
+  Result<std::vector<Todo>> todos(const SessionId& id) override;
+  Result<std::vector<Todo>> edit_todos(
+      const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override;
+  Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
+                         std::string_view bytes) override;
+  Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
+                           std::string_view bytes) override;
+  Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
+                                                   std::string_view name) override;
+  Result<std::vector<Entry>> list_artefacts(const SessionId& id) override;
+  Result<BlobHash> put_blob(std::string_view bytes) override;
+  Result<> read_blob(const BlobHash& hash,
+                     const std::function<Flow(std::string_view)>& sink) override;
+  Result<> trash(const SessionId& id, Time when) override;
+  Result<> restore(const SessionId& id) override;
+  Result<> purge(const SessionId& id) override;
+
+ private:
+  // The caller holds the mutex. not_found for an unknown session.
+  Result<StoredSession*> get(const SessionId& id);
+  Result<StoredSession*> get_running(const SessionId& id, const OperationId& answer);
+  // As write_messages(); the blobs that the batch names are the session's.
+  Result<Appended> write(StoredSession& stored, Seq from, std::vector<Message> messages,
+                         const AppendOptions& options);
+  Result<> check_unshared(const SessionId& id) const;
+
+  std::mutex mutex_;  // guards what follows
+  std::map<SessionId, StoredSession> sessions_;
+  BlobTable blobs_;
+  const Capabilities capabilities_ = capabilities_of(*this);
+};
+
+}  // namespace reprise::store

@@ -1,0 +1,54 @@
+#pragma once
+
+// Which capability interfaces a store implements, told by its type.
+
+#include <concepts>
+#include <utility>
+
+#include "reprise/capabilities.h"
+#include "reprise/store.h"
+
+namespace reprise::store {
+
+// Calls `visit` with the pointer to each interface.
+template <class Visit>
+void for_each_interface(Capabilities& capabilities, const Visit& visit) {
+  visit(capabilities.todo_reader);
+  visit(capabilities.artefact_reader);
+  visit(capabilities.blob_reader);
+  visit(capabilities.replaced_reader);
+  visit(capabilities.signature_reader);
+  visit(capabilities.verifying);
+  visit(capabilities.beginning);
+  visit(capabilities.creation);
+  visit(capabilities.rewriting);
+  visit(capabilities.forking);
+  visit(capabilities.partials);
+  visit(capabilities.responses);
+  visit(capabilities.todos);
+  visit(capabilities.artefacts);
+  visit(capabilities.turn_recording);
+  visit(capabilities.archives);
+  visit(capabilities.current);
+  visit(capabilities.blobs);
+  visit(capabilities.trash);
+  visit(capabilities.signatures);
+  visit(capabilities.repair);
+  visit(capabilities.backup);
+  static_assert(sizeof(Capabilities) - sizeof(SourceCapabilities) == 16 * sizeof(void*),
+                "what is new stands above, too");
+}
+
+// What `store` holds, and the interfaces that its class implements.
+template <class Implementation>
+Capabilities capabilities_of(Implementation& store, SourceCapabilities holds = {}) {
+  Capabilities capabilities{std::move(holds)};
+  for_each_interface(capabilities, [&store]<class Interface>(Interface*& place) {
+    if constexpr (std::derived_from<Implementation, Interface>) {
+      place = &store;
+    }
+  });
+  return capabilities;
+}
+
+}  // namespace reprise::store
