@@ -78,7 +78,7 @@ Result<std::optional<SessionId>> make_current(Store& store, const SessionId& id,
 // ---- History. A turn begins with a question (is_question() in message.h).
 
 // Where the last `turns` turns begin. invalid_argument when there are fewer, or for less than one.
-Result<Seq> find_turn(Store& store, const SessionId& id, std::int64_t turns);
+Result<Seq> find_turn(Source& source, const SessionId& id, std::int64_t turns);
 
 struct TurnSummary {
   Seq first;                  // where its question stands
@@ -91,7 +91,7 @@ Result<std::vector<TurnSummary>> list_turns(Store& store, const SessionId& id);
 
 // The last prompts, oldest first, at most `count`; only the last messages of a very long session
 // are looked at.
-Result<std::vector<std::string>> last_prompts(Store& store, const Session& session,
+Result<std::vector<std::string>> last_prompts(Source& source, const Session& session,
                                               std::size_t count);
 
 struct Exchange {
@@ -99,8 +99,8 @@ struct Exchange {
   std::string answer = {};    // "" when there is none
   bool cut = false;           // the answer is incomplete or missing: it can be continued
 };
-Result<Exchange> first_exchange(Store& store, const SessionId& id);
-Result<Exchange> last_exchange(Store& store, const SessionId& id);
+Result<Exchange> first_exchange(Source& source, const SessionId& id);
+Result<Exchange> last_exchange(Source& source, const SessionId& id);
 
 // ---- Fork and rewind
 
@@ -157,11 +157,11 @@ struct FoundSessions {
   std::vector<SessionInfo> sessions = {};
   std::vector<Damage> damage = {};  // each part once
 };
-Result<FoundSessions> find_all_sessions(Store& store, SessionQuery query = {});
+Result<FoundSessions> find_all_sessions(Source& source, SessionQuery query = {});
 
 // The sessions, of all folders, that were closed before then. One closed at that very time stays,
 // and so does one without a time, or with one that is yet to come.
-Result<FoundSessions> find_closed_before(Store& store, Time before);
+Result<FoundSessions> find_closed_before(Source& source, Time before);
 
 // Whether it is answering now: nothing is done to it then. An answer whose process is silent is
 // watched for patience_for(), after `on_watching`, and settled when its process is gone.

@@ -28,7 +28,7 @@ namespace {
 // told.
 class SlowPartials final : public Partials {
  public:
-  Result<> add(const SessionId& /*id*/, const OperationId& /*answer*/,
+  Result<> add_partial(const SessionId& /*id*/, const OperationId& /*answer*/,
                std::span<const Block> delta) override {
     std::unique_lock lock(mutex_);
     std::size_t bytes = 0;
@@ -47,11 +47,11 @@ class SlowPartials final : public Partials {
     }
     return {};
   }
-  Result<> renew(const SessionId& /*id*/, const OperationId& /*answer*/,
+  Result<> renew_lease(const SessionId& /*id*/, const OperationId& /*answer*/,
                  const Lease& /*lease*/) override {
     return {};
   }
-  Result<std::optional<Partial>> find(const SessionId& /*id*/) override { return std::nullopt; }
+  Result<std::optional<Partial>> find_partial(const SessionId& /*id*/) override { return std::nullopt; }
 
   void hold(bool is_held) {
     const std::lock_guard lock(mutex_);

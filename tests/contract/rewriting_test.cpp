@@ -55,7 +55,8 @@ TEST_P(StoreContract, WhatGaveWayIsCounted) {
   } else {
     EXPECT_EQ(must(capabilities().rewriting->count_replaced(id)), 2 + 1 + 4);
   }
-  EXPECT_TRUE(fails(capabilities().rewriting->count_replaced(session_id("nobody")), Code::not_found));
+  EXPECT_TRUE(
+      fails(capabilities().rewriting->count_replaced(session_id("nobody")), Code::not_found));
 }
 
 TEST_P(StoreContract, WhatAForkReplacesIsItsOwn) {

@@ -92,7 +92,7 @@ TEST_P(StoreContract, EveryGoodIdIsKept) {
 TEST_P(StoreContract, UpdateReplacesTheFieldsThatAreSetAndNoOthers) {
   const SessionId id = create("patched", messages(2));
   Session expected = found(id);
-  const StoreHolds can = holds();
+  const Capabilities& can = capabilities();
   const auto check = [&](const SessionPatch& patch, const char* what) {
     ASSERT_TRUE(works(store().update(id, patch))) << what;
     EXPECT_EQ(found(id), expected) << what;

@@ -121,8 +121,8 @@ FullStore fill(Store& store, const Spelling& spell, const std::string& folder) {
   const Capabilities& can = store.capabilities();
   must(store.create(with_everything(1, spell, folder)));
   must(store.append(ids.full,
-                    {question(spell, 12), answer(spell, offers.blobs, 13),
-                     result(spell, offers.blobs, 14), assistant(spell("last"), at(15))},
+                    {question(spell, 12), answer(spell, can.blobs, 13),
+                     result(spell, can.blobs, 14), assistant(spell("last"), at(15))},
                     {}));
   if (can.todos != nullptr) {
     must(can.todos->edit_todos(ids.full, [&](std::vector<Todo>& todos) -> Result<> {
@@ -132,16 +132,16 @@ FullStore fill(Store& store, const Spelling& spell, const std::string& folder) {
       return {};
     }));
   }
-  if (offers.forking != nullptr) {
-    must(offers.forking->fork(ids.full, Seq{2}, with_everything(2, spell, folder)));
+  if (can.forking != nullptr) {
+    must(can.forking->fork(ids.full, Seq{2}, with_everything(2, spell, folder)));
     must(store.append(ids.fork, {user(spell("question"), at(22))}, {}));
   }
   must(store.create(with_everything(3, spell, folder)));
   must(store.append(ids.closed, {user(spell("question"), at(31))}, {}));
   must(store.update(ids.closed, {.state = SessionState::closed, .closed_at = at(39)}));
   must(store.create(with_everything(4, spell, folder)));
-  if (offers.trash != nullptr) {
-    must(offers.trash->trash(ids.trashed, at(49)));
+  if (can.trash != nullptr) {
+    must(can.trash->trash(ids.trashed, at(49)));
   }
   must(store.create(with_everything(5, spell, folder)));
   if (can.partials != nullptr) {

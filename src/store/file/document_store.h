@@ -3,8 +3,8 @@
 // The store over files that are read and replaced whole: sessions:, context: and chain: are it,
 // each with SessionFiles of its own.
 
-#include <filesystem>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>

@@ -14,6 +14,7 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "store/stored_session.h"
 
 namespace reprise::store {
 namespace {

@@ -1,7 +1,7 @@
 #include "store/sqlite/sqlite_store.h"
 
-#include <filesystem>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>

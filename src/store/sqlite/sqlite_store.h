@@ -2,8 +2,8 @@
 
 // The store over one SQLite database (docs/formats/sqlite.md): its parts, put together.
 
-#include <filesystem>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
