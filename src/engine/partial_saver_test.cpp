@@ -29,7 +29,7 @@ namespace {
 class SlowPartials final : public Partials {
  public:
   Result<> add_partial(const SessionId& /*id*/, const OperationId& /*answer*/,
-               std::span<const Block> delta) override {
+                       std::span<const Block> delta) override {
     std::unique_lock lock(mutex_);
     std::size_t bytes = 0;
     for (const Block& block : delta) {
@@ -48,10 +48,12 @@ class SlowPartials final : public Partials {
     return {};
   }
   Result<> renew_lease(const SessionId& /*id*/, const OperationId& /*answer*/,
-                 const Lease& /*lease*/) override {
+                       const Lease& /*lease*/) override {
     return {};
   }
-  Result<std::optional<Partial>> find_partial(const SessionId& /*id*/) override { return std::nullopt; }
+  Result<std::optional<Partial>> find_partial(const SessionId& /*id*/) override {
+    return std::nullopt;
+  }
 
   void hold(bool is_held) {
     const std::lock_guard lock(mutex_);

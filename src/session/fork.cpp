@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/capabilities.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -65,8 +65,9 @@ Result<SessionId> fork_session(Store& store, const ForkRequest& request, Clock& 
   }
   REPRISE_ASSIGN(Session parent, get(store, request.parent));
   const Seq at = request.at.value_or(parent.info.head);
-  Session child = child_of(std::move(parent), at, request,
-                           make_session_id(clock, entropy, store.capabilities().new_ids), clock.now());
+  Session child =
+      child_of(std::move(parent), at, request,
+               make_session_id(clock, entropy, store.capabilities().new_ids), clock.now());
   if (store.capabilities().messages) {
     // What the provider remembers goes beyond the fork.
     child.response_chain.clear();

@@ -13,12 +13,12 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/spill.h"
 #include "reprise/store.h"
-#include "reprise/capabilities.h"
 #include "reprise/types.h"
 #include "store/spill/spill_folder.h"
 #include "store/spill/spill_lines.h"

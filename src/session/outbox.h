@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/spill.h"
 #include "reprise/store.h"
-#include "reprise/capabilities.h"
 #include "reprise/types.h"
 
 namespace reprise {

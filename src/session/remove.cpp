@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/capabilities.h"
 #include "reprise/types.h"
 
 namespace reprise {
@@ -28,11 +28,11 @@ Result<> remove_one(Trash& trash, const SessionInfo& info, Removal how, Time now
 
 }  // namespace
 
-Result<FoundSessions> find_all_sessions(Store& store, SessionQuery query) {
+Result<FoundSessions> find_all_sessions(Source& source, SessionQuery query) {
   query.limit = kPageMax;
   FoundSessions all;
   for (;;) {
-    REPRISE_ASSIGN(SessionPage page, store.list(query));
+    REPRISE_ASSIGN(SessionPage page, source.list(query));
     std::ranges::move(page.sessions, std::back_inserter(all.sessions));
     // Some stores report all that is damaged with every page.
     std::ranges::copy_if(page.damage, std::back_inserter(all.damage), [&all](const Damage& part) {
@@ -45,8 +45,9 @@ Result<FoundSessions> find_all_sessions(Store& store, SessionQuery query) {
   }
 }
 
-Result<FoundSessions> find_closed_before(Store& store, Time before) {
-  REPRISE_ASSIGN(FoundSessions found, find_all_sessions(store, {.states = {SessionState::closed}}));
+Result<FoundSessions> find_closed_before(Source& source, Time before) {
+  REPRISE_ASSIGN(FoundSessions found,
+                 find_all_sessions(source, {.states = {SessionState::closed}}));
   std::erase_if(found.sessions, [before](const SessionInfo& info) {
     return !info.closed_at || *info.closed_at >= before;
   });

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
@@ -12,7 +13,6 @@
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/capabilities.h"
 #include "reprise/types.h"
 
 namespace reprise {

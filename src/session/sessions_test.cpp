@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "engine/faulty_store.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/capabilities.h"
 #include "reprise/types.h"
 
 namespace reprise {

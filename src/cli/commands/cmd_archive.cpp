@@ -11,10 +11,10 @@
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/capabilities.h"
 
 namespace reprise::cli {
 namespace {

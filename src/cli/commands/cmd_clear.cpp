@@ -13,11 +13,11 @@
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/capabilities.h"
 
 namespace reprise::cli {
 namespace {

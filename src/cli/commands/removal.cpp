@@ -10,11 +10,11 @@
 #include "cli/output/session_json.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/capabilities.h"
 #include "reprise/types.h"
 #include "session/outbox.h"
 

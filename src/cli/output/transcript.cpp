@@ -152,7 +152,7 @@ std::string transcript_message(const Message& message, Detail detail) {
   return out;
 }
 
-Result<> write_transcript(Store& store, const Session& session,
+Result<> write_transcript(Source& source, const Session& session,
                           const std::filesystem::path& named) {
   REPRISE_ASSIGN(const std::filesystem::path file, resolve_folder_of(named));
   auto opened = open_file(file, O_WRONLY | O_CREAT | O_EXCL);
@@ -164,7 +164,7 @@ Result<> write_transcript(Store& store, const Session& session,
   }
   std::string piece = transcript_head(session);
   Result<> written;
-  REPRISE_TRY(store.read(session.info.id, {}, [&](const Message& message) {
+  REPRISE_TRY(source.read(session.info.id, {}, [&](const Message& message) {
     piece += transcript_message(message, Detail::full);
     if (piece.size() >= kTranscriptPiece) {
       written = write_all(opened->get(), std::exchange(piece, ""), file);

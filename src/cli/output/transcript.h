@@ -24,6 +24,7 @@ std::string transcript_head(const Session& session);
 std::string transcript_message(const Message& message, Detail detail);
 
 // The transcript as Markdown into a new file. conflict when it exists.
-Result<> write_transcript(Store& store, const Session& session, const std::filesystem::path& named);
+Result<> write_transcript(Source& source, const Session& session,
+                          const std::filesystem::path& named);
 
 }  // namespace reprise::cli

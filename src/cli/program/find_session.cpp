@@ -15,12 +15,12 @@
 #include "cli/program/start_session.h"
 #include "cli/program/tool_consent.h"
 #include "cli/settings/settings.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/sessions.h"
 #include "reprise/store.h"
-#include "reprise/capabilities.h"
 #include "reprise/types.h"
 #include "session/outbox.h"
 

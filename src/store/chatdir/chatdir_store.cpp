@@ -29,7 +29,6 @@
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/message_log.h"
-#include "store/chatdir/offers.h"
 #include "store/chatdir/packed_chat.h"
 #include "store/facts.h"
 #include "store/own_process.h"

@@ -102,8 +102,8 @@ class ChatdirStore final : public Store,
   Result<VerifyReport> verify() override;
   Result<VerifyReport> repair_into(const std::filesystem::path& named) override;
 
-  // backup.cpp: the directory as it was at one moment: its chats, their messages and what they say of
-  // themselves. Artefacts are of that moment or later ones. Links are left out. busy when that
+  // backup.cpp: the directory as it was at one moment: its chats, their messages and what they say
+  // of themselves. Artefacts are of that moment or later ones. Links are left out. busy when that
   // moment cannot be found because too much changes.
   Result<> backup(const std::filesystem::path& named) override;
 

@@ -258,7 +258,8 @@ Result<DocumentMaintenance::State> DocumentMaintenance::state() const {
 
 // Brings the copy to the state, whose busy files were read when it was looked at: they would have
 // changed again. false: a file has changed, and is busy from now on.
-Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& read, Copy& copy) const {
+Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& read,
+                                               Copy& copy) const {
   for (const auto& [file, identity] : copy.state) {
     if (!state.contains(file)) {
       REPRISE_TRY(remove_tree(inside(copy.place, file)));
