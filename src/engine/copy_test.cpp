@@ -356,6 +356,35 @@ TEST_F(Copying, WhatTheTargetMadeOfASessionIsListed) {
       << "messages without a time leave it as it is";
 }
 
+// What can only be read is no store, and is copied like one.
+TEST_F(Copying, TakesASource) {
+  class Foreign final : public Source, public TodoReader {
+   public:
+    explicit Foreign(Source& inside) : inside_(inside) { capabilities_.todo_reader = this; }
+    Result<std::optional<Session>> find(const SessionId& id) override { return inside_.find(id); }
+    Result<SessionPage> list(const SessionQuery& query) override { return inside_.list(query); }
+    Result<ReadReport> read(const SessionId& id, ReadRange range,
+                            const MessageSink& sink) override {
+      return inside_.read(id, range, sink);
+    }
+    const SourceCapabilities& capabilities() const override { return capabilities_; }
+    Result<std::vector<Todo>> todos(const SessionId&) override {
+      return std::vector<Todo>{{"read on", TodoStatus::pending, "", {}}};
+    }
+
+   private:
+    Source& inside_;
+    SourceCapabilities capabilities_;
+  };
+  ASSERT_TRUE(source_->append(id_, {message("user", "hello", 1)}, {}));
+  Foreign source(*source_);
+  const auto copied = copy_session(source, *target_, id_);
+  ASSERT_TRUE(copied);
+  EXPECT_EQ(copied->fate, CopyFate::copied);
+  EXPECT_EQ(read_all(*target_, id_)->size(), read_all(source, id_)->size());
+  EXPECT_EQ(target_->capabilities().todos->todos(id_)->front().content, "read on");
+}
+
 TEST_F(Copying, ListsWhatTheTargetCannotHold) {
   add(*source_, id_, 0, 1, "text ");
   Message thought = message("assistant", "words", 1);

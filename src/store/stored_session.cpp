@@ -17,6 +17,7 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "store/append_rules.h"
 #include "store/facts.h"
 #include "store/usage_sum.h"
 
@@ -65,23 +66,11 @@ void count_usage(StoredSession& stored, const Message& message) {
 }
 
 Result<> check_write(const StoredSession& stored, Seq from, const AppendOptions& options) {
-  const std::string& id = stored.session.info.id.str();
-  const Seq head = stored.session.info.head;
-  if (options.expected_head && *options.expected_head != head) {
-    return fail(Code::conflict, cat("session ", id, " has ", head.value, " messages, not ",
-                                    options.expected_head->value, ": read it again"));
+  AppendState now{.id = stored.session.info.id, .head = stored.session.info.head, .answer = {}};
+  if (stored.partial) {
+    now.answer = stored.partial->answer.str();
   }
-  if (from.value < 0 || from > head) {
-    return fail(Code::invalid_argument, cat("session ", id, " has no place ", from.value,
-                                            ": it has ", head.value, " messages"));
-  }
-  if (options.end_partial && (!stored.partial || stored.partial->answer != *options.end_partial)) {
-    return std::unexpected(answer_not_running(stored.session.info.id, *options.end_partial));
-  }
-  if (options.begin_partial && stored.partial && !options.end_partial) {
-    return fail(Code::busy, cat("session ", id, " is answering already"));
-  }
-  return {};
+  return check_append(now, from, options);
 }
 
 void change_partial(StoredSession& stored, const AppendOptions& options) {

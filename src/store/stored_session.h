@@ -54,7 +54,7 @@ struct StoredSession {
 // Adds the message's usage to the session's sums, once for each request.
 void count_usage(StoredSession& stored, const Message& message);
 
-// Whether a step may happen at all: the head that was expected, the place, the running answer.
+// Whether a step may happen at all (append_rules.h).
 Result<> check_write(const StoredSession& stored, Seq from, const AppendOptions& options);
 
 // Ends and begins the running answer, as the options say.

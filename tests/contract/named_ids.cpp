@@ -63,6 +63,7 @@ SessionId name_of(const SessionId& uuid) {
 }
 
 class NamedStore final : public Store,
+                         public Creation,
                          public Rewriting,
                          public Partials,
                          public Todos,
@@ -113,6 +114,11 @@ class NamedStore final : public Store,
   }
   const Capabilities& capabilities() const override { return capabilities_; }
 
+  Result<> create_with(const Session& session, std::vector<Message> messages) override {
+    Session packed = session;
+    packed.info.id = uuid_of(session.info.id);
+    return inner_->capabilities().creation->create_with(packed, std::move(messages));
+  }
   Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                   AppendOptions options) override {
     return inner_->capabilities().rewriting->replace_suffix(uuid_of(id), from, std::move(messages),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "contract/store_contract.h"
+#include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
@@ -80,6 +81,27 @@ TEST_P(StoreContract, TheUsageOfAnswersWithoutWordsCounts) {
   append(id, {message});
   reopen();
   EXPECT_EQ(found(id).usage, usage("", 10, 2));
+}
+
+TEST_P(StoreContract, ASessionAppearsWithItsFirstResponse) {
+  REPRISE_NEEDS(capabilities().responses);
+  Session expected = session("s");
+  expected.info.title = "a title";
+  Message answer = answered("a", at(3));
+  answer.blocks = {TextBlock{"left out", {}}};
+  Responses& responses = *capabilities().responses;
+  ASSERT_TRUE(works(responses.add_response(expected, answer, operation_id("first"))));
+  expected.response_chain = {{"openai-responses", "a"}};
+  expected.info.updated_at = at(3);
+  EXPECT_EQ(found(expected.info.id), expected);
+  reopen();
+  EXPECT_EQ(found(expected.info.id), expected);
+  Responses& again = *capabilities().responses;
+  ASSERT_TRUE(works(again.add_response(expected, answered("b", at(4)), operation_id("first"))));
+  EXPECT_EQ(found(expected.info.id), expected) << "the operation has happened";
+  ASSERT_TRUE(works(again.add_response(expected, answered("b", at(4)), operation_id("next"))));
+  EXPECT_EQ(found(expected.info.id).response_chain,
+            (Chain{{"openai-responses", "a"}, {"openai-responses", "b"}}));
 }
 
 TEST_P(StoreContract, ThreadsAppendToOneChain) {

@@ -15,6 +15,7 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "reprise/error.h"
+#include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -22,6 +23,7 @@
 #include "store/chain/codec.h"
 #include "store/file/document_store.h"
 #include "store/file/file_session.h"
+#include "store/file/one_file.h"
 #include "store/file/session_files.h"
 #include "store/paths.h"
 #include "store/stored_session.h"
@@ -78,46 +80,41 @@ StoredSession together(const StoredSession& ours, const StoredSession& found) {
 
 }  // namespace
 
-fs::path ChainFiles::trash() const {
-  return beside(file_, ".trash");
+// One file of the same form, for all rows.
+fs::path ChainFiles::trash_of(const SessionId& /*id*/) const {
+  return trash();
 }
 
-fs::path ChainFiles::lock_file() const {
-  return beside(file_, ".lock");
-}
-
-// Never written: this store keeps no words.
-fs::path ChainFiles::partial_file(const SessionId& /*id*/) const {
-  return beside(file_, ".answer");
-}
-
-// A row that is in both files was being moved when its process died: it is where it was.
-Result<std::optional<fs::path>> ChainFiles::find_file(const SessionId& id) const {
+Result<std::vector<fs::path>> ChainFiles::trashed() const {
   REPRISE_ASSIGN(const bool has_trash, is_there(trash()));
-  REPRISE_ASSIGN(const bool has_file, is_there(file_));
-  if (!has_file) {
-    return has_trash ? std::optional(trash()) : std::nullopt;
-  }
-  if (!has_trash) {
-    return file_;
-  }
-  REPRISE_ASSIGN(const bool is_here, has_row(file_, id));
-  return is_here ? file_ : trash();
+  return has_trash ? std::vector{trash()} : std::vector<fs::path>{};
 }
 
-Result<std::vector<fs::path>> ChainFiles::files() const {
-  std::vector<fs::path> all;
-  for (const fs::path& file : {file_, trash()}) {
-    REPRISE_ASSIGN(const bool has_file, is_there(file));
-    if (has_file) {
-      all.push_back(file);
+// The words of a conversation are nowhere here, and none are lost in silence either.
+Result<> ChainFiles::check_append(const std::vector<Message>& messages) const {
+  const auto has_words = [](const Message& message) { return !message.blocks.empty(); };
+  if (std::ranges::any_of(messages, has_words)) {
+    return fail(Code::unsupported, "this store keeps the ids of answers, not their words");
+  }
+  return {};
+}
+
+// Of what was appended: who answered under which id.
+Appended ChainFiles::after_append(StoredSession& stored, const AppendOptions& options,
+                                  const Appended& /*appended*/) const {
+  std::vector<ResponseLink>& chain = stored.session.response_chain;
+  for (const SharedMessage& message : stored.log->own) {
+    const ResponseLink link{message->provider, message->response_id};
+    if (!link.response_id.empty() && std::ranges::find(chain, link) == chain.end()) {
+      chain.push_back(link);
     }
   }
-  return all;
-}
-
-fs::path ChainFiles::place(const Session& session) const {
-  return session.info.state == SessionState::trashed ? trash() : file_;
+  stored.log = std::make_shared<Log>();
+  stored.session.info.head = {};
+  if (options.operation) {
+    stored.operations[*options.operation] = {.first = {}, .head = {}, .repeated = true};
+  }
+  return {};
 }
 
 Result<Document> ChainFiles::decode(const fs::path& file, std::string_view bytes) const {
@@ -167,11 +164,9 @@ Result<bool> is_chain_file(const fs::path& file) {
 Result<std::unique_ptr<Store>> open_chain_store(const std::filesystem::path& file,
                                                 const StoreOptions& options) {
   REPRISE_ASSIGN(const std::filesystem::path target, store::whole_path(file));
-  REPRISE_ASSIGN(const bool has_file, is_there(target));
-  if (options.access == Access::read && !has_file) {
-    return fail(Code::not_found, cat("there is no file ", file.native()));
-  }
-  return store::make_document_store(std::make_unique<store::chain::ChainFiles>(target), options);
+  auto files = std::make_unique<store::chain::ChainFiles>(target);
+  REPRISE_TRY(store::check_one_file(*files, file, options));
+  return store::make_document_store(std::move(files), options);
 }
 
 }  // namespace reprise

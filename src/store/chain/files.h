@@ -4,42 +4,38 @@
 // in the trash, as such a file of its own; the original program does not see them).
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "reprise/error.h"
+#include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "store/file/one_file.h"
 #include "store/file/session_files.h"
+#include "store/stored_session.h"
 
 namespace reprise::store::chain {
 
-class ChainFiles final : public SessionFiles {
+class ChainFiles final : public OneFile {
  public:
-  // `file` is absolute and no link.
-  explicit ChainFiles(std::filesystem::path file) : file_(std::move(file)) {}
+  using OneFile::OneFile;
 
   SourceCapabilities holds() const override {
     return {.messages = false, .many_folders = false, .blocks = false, .message_details = false};
   }
-  const std::filesystem::path& root() const override { return file_; }
-  std::filesystem::path lock_file() const override;
-  std::filesystem::path partial_file(const SessionId& id) const override;
-  Result<std::optional<std::filesystem::path>> find_file(const SessionId& id) const override;
-  Result<std::vector<std::filesystem::path>> files() const override;
-  std::filesystem::path place(const Session& session) const override;
   Result<Document> decode(const std::filesystem::path& file, std::string_view bytes) const override;
   Result<std::string> encode(Document& document) const override;
   Document merge(const Document& written, Document found) const override;
+  Result<> check_append(const std::vector<Message>& messages) const override;
+  Appended after_append(StoredSession& stored, const AppendOptions& options,
+                        const Appended& appended) const override;
 
  private:
-  std::filesystem::path trash() const;
-
-  std::filesystem::path file_;
+  std::filesystem::path trash_of(const SessionId& id) const override;
+  Result<std::vector<std::filesystem::path>> trashed() const override;
 };
 
 // Whether there is a file with a list of conversations. A damaged file is none.

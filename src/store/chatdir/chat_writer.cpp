@@ -26,6 +26,7 @@
 #include "reprise/message.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "store/append_rules.h"
 #include "store/chatdir/chat_facts.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/layout.h"
@@ -146,7 +147,7 @@ Result<Appended> ChatWriter::write(std::optional<Seq> from, const std::vector<Me
   const Seq head = now_.session.info.head;
   const Seq first = from.value_or(head);
   REPRISE_TRY(check_write(now_, first, options));
-  const Appended appended{first, first.next(static_cast<std::int64_t>(messages.size()))};
+  const Appended appended = appended_at(first, messages.size());
   if (!messages.empty()) {
     REPRISE_TRY(check_length(appended.head));
   }

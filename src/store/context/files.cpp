@@ -22,16 +22,14 @@
 #include "store/context/codec.h"
 #include "store/context/merge.h"
 #include "store/file/document_store.h"
+#include "store/file/one_file.h"
 #include "store/file/session_files.h"
 #include "store/paths.h"
 
 namespace reprise {
 namespace store::context {
-namespace {
 
 namespace fs = std::filesystem;
-
-}  // namespace
 
 // The time of day, as no two programs that mend a file can be expected to agree on a number.
 std::string ContextFiles::aside_suffix() const {
@@ -40,12 +38,8 @@ std::string ContextFiles::aside_suffix() const {
   return cat(kAside, "-", time, "Z");
 }
 
-fs::path ContextFiles::lock_file() const {
-  return beside(file_, ".lock");
-}
-
 fs::path ContextFiles::held_file() const {
-  return beside(file_, ".answer");
+  return partial_file(origin_.unnamed);
 }
 
 std::string ContextFiles::held_for(const fs::path& copy, std::string bytes) const {
@@ -63,50 +57,20 @@ std::string ContextFiles::held_for(const fs::path& copy, std::string bytes) cons
   return bytes;
 }
 
-fs::path ContextFiles::partial_file(const SessionId& /*id*/) const {
-  return held_file();
-}
-
 fs::path ContextFiles::trash_of(const SessionId& id) const {
-  return beside(file_, ".trash") / cat(id.str(), ".json");
+  return trash() / cat(id.str(), ".json");
 }
 
-// A session that is in both places was being moved when its process died: it is where it was.
-Result<std::optional<fs::path>> ContextFiles::find_file(const SessionId& id) const {
-  const fs::path trash = trash_of(id);
-  REPRISE_ASSIGN(const bool in_trash, is_there(trash));
-  REPRISE_ASSIGN(const bool has_file, is_there(file_));
-  if (!has_file) {
-    return in_trash ? std::optional(trash) : std::nullopt;
-  }
-  if (!in_trash) {
-    return file_;
-  }
-  REPRISE_ASSIGN(const std::string bytes, read_file(file_));
-  const Document document = context::decode(origin_, bytes);
-  const bool is_here =
-      !document.sessions.empty() && document.sessions.front().stored.session.info.id == id;
-  return is_here ? file_ : trash;
-}
-
-Result<std::vector<fs::path>> ContextFiles::files() const {
+Result<std::vector<fs::path>> ContextFiles::trashed() const {
   std::vector<fs::path> all;
-  REPRISE_ASSIGN(const auto trashed, list_if_there(beside(file_, ".trash")));
-  for (const auto& entry : trashed) {
+  REPRISE_ASSIGN(const auto entries, list_if_there(trash()));
+  for (const auto& entry : entries) {
     if (entry.path().extension() == ".json") {
       all.push_back(entry.path());
     }
   }
   std::ranges::sort(all);
-  REPRISE_ASSIGN(const bool has_file, is_there(file_));
-  if (has_file) {
-    all.insert(all.begin(), file_);
-  }
   return all;
-}
-
-fs::path ContextFiles::place(const Session& session) const {
-  return session.info.state == SessionState::trashed ? trash_of(session.info.id) : file_;
 }
 
 Result<Document> ContextFiles::decode(const fs::path& /*file*/, std::string_view bytes) const {
@@ -126,13 +90,9 @@ Document ContextFiles::merge(const Document& written, Document found) const {
 Result<std::unique_ptr<Store>> open_context_store(const std::filesystem::path& file,
                                                   const StoreOptions& options) {
   REPRISE_ASSIGN(const std::filesystem::path target, store::whole_path(file));
-  REPRISE_ASSIGN(const bool has_file, is_there(target));
   REPRISE_ASSIGN(store::context::Origin origin, store::context::origin_of(target));
   auto files = std::make_unique<store::context::ContextFiles>(std::move(origin));
-  REPRISE_ASSIGN(const bool holds_turn, is_there(files->held_file()));
-  if (options.access == Access::read && !has_file && !holds_turn) {
-    return fail(Code::not_found, cat("there is no file ", file.native()));
-  }
+  REPRISE_TRY(store::check_one_file(*files, file, options));
   return store::make_document_store(std::move(files), options);
 }
 

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,14 +15,15 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/context/codec.h"
+#include "store/file/one_file.h"
 #include "store/file/session_files.h"
 
 namespace reprise::store::context {
 
-class ContextFiles final : public SessionFiles {
+class ContextFiles final : public OneFile {
  public:
   // The file is absolute and no link.
-  explicit ContextFiles(Origin origin) : origin_(std::move(origin)), file_(origin_.file) {}
+  explicit ContextFiles(Origin origin) : OneFile(origin.file), origin_(std::move(origin)) {}
 
   SourceCapabilities holds() const override {
     return {.many_sessions = false, .many_folders = false, .open_questions = false};
@@ -32,21 +32,15 @@ class ContextFiles final : public SessionFiles {
   std::filesystem::path held_file() const override;
   std::string held_for(const std::filesystem::path& copy, std::string bytes) const override;
   std::string aside_suffix() const override;
-  const std::filesystem::path& root() const override { return file_; }
-  std::filesystem::path lock_file() const override;
-  std::filesystem::path partial_file(const SessionId& id) const override;
-  Result<std::optional<std::filesystem::path>> find_file(const SessionId& id) const override;
-  Result<std::vector<std::filesystem::path>> files() const override;
-  std::filesystem::path place(const Session& session) const override;
   Result<Document> decode(const std::filesystem::path& file, std::string_view bytes) const override;
   Result<std::string> encode(Document& document) const override;
   Document merge(const Document& written, Document found) const override;
 
  private:
-  std::filesystem::path trash_of(const SessionId& id) const;
+  std::filesystem::path trash_of(const SessionId& id) const override;
+  Result<std::vector<std::filesystem::path>> trashed() const override;
 
   const Origin origin_;
-  const std::filesystem::path& file_;
 };
 
 }  // namespace reprise::store::context

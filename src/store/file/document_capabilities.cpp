@@ -104,8 +104,8 @@ Result<> DocumentStore::add_response(const Session& session, const Message& answ
   }
   REPRISE_TRY(check_new_session(session));
   FileSession file = new_file_session(session);
-  REPRISE_TRY(write_messages(file.stored, Seq{0}, {bare}, options));
-  keep_responses(file.stored, options);
+  REPRISE_ASSIGN(const Appended written, write_messages(file.stored, Seq{0}, {bare}, options));
+  files_->after_append(file.stored, options, written);
   auto created = documents_.add(std::move(file));
   // conflict: another program was faster.
   return created || created.error().code != Code::conflict ? std::move(created) : add();

@@ -29,22 +29,13 @@ namespace {
 
 using Outcome = Documents::Outcome;
 
-// A store without words keeps none, and does not lose any in silence either.
-Result<> check_words(const SourceCapabilities& holds, const std::vector<Message>& messages) {
-  const auto has_words = [](const Message& message) { return !message.blocks.empty(); };
-  if (!holds.messages && std::ranges::any_of(messages, has_words)) {
-    return fail(Code::unsupported, "this store keeps the ids of answers, not their words");
-  }
-  return {};
-}
-
 class DocumentWriter {
  public:
   DocumentWriter(const SessionFiles& files, const SessionId& id, DocumentWrite write)
       : files_(files), id_(id), write_(std::move(write)) {}
 
   Result<Outcome> change(FileSession& file) {
-    REPRISE_TRY(check_words(files_.holds(), write_.messages));
+    REPRISE_TRY(files_.check_append(write_.messages));
     if (files_.holds_whole_turns()) {
       REPRISE_TRY(find_held(file.stored));
       if (is_taken_back(file.stored)) {
@@ -92,10 +83,7 @@ class DocumentWriter {
         return Outcome::held;  // it ends, and nothing was said
       }
     }
-    if (!files_.holds().messages) {
-      keep_responses(stored, write_.options);
-      appended_ = {};
-    }
+    appended_ = files_.after_append(stored, write_.options, appended_);
     if (from < head) {
       file.encoded.cut(from.value);
       // What stood between messages that have gone moves to the end of those that are left.
@@ -166,21 +154,6 @@ class DocumentWriter {
 };
 
 }  // namespace
-
-void keep_responses(StoredSession& stored, const AppendOptions& options) {
-  std::vector<ResponseLink>& chain = stored.session.response_chain;
-  for (const SharedMessage& message : stored.log->own) {
-    const ResponseLink link{message->provider, message->response_id};
-    if (!link.response_id.empty() && std::ranges::find(chain, link) == chain.end()) {
-      chain.push_back(link);
-    }
-  }
-  stored.log = std::make_shared<Log>();
-  stored.session.info.head = {};
-  if (options.operation) {
-    stored.operations[*options.operation] = {.first = {}, .head = {}, .repeated = true};
-  }
-}
 
 Result<Appended> write_document(const SessionFiles& files, Documents& documents,
                                 const SessionId& id, DocumentWrite write) {

@@ -11,7 +11,6 @@
 #include "reprise/types.h"
 #include "store/file/documents.h"
 #include "store/file/session_files.h"
-#include "store/stored_session.h"
 
 namespace reprise::store {
 
@@ -23,8 +22,5 @@ struct DocumentWrite {
 };
 Result<Appended> write_document(const SessionFiles& files, Documents& documents,
                                 const SessionId& id, DocumentWrite write);
-
-// In a session without messages: of those that were just written, who answered under which id.
-void keep_responses(StoredSession& stored, const AppendOptions& options);
 
 }  // namespace reprise::store

@@ -13,10 +13,12 @@
 #include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
+#include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/file/file_session.h"
+#include "store/stored_session.h"
 
 namespace reprise::store {
 
@@ -89,6 +91,14 @@ class SessionFiles {
   // May bring the sessions' `encoded` up to date. unsupported for what the format cannot hold,
   // naming it.
   virtual Result<std::string> encode(Document& document) const = 0;
+
+  // Of a format without messages: unsupported for what cannot be appended, and what becomes of what
+  // was. Returns what append() returns.
+  virtual Result<> check_append(const std::vector<Message>& /*messages*/) const { return {}; }
+  virtual Appended after_append(StoredSession& /*stored*/, const AppendOptions& /*options*/,
+                                const Appended& appended) const {
+    return appended;
+  }
 
   // The file was replaced by a program that does not know the lock, so that what was `written`
   // may be missing in what was `found`. Both together.

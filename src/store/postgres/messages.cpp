@@ -16,6 +16,7 @@
 #include "reprise/message.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "store/append_rules.h"
 #include "store/facts.h"
 #include "store/postgres/branches.h"
 #include "store/postgres/connection.h"
@@ -48,7 +49,7 @@ Result<> add_request(Batch& batch, const Message& message) {
   std::string name;
   if (!message.usage->request_id.empty()) {
     REPRISE_ASSIGN(const std::string key, index_key(message.usage->request_id));
-    name = cat("request:", key);
+    name = store::once_name_of_request(key);
   }
   batch.requests.push_back({std::move(name), *message.usage});
   return {};
@@ -145,10 +146,6 @@ std::vector<Query> queries_beside(const Key& key, const Batch& batch, const Name
   return queries;
 }
 
-Appended appended_at(std::int64_t first, const Batch& batch) {
-  return {Seq{first}, Seq{first + batch.size()}, false};
-}
-
 // nullopt when something is in the way: it has happened before, or may not happen as things are.
 Result<std::optional<Appended>> append_at_once(Connection& connection, const Key& key,
                                                const Batch& batch) {
@@ -170,7 +167,9 @@ Result<std::optional<Appended>> append_at_once(Connection& connection, const Key
     return std::nullopt;
   }
   const Rows& moved = (*rows)[is_alone ? 0 : 1];
-  return moved.empty() ? std::nullopt : std::optional(appended_at(moved.integer(0, 0), batch));
+  return moved.empty()
+             ? std::nullopt
+             : std::optional(store::appended_at(Seq{moved.integer(0, 0)}, batch.roles.size()));
 }
 
 // The session as it is, held; whether the batch has happened, and which requests were counted.
@@ -198,20 +197,8 @@ Result<Now> lock_now(Connection& connection, const Key& key, const Batch& batch,
   return now;
 }
 
-Result<> check_options(const Key& key, const Locked& now, const AppendOptions& options) {
-  if (options.expected_head && *options.expected_head != now.head) {
-    return fail(Code::conflict,
-                cat("session ", key.id.str(), " has ", now.head.value, " messages, not ",
-                    options.expected_head->value, ": read it again"));
-  }
-  if (options.end_partial) {
-    if (now.answer != options.end_partial->str()) {
-      return std::unexpected(store::answer_not_running(key.id, *options.end_partial));
-    }
-  } else if (options.begin_partial && now.answer) {
-    return fail(Code::busy, cat("session ", key.id.str(), " is answering already"));
-  }
-  return {};
+Result<> check_batch(const Key& key, const Locked& now, Seq from, const AppendOptions& options) {
+  return store::check_append({.id = key.id, .head = now.head, .answer = now.answer}, from, options);
 }
 
 // Ends the transaction with the batch.
@@ -228,15 +215,15 @@ Result<Appended> append_and_commit(Connection& connection, const Key& key, const
   if (rows[append_at].empty()) {
     return fail(Code::corrupt, cat("session ", key.id.str(), " changed although it was held"));
   }
-  return appended_at(rows[append_at].integer(0, 0), batch);
+  return store::appended_at(Seq{rows[append_at].integer(0, 0)}, batch.roles.size());
 }
 
 }  // namespace
 
 Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptions& options) {
-  Batch batch{.options = options,
-              .operation = options.operation ? cat("operation:", options.operation->str())
-                                             : operation_name()};
+  Batch batch{
+      .options = options,
+      .operation = options.operation ? store::once_name(*options.operation) : operation_name()};
   batch.activity = microseconds_of(activity_after(kUnknownTime, messages));
   for (const Message& message : messages) {
     add_content(batch, message);
@@ -266,7 +253,7 @@ Result<Appended> append_messages(Connection& connection, const Key& key, const B
     REPRISE_TRY(connection.run_one({kCommit}));
     return *now.done;
   }
-  REPRISE_TRY(check_options(key, now.session, batch.options));
+  REPRISE_TRY(check_batch(key, now.session, now.session.head, batch.options));
   return append_and_commit(connection, key, batch, now.counted);
 }
 
@@ -278,11 +265,7 @@ Result<Appended> replace_messages(Connection& connection, const Key& key,
     REPRISE_TRY(connection.run_one({kCommit}));
     return *now.done;
   }
-  REPRISE_TRY(check_options(key, now.session, batch.options));
-  if (from.value < 0 || from > now.session.head) {
-    return fail(Code::invalid_argument, cat("session ", key.id.str(), " has no place ", from.value,
-                                            ": it has ", now.session.head.value, " messages"));
-  }
+  REPRISE_TRY(check_batch(key, now.session, from, batch.options));
   std::vector<Query> branching;
   if (from < now.session.head) {
     REPRISE_ASSIGN(branching, branch_off(connection, key, now.session.branch, from));

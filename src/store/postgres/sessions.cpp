@@ -18,6 +18,7 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "store/append_rules.h"
 #include "store/facts.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/rows.h"
@@ -213,7 +214,7 @@ Result<> require_session(Connection& connection, const Key& key) {
 }
 
 std::string operation_name() {
-  return cat("operation:", make_operation_id(system_clock(), system_entropy()).str());
+  return store::once_name(make_operation_id(system_clock(), system_entropy()));
 }
 
 Result<Locked> lock_session(Connection& connection, const Key& key,

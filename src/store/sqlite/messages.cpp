@@ -15,6 +15,7 @@
 #include "reprise/message.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "store/append_rules.h"
 #include "store/facts.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/forks.h"
@@ -65,16 +66,12 @@ Result<Now> read_now(Connection& connection, const SessionId& id) {
   return now;
 }
 
-std::string operation_name(const OperationId& operation) {
-  return cat("operation:", operation.str());
-}
-
 Result<std::optional<Appended>> find_operation(Connection& connection, const SessionId& id,
                                                const AppendOptions& options) {
   if (!options.operation) {
     return std::nullopt;
   }
-  const std::string name = operation_name(*options.operation);
+  const std::string name = store::once_name(*options.operation);
   REPRISE_ASSIGN(
       Statement row,
       connection.query("SELECT first, head FROM reprise_once WHERE session_id = ? AND name = ?",
@@ -86,22 +83,16 @@ Result<std::optional<Appended>> find_operation(Connection& connection, const Ses
   return Appended{Seq{row.integer(0)}, Seq{row.integer(1)}, true};
 }
 
-Result<> check_options(const SessionId& id, const Now& now, const AppendOptions& options) {
-  if (options.expected_head && *options.expected_head != now.head) {
-    return fail(Code::conflict,
-                cat("session ", id.str(), " has ", now.head.value, " messages, not ",
-                    options.expected_head->value, ": read it again"));
+// The name of the running answer matters only where it is to end.
+Result<> check_batch(const SessionId& id, const Now& now, Seq from, const AppendOptions& options) {
+  const auto running = now.answer && options.end_partial
+                           ? store::answer_from_json(*now.answer)
+                           : Result<Partial>(fail(Code::not_found, "no answer is running"));
+  store::AppendState state{.id = id, .head = now.head, .answer = {}};
+  if (now.answer) {
+    state.answer = running ? std::string_view(running->answer.str()) : std::string_view();
   }
-  if (options.end_partial) {
-    const auto running = now.answer ? store::answer_from_json(*now.answer)
-                                    : Result<Partial>(fail(Code::conflict, "no answer is running"));
-    if (!running || running->answer != *options.end_partial) {
-      return std::unexpected(store::answer_not_running(id, *options.end_partial));
-    }
-  } else if (options.begin_partial && now.answer) {
-    return fail(Code::busy, cat("session ", id.str(), " is answering already"));
-  }
-  return {};
+  return store::check_append(state, from, options);
 }
 
 // Adds what was not counted yet.
@@ -111,7 +102,7 @@ Result<> count_usage(Connection& connection, const SessionId& id, const Message&
     return {};
   }
   if (!message.usage->request_id.empty()) {
-    const std::string name = cat("request:", message.usage->request_id);
+    const std::string name = store::once_name_of_request(message.usage->request_id);
     REPRISE_TRY(connection.run(
         "INSERT INTO reprise_once(session_id, name) VALUES(?, ?) ON CONFLICT DO NOTHING", id.str(),
         name));
@@ -249,8 +240,7 @@ Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, co
 
 Result<Appended> write_batch(Connection& connection, const SessionId& id, Seq first, Now now,
                              const Batch& batch) {
-  const Appended appended{first, first.next(static_cast<std::int64_t>(batch.messages.size())),
-                          false};
+  const Appended appended = store::appended_at(first, batch.messages.size());
   // First, so that the whole answer goes into the pages of its pieces: each is written once.
   REPRISE_TRY(end_answer(connection, id, batch.options));
   if (!batch.messages.empty()) {
@@ -265,7 +255,7 @@ Result<Appended> write_batch(Connection& connection, const SessionId& id, Seq fi
   }
   REPRISE_TRY(begin_answer(connection, id, batch.options));
   if (batch.options.operation) {
-    const std::string name = operation_name(*batch.options.operation);
+    const std::string name = store::once_name(*batch.options.operation);
     REPRISE_TRY(
         connection.run("INSERT INTO reprise_once(session_id, name, first, head) VALUES(?, ?, ?, ?)",
                        id.str(), name, appended.first.value, appended.head.value));
@@ -290,8 +280,8 @@ Result<Appended> append_messages(Connection& connection, const SessionId& id, co
   if (done) {
     return *done;
   }
-  REPRISE_TRY(check_options(id, now, batch.options));
   const Seq first = now.head;
+  REPRISE_TRY(check_batch(id, now, first, batch.options));
   return write_batch(connection, id, first, std::move(now), batch);
 }
 
@@ -302,11 +292,7 @@ Result<Appended> replace_messages(Connection& connection, const SessionId& id, S
   if (done) {
     return *done;
   }
-  REPRISE_TRY(check_options(id, now, batch.options));
-  if (from.value < 0 || from > now.head) {
-    return fail(Code::invalid_argument, cat("session ", id.str(), " has no place ", from.value,
-                                            ": it has ", now.head.value, " messages"));
-  }
+  REPRISE_TRY(check_batch(id, now, from, batch.options));
   if (from < now.head) {
     REPRISE_TRY(keep_suffix(connection, id, from));
   }

@@ -1,0 +1,47 @@
+#include "store/append_rules.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/facts.h"
+
+namespace reprise::store {
+
+Result<> check_append(const AppendState& now, Seq from, const AppendOptions& options) {
+  const std::string& id = now.id.str();
+  if (options.expected_head && *options.expected_head != now.head) {
+    return fail(Code::conflict, cat("session ", id, " has ", now.head.value, " messages, not ",
+                                    options.expected_head->value, ": read it again"));
+  }
+  if (from.value < 0 || from > now.head) {
+    return fail(Code::invalid_argument, cat("session ", id, " has no place ", from.value,
+                                            ": it has ", now.head.value, " messages"));
+  }
+  if (options.end_partial && now.answer != options.end_partial->str()) {
+    return std::unexpected(answer_not_running(now.id, *options.end_partial));
+  }
+  if (options.begin_partial && now.answer && !options.end_partial) {
+    return fail(Code::busy, cat("session ", id, " is answering already"));
+  }
+  return {};
+}
+
+Appended appended_at(Seq first, std::size_t messages) {
+  return {first, first.next(static_cast<std::int64_t>(messages)), false};
+}
+
+std::string once_name(const OperationId& operation) {
+  return cat("operation:", operation.str());
+}
+
+std::string once_name_of_request(std::string_view request_id) {
+  return cat("request:", request_id);
+}
+
+}  // namespace reprise::store
