@@ -87,7 +87,7 @@ struct TurnSummary {
   Usage usage = {};           // each request once, however often its usage is stored
 };
 // All of them. What stands before the first question is a turn, too. Costs the whole history.
-Result<std::vector<TurnSummary>> list_turns(Store& store, const SessionId& id);
+Result<std::vector<TurnSummary>> list_turns(Source& source, const SessionId& id);
 
 // The last prompts, oldest first, at most `count`; only the last messages of a very long session
 // are looked at.

@@ -25,13 +25,13 @@ constexpr std::int64_t kMessagesScanned = 5000;
 
 }  // namespace
 
-Result<Seq> find_turn(Store& store, const SessionId& id, std::int64_t turns) {
+Result<Seq> find_turn(Source& source, const SessionId& id, std::int64_t turns) {
   if (turns < 1) {
     return fail(Code::invalid_argument, "at least one turn can be taken back");
   }
   std::int64_t seen = 0;
   Seq start;
-  REPRISE_TRY(store.read(id, {.newest_first = true}, [&](const Message& message) {
+  REPRISE_TRY(source.read(id, {.newest_first = true}, [&](const Message& message) {
     if (is_question(message)) {
       ++seen;
       start = message.seq;
@@ -44,10 +44,10 @@ Result<Seq> find_turn(Store& store, const SessionId& id, std::int64_t turns) {
   return start;
 }
 
-Result<std::vector<TurnSummary>> list_turns(Store& store, const SessionId& id) {
+Result<std::vector<TurnSummary>> list_turns(Source& source, const SessionId& id) {
   std::vector<TurnSummary> turns;
   std::set<std::string> counted;
-  REPRISE_TRY(store.read(id, {}, [&](const Message& message) {
+  REPRISE_TRY(source.read(id, {}, [&](const Message& message) {
     if (turns.empty() || is_question(message)) {
       turns.push_back({.first = message.seq});
     }
@@ -65,17 +65,17 @@ Result<std::vector<TurnSummary>> list_turns(Store& store, const SessionId& id) {
   return turns;
 }
 
-Result<std::vector<std::string>> last_prompts(Store& store, const Session& session,
+Result<std::vector<std::string>> last_prompts(Source& source, const Session& session,
                                               std::size_t count) {
   std::vector<std::string> prompts;
   const Seq from{std::max<std::int64_t>(0, session.info.head.value - kMessagesScanned)};
-  REPRISE_TRY(store.read(session.info.id, {.from = from, .newest_first = true},
-                         [&](const Message& message) {
-                           if (is_question(message)) {
-                             prompts.push_back(plain_text(message));
-                           }
-                           return prompts.size() >= count ? Flow::stop : Flow::go_on;
-                         }));
+  REPRISE_TRY(source.read(session.info.id, {.from = from, .newest_first = true},
+                          [&](const Message& message) {
+                            if (is_question(message)) {
+                              prompts.push_back(plain_text(message));
+                            }
+                            return prompts.size() >= count ? Flow::stop : Flow::go_on;
+                          }));
   for (const std::string& prompt : session.prompt_history) {
     if (prompts.size() < count && std::ranges::find(prompts, prompt) == prompts.end()) {
       prompts.push_back(prompt);
@@ -85,10 +85,10 @@ Result<std::vector<std::string>> last_prompts(Store& store, const Session& sessi
   return prompts;
 }
 
-Result<Exchange> last_exchange(Store& store, const SessionId& id) {
+Result<Exchange> last_exchange(Source& source, const SessionId& id) {
   Exchange last;
   bool newest = true;
-  REPRISE_TRY(store.read(id, {.newest_first = true}, [&](const Message& message) {
+  REPRISE_TRY(source.read(id, {.newest_first = true}, [&](const Message& message) {
     if (std::exchange(newest, false)) {
       last.cut = message.state == MessageState::incomplete || message.role == role::kUser;
     }
@@ -104,9 +104,9 @@ Result<Exchange> last_exchange(Store& store, const SessionId& id) {
   return last;
 }
 
-Result<Exchange> first_exchange(Store& store, const SessionId& id) {
+Result<Exchange> first_exchange(Source& source, const SessionId& id) {
   Exchange first;
-  REPRISE_TRY(store.read(id, {}, [&](const Message& message) {
+  REPRISE_TRY(source.read(id, {}, [&](const Message& message) {
     if (is_question(message) && first.question.empty()) {
       first.question = plain_text(message);
     } else if (message.role == role::kAssistant && !first.question.empty()) {

@@ -54,7 +54,7 @@ class CopyCommand final : public Command {
     if (from_.starts_with(kSpill)) {
       return run_spills(context);
     }
-    REPRISE_ASSIGN(const std::unique_ptr<Store> source,
+    REPRISE_ASSIGN(const std::unique_ptr<Source> source,
                    context.stores().open_at(from_, {.access = Access::read}));
     REPRISE_ASSIGN(const FoundSessions found, chosen(context, *source));
     warn_of_damage(context, found.damage);
@@ -124,7 +124,7 @@ class CopyCommand final : public Command {
     return is_whole ? Exit::done : Exit::failed;
   }
 
-  Result<FoundSessions> chosen(Context& context, Store& source) const {
+  Result<FoundSessions> chosen(Context& context, Source& source) const {
     if (sels_.empty()) {
       SessionQuery query;
       query.states = {SessionState::active, SessionState::closed, SessionState::archived};

@@ -54,16 +54,17 @@ class Info final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(Store* const store, context.stores().open(Access::read));
-    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, every_state()));
-    REPRISE_ASSIGN(const Session session, get(*store, info.id));
-    REPRISE_ASSIGN(const std::vector<TurnSummary> turns, list_turns(*store, info.id));
+    REPRISE_ASSIGN(Source* const source, context.stores().source());
+    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*source, sel_, every_state()));
+    REPRISE_ASSIGN(const Session session, get(*source, info.id));
+    REPRISE_ASSIGN(const std::vector<TurnSummary> turns, list_turns(*source, info.id));
     std::vector<Todo> todos;
-    if (Todos* const list = store->capabilities().todos; list != nullptr) {
+    if (TodoReader* const list = source->capabilities().todo_reader; list != nullptr) {
       REPRISE_ASSIGN(todos, list->todos(info.id));
     }
     std::string signature;
-    if (Signatures* const signatures = store->capabilities().signatures; signatures != nullptr) {
+    if (SignatureReader* const signatures = source->capabilities().signature_reader;
+        signatures != nullptr) {
       REPRISE_ASSIGN(const Signature answer, signatures->signature(info.id));
       signature = to_string(answer);
     }

@@ -89,9 +89,9 @@ class List final : public Command {
   }
 
  private:
-  SessionQuery query(Context& context, Store& store) const {
+  SessionQuery query(Context& context, Source& source) const {
     SessionQuery query;
-    if (!all_ && store.capabilities().many_folders) {
+    if (!all_ && source.capabilities().many_folders) {
       query.working_dir = context.config().project();
     }
     query.mode = mode_;
@@ -105,14 +105,14 @@ class List final : public Command {
   }
 
   Result<SessionPage> find_page(Context& context) const {
-    const auto store = context.stores().open(Access::read);
-    if (!store && store.error().code == Code::not_found) {
+    const auto source = context.stores().source();
+    if (!source && source.error().code == Code::not_found) {
       return SessionPage{};
     }
-    if (!store) {
-      return std::unexpected(store.error());
+    if (!source) {
+      return std::unexpected(source.error());
     }
-    REPRISE_ASSIGN(SessionPage page, (*store)->list(query(context, **store)));
+    REPRISE_ASSIGN(SessionPage page, (*source)->list(query(context, **source)));
     if (state_ == kInterrupted) {
       std::erase_if(page.sessions, [](const SessionInfo& info) { return !is_interrupted(info); });
     }

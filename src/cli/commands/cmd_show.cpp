@@ -31,7 +31,7 @@ namespace reprise::cli {
 namespace {
 
 // Those that stand beside the messages, then the messages' own, each once.
-Result<std::vector<std::string>> response_ids(Store& store, const Session& session) {
+Result<std::vector<std::string>> response_ids(Source& source, const Session& session) {
   std::vector<std::string> ids;
   const auto add = [&](const std::string& id) {
     if (!id.empty() && (ids.empty() || ids.back() != id)) {
@@ -41,7 +41,7 @@ Result<std::vector<std::string>> response_ids(Store& store, const Session& sessi
   for (const ResponseLink& link : session.response_chain) {
     add(link.response_id);
   }
-  REPRISE_TRY(store.read(session.info.id, {}, [&](const Message& message) {
+  REPRISE_TRY(source.read(session.info.id, {}, [&](const Message& message) {
     if (std::ranges::find(session.response_chain, message.response_id,
                           &ResponseLink::response_id) == session.response_chain.end()) {
       add(message.response_id);
@@ -53,10 +53,10 @@ Result<std::vector<std::string>> response_ids(Store& store, const Session& sessi
 
 // With the whole of the results that a message has the beginning of. What cannot be read stays as
 // it is, and is reported.
-Message with_blobs(Store& store, Message message, ReadReport& report) {
+Message with_blobs(Source& source, Message message, ReadReport& report) {
   for (Block& block : message.blocks) {
     auto* const result = std::get_if<ToolResultBlock>(&block);
-    Blobs* const blobs = store.capabilities().blobs;
+    BlobReader* const blobs = source.capabilities().blob_reader;
     if (result == nullptr || !result->blob || blobs == nullptr) {
       continue;
     }
@@ -84,12 +84,12 @@ class Show final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(Store* const store, context.stores().open(Access::read));
-    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, every_state()));
-    REPRISE_ASSIGN(const Session session, get(*store, info.id));
+    REPRISE_ASSIGN(Source* const source, context.stores().source());
+    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*source, sel_, every_state()));
+    REPRISE_ASSIGN(const Session session, get(*source, info.id));
     const bool json = format_ ? *format_ == "json" : context.globals().json;
     REPRISE_ASSIGN(const ReadReport report,
-                   json ? print_json(context, *store, session) : print(context, *store, session));
+                   json ? print_json(context, *source, session) : print(context, *source, session));
     for (const Damage& part : report.damage) {
       context.voice().warn(cat(part.where, ": ", part.reason));
     }
@@ -97,15 +97,15 @@ class Show final : public Command {
   }
 
  private:
-  Result<ReadReport> print(Context& context, Store& store, const Session& session) const {
+  Result<ReadReport> print(Context& context, Source& source, const Session& session) const {
     const Detail detail = full_ ? Detail::full : Detail::shortened;
     context.voice().out().write(transcript_head(session));
     bool has_questions = false;
     ReadReport blobs;
-    REPRISE_ASSIGN(ReadReport report, store.read(session.info.id, {}, [&](Message&& message) {
+    REPRISE_ASSIGN(ReadReport report, source.read(session.info.id, {}, [&](Message&& message) {
       has_questions = has_questions || message.role == role::kUser;
       if (full_) {
-        message = with_blobs(store, std::move(message), blobs);
+        message = with_blobs(source, std::move(message), blobs);
       }
       context.voice().out().write(transcript_message(message, detail));
       return context.voice().out().failed() ? Flow::stop : Flow::go_on;
@@ -114,13 +114,14 @@ class Show final : public Command {
     if (!has_questions) {
       context.voice().out().write(transcript_prompts(session.prompt_history));
     }
-    REPRISE_TRY(add_signature(store, session.info.id, report));
+    REPRISE_TRY(add_signature(source, session.info.id, report));
     return report;
   }
 
   // A transcript that somebody else changed is shown, and said to be that.
-  static Result<> add_signature(Store& store, const SessionId& id, ReadReport& report) {
-    if (Signatures* const signatures = store.capabilities().signatures; signatures != nullptr) {
+  static Result<> add_signature(Source& source, const SessionId& id, ReadReport& report) {
+    if (SignatureReader* const signatures = source.capabilities().signature_reader;
+        signatures != nullptr) {
       REPRISE_ASSIGN(const Signature signature, signatures->signature(id));
       if (signature == Signature::failed) {
         report.damage.push_back({id.str(), "its signature does not match", ""});
@@ -129,21 +130,21 @@ class Show final : public Command {
     return {};
   }
 
-  static Result<ReadReport> print_json(Context& context, Store& store, const Session& session) {
-    REPRISE_ASSIGN(const std::vector<std::string> ids, response_ids(store, session));
+  static Result<ReadReport> print_json(Context& context, Source& source, const Session& session) {
+    REPRISE_ASSIGN(const std::vector<std::string> ids, response_ids(source, session));
     std::vector<Todo> todos;
-    if (Todos* const list = store.capabilities().todos; list != nullptr) {
+    if (TodoReader* const list = source.capabilities().todo_reader; list != nullptr) {
       REPRISE_ASSIGN(todos, list->todos(session.info.id));
     }
     context.voice().print_json_piece(
         cat("{\"session\":", session_document(session, ids), ",\"messages\":["));
     bool first = true;
-    REPRISE_ASSIGN(ReadReport report, store.read(session.info.id, {}, [&](const Message& message) {
+    REPRISE_ASSIGN(ReadReport report, source.read(session.info.id, {}, [&](const Message& message) {
       context.voice().print_json_piece(cat(first ? "" : ",", message_document(message)));
       first = false;
       return context.voice().out().failed() ? Flow::stop : Flow::go_on;
     }));
-    REPRISE_TRY(add_signature(store, session.info.id, report));
+    REPRISE_TRY(add_signature(source, session.info.id, report));
     context.voice().print_json_piece(cat("],\"todos\":", todos_document(todos),
                                          ",\"damage\":", damage_document(report.damage), "}\n"));
     return report;

@@ -106,16 +106,21 @@ Result<Store*> StoreOpener::open_existing() {
   return open(missing ? Access::read : Access::write);
 }
 
-Result<SessionInfo> StoreOpener::select(Store& store, std::string_view sel) {
-  return select(store, sel, {SessionState::active, SessionState::closed});
+Result<Source*> StoreOpener::source() {
+  REPRISE_ASSIGN(Store* const reader, open(Access::read));
+  return reader;
 }
 
-Result<SessionInfo> StoreOpener::select(Store& store, std::string_view sel,
+Result<SessionInfo> StoreOpener::select(Source& source, std::string_view sel) {
+  return select(source, sel, {SessionState::active, SessionState::closed});
+}
+
+Result<SessionInfo> StoreOpener::select(Source& source, std::string_view sel,
                                         std::vector<SessionState> states) {
   REPRISE_ASSIGN(const Settings* settings, config_.settings());
   return select_session(
-      store, sel,
-      {.working_dir = store.capabilities().many_folders ? config_.project() : "",
+      source, sel,
+      {.working_dir = source.capabilities().many_folders ? config_.project() : "",
        .numbers = load_last_list(config_.state_folder(), config_.store_url(*settings)),
        .states = std::move(states)});
 }

@@ -40,6 +40,8 @@ class StoreOpener {
 
   // The store of the settings, opened once for each access.
   Result<Store*> open(Access access = Access::write);
+  // The same to read only.
+  Result<Source*> source();
   // To change what is there: not_found, and nothing created, when there is none.
   Result<Store*> open_existing();
   // Opens any store. The password of store_key_command is added to `options` for the server that it
@@ -47,8 +49,9 @@ class StoreOpener {
   Result<std::unique_ptr<Store>> open_at(std::string_view url, StoreOptions options);
 
   // SEL as this person sees it: the last shown list, this folder.
-  Result<SessionInfo> select(Store& store, std::string_view sel);
-  Result<SessionInfo> select(Store& store, std::string_view sel, std::vector<SessionState> states);
+  Result<SessionInfo> select(Source& source, std::string_view sel);
+  Result<SessionInfo> select(Source& source, std::string_view sel,
+                             std::vector<SessionState> states);
 
  private:
   void tell_of_outbox(std::string_view store_url);
