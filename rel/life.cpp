@@ -148,7 +148,7 @@ class Steps {
       add("fork", [](Store& store) {
         return store.capabilities().forking->fork(session(1), Seq{2}, empty_session(2));
       });
-    } else if (offers_.creation != nullptr) {
+    } else if (capabilities_.creation != nullptr) {
       add("fork by copy", [words = words_](Store& store) {
         Session child = empty_session(2);
         child.info.forked_from = ForkOrigin{session(1), Seq{2}};
