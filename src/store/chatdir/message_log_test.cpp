@@ -279,6 +279,20 @@ TEST_F(MessageLogTest, ABatchWithAHoleIsTorn) {
   }
 }
 
+// What is left of it may be an object by itself: {"log":{…}}.
+TEST_F(MessageLogTest, ABatchWhoseBeginningIsAHoleIsTorn) {
+  const std::string whole = ours({{"a"}, {"b", "c"}});
+  const std::size_t begin = whole.find('\n') + 1;
+  for (std::size_t end = begin + 1; end + 1 < whole.size(); ++end) {
+    std::string bytes = whole;
+    std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(begin),
+              bytes.begin() + static_cast<std::ptrdiff_t>(end), '\0');
+    auto log = open(bytes);
+    ASSERT_EQ(load(*log).texts, Texts{"a"}) << end;
+    ASSERT_EQ(log->state().end, static_cast<std::int64_t>(begin)) << end;
+  }
+}
+
 TEST_F(MessageLogTest, AnOperationSaysWhatItDid) {
   auto log = open(ours({{"a"}, {"b", "c"}}));
   const auto done = log->find_operation(*OperationId::parse("operation-c"));

@@ -28,12 +28,11 @@ constexpr std::size_t kObjectBytesMin = std::size_t{64} << 10U;
 constexpr std::size_t kObjectBytesMax = std::size_t{16} << 20U;  // of one that goes over lines
 constexpr std::int64_t kPatienceMin = std::int64_t{64} << 20U;
 
-// Where in a damaged line reading can go on: behind NULs, at what looks like the next message.
+// Where in a damaged line reading can go on: at what looks like the next message. What follows NULs
+// may be the end of one whose beginning is lost, and an object all the same.
 std::size_t damage_length(std::string_view text) {
-  if (text.front() == '\0') {
-    return std::min(text.find_first_not_of('\0'), text.size());
-  }
-  return std::min(text.find(kLikelyStart, 1), text.size());
+  const std::size_t from = text.front() == '\0' ? text.find_first_not_of('\0') : 1;
+  return std::min(text.find(kLikelyStart, from), text.size());
 }
 
 bool is_in_place(const FoundMark& found, std::int64_t start) {
