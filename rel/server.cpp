@@ -96,8 +96,8 @@ class Lives {
     const auto connection = must(postgres::Connection::open(
         place.servers.front(), std::chrono::steady_clock::now() + std::chrono::seconds(20)));
     constexpr std::string_view kOthers =
-        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'life'";
-    while (must(connection->run_one({kOthers})).integer(0, 0) > 0) {
+        "SELECT count(*) AS others FROM pg_stat_activity WHERE application_name = 'life'";
+    while (must(connection->run_one({kOthers})).integer(0, "others") > 0) {
       std::this_thread::yield();
     }
   }

@@ -1,9 +1,10 @@
 #pragma once
 
-// A session: a stored conversation. Messages are not part of the value; they are read from the
-// store in ranges, because a session may be larger than memory.
+// A session: a stored conversation, what changes it and what finds it. Messages are not part of the
+// value; they are read from the store in ranges, because a session may be larger than memory.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -111,6 +112,37 @@ struct Session {
   Extra extra = {};
   friend bool operator==(const Session&, const Session&) = default;
 };
+
+// What Store::update() changes: the fields that are set. updated_at is not touched: a rename is no
+// activity.
+struct SessionPatch {
+  std::optional<std::string> title = std::nullopt;
+  std::optional<std::string> mode = std::nullopt;
+  std::optional<std::string> provider = std::nullopt;
+  std::optional<std::string> model = std::nullopt;
+  std::optional<std::string> working_dir = std::nullopt;
+  std::optional<std::string> system_prompt = std::nullopt;
+  std::optional<RawJson> config = std::nullopt;
+  // active or closed, all else is invalid_argument; so is any for a session in the trash.
+  std::optional<SessionState> state = std::nullopt;
+  std::optional<std::optional<Time>> closed_at = std::nullopt;
+  std::optional<std::vector<ResponseLink>> response_chain = std::nullopt;
+  std::optional<std::vector<std::string>> prompt_history = std::nullopt;
+  std::optional<Extra> extra = std::nullopt;
+};
+
+// What Store::list() finds, in the order of activity: newest updated_at first, then id descending.
+struct SessionQuery {
+  std::optional<std::string> working_dir = std::nullopt;  // exactly this folder
+  std::optional<std::string> mode = std::nullopt;
+  std::vector<SessionState> states = {SessionState::active, SessionState::closed};  // one of these
+  std::string title_contains = {};  // ASCII letters match in either case
+  std::string id_prefix = {};
+  bool answering_only = false;  // only those with a running or interrupted answer
+  std::string after = {};       // SessionPage::next of the page before; "" for the first
+  std::size_t limit = 50;       // 1 to kPageMax
+};
+inline constexpr std::size_t kPageMax = 1000;
 
 enum class TodoStatus : std::uint8_t { pending, in_progress, completed };
 std::string_view to_string(TodoStatus status);

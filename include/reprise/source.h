@@ -24,19 +24,6 @@ class SignatureReader;
 class TodoReader;
 class Verifying;
 
-// Which sessions, in the order of activity: newest updated_at first, then id descending.
-struct SessionQuery {
-  std::optional<std::string> working_dir = std::nullopt;  // exactly this folder
-  std::optional<std::string> mode = std::nullopt;
-  std::vector<SessionState> states = {SessionState::active, SessionState::closed};  // one of these
-  std::string title_contains = {};  // ASCII letters match in either case
-  std::string id_prefix = {};
-  bool answering_only = false;  // only those with a running or interrupted answer
-  std::string after = {};       // SessionPage::next of the page before; "" for the first
-  std::size_t limit = 50;       // 1 to kPageMax
-};
-inline constexpr std::size_t kPageMax = 1000;
-
 // A part that could not be read, and where its bytes are.
 struct Damage {
   std::string where;    // "reprise.db: messages row 17", "a.jsonl: line 3"

@@ -85,23 +85,6 @@ struct Appended {
   bool repeated = false;  // the operation had been done before
 };
 
-// Fields that are set replace the stored ones. updated_at is not touched: a rename is no activity.
-struct SessionPatch {
-  std::optional<std::string> title = std::nullopt;
-  std::optional<std::string> mode = std::nullopt;
-  std::optional<std::string> provider = std::nullopt;
-  std::optional<std::string> model = std::nullopt;
-  std::optional<std::string> working_dir = std::nullopt;
-  std::optional<std::string> system_prompt = std::nullopt;
-  std::optional<RawJson> config = std::nullopt;
-  // active or closed, all else is invalid_argument; so is any for a session in the trash.
-  std::optional<SessionState> state = std::nullopt;
-  std::optional<std::optional<Time>> closed_at = std::nullopt;
-  std::optional<std::vector<ResponseLink>> response_chain = std::nullopt;
-  std::optional<std::vector<std::string>> prompt_history = std::nullopt;
-  std::optional<Extra> extra = std::nullopt;
-};
-
 // What a store can do besides: null when it cannot. What can be changed can be read, too: a store
 // with todos has a todo_reader, one with repair has verifying. The interfaces are in capabilities.h
 // and live as long as the store.

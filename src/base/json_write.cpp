@@ -75,13 +75,14 @@ std::string quoted(std::string_view text) {
   return out;
 }
 
-void ObjectWriter::key(std::string_view name) {
+std::string& ObjectWriter::key(std::string_view name) {
   if (!first_) {
     out_ += ',';
   }
   first_ = false;
   append_string(out_, name);
   out_ += ':';
+  return out_;
 }
 
 ObjectWriter& ObjectWriter::field(std::string_view name, std::string_view text) {

@@ -34,8 +34,8 @@ class ObjectWriter {
   ObjectWriter& null(std::string_view name);
   ObjectWriter& raw(std::string_view name, std::string_view json);
   ObjectWriter& extra(const Extra& fields);
-  // Writes the key; the value is then appended to the same string.
-  void key(std::string_view name);
+  // Writes the key; the value is then appended to what this returns.
+  std::string& key(std::string_view name);
   void close() { out_ += '}'; }
 
  private:

@@ -1,19 +1,134 @@
 #pragma once
 
-// Reading one known field of a JSON object. A value of another type than expected is not lost: it
-// goes to the object's extra fields.
+// The fields of sessions, messages, usage and todos, each named in one place. Whoever writes or
+// reads them by name walks these lists: their JSON, the sidecar members of file formats, the
+// columns of databases, Store::update(). A new field is a member of the struct and a line here; a
+// database also needs a migration. Extra fields are in no list: they are written last.
 
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <string_view>
+#include <tuple>
 
-#include "base/json_scan.h"
-#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
 
 namespace reprise::model {
 
-bool keep(json::Scanner& scanner, std::string_view name, Extra& extra);
-bool read_or_keep(json::Scanner& scanner, std::string_view name, std::string& out, Extra& extra);
-bool read_or_keep(json::Scanner& scanner, std::string_view name, std::int64_t& out, Extra& extra);
+// What JSON has of a field that is empty.
+enum class Empty : std::uint8_t {
+  written,
+  left_out,
+  shown,  // left out only where it is stored
+};
+
+template <class Owner, class Value>
+struct Field {
+  using Type = Value;
+
+  std::string_view name;  // in stored JSON; never changes
+  Value Owner::* member;
+  std::optional<Value> SessionPatch::* patch = nullptr;
+  std::string_view column = name;  // in databases; "" where they keep it elsewhere
+  std::string_view shown = name;   // in the program's JSON; "" when it is not part of that
+  std::string_view alias = name;   // what others call it in JSON
+  Empty empty = Empty::written;
+  bool derived = false;  // the store counts it: never written as it was given
+};
+
+inline constexpr auto kInfoFields = std::tuple{
+    Field{.name = "title", .member = &SessionInfo::title, .patch = &SessionPatch::title},
+    Field{.name = "mode", .member = &SessionInfo::mode, .patch = &SessionPatch::mode},
+    Field{.name = "state", .member = &SessionInfo::state, .patch = &SessionPatch::state},
+    Field{.name = "provider", .member = &SessionInfo::provider, .patch = &SessionPatch::provider},
+    Field{.name = "model", .member = &SessionInfo::model, .patch = &SessionPatch::model},
+    Field{.name = "working_dir",
+          .member = &SessionInfo::working_dir,
+          .patch = &SessionPatch::working_dir},
+    Field{.name = "head", .member = &SessionInfo::head, .shown = "messages", .derived = true},
+    Field{.name = "created_at", .member = &SessionInfo::created_at, .column = "created_us"},
+    Field{.name = "updated_at", .member = &SessionInfo::updated_at, .column = "updated_us"},
+    Field{.name = "closed_at",
+          .member = &SessionInfo::closed_at,
+          .patch = &SessionPatch::closed_at,
+          .column = "closed_us"},
+    Field{.name = "forked_from", .member = &SessionInfo::forked_from},  // and "forked_at"
+};
+inline constexpr std::string_view kForkedAt = "forked_at";
+
+inline constexpr auto kSessionFields = std::tuple{
+    Field{.name = "system_prompt",
+          .member = &Session::system_prompt,
+          .patch = &SessionPatch::system_prompt},
+    Field{.name = "config", .member = &Session::config, .patch = &SessionPatch::config},
+    Field{.name = "usage", .member = &Session::usage},
+    Field{.name = "response_chain",
+          .member = &Session::response_chain,
+          .patch = &SessionPatch::response_chain},
+    Field{.name = "prompt_history",
+          .member = &Session::prompt_history,
+          .patch = &SessionPatch::prompt_history},
+    Field{.name = "extra", .member = &Session::extra, .patch = &SessionPatch::extra},
+};
+
+inline constexpr auto kUsageFields = std::tuple{
+    Field{.name = "input_tokens", .member = &Usage::input},
+    Field{.name = "output_tokens", .member = &Usage::output},
+    Field{.name = "reasoning_tokens", .member = &Usage::reasoning},
+    Field{.name = "cached_tokens", .member = &Usage::cached},
+    Field{.name = "cache_written_tokens",
+          .member = &Usage::cache_written,
+          .column = "",
+          .empty = Empty::left_out},
+    Field{.name = "cost", .member = &Usage::cost, .column = "cost_nanos"},
+    Field{.name = "price_source", .member = &Usage::price_source, .empty = Empty::left_out},
+    Field{.name = "request_id",
+          .member = &Usage::request_id,
+          .column = "",
+          .shown = "",
+          .empty = Empty::left_out},
+};
+
+inline constexpr auto kMessageFields = std::tuple{
+    Field{.name = "seq", .member = &Message::seq, .derived = true},
+    Field{.name = "role", .member = &Message::role},
+    Field{.name = "state", .member = &Message::state},
+    Field{.name = "created_at", .member = &Message::created_at, .column = "created_us"},
+    Field{.name = "provider", .member = &Message::provider, .empty = Empty::left_out},
+    Field{.name = "model", .member = &Message::model, .empty = Empty::left_out},
+    Field{.name = "response_id", .member = &Message::response_id, .empty = Empty::left_out},
+    Field{.name = "usage", .member = &Message::usage, .empty = Empty::left_out},
+    Field{.name = "blocks", .member = &Message::blocks, .column = "content"},
+};
+
+inline constexpr auto kTodoFields = std::tuple{
+    Field{.name = "content", .member = &Todo::content},
+    Field{.name = "status", .member = &Todo::status},
+    Field{.name = "active_form",
+          .member = &Todo::active_form,
+          .alias = "activeForm",
+          .empty = Empty::shown},
+};
+
+// Calls visit(field) for each.
+template <class... Fields, class Visit>
+constexpr void for_each(const std::tuple<Fields...>& fields, Visit&& visit) {
+  std::apply([&visit](const auto&... field) { (visit(field), ...); }, fields);
+}
+
+// Calls visit(field), a bool, for the one of that name. nullopt when there is none.
+template <class... Fields, class Visit>
+constexpr std::optional<bool> visit_named(const std::tuple<Fields...>& fields,
+                                          std::string_view name, Visit&& visit) {
+  std::optional<bool> result;
+  const auto try_one = [&](const auto& field) {
+    if (field.name == name || field.alias == name) {
+      result = visit(field);
+    }
+    return result.has_value();
+  };
+  std::apply([&try_one](const auto&... field) { (void)(try_one(field) || ...); }, fields);
+  return result;
+}
 
 }  // namespace reprise::model

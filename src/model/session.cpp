@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/json_scan.h"
-#include "base/json_write.h"
 #include "model/fields.h"
+#include "model/json_fields.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 
@@ -50,30 +50,6 @@ std::optional<Enum> value_of(const std::pair<Enum, std::string_view> (&table)[Co
   return std::nullopt;
 }
 
-bool read_todo(json::Scanner& scanner, Todo& todo) {
-  return scanner.object([&](std::string_view name) {
-    if (name == "content") {
-      return model::read_or_keep(scanner, name, todo.content, todo.extra);
-    }
-    if (name == "active_form" || name == "activeForm") {
-      return model::read_or_keep(scanner, name, todo.active_form, todo.extra);
-    }
-    if (name == "status" && scanner.kind() == json::Kind::string) {
-      std::string text;
-      if (!scanner.string(text)) {
-        return false;
-      }
-      if (const auto status = parse_todo_status(text); status) {
-        todo.status = *status;
-      } else {
-        todo.extra.push_back({std::string(name), RawJson::string(text)});
-      }
-      return true;
-    }
-    return model::keep(scanner, name, todo.extra);
-  });
-}
-
 }  // namespace
 
 std::string_view to_string(SessionState state) {
@@ -99,24 +75,17 @@ bool is_interrupted(const SessionInfo& info) {
 
 std::string todos_to_json(const std::vector<Todo>& todos) {
   std::string out;
-  json::ArrayWriter array(out);
-  for (const Todo& todo : todos) {
-    array.item();
-    json::ObjectWriter object(out);
-    object.field("content", todo.content).field("status", to_string(todo.status));
-    if (!todo.active_form.empty()) {
-      object.field("active_form", todo.active_form);
-    }
-    object.extra(todo.extra).close();
-  }
-  array.close();
+  model::append_json(out, todos, model::JsonForm::stored);
   return out;
 }
 
 Result<std::vector<Todo>> todos_from_json(std::string_view json) {
   json::Scanner scanner(json);
   std::vector<Todo> todos;
-  if (!scanner.array([&] { return read_todo(scanner, todos.emplace_back()); }) || !scanner.end()) {
+  const auto todo = [&] {
+    return model::read_fields(scanner, model::kTodoFields, todos.emplace_back());
+  };
+  if (!scanner.array(todo) || !scanner.end()) {
     return std::unexpected(scanner.fault());
   }
   return todos;

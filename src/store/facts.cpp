@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "model/fields.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
@@ -21,11 +22,13 @@ namespace {
 constexpr std::size_t kArtefactNameMax = 4000;
 constexpr std::size_t kComponentMax = 255;
 
-template <class Field>
-void replace(Field& field, const std::optional<Field>& value) {
-  if (value) {
-    field = *value;
-  }
+template <class Owner>
+void replace(Owner& owner, const auto& fields, const SessionPatch& patch) {
+  model::for_each(fields, [&](const auto& field) {
+    if (field.patch != nullptr && patch.*field.patch) {
+      owner.*field.member = *(patch.*field.patch);
+    }
+  });
 }
 
 Result<> check_new_state(const Session& session, SessionState state) {
@@ -85,18 +88,8 @@ Result<> apply_patch(Session& session, const SessionPatch& patch) {
   if (patch.state) {
     REPRISE_TRY(check_new_state(session, *patch.state));
   }
-  replace(session.info.title, patch.title);
-  replace(session.info.mode, patch.mode);
-  replace(session.info.provider, patch.provider);
-  replace(session.info.model, patch.model);
-  replace(session.info.working_dir, patch.working_dir);
-  replace(session.info.state, patch.state);
-  replace(session.info.closed_at, patch.closed_at);
-  replace(session.system_prompt, patch.system_prompt);
-  replace(session.config, patch.config);
-  replace(session.response_chain, patch.response_chain);
-  replace(session.prompt_history, patch.prompt_history);
-  replace(session.extra, patch.extra);
+  replace(session.info, model::kInfoFields, patch);
+  replace(session, model::kSessionFields, patch);
   return {};
 }
 

@@ -10,7 +10,9 @@
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/utf8.h"
 #include "model/fields.h"
+#include "model/json_fields.h"
 #include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
@@ -97,6 +99,28 @@ std::vector<std::string> strings_from_json(std::string_view json) {
   json::Scanner scanner(json);
   const bool whole = scanner.array([&] { return scanner.string(strings.emplace_back()); });
   return whole ? strings : std::vector<std::string>{};
+}
+
+void from_text(std::string_view text, std::string& out) {
+  out = utf8::sanitize(text);
+}
+
+void from_text(std::string_view text, RawJson& out) {
+  if (auto json = RawJson::parse(utf8::sanitize(text)); json) {
+    out = *std::move(json);
+  }
+}
+
+void from_text(std::string_view text, std::vector<ResponseLink>& out) {
+  out = chain_from_json(text);
+}
+
+void from_text(std::string_view text, std::vector<std::string>& out) {
+  out = strings_from_json(text);
+}
+
+void from_text(std::string_view text, Extra& out) {
+  out = extra_from_json(text);
 }
 
 std::string answer_to_json(const PartialStart& start) {

@@ -27,6 +27,28 @@ std::optional<std::vector<Message>> messages_from_json(std::string_view json);
 std::string chain_to_json(const std::vector<ResponseLink>& chain);
 std::vector<ResponseLink> chain_from_json(std::string_view json);
 
+// A field of a session as text: as it is, or as the JSON above.
+inline std::string to_text(const std::string& text) {
+  return text;
+}
+inline std::string to_text(const RawJson& json) {
+  return json.text();
+}
+inline std::string to_text(const std::vector<ResponseLink>& chain) {
+  return chain_to_json(chain);
+}
+inline std::string to_text(const std::vector<std::string>& strings) {
+  return strings_to_json(strings);
+}
+inline std::string to_text(const Extra& extra) {
+  return extra_to_json(extra);
+}
+void from_text(std::string_view text, std::string& out);
+void from_text(std::string_view text, RawJson& out);  // what it was for text that is no JSON
+void from_text(std::string_view text, std::vector<ResponseLink>& out);
+void from_text(std::string_view text, std::vector<std::string>& out);
+void from_text(std::string_view text, Extra& out);
+
 // The beginning of a running answer, and the answer without its blocks. invalid_argument or corrupt
 // when the JSON is none.
 std::string answer_to_json(const PartialStart& start);

@@ -39,7 +39,7 @@ std::string query(std::string_view url, std::string_view sql) {
   const auto connection = connect(url);
   const std::string statement = cat("WITH x(value) AS (", sql, ") SELECT value::text FROM x");
   const postgres::Rows rows = must(connection->run_one({statement}));
-  return rows.empty() ? "" : rows.text(0, 0);
+  return rows.empty() ? "" : rows.text(0, "value");
 }
 
 Holder::Holder(std::string_view url, std::string_view sql) : connection_(connect(url)) {

@@ -265,17 +265,17 @@ TEST(PostgresConnection, AStatementCanStandTwiceInOneRoundTrip) {
   const auto place = must(postgres::parse_url(postgres_url("default")));
   const auto connection = must(postgres::Connection::open(
       place.servers.front(), std::chrono::steady_clock::now() + std::chrono::minutes(1)));
-  EXPECT_FALSE(connection->run({{"SELECT 1/0"}, {"SELECT 7"}, {"SELECT 7"}}));
+  EXPECT_FALSE(connection->run({{"SELECT 1/0"}, {"SELECT 7 AS seven"}, {"SELECT 7 AS seven"}}));
   EXPECT_FALSE(connection->run_one({"SELECT nothing"}));
   EXPECT_FALSE(connection->run_one({"SELECT nothing"}));
   EXPECT_EQ(connection->failure().sqlstate, "42703");
-  const auto rows = must(connection->run({{"SELECT 7"}, {"SELECT 7"}}));
-  EXPECT_EQ(rows[1].integer(0, 0), 7);
+  const auto rows = must(connection->run({{"SELECT 7 AS seven"}, {"SELECT 7 AS seven"}}));
+  EXPECT_EQ(rows[1].integer(0, "seven"), 7);
   for (int i = 0; i < 3; ++i) {
-    must(connection->begin({"SELECT 8"}));
+    must(connection->begin({"SELECT 8 AS eight"}));
   }
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(must(connection->take()).integer(0, 0), 8);
+    EXPECT_EQ(must(connection->take()).integer(0, "eight"), 8);
   }
   EXPECT_TRUE(connection->is_idle());
 }

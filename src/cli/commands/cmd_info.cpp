@@ -18,6 +18,7 @@
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
+#include "model/json_fields.h"
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
 #include "reprise/error.h"
@@ -96,7 +97,7 @@ class Info final : public Command {
       item.field("seq", turn.first.value)
           .field("messages", turn.messages)
           .field("model", turn.model);
-      append_usage(item, turn.usage);
+      model::append_fields(item, turn.usage);
       item.close();
     }
     array.close();

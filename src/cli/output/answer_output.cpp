@@ -10,6 +10,7 @@
 #include "cli/output/session_json.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
+#include "model/json_fields.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/types.h"
@@ -131,7 +132,7 @@ void JsonAnswer::on_usage(const Usage& usage) {
   std::string out;
   json::ObjectWriter object(out);
   object.field("event", "usage");
-  append_usage(object, usage);
+  model::append_fields(object, usage);
   object.close();
   print(out);
 }

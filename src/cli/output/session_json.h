@@ -23,7 +23,6 @@ std::string short_id_text(const SessionId& id);
 
 // Appends the fields to an object that is being written.
 void append_info(json::ObjectWriter& object, const SessionInfo& info);
-void append_usage(json::ObjectWriter& object, const Usage& usage);
 
 // The fields of `info`, and all else a session has but its messages. `response_ids` in order.
 std::string session_document(const Session& session, const std::vector<std::string>& response_ids);

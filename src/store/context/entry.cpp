@@ -11,7 +11,7 @@
 
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "model/fields.h"
+#include "model/json_fields.h"
 #include "model/known_time.h"
 #include "reprise/json.h"
 #include "reprise/message.h"

@@ -6,18 +6,15 @@
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "model/fields.h"
+#include "model/json_fields.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 #include "store/file/rest.h"
 #include "store/stored_json.h"
 
 namespace reprise::store {
 namespace {
-
-std::string_view name_of(MessageState state) {
-  return state == MessageState::complete ? "complete" : "incomplete";
-}
 
 // The names of the members that are there.
 Result<std::vector<std::string>> member_names(std::string_view json) {
@@ -38,27 +35,11 @@ Result<std::vector<std::string>> member_names(std::string_view json) {
 std::string message_rest(const Message& message, const Message& native) {
   std::string out;
   json::ObjectWriter object(out);
-  const auto text = [&](std::string_view name, std::string Message::* field) {
-    if (message.*field != native.*field) {
-      object.field(name, message.*field);
+  model::for_each(model::kMessageFields, [&](const auto& field) {
+    if (!field.derived && message.*field.member != native.*field.member) {
+      model::append_json(object.key(field.name), message.*field.member, model::JsonForm::stored);
     }
-  };
-  text("role", &Message::role);
-  if (message.state != native.state) {
-    object.field("state", name_of(message.state));
-  }
-  if (message.created_at != native.created_at) {
-    object.field("created_at", format_time(message.created_at));
-  }
-  text("provider", &Message::provider);
-  text("model", &Message::model);
-  text("response_id", &Message::response_id);
-  if (message.usage != native.usage) {
-    object.raw("usage", message.usage ? usage_to_json(*message.usage) : "null");
-  }
-  if (message.blocks != native.blocks) {
-    object.raw("blocks", blocks_to_json(message.blocks));
-  }
+  });
   if (message.extra != native.extra) {
     object.raw("extra", extra_to_json(message.extra));
   }
@@ -72,21 +53,12 @@ Result<> add_message_rest(Message& native, std::string_view rest) {
   const auto has = [&](std::string_view name) {
     return std::ranges::find(names, name) != names.end();
   };
-  const auto take = [&](std::string_view name, auto Message::* field) {
-    if (has(name)) {
-      native.*field = std::move(said.*field);
+  const bool same_text = has("blocks") && plain_text(said) == plain_text(native);
+  model::for_each(model::kMessageFields, [&](const auto& field) {
+    if (!field.derived && has(field.name) && (field.name != "blocks" || same_text)) {
+      native.*field.member = std::move(said.*field.member);
     }
-  };
-  if (has("blocks") && plain_text(said) == plain_text(native)) {
-    take("blocks", &Message::blocks);
-  }
-  take("role", &Message::role);
-  take("state", &Message::state);
-  take("created_at", &Message::created_at);
-  take("provider", &Message::provider);
-  take("model", &Message::model);
-  take("response_id", &Message::response_id);
-  take("usage", &Message::usage);
+  });
   if (has("extra")) {
     native.extra = extra_from_json(json::find_member(rest, "extra"));
   }

@@ -1,17 +1,18 @@
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "model/fields.h"
+#include "model/json_fields.h"
 #include "reprise/capabilities.h"
 #include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -23,60 +24,44 @@
 namespace reprise::store {
 namespace {
 
-struct InfoText {
-  std::string_view name;
-  std::string SessionInfo::* field;
-};
-constexpr std::array<InfoText, 5> kInfoTexts = {{{"title", &SessionInfo::title},
-                                                 {"mode", &SessionInfo::mode},
-                                                 {"provider", &SessionInfo::provider},
-                                                 {"model", &SessionInfo::model},
-                                                 {"working_dir", &SessionInfo::working_dir}}};
+// The fields of a list in which `one` differs from `native`.
+struct ChangeWriter {
+  json::ObjectWriter& object;
 
-void write_info(json::ObjectWriter& object, const SessionInfo& info, const SessionInfo& native) {
-  for (const auto& [name, field] : kInfoTexts) {
-    if (info.*field != native.*field) {
-      object.field(name, info.*field);
+  void write(std::string_view name, const std::optional<ForkOrigin>& origin) const {
+    if (origin) {
+      object.field(name, origin->session.str()).field(model::kForkedAt, origin->at.value);
     }
   }
-  if (info.state != native.state) {
-    object.field("state", to_string(info.state));
+  template <class Value>
+  void write(std::string_view name, const Value& value) const {
+    if constexpr (requires { to_text(value); } && !std::is_same_v<Value, std::string>) {
+      object.raw(name, to_text(value));
+    } else {
+      model::append_json(object.key(name), value, model::JsonForm::stored);
+    }
   }
-  if (info.created_at != native.created_at) {
-    object.field("created_at", format_time(info.created_at));
+  template <class Owner, class Value>
+  void write_changed(const model::Field<Owner, Value>& field, const Owner& one,
+                     const Owner& native) const {
+    if (!field.derived && one.*field.member != native.*field.member) {
+      write(field.name, one.*field.member);
+    }
   }
-  if (info.updated_at != native.updated_at) {
-    object.field("updated_at", format_time(info.updated_at));
-  }
-  if (info.closed_at != native.closed_at) {
-    object.field("closed_at", info.closed_at ? format_time(*info.closed_at) : "");
-  }
-  if (info.forked_from != native.forked_from && info.forked_from) {
-    object.field("forked_from", info.forked_from->session.str())
-        .field("forked_at", info.forked_from->at.value);
-  }
-}
+};
 
 void write_session(json::ObjectWriter& object, const Session& session, const Session& native) {
-  write_info(object, session.info, native.info);
-  if (session.system_prompt != native.system_prompt) {
-    object.field("system_prompt", session.system_prompt);
+  const ChangeWriter writer{object};
+  for (const bool are_texts : {true, false}) {  // first
+    model::for_each(model::kInfoFields,
+                    [&]<class Value>(const model::Field<SessionInfo, Value>& field) {
+                      if (std::is_same_v<Value, std::string> == are_texts) {
+                        writer.write_changed(field, session.info, native.info);
+                      }
+                    });
   }
-  if (session.config != native.config) {
-    object.raw("config", session.config.text());
-  }
-  if (session.usage != native.usage) {
-    object.raw("usage", usage_to_json(session.usage));
-  }
-  if (session.response_chain != native.response_chain) {
-    object.raw("response_chain", chain_to_json(session.response_chain));
-  }
-  if (session.prompt_history != native.prompt_history) {
-    object.raw("prompt_history", strings_to_json(session.prompt_history));
-  }
-  if (session.extra != native.extra) {
-    object.raw("extra", extra_to_json(session.extra));
-  }
+  model::for_each(model::kSessionFields,
+                  [&](const auto& field) { writer.write_changed(field, session, native); });
 }
 
 // [["ID",first,head],…], the newest last.
@@ -137,25 +122,31 @@ class RestReader {
 
   // false: the value cannot be read.
   bool member(std::string_view name) {
-    for (const auto& [text, field] : kInfoTexts) {
-      if (text == name) {
-        return scanner_.string(session_.info.*field);
-      }
-    }
-    if (name == "system_prompt") {
-      return scanner_.string(session_.system_prompt);
-    }
     if (name == "operations") {
       return scanner_.array([this] { return operation(); });
     }
     if (name == "replaced") {
       return scanner_.array([this] { return replaced(); });
     }
-    if (name == "forked_at") {
+    if (name == model::kForkedAt) {
       return scanner_.integer(forked_at_.value);
     }
-    std::string_view raw;
-    return scanner_.raw(raw) && (raw.starts_with('"') ? short_text(name, raw) : value(name, raw));
+    if (name == "state_before_trash") {
+      return read(stored_.state_before_trash);
+    }
+    if (name == "answering") {
+      return answering();
+    }
+    const auto read_into = [this](auto& owner) {
+      return [this, &owner](const auto& field) {
+        return field.derived ? scanner_.skip() : read(owner.*field.member);
+      };
+    };
+    if (const auto read = visit_named(model::kInfoFields, name, read_into(session_.info))) {
+      return *read;
+    }
+    const auto read = visit_named(model::kSessionFields, name, read_into(session_));
+    return read ? *read : scanner_.skip();
   }
 
   void finish() {
@@ -165,68 +156,62 @@ class RestReader {
   }
 
  private:
-  bool short_text(std::string_view name, std::string_view raw) {
-    const std::string_view text = raw.substr(1, raw.size() - 2);
-    SessionInfo& info = session_.info;
-    const auto state = [text](SessionState& out) {
-      const auto parsed = parse_session_state(text);
-      out = parsed.value_or(out);
-      return parsed.has_value();
-    };
-    const auto time = [text](auto& out) {
-      const auto parsed = parse_time(text);
-      if (parsed) {
-        out = *parsed;
-      }
-      return parsed.has_value();
-    };
-    if (name == "state") {
-      return state(info.state);
+  bool read(std::string& out) { return scanner_.string(out); }
+  bool read(bool& out) { return scanner_.boolean(out); }
+
+  // What is no string is left alone.
+  template <class Value, class Parse>
+  bool parse(Value& out, const Parse& parse) {
+    std::string_view raw;
+    if (!scanner_.raw(raw)) {
+      return false;
     }
-    if (name == "state_before_trash") {
-      return state(stored_.state_before_trash);
+    if (!raw.starts_with('"')) {
+      return true;
     }
-    if (name == "created_at") {
-      return time(info.created_at);
+    const auto parsed = parse(raw.substr(1, raw.size() - 2));
+    out = parsed ? *parsed : out;
+    return parsed.has_value();
+  }
+  bool read(SessionState& out) { return parse(out, parse_session_state); }
+  bool read(Time& out) { return parse(out, parse_time); }
+  bool read(std::optional<Time>& out) {
+    using Parsed = std::optional<std::optional<Time>>;
+    return parse(out, [](std::string_view text) {
+      const auto time = parse_time(text);
+      return time || text.empty() ? Parsed(std::in_place, time) : Parsed();
+    });
+  }
+  bool read(std::optional<ForkOrigin>& /*out*/) {
+    return parse(forked_from_, [](std::string_view text) {
+      auto id = SessionId::parse(text);
+      return id ? std::optional(*std::move(id)) : std::nullopt;
+    });
+  }
+  bool read(Seq& /*out*/) { return scanner_.skip(); }
+  bool read(Usage& out) { return model::read_fields(scanner_, model::kUsageFields, out = Usage()); }
+  template <class Value>
+    requires requires(std::string_view text, Value& out) { from_text(text, out); }
+  bool read(Value& out) {
+    std::string_view raw;
+    if (!scanner_.raw(raw)) {
+      return false;
     }
-    if (name == "updated_at") {
-      return time(info.updated_at);
-    }
-    if (name == "closed_at") {
-      info.closed_at.reset();
-      return text.empty() || time(info.closed_at);
-    }
-    if (name == "forked_from") {
-      const auto id = SessionId::parse(text);
-      forked_from_ = id ? std::optional(*id) : std::nullopt;
-      return id.has_value();
-    }
+    from_text(raw, out);
     return true;
   }
 
-  bool value(std::string_view name, std::string_view raw) {
-    if (name == "config") {
-      session_.config = json::take(raw);
-    } else if (name == "response_chain") {
-      session_.response_chain = chain_from_json(raw);
-    } else if (name == "prompt_history") {
-      session_.prompt_history = strings_from_json(raw);
-    } else if (name == "extra") {
-      session_.extra = extra_from_json(raw);
-    } else if (name == "usage") {
-      auto usage = usage_from_json(raw);
-      if (!usage) {
-        return false;
-      }
-      session_.usage = *std::move(usage);
-    } else if (name == "answering") {
-      auto running = answer_from_json(raw);
-      if (!running) {
-        return false;
-      }
-      session_.info.answering = running->owner;
-      stored_.partial = *std::move(running);
+  bool answering() {
+    std::string_view raw;
+    if (!scanner_.raw(raw)) {
+      return false;
     }
+    auto running = answer_from_json(raw);
+    if (!running) {
+      return false;
+    }
+    session_.info.answering = running->owner;
+    stored_.partial = *std::move(running);
     return true;
   }
 

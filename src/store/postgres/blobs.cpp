@@ -54,7 +54,7 @@ Result<std::optional<std::string>> find_part(Database& database, const BlobHash&
         REPRISE_ASSIGN(
             const Rows rows,
             connection.run_one({kFindBlobPart, values(database.tenant(), hash.str(), part)}));
-        return rows.empty() ? std::nullopt : std::optional(rows.text(0, 0));
+        return rows.empty() ? std::nullopt : std::optional(rows.text(0, "bytes"));
       });
 }
 

@@ -34,8 +34,8 @@ Result<std::optional<Base>> find_base(Connection& connection, const std::string&
   if (rows.empty()) {
     return std::nullopt;
   }
-  REPRISE_ASSIGN(SessionId session, SessionId::parse(rows.bytes(0, 0)));
-  return Base{{std::move(session), rows.integer(0, 1)}, rows.integer(0, 2)};
+  REPRISE_ASSIGN(SessionId session, SessionId::parse(rows.bytes(0, "base_session")));
+  return Base{{std::move(session), rows.integer(0, "base_branch")}, rows.integer(0, "base_count")};
 }
 
 }  // namespace
@@ -96,14 +96,15 @@ Result<std::int64_t> count_replaced(Connection& connection, const Key& key) {
   if (head.empty()) {
     return std::unexpected(store::no_session(key.id));
   }
-  REPRISE_ASSIGN(const auto shown, segments_of(connection, key.tenant, {key.id, head.integer(0, 1)},
-                                               0, head.integer(0, 0)));
+  REPRISE_ASSIGN(const auto shown,
+                 segments_of(connection, key.tenant, {key.id, head.integer(0, "branch")}, 0,
+                             head.integer(0, "head")));
   std::int64_t own = 0;
   for (const Segment& segment : shown) {
     own += segment.branch.session == key.id ? segment.to - segment.from : 0;
   }
   REPRISE_ASSIGN(const Rows all, connection.run_one({kCountMessages, values_of(key)}));
-  return std::max<std::int64_t>(0, all.integer(0, 0) - own);
+  return std::max<std::int64_t>(0, all.integer(0, "messages") - own);
 }
 
 }  // namespace reprise::postgres

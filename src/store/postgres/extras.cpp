@@ -34,7 +34,7 @@ constexpr std::string_view kTodos = "todos";
 std::string joined(const Rows& rows) {
   std::string bytes;
   for (int row = 0; row < rows.count(); ++row) {
-    bytes += rows.bytes(row, 0);
+    bytes += rows.bytes(row, "bytes");
   }
   return bytes;
 }
@@ -173,8 +173,8 @@ Result<std::vector<Artefacts::Entry>> PostgresStore::list_artefacts(const Sessio
         std::vector<Entry> entries;
         entries.reserve(static_cast<std::size_t>(rows[1].count()));
         for (int row = 0; row < rows[1].count(); ++row) {
-          entries.push_back(
-              {Step{rows[1].integer(row, 0)}, rows[1].text(row, 1), rows[1].integer(row, 2)});
+          entries.push_back({Step{rows[1].integer(row, "step")}, rows[1].text(row, "name"),
+                             rows[1].integer(row, "size")});
         }
         return entries;
       });

@@ -38,6 +38,8 @@ void bind_running(LateBinder& bind, LibpqLibrary& libpq) {
   bind(libpq.result_status, "PQresultStatus");
   bind(libpq.error_field, "PQresultErrorField");
   bind(libpq.row_count, "PQntuples");
+  bind(libpq.column_count, "PQnfields");
+  bind(libpq.column_name, "PQfname");
   bind(libpq.is_null, "PQgetisnull");
   bind(libpq.value, "PQgetvalue");
   bind(libpq.length, "PQgetlength");

@@ -35,6 +35,8 @@ struct LibpqLibrary {
   decltype(&PQresultStatus) result_status = nullptr;
   decltype(&PQresultErrorField) error_field = nullptr;
   decltype(&PQntuples) row_count = nullptr;
+  decltype(&PQnfields) column_count = nullptr;
+  decltype(&PQfname) column_name = nullptr;
   decltype(&PQgetisnull) is_null = nullptr;
   decltype(&PQgetvalue) value = nullptr;
   decltype(&PQgetlength) length = nullptr;

@@ -90,11 +90,10 @@ Result<std::optional<ListPlace>> collect(Database& database, const SessionQuery&
                                         return connection.run_one({list.text, list.values});
                                       },
                                       From::list));
-  constexpr int kUpdatedUs = 9;
   std::optional<ListPlace> last;
   for (int row = 0; row < rows.count(); ++row) {
-    InfoRow read = read_info(rows, row, database.name());
-    last = ListPlace{rows.integer(row, kUpdatedUs), rows.text(row, 0)};
+    InfoRow read = read_info({rows, row}, database.name());
+    last = ListPlace{rows.integer(row, "updated_us"), rows.text(row, "session_id")};
     if (read.info && page.sessions.size() == query.limit) {
       page.next = store::format_cursor(page.sessions.back());
       return std::optional<ListPlace>();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "model/fields.h"
 #include "model/known_time.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
@@ -72,13 +73,29 @@ Counting count(const Batch& batch, const Names& counted) {
   return counting;
 }
 
+// In the order of their columns.
+void add_sums(Values& values, const Usage& usage) {
+  struct Adder {
+    Values& values;
+    void add(TokenCount count) const { values.add(count.value); }
+    void add(const std::optional<Money>& money) const {
+      values.add(money ? std::optional(money->nanos) : std::nullopt);
+    }
+    void add(const std::string& text) const { values.add(text); }
+  };
+  model::for_each(model::kUsageFields, [&](const auto& field) {
+    if (!field.column.empty()) {
+      Adder{values}.add(usage.*field.member);
+    }
+  });
+}
+
 // Who holds the session has looked at its head already.
 enum class Held : std::uint8_t { no, yes };
 
 Query append_query(const Key& key, const Batch& batch, const Names& counted, Held held) {
   const AppendOptions& options = batch.options;
   const Counting counting = count(batch, counted);
-  const Usage& usage = counting.usage;
   const AppendShape shape{.single = batch.size() == 1,
                           .usage = !batch.requests.empty(),
                           .answer = options.begin_partial || options.end_partial};
@@ -108,12 +125,7 @@ Query append_query(const Key& key, const Batch& batch, const Names& counted, Hel
     values.add(batch.details);
   }
   if (shape.usage) {
-    values.add(usage.input.value);
-    values.add(usage.output.value);
-    values.add(usage.reasoning.value);
-    values.add(usage.cached.value);
-    values.add(usage.cost ? std::optional(usage.cost->nanos) : std::nullopt);
-    values.add(usage.price_source);
+    add_sums(values, counting.usage);
   }
   if (shape.answer) {
     const auto& begins = options.begin_partial;
@@ -167,9 +179,9 @@ Result<std::optional<Appended>> append_at_once(Connection& connection, const Key
     return std::nullopt;
   }
   const Rows& moved = (*rows)[is_alone ? 0 : 1];
-  return moved.empty()
-             ? std::nullopt
-             : std::optional(store::appended_at(Seq{moved.integer(0, 0)}, batch.roles.size()));
+  return moved.empty() ? std::nullopt
+                       : std::optional(store::appended_at(Seq{moved.integer(0, "first_seq")},
+                                                          batch.roles.size()));
 }
 
 // The session as it is, held; whether the batch has happened, and which requests were counted.
@@ -188,11 +200,12 @@ Result<Now> lock_now(Connection& connection, const Key& key, const Batch& batch,
                                            {{kFindOnce, values_of(key, batch.operation)},
                                             {kFindRequests, values_of(key, names)}}));
   if (const Rows& done = now.session.rows[0]; !done.empty()) {
-    now.done = Appended{Seq{done.integer(0, 0)}, Seq{done.integer(0, 1)}, !is_unsure};
+    now.done =
+        Appended{Seq{done.integer(0, "first_seq")}, Seq{done.integer(0, "head")}, !is_unsure};
   }
   const Rows& requests = now.session.rows[1];
   for (int i = 0; i < requests.count(); ++i) {
-    now.counted.insert(requests.text(i, 0));
+    now.counted.insert(requests.text(i, "name"));
   }
   return now;
 }
@@ -215,7 +228,7 @@ Result<Appended> append_and_commit(Connection& connection, const Key& key, const
   if (rows[append_at].empty()) {
     return fail(Code::corrupt, cat("session ", key.id.str(), " changed although it was held"));
   }
-  return store::appended_at(Seq{rows[append_at].integer(0, 0)}, batch.roles.size());
+  return store::appended_at(Seq{rows[append_at].integer(0, "first_seq")}, batch.roles.size());
 }
 
 }  // namespace

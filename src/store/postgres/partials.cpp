@@ -61,7 +61,7 @@ Result<> add_delta(Connection& connection, const Key& key, const Delta& delta) {
     return connection.failure().sqlstate == kDuplicateKey ? Result<>()
                                                           : std::unexpected(rows.error());
   }
-  if (rows->front().integer(0, 0) == 0) {
+  if (rows->front().integer(0, "added") == 0) {
     REPRISE_TRY(require_session(connection, key));
     return std::unexpected(store::answer_not_running(key.id, delta.answer));
   }
@@ -76,17 +76,17 @@ Result<> renew_lease(Connection& connection, const Key& key, const OperationId& 
   if (head.empty()) {
     return std::unexpected(store::no_session(key.id));
   }
-  if (head.is_null(0, 0) || head.bytes(0, 0) != answer.str()) {
+  if (head.is_null(0, "answer") || head.bytes(0, "answer") != answer.str()) {
     return std::unexpected(store::answer_not_running(key.id, answer));
   }
-  REPRISE_ASSIGN(Partial partial, store::answer_from_json(head.bytes(0, 1)));
+  REPRISE_ASSIGN(Partial partial, store::answer_from_json(head.bytes(0, "answer_start")));
   partial.owner.lease = lease;
   const std::string start = store::answer_to_json(
       {std::move(partial.answer), std::move(partial.owner), std::move(partial.provider),
        std::move(partial.model), partial.started_at});
   REPRISE_ASSIGN(const auto renewed,
                  connection.run({{kRenewAnswer, values_of(key, answer.str(), start)}}));
-  if (renewed.front().integer(0, 0) == 0) {
+  if (renewed.front().integer(0, "renewed") == 0) {
     return std::unexpected(store::answer_not_running(key.id, answer));
   }
   return {};
@@ -101,16 +101,16 @@ Result<std::optional<Partial>> find_partial(Connection& connection, const Key& k
   if (head.empty()) {
     return std::unexpected(store::no_session(key.id));
   }
-  if (head.is_null(0, 0)) {
+  if (head.is_null(0, "answer")) {
     return std::nullopt;
   }
-  REPRISE_ASSIGN(Partial partial, store::answer_from_json(head.bytes(0, 1)));
+  REPRISE_ASSIGN(Partial partial, store::answer_from_json(head.bytes(0, "answer_start")));
   const Rows& deltas = rows[2];
   for (int row = 0; row < deltas.count();) {
-    const std::string_view piece = deltas.bytes(row, 0);
+    const std::string_view piece = deltas.bytes(row, "piece");
     std::string body;
-    for (; row < deltas.count() && deltas.bytes(row, 0) == piece; ++row) {
-      body += deltas.bytes(row, 1);
+    for (; row < deltas.count() && deltas.bytes(row, "piece") == piece; ++row) {
+      body += deltas.bytes(row, "body");
     }
     REPRISE_ASSIGN(const auto blocks, blocks_from_json(body));
     store::append_delta(partial.blocks, blocks);

@@ -93,9 +93,9 @@ Result<> Reading::find_segments() {
     if (head.empty()) {
       return std::unexpected(store::no_session(id_));
     }
-    const auto [from, to] = store::clamp(range_, Seq{head.integer(0, 0)});
-    REPRISE_ASSIGN(
-        segments, segments_of(connection, database_.tenant(), {id_, head.integer(0, 1)}, from, to));
+    const auto [from, to] = store::clamp(range_, Seq{head.integer(0, "head")});
+    REPRISE_ASSIGN(segments, segments_of(connection, database_.tenant(),
+                                         {id_, head.integer(0, "branch")}, from, to));
     return {};
   }));
   if (range_.newest_first) {
@@ -155,7 +155,7 @@ Result<> Reading::deliver(Connection& connection, const Rows& page) {
   const Segment& segment = segments_.front();
   std::size_t bytes = 0;
   for (int at = 0; at < page.count() && !is_stopped_; ++at) {
-    MessageRow row = read_row(page, at);
+    MessageRow row = read_row({page, at});
     if (row.seq.value < segment.from || row.seq.value >= segment.to) {
       continue;  // came with the page before
     }
@@ -171,7 +171,7 @@ Result<> Reading::deliver(Connection& connection, const Rows& page) {
     std::optional<Damage> damage;
     if (!is_good) {
       damage = Damage{cat(place_, " message ", row.seq.value), "a part of it is missing",
-                      content.substr(0, kExcerptMax)};
+                      store::excerpt_of(content)};
     } else {
       is_good = read_message(row, place_, message, damage);
     }
@@ -196,7 +196,7 @@ Result<bool> Reading::complete(Connection& connection, MessageRow& row, std::str
                                                            branch.number, row.seq.value)}));
   content = row.content;
   for (int i = 0; i < parts.count(); ++i) {
-    content += parts.bytes(i, 0);
+    content += parts.bytes(i, "bytes");
   }
   row.content = content;
   return parts.count() == row.more;

@@ -1,7 +1,6 @@
 #include "store/postgres/rows.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,13 +11,13 @@
 
 #include "base/encode.h"
 #include "base/text.h"
+#include "model/fields.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/postgres/values.h"
-#include "store/stored_json.h"
 
 namespace reprise::postgres {
 namespace {
@@ -29,19 +28,14 @@ constexpr std::string_view kHashed = "sha256:";
 constexpr SessionState kStates[] = {SessionState::active, SessionState::closed,
                                     SessionState::archived, SessionState::trashed};
 
-std::string excerpt_of(std::string_view bytes) {
-  return std::string(bytes.substr(0, kExcerptMax));
-}
+struct RowReader : store::ColumnReader<RowView> {
+  using store::ColumnReader<RowView>::read;
+  void read(std::string_view column, SessionState& out) const {
+    out = state_of(row.integer(column));
+  }
+};
 
 }  // namespace
-
-std::optional<std::int64_t> microseconds_of(const std::optional<Time>& time) {
-  return time ? std::optional(microseconds_of(*time)) : std::nullopt;
-}
-
-Time time_of(std::int64_t microseconds) {
-  return Time(std::chrono::microseconds(microseconds));
-}
 
 std::int64_t state_number(SessionState state) {
   return std::ranges::find(kStates, state) - std::begin(kStates);
@@ -70,85 +64,43 @@ Result<std::string> index_key(std::string_view text) {
   return cat(kHashed, hash.str());
 }
 
-InfoRow read_info(const Rows& rows, int row, std::string_view place) {
-  enum Column : std::uint8_t {
-    session_id,
-    title,
-    mode,
-    state,
-    provider,
-    model,
-    working_dir,
-    head,
-    created_us,
-    updated_us,
-    closed_us,
-    forked_from,
-    forked_at,
-    answer_start,
-  };
-  const std::string_view id = rows.bytes(row, session_id);
-  const auto damaged = [&](std::string_view reason, std::string_view bytes) {
-    return Damage{cat(place, ": session ", id), std::string(reason), excerpt_of(bytes)};
-  };
+InfoRow read_info(const RowView& row, std::string_view place) {
   InfoRow out;
+  const std::string_view id = row.bytes("session_id");
+  const RowReader reader{{row, cat(place, ": session ", id), out.damage}};
   auto parsed = SessionId::parse(id);
   if (!parsed) {
-    out.damage = damaged("the id cannot be used", id);
+    reader.report("the id cannot be used", id);
     return out;
   }
   SessionInfo& info = out.info.emplace(SessionInfo{.id = *std::move(parsed)});
-  info.title = rows.bytes(row, title);
-  info.mode = rows.bytes(row, mode);
-  info.state = state_of(rows.integer(row, state));
-  info.provider = rows.bytes(row, provider);
-  info.model = rows.bytes(row, model);
-  info.working_dir = rows.bytes(row, working_dir);
-  info.head = Seq{rows.integer(row, head)};
-  info.created_at = time_of(rows.integer(row, created_us));
-  info.updated_at = time_of(rows.integer(row, updated_us));
-  if (!rows.is_null(row, closed_us)) {
-    info.closed_at = time_of(rows.integer(row, closed_us));
-  }
-  if (!rows.is_null(row, forked_from)) {
-    if (auto parent = SessionId::parse(rows.bytes(row, forked_from)); parent) {
-      info.forked_from = ForkOrigin{*std::move(parent), Seq{rows.integer(row, forked_at)}};
-    } else {
-      out.damage =
-          damaged("the id it was forked from cannot be used", rows.bytes(row, forked_from));
-    }
-  }
-  if (!rows.is_null(row, answer_start)) {
-    if (auto partial = store::answer_from_json(rows.bytes(row, answer_start)); partial) {
-      info.answering = std::move(partial->owner);
-    } else {
-      out.damage = damaged("its running answer cannot be read", rows.bytes(row, answer_start));
-    }
-  }
+  reader.read_answer("answer_start", info);
+  model::for_each(model::kInfoFields,
+                  [&](const auto& field) { reader.read(field.column, info.*field.member); });
   return out;
 }
 
 std::optional<std::string> detail_of(const Message& message) {
-  Message rest;
-  rest.provider = message.provider;
-  rest.model = message.model;
-  rest.response_id = message.response_id;
-  rest.usage = message.usage;
-  rest.state = message.state;
-  rest.extra = message.extra;
-  return rest == Message() ? std::nullopt : std::optional(message_to_json(rest));
+  Message detail;
+  detail.extra = message.extra;
+  model::for_each(model::kMessageFields, [&](const auto& field) {
+    const auto own = {"seq", "role", "created_at", "blocks"};  // columns of the row itself
+    if (std::ranges::find(own, field.name) == own.end()) {
+      detail.*field.member = message.*field.member;
+    }
+  });
+  return detail == Message() ? std::nullopt : std::optional(message_to_json(detail));
 }
 
-MessageRow read_row(const Rows& rows, int row) {
-  enum Column : std::uint8_t { seq, created_us, more, role, content, detail };
-  MessageRow read{.seq = {rows.integer(row, seq)},
-                  .more = rows.integer(row, more),
-                  .created_at = time_of(rows.integer(row, created_us)),
-                  .role = rows.bytes(row, role),
-                  .content = rows.bytes(row, content),
+MessageRow read_row(const RowView& row) {
+  MessageRow read{.seq = {row.integer("seq")},
+                  .more = row.integer("more"),
+                  .created_at = time_of(row.integer("created_us")),
+                  .role = row.bytes("role"),
+                  .content = row.bytes("content"),
                   .detail = std::nullopt};
-  if (!rows.is_null(row, detail)) {
-    read.detail = rows.bytes(row, detail);
+  if (!row.is_null("detail")) {
+    read.detail = row.bytes("detail");
   }
   return read;
 }
@@ -156,7 +108,8 @@ MessageRow read_row(const Rows& rows, int row) {
 bool read_message(const MessageRow& row, std::string_view place, Message& message,
                   std::optional<Damage>& damage) {
   const auto damaged = [&](std::string_view reason, std::string_view bytes) {
-    return Damage{cat(place, " message ", row.seq.value), std::string(reason), excerpt_of(bytes)};
+    return Damage{cat(place, " message ", row.seq.value), std::string(reason),
+                  store::excerpt_of(bytes)};
   };
   auto blocks = blocks_from_json(row.content);
   if (!blocks) {

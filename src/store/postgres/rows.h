@@ -14,19 +14,18 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "store/column_reader.h"
 #include "store/postgres/values.h"
 
 namespace reprise::postgres {
 
 // No value is longer: what is goes into several rows.
 inline constexpr std::size_t kPieceMax = std::size_t{1} << 18;
-inline constexpr std::size_t kExcerptMax = 10'000;
 
 inline std::int64_t microseconds_of(Time time) {
   return time.time_since_epoch().count();
 }
-std::optional<std::int64_t> microseconds_of(const std::optional<Time>& time);
-Time time_of(std::int64_t microseconds);
+using store::time_of;
 
 std::int64_t state_number(SessionState state);
 SessionState state_of(std::int64_t number);
@@ -37,13 +36,12 @@ std::vector<std::string> pieces_of(std::string_view bytes);
 // The text itself, or a hash of it when it is too long for an index.
 Result<std::string> index_key(std::string_view text);
 
-// Of REPRISE_INFO_COLUMNS.
-inline constexpr int kInfoColumns = 14;
+// Of info_columns().
 struct InfoRow {
   std::optional<SessionInfo> info;  // none when the id is no good
   std::optional<Damage> damage;
 };
-InfoRow read_info(const Rows& rows, int row, std::string_view place);
+InfoRow read_info(const RowView& row, std::string_view place);
 
 // What of a message stands in `detail`: all but its role, blocks and time. nullopt when that is
 // nothing.
@@ -59,7 +57,7 @@ struct MessageRow {
   std::optional<std::string_view> detail;
   std::size_t bytes() const { return role.size() + content.size() + (detail ? detail->size() : 0); }
 };
-MessageRow read_row(const Rows& rows, int row);
+MessageRow read_row(const RowView& row);
 
 // Fills an empty message. False when the content cannot be read; there is damage then, and when a
 // detail is bad.

@@ -20,7 +20,8 @@ constexpr std::string_view kVersionTable =
     "CREATE TABLE IF NOT EXISTS reprise_schema("
     " version int8 PRIMARY KEY,"
     " made_us int8 NOT NULL)";
-constexpr std::string_view kFindVersion = "SELECT coalesce(max(version), 0) FROM reprise_schema";
+constexpr std::string_view kFindVersion =
+    "SELECT coalesce(max(version), 0) AS version FROM reprise_schema";
 constexpr std::string_view kClaimVersion =
     "INSERT INTO reprise_schema(version, made_us) VALUES($1::int8, $2::int8)"
     " ON CONFLICT DO NOTHING RETURNING version";
@@ -225,7 +226,7 @@ Result<std::int64_t> find_version(Connection& connection) {
                ? Result<std::int64_t>(0)
                : Result<std::int64_t>(std::unexpected(found.error()));
   }
-  return found->integer(0, 0);
+  return found->integer(0, "version");
 }
 
 Result<> check_version(std::int64_t version) {

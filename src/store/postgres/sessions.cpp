@@ -7,13 +7,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "model/fields.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -23,6 +24,7 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/server_error.h"
+#include "store/postgres/session_columns.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
 #include "store/stored_json.h"
@@ -30,46 +32,48 @@
 namespace reprise::postgres {
 namespace {
 
-// What a session consists of beside its row, as it is stored: "" for what it does not have.
-struct NamedValue {
-  std::string_view name;
-  std::string (*write)(const Session& session);
-  void (*read)(Session& session, const std::string& bytes);
+// What a session consists of beside its row and head: the values of these fields, by their names;
+// none for one that is empty.
+template <class Visit>
+void for_each_value(const Visit& visit) {
+  model::for_each(model::kSessionFields,
+                  [&]<class Value>(const model::Field<Session, Value>& field) {
+                    if constexpr (!std::is_same_v<Value, Usage>) {
+                      visit(field);
+                    }
+                  });
+}
+
+template <class Value>
+std::string value_of(const Session& session, const model::Field<Session, Value>& field) {
+  const Value& value = session.*field.member;
+  return value == Value{} ? "" : store::to_text(value);
+}
+
+// The values of a statement's columns, as session_columns.h has them.
+struct FieldValues {
+  Values& values;
+
+  void add(const std::string& text) const { values.add(text); }
+  void add(SessionState state) const { values.add(state_number(state)); }
+  void add(Time time) const { values.add(microseconds_of(time)); }
+  void add(const std::optional<Time>& time) const {
+    values.add(time ? std::optional(microseconds_of(*time)) : std::nullopt);
+  }
+  void add(const std::optional<ForkOrigin>& origin) const {
+    values.add(origin ? std::optional(origin->session.str()) : std::nullopt);
+    values.add(origin ? std::optional(origin->at.value) : std::nullopt);
+  }
+  void add(Seq seq) const { values.add(seq.value); }
 };
-constexpr NamedValue kValues[] = {
-    {"system_prompt", [](const Session& session) { return session.system_prompt; },
-     [](Session& session, const std::string& bytes) { session.system_prompt = bytes; }},
-    {"config",
-     [](const Session& session) {
-       return session.config == RawJson() ? "" : std::string(session.config.text());
-     },
-     [](Session& session, const std::string& bytes) {
-       if (auto config = RawJson::parse(bytes); config) {
-         session.config = *std::move(config);
-       }
-     }},
-    {"response_chain",
-     [](const Session& session) {
-       return session.response_chain.empty() ? "" : store::chain_to_json(session.response_chain);
-     },
-     [](Session& session, const std::string& bytes) {
-       session.response_chain = store::chain_from_json(bytes);
-     }},
-    {"prompt_history",
-     [](const Session& session) {
-       return session.prompt_history.empty() ? "" : store::strings_to_json(session.prompt_history);
-     },
-     [](Session& session, const std::string& bytes) {
-       session.prompt_history = store::strings_from_json(bytes);
-     }},
-    {"extra",
-     [](const Session& session) {
-       return session.extra.empty() ? "" : store::extra_to_json(session.extra);
-     },
-     [](Session& session, const std::string& bytes) {
-       session.extra = store::extra_from_json(bytes);
-     }},
-};
+
+void add_fields(Values& values, const SessionInfo& info, Part part, Change change) {
+  model::for_each(model::kInfoFields, [&](const auto& field) {
+    if (part_of(field) == part && is_given(field, change)) {
+      FieldValues{values}.add(info.*field.member);
+    }
+  });
+}
 
 void insert_value(std::vector<Query>& queries, const Key& key, std::string_view name,
                   std::string_view bytes) {
@@ -82,39 +86,25 @@ void insert_value(std::vector<Query>& queries, const Key& key, std::string_view 
   }
 }
 
-Usage read_usage(const Rows& rows, int column) {
-  Usage usage;
-  usage.input.value = rows.integer(0, column);
-  usage.output.value = rows.integer(0, column + 1);
-  usage.reasoning.value = rows.integer(0, column + 2);
-  usage.cached.value = rows.integer(0, column + 3);
-  if (const auto cost = rows.find_integer(0, column + 4)) {
-    usage.cost = Money{*cost};
-  }
-  usage.price_source = rows.text(0, column + 5);
-  usage.cache_written.value = rows.integer(0, column + 6);
-  return usage;
-}
-
 std::optional<Session> read_session(const Rows& row, const Rows& named) {
   if (row.empty()) {
     return std::nullopt;
   }
-  InfoRow info = read_info(row, 0, "");
+  InfoRow info = read_info({row, 0}, "");
   if (!info.info) {
     return std::nullopt;
   }
   Session session{.info = *std::move(info.info)};
-  session.usage = read_usage(row, kInfoColumns);
+  session.usage = store::read_sums(RowView{row, 0}, "cache_written");
   std::map<std::string, std::string, std::less<>> bytes;
   for (int i = 0; i < named.count(); ++i) {
-    bytes[named.text(i, 0)] += named.bytes(i, 1);
+    bytes[named.text(i, "name")] += named.bytes(i, "bytes");
   }
-  for (const NamedValue& value : kValues) {
-    if (const auto found = bytes.find(value.name); found != bytes.end()) {
-      value.read(session, found->second);
+  for_each_value([&](const auto& field) {
+    if (const auto found = bytes.find(field.name); found != bytes.end()) {
+      store::from_text(found->second, session.*field.member);
     }
-  }
+  });
   return session;
 }
 
@@ -131,19 +121,15 @@ Result<std::vector<Query>> creation(const Key& key, const Session& session, Seq 
   const SessionInfo& info = session.info;
   REPRISE_ASSIGN(const std::string folder, index_key(info.working_dir));
   std::vector<Query> queries;
-  queries.push_back({kInsertHead, values_of(key, microseconds_of(info.updated_at),
-                                            state_number(info.state), folder, head.value, name)});
-  const auto origin = info.forked_from ? std::optional(info.forked_from->session.str())
-                                       : std::optional<std::string>();
-  const auto forked_at =
-      info.forked_from ? std::optional(info.forked_from->at.value) : std::optional<std::int64_t>();
-  queries.push_back(
-      {kInsertSession, values_of(key, info.title, ascii_lower(info.title), info.mode, info.provider,
-                                 info.model, info.working_dir, microseconds_of(info.created_at),
-                                 microseconds_of(info.closed_at), origin, forked_at)});
-  for (const NamedValue& value : kValues) {
-    insert_value(queries, key, value.name, value.write(session));
-  }
+  const SessionStatements& statements = session_statements();
+  Values in_head = values_of(key, microseconds_of(info.updated_at), folder, head.value, name);
+  add_fields(in_head, info, Part::head, Change::creation);
+  queries.push_back({statements.insert_head, std::move(in_head)});
+  Values in_row = values_of(key, ascii_lower(info.title));
+  add_fields(in_row, info, Part::row, Change::creation);
+  queries.push_back({statements.insert_row, std::move(in_row)});
+  for_each_value(
+      [&](const auto& field) { insert_value(queries, key, field.name, value_of(session, field)); });
   return queries;
 }
 
@@ -171,16 +157,16 @@ Result<> run_creation(Connection& connection, const Creation& creation, bool is_
 
 Result<std::optional<Session>> find_session(Connection& connection, const Key& key) {
   REPRISE_ASSIGN(const auto rows, connection.run({{kBeginSnapshot},
-                                                  {kFindSession, values_of(key)},
+                                                  {session_statements().find, values_of(key)},
                                                   {kFindValues, values_of(key)},
                                                   {kCommit}}));
   return read_session(rows[1], rows[2]);
 }
 
 Result<> update_session(Connection& connection, const Key& key, const SessionPatch& patch) {
-  REPRISE_ASSIGN(const Locked locked,
-                 lock_session(connection, key,
-                              {{kFindSession, values_of(key)}, {kFindValues, values_of(key)}}));
+  REPRISE_ASSIGN(const Locked locked, lock_session(connection, key,
+                                                   {{session_statements().find, values_of(key)},
+                                                    {kFindValues, values_of(key)}}));
   auto found = read_session(locked.rows[0], locked.rows[1]);
   if (!found) {
     return std::unexpected(store::no_session(key.id));
@@ -191,15 +177,18 @@ Result<> update_session(Connection& connection, const Key& key, const SessionPat
   const SessionInfo& info = session.info;
   REPRISE_ASSIGN(const std::string folder, index_key(info.working_dir));
   std::vector<Query> queries;
-  queries.push_back({kUpdateHead, values_of(key, state_number(info.state), folder)});
-  queries.push_back(
-      {kUpdateSession, values_of(key, info.title, ascii_lower(info.title), info.mode, info.provider,
-                                 info.model, info.working_dir, microseconds_of(info.closed_at))});
-  for (const NamedValue& value : kValues) {
-    if (const std::string bytes = value.write(session); bytes != value.write(before)) {
-      set_value(queries, key, value.name, bytes);
+  const SessionStatements& statements = session_statements();
+  Values in_head = values_of(key, folder);
+  add_fields(in_head, info, Part::head, Change::update);
+  queries.push_back({statements.update_head, std::move(in_head)});
+  Values in_row = values_of(key, ascii_lower(info.title));
+  add_fields(in_row, info, Part::row, Change::update);
+  queries.push_back({statements.update_row, std::move(in_row)});
+  for_each_value([&](const auto& field) {
+    if (const std::string bytes = value_of(session, field); bytes != value_of(before, field)) {
+      set_value(queries, key, field.name, bytes);
     }
-  }
+  });
   queries.push_back({kCommit});
   REPRISE_TRY(connection.run(queries));
   return {};
@@ -226,10 +215,10 @@ Result<Locked> lock_session(Connection& connection, const Key& key,
   if (head.empty()) {
     return std::unexpected(store::no_session(key.id));
   }
-  Locked locked{.head = Seq{head.integer(0, 0)},
-                .branch = head.integer(0, 1),
-                .answer = head.find_text(0, 2),
-                .state = state_of(head.integer(0, 3)),
+  Locked locked{.head = Seq{head.integer(0, "head")},
+                .branch = head.integer(0, "branch"),
+                .answer = head.find_text(0, "answer"),
+                .state = state_of(head.integer(0, "state")),
                 .rows = {}};
   locked.rows.assign(std::make_move_iterator(rows.begin() + 2),
                      std::make_move_iterator(rows.end()));

@@ -5,10 +5,15 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "model/fields.h"
+#include "reprise/message.h"
+#include "reprise/types.h"
+#include "store/postgres/session_columns.h"
 #include "store/postgres/statements_beside.h"
 
 namespace reprise::postgres {
@@ -19,11 +24,6 @@ constexpr std::string_view kStatements[] = {
     kBeginSnapshot,
     kCommit,
     kRollback,
-    kInsertHead,
-    kInsertSession,
-    kUpdateSession,
-    kUpdateHead,
-    kFindSession,
     kFindState,
     kLockHead,
     kFindValues,
@@ -69,7 +69,6 @@ constexpr std::string_view kStatements[] = {
     kRestoreHead,
     kRestoreSession,
     kFindSharing,
-    kVerifySessions,
     kVerifyMessages,
     kVerifyRows,
     kVerifyBeginnings,
@@ -102,10 +101,12 @@ std::string set_usage(Placeholders& placeholders) {
                "::numeric, 9223372036854775807), -9223372036854775808)::int8");
   };
   std::string set;
-  for (const std::string_view column :
-       {"input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens"}) {
-    set += cat(", ", column, " = ", sum(cat("h.", column), placeholders.next("int8")));
-  }
+  model::for_each(model::kUsageFields, [&]<class Value>(const model::Field<Usage, Value>& field) {
+    if (std::is_same_v<Value, TokenCount> && !field.column.empty()) {
+      set +=
+          cat(", ", field.column, " = ", sum(cat("h.", field.column), placeholders.next("int8")));
+    }
+  });
   const std::string cost = placeholders.next("int8");
   const std::string source = placeholders.next("bytea");
   set += cat(", cost_nanos = CASE WHEN ", cost, " IS NULL THEN h.cost_nanos ELSE ",
@@ -145,7 +146,7 @@ std::string insert_single(Placeholders& placeholders, std::string_view names) {
   return cat(", once AS (", names,
              ") " REPRISE_INSERT_MESSAGES
              " SELECT $1::text, $2::text, m.branch, m.first_seq, $5::int8",
-             columns, " FROM moved AS m RETURNING seq");
+             columns, " FROM moved AS m RETURNING seq AS first_seq");
 }
 
 AppendStatement make_append(const AppendShape& shape) {
@@ -184,8 +185,7 @@ AppendStatement make_append(const AppendShape& shape) {
 // One state's sessions in their order.
 std::string select_state(const ListShape& shape, std::int64_t state) {
   Placeholders placeholders(2);
-  std::string sql =
-      "(SELECT h.session_id, h.updated_us, h.state, h.head, h.answer_start FROM reprise_heads AS h";
+  std::string sql = cat("(SELECT ", head_columns(), " FROM reprise_heads AS h");
   if (shape.mode || shape.title) {
     sql += " JOIN reprise_sessions AS s ON s.tenant = h.tenant AND s.session_id = h.session_id";
   }
@@ -258,7 +258,7 @@ std::string list_statement(const ListShape& shape) {
   if (shape.states.size() > 1) {
     page += cat(" ORDER BY updated_us DESC, session_id DESC LIMIT ", shape.rows);
   }
-  return cat("SELECT" REPRISE_INFO_COLUMNS " FROM (", page,
+  return cat("SELECT ", info_columns(), " FROM (", page,
              ") AS h JOIN reprise_sessions AS s ON s.tenant = $1::text AND"
              " s.session_id = h.session_id ORDER BY h.updated_us DESC, h.session_id DESC");
 }
@@ -267,6 +267,12 @@ std::vector<std::string> all_statements() {
   std::vector<std::string> all;
   for (const std::string_view one : kStatements) {
     all.emplace_back(one);
+  }
+  const SessionStatements& of_sessions = session_statements();
+  for (const std::string* const one :
+       {&of_sessions.insert_head, &of_sessions.insert_row, &of_sessions.update_head,
+        &of_sessions.update_row, &of_sessions.find, &of_sessions.verify}) {
+    all.push_back(*one);
   }
   for (const std::string_view one : kPurge) {
     all.emplace_back(one);

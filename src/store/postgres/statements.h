@@ -21,47 +21,13 @@ inline constexpr std::string_view kBeginSnapshot =
 inline constexpr std::string_view kCommit = "COMMIT";
 inline constexpr std::string_view kRollback = "ROLLBACK";
 
-// Sessions.
+// Sessions; the statements that have their fields are in session_columns.h.
 
 // About a minute of times: lists are read by it from indexes, so that most appends to a session
 // change no column of an index, and PostgreSQL writes the new head beside the old one.
 #define REPRISE_PER_SLOT " >> 26"
 #define REPRISE_SLOT(microseconds) "(" microseconds REPRISE_PER_SLOT ")"
 
-// 3 the time of its last activity, 4 state, 5 folder, 6 head, 7 the creation's name. The first of
-// the statements that create a session: its key decides who may.
-inline constexpr std::string_view kInsertHead =
-    "WITH made AS (INSERT INTO reprise_heads(tenant, session_id, updated_us, updated_slot, state,"
-    " folder, head, branch) VALUES($1::text, $2::text, $3::int8, " REPRISE_SLOT("$3::int8") ","
-    " $4::int8, $5::bytea, $6::int8, 0))"
-    " INSERT INTO reprise_once(tenant, session_id, name, first_seq, head)"
-    " VALUES($1::text, $2::text, $7::bytea, 0, 0)";
-inline constexpr std::string_view kInsertSession =
-    "INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider, model,"
-    " working_dir, created_us, closed_us, forked_from, forked_at)"
-    " VALUES($1::text, $2::text, $3::bytea, $4::bytea, $5::bytea, $6::bytea, $7::bytea, $8::bytea,"
-    " $9::int8, $10::int8, $11::text, $12::int8)";
-inline constexpr std::string_view kUpdateSession =
-    "UPDATE reprise_sessions SET title = $3::bytea, title_lower = $4::bytea, mode = $5::bytea,"
-    " provider = $6::bytea, model = $7::bytea, working_dir = $8::bytea, closed_us = $9::int8"
-    " WHERE tenant = $1::text AND session_id = $2::text";
-inline constexpr std::string_view kUpdateHead =
-    "UPDATE reprise_heads SET state = $3::int8, folder = $4::bytea"
-    " WHERE tenant = $1::text AND session_id = $2::text";
-
-// The columns that read_info() reads, of reprise_sessions AS s and reprise_heads AS h.
-#define REPRISE_INFO_COLUMNS                                                             \
-  " h.session_id, s.title, s.mode, h.state, s.provider, s.model, s.working_dir, h.head," \
-  " s.created_us, h.updated_us, s.closed_us, s.forked_from, s.forked_at, h.answer_start"
-inline constexpr std::string_view kFindSession =
-    "SELECT" REPRISE_INFO_COLUMNS
-    ", h.input_tokens, h.output_tokens, h.reasoning_tokens,"
-    " h.cached_tokens, h.cost_nanos, h.price_source, coalesce(o.first_seq, 0)"
-    " FROM reprise_heads AS h JOIN reprise_sessions AS s"
-    " ON s.tenant = h.tenant AND s.session_id = h.session_id"
-    " LEFT JOIN reprise_once AS o ON o.tenant = h.tenant AND o.session_id = h.session_id"
-    " AND o.name = 'sum:cache_written'::bytea"
-    " WHERE h.tenant = $1::text AND h.session_id = $2::text";
 inline constexpr std::string_view kFindState =
     "SELECT state FROM reprise_heads WHERE tenant = $1::text AND session_id = $2::text";
 // Whoever changes a session holds its head until the end of the transaction.
@@ -166,7 +132,8 @@ inline constexpr std::string_view kFindBranch =
     " WHERE tenant = $1::text AND session_id = $2::text AND branch = $3::int8";
 // Of all branches.
 inline constexpr std::string_view kCountMessages =
-    "SELECT count(*) FROM reprise_messages WHERE tenant = $1::text AND session_id = $2::text";
+    "SELECT count(*) AS messages FROM reprise_messages WHERE tenant = $1::text AND session_id = "
+    "$2::text";
 // 3 branch, 4 from, 5 to, 6 at most so many.
 #define REPRISE_READ_MESSAGES                                                                    \
   "SELECT seq, created_us, more, role, content, detail FROM reprise_messages"                    \
@@ -192,7 +159,7 @@ inline constexpr std::string_view kAddDelta =
     " AND d.answer = $3::text), u.body"
     " FROM running AS r CROSS JOIN unnest($5::int8[], $6::bytea[]) AS u(part, body)"
     " RETURNING 1)"
-    " SELECT count(*) FROM added";
+    " SELECT count(*) AS added FROM added";
 // 3 answer, 4 hashes.
 inline constexpr std::string_view kInsertBlobRefsOfAnswer =
     "INSERT INTO reprise_blob_refs(tenant, session_id, hash)"
@@ -207,7 +174,7 @@ inline constexpr std::string_view kFindAnswer =
 inline constexpr std::string_view kRenewAnswer =
     "WITH renewed AS (UPDATE reprise_heads SET answer_start = $4::bytea"
     " WHERE tenant = $1::text AND session_id = $2::text AND answer = $3::text RETURNING 1)"
-    " SELECT count(*) FROM renewed";
+    " SELECT count(*) AS renewed FROM renewed";
 inline constexpr std::string_view kFindDeltas =
     "SELECT d.piece, d.body FROM reprise_heads AS h JOIN reprise_deltas AS d"
     " ON d.tenant = h.tenant AND d.session_id = h.session_id AND d.answer = h.answer"

@@ -26,7 +26,7 @@ inline constexpr std::string_view kFindArtefact =
     "SELECT bytes FROM reprise_artefacts WHERE tenant = $1::text AND session_id = $2::text"
     " AND step = $3::int8 AND name = $4::text ORDER BY part";
 inline constexpr std::string_view kListArtefacts =
-    "SELECT step, name, sum(octet_length(bytes))::int8 FROM reprise_artefacts"
+    "SELECT step, name, sum(octet_length(bytes))::int8 AS size FROM reprise_artefacts"
     " WHERE tenant = $1::text AND session_id = $2::text GROUP BY step, name ORDER BY step, name";
 
 // Blobs: 2 is the hash.
@@ -81,7 +81,7 @@ inline constexpr std::string_view kSettleNamedBlobs =
     " AND EXISTS " REPRISE_NAMES_OF_BLOB;
 // NOLINTEND(bugprone-suspicious-missing-comma)
 inline constexpr std::string_view kCountUnnamedBlobs =
-    "SELECT count(*) FROM reprise_blobs AS b WHERE b.tenant = $1::text AND b.part = 0"
+    "SELECT count(*) AS unnamed FROM reprise_blobs AS b WHERE b.tenant = $1::text AND b.part = 0"
     " AND b.put_by <> '' AND NOT EXISTS " REPRISE_NAMES_OF_BLOB;
 inline constexpr std::string_view kFindMissingBlobs =
     "SELECT DISTINCT r.hash FROM reprise_blob_refs AS r WHERE r.tenant = $1::text AND NOT EXISTS"
@@ -121,33 +121,31 @@ inline constexpr std::string_view kPurge[] = {
 
 // Verifying: each looks at everything of a tenant, as it is at one moment.
 
-inline constexpr std::string_view kVerifySessions =
-    "SELECT" REPRISE_INFO_COLUMNS
-    " FROM reprise_heads AS h JOIN reprise_sessions AS s"
-    " ON s.tenant = h.tenant AND s.session_id = h.session_id WHERE h.tenant = $1::text";
 inline constexpr std::string_view kVerifyMessages =
     "SELECT seq, created_us, more, role, content, detail, session_id, branch FROM reprise_messages"
     " WHERE tenant = $1::text ORDER BY session_id, branch, seq";
 // The rest return a session and what is wrong with it.
 inline constexpr std::string_view kVerifyRows =
-    "SELECT coalesce(h.session_id, s.session_id), 'a part of it is missing' FROM"
+    "SELECT coalesce(h.session_id, s.session_id) AS session_id,"
+    " 'a part of it is missing' AS reason FROM"
     " (SELECT session_id FROM reprise_heads WHERE tenant = $1::text) AS h FULL JOIN"
     " (SELECT session_id FROM reprise_sessions WHERE tenant = $1::text) AS s"
     " ON s.session_id = h.session_id WHERE h.session_id IS NULL OR s.session_id IS NULL";
 inline constexpr std::string_view kVerifyBeginnings =
-    "SELECT m.session_id, 'its first messages are missing' FROM"
+    "SELECT m.session_id, 'its first messages are missing' AS reason FROM"
     " (SELECT session_id, branch, min(seq) AS first_seq FROM reprise_messages"
     " WHERE tenant = $1::text GROUP BY session_id, branch) AS m LEFT JOIN reprise_branches AS b"
     " ON b.tenant = $1::text AND b.session_id = m.session_id AND b.branch = m.branch"
     " WHERE m.first_seq <> coalesce(b.base_count, 0)";
 inline constexpr std::string_view kVerifyHeads =
-    "SELECT h.session_id, 'its messages end elsewhere than its head says' FROM reprise_heads AS h"
+    "SELECT h.session_id, 'its messages end elsewhere than its head says' AS reason"
+    " FROM reprise_heads AS h"
     " LEFT JOIN reprise_branches AS b ON b.tenant = h.tenant AND b.session_id = h.session_id"
     " AND b.branch = h.branch WHERE h.tenant = $1::text AND h.head <> coalesce("
     "(SELECT max(m.seq) + 1 FROM reprise_messages AS m WHERE m.tenant = h.tenant"
     " AND m.session_id = h.session_id AND m.branch = h.branch), b.base_count, 0)";
 inline constexpr std::string_view kVerifyBases =
-    "SELECT b.session_id, 'the session that it shares messages with is missing'"
+    "SELECT b.session_id, 'the session that it shares messages with is missing' AS reason"
     " FROM reprise_branches AS b WHERE b.tenant = $1::text AND NOT EXISTS"
     " (SELECT 1 FROM reprise_heads AS h WHERE h.tenant = b.tenant"
     " AND h.session_id = b.base_session)";

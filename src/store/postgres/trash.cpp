@@ -28,7 +28,7 @@ Result<> check_unshared(Connection& connection, const Key& key) {
   REPRISE_ASSIGN(const Rows rows, connection.run_one({kFindSharing, values_of(key)}));
   std::string names;
   for (int row = 0; row < rows.count(); ++row) {
-    names += cat(names.empty() ? "" : ", ", rows.bytes(row, 0));
+    names += cat(names.empty() ? "" : ", ", rows.bytes(row, "session_id"));
   }
   if (!names.empty()) {
     return fail(Code::conflict, cat("session ", key.id.str(), " shares its messages with ", names,
@@ -95,7 +95,7 @@ Result<std::vector<Remnant>> PostgresStore::remnants() {
   const auto count = [&](Connection& connection) -> Result<std::int64_t> {
     REPRISE_ASSIGN(const Rows rows,
                    connection.run_one({kCountUnnamedBlobs, values(database_.tenant())}));
-    return rows.integer(0, 0);
+    return rows.integer(0, "unnamed");
   };
   REPRISE_ASSIGN(const std::int64_t unnamed, database_.read_for<std::int64_t>(count));
   std::vector<Remnant> found;

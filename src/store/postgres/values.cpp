@@ -83,16 +83,29 @@ Values::Bound Values::bound() const {
   return bound;
 }
 
-bool Rows::is_null(int row, int column) const {
-  return libpq_->is_null(result_.get(), row, column) != 0;
+int Rows::at(std::string_view column) const {
+  if (columns_.empty()) {
+    for (int i = 0; i < libpq_->column_count(result_.get()); ++i) {
+      columns_.add(libpq_->column_name(result_.get(), i));
+    }
+  }
+  return columns_.at(column);
 }
 
-std::string_view Rows::bytes(int row, int column) const {
+std::string_view Rows::value(int row, int column) const {
   return {libpq_->value(result_.get(), row, column),
           static_cast<std::size_t>(libpq_->length(result_.get(), row, column))};
 }
 
-std::int64_t Rows::integer(int row, int column) const {
+bool Rows::is_null(int row, std::string_view column) const {
+  return libpq_->is_null(result_.get(), row, at(column)) != 0;
+}
+
+std::string_view Rows::bytes(int row, std::string_view column) const {
+  return value(row, at(column));
+}
+
+std::int64_t Rows::integer(int row, std::string_view column) const {
   const std::string_view raw = bytes(row, column);
   if (raw.empty()) {
     return 0;
@@ -113,11 +126,7 @@ std::int64_t Rows::integer(int row, int column) const {
   return static_cast<std::int64_t>(number);
 }
 
-std::optional<std::int64_t> Rows::find_integer(int row, int column) const {
-  return is_null(row, column) ? std::nullopt : std::optional(integer(row, column));
-}
-
-std::optional<std::string> Rows::find_text(int row, int column) const {
+std::optional<std::string> Rows::find_text(int row, std::string_view column) const {
   return is_null(row, column) ? std::nullopt : std::optional(text(row, column));
 }
 

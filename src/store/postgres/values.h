@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "store/column_names.h"
 #include "store/postgres/libpq_library.h"
 
 namespace reprise::postgres {
@@ -73,22 +74,39 @@ class Rows {
 
   int count() const { return libpq_->row_count(result_.get()); }
   bool empty() const { return count() == 0; }
-  bool is_null(int row, int column) const;
+  // Columns by their names, which the statement's text gives them.
+  bool is_null(int row, std::string_view column) const;
   // Text or bytea; "" for null.
-  std::string_view bytes(int row, int column) const;
-  std::string text(int row, int column) const { return std::string(bytes(row, column)); }
+  std::string_view bytes(int row, std::string_view column) const;
+  std::string text(int row, std::string_view column) const {
+    return std::string(bytes(row, column));
+  }
   // Any width of integer; 0 for null.
-  std::int64_t integer(int row, int column) const;
-  std::optional<std::int64_t> find_integer(int row, int column) const;
-  std::optional<std::string> find_text(int row, int column) const;
+  std::int64_t integer(int row, std::string_view column) const;
+  std::optional<std::string> find_text(int row, std::string_view column) const;
 
  private:
   struct Clear {
     const LibpqLibrary* libpq;
     void operator()(PGresult* result) const { libpq->clear(result); }
   };
+  int at(std::string_view column) const;
+  std::string_view value(int row, int column) const;
+
   const LibpqLibrary* libpq_;
   std::unique_ptr<PGresult, Clear> result_;
+  mutable store::ColumnNames columns_ = {};  // once one is asked for
+};
+
+// One of them.
+struct RowView {
+  const Rows& rows;
+  int row;
+
+  bool is_null(std::string_view column) const { return rows.is_null(row, column); }
+  std::string_view bytes(std::string_view column) const { return rows.bytes(row, column); }
+  void text(std::string_view column, std::string& out) const { out = bytes(column); }
+  std::int64_t integer(std::string_view column) const { return rows.integer(row, column); }
 };
 
 }  // namespace reprise::postgres

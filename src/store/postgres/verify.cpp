@@ -18,6 +18,7 @@
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/rows.h"
+#include "store/postgres/session_columns.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/statements_beside.h"
 #include "store/postgres/values.h"
@@ -35,11 +36,11 @@ class Verification {
     for (const std::string_view statement :
          {kVerifyRows, kVerifyBeginnings, kVerifyHeads, kVerifyBases}) {
       REPRISE_TRY(each(statement, [this](const Rows& row) {
-        add(cat("session ", row.bytes(0, 0)), row.text(0, 1));
+        add(cat("session ", row.bytes(0, "session_id")), row.text(0, "reason"));
       }));
     }
     REPRISE_TRY(each(kFindMissingBlobs, [this](const Rows& row) {
-      add(cat("blob ", row.bytes(0, 0)), "messages name it, but it is missing");
+      add(cat("blob ", row.bytes(0, "hash")), "messages name it, but it is missing");
     }));
     REPRISE_TRY(check_blobs());
     return std::move(report_);
@@ -73,9 +74,9 @@ class Verification {
   }
 
   Result<> check_sessions() {
-    return each(kVerifySessions, [this](const Rows& row) {
+    return each(session_statements().verify, [this](const Rows& row) {
       ++report_.sessions;
-      add(read_info(row, 0, database_.name()).damage);
+      add(read_info({row, 0}, database_.name()).damage);
     });
   }
 
@@ -83,11 +84,9 @@ class Verification {
     std::string last;
     std::int64_t expected = 0;
     return each(kVerifyMessages, [&, this](const Rows& row) {
-      constexpr int kSession = 6;
-      constexpr int kBranch = 7;
-      const std::string place = cat(database_.name(), ": session ", row.bytes(0, kSession));
-      const std::string branch = cat(place, "/", row.integer(0, kBranch));
-      MessageRow message = read_row(row, 0);
+      const std::string place = cat(database_.name(), ": session ", row.bytes(0, "session_id"));
+      const std::string branch = cat(place, "/", row.integer(0, "branch"));
+      MessageRow message = read_row({row, 0});
       const bool is_first = report_.messages == 0;  // also of another attempt
       if (!is_first && branch == last && message.seq.value != expected) {
         report_.damage.push_back({cat(place, " message ", expected), "it is missing", ""});
@@ -98,7 +97,7 @@ class Verification {
       std::string content;
       std::optional<Damage> damage;
       if (Message read;
-          complete(message, content, row.text(0, kSession), row.integer(0, kBranch))) {
+          complete(message, content, row.text(0, "session_id"), row.integer(0, "branch"))) {
         read_message(message, place, read, damage);
       } else {
         damage = Damage{cat(place, " message ", message.seq.value), "a part of it is missing", ""};
@@ -119,7 +118,7 @@ class Verification {
           {kReadParts, values(database_.tenant(), session, branch, message.seq.value)});
     });
     for (int part = 0; parts && part < parts->count(); ++part) {
-      content += parts->bytes(part, 0);
+      content += parts->bytes(part, "bytes");
     }
     message.content = content;
     return parts && parts->count() == message.more;
@@ -134,7 +133,7 @@ class Verification {
       if (next.empty()) {
         return {};
       }
-      hash = next.text(0, 0);
+      hash = next.text(0, "hash");
       const auto parsed = BlobHash::parse(hash);
       const auto read = parsed ? blobs_.read_blob(*parsed, [](auto) { return Flow::go_on; })
                                : Result<>(std::unexpected(parsed.error()));

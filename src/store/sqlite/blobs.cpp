@@ -63,7 +63,7 @@ Result<std::optional<std::string>> find_piece(Database& database, const BlobHash
       Statement row,
       reader->query("SELECT bytes FROM reprise_blobs WHERE hash = ? AND n = ?", hash.str(), n));
   REPRISE_ASSIGN(const bool found, row.step());
-  return found ? std::optional(std::string(row.bytes(0))) : std::nullopt;
+  return found ? std::optional(std::string(row.bytes("bytes"))) : std::nullopt;
 }
 
 Result<std::optional<std::string>> find_result_piece(Database& database, std::string_view row,
@@ -102,7 +102,7 @@ Result<> collect_blobs(Connection& connection, Clock& clock) {
     if (!more) {
       break;
     }
-    hashes.push_back(rows.text(0));
+    hashes.push_back(rows.text("hash"));
   }
   for (const std::string& hash : hashes) {
     REPRISE_TRY(

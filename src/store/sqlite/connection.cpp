@@ -138,9 +138,9 @@ Statement& Statement::bind(std::nullopt_t) {
   return *this;
 }
 
-Statement& Statement::bind_column(const Statement& row, int column) {
-  check_bound(
-      sqlite3_bind_value(statement_, ++bound_, sqlite3_column_value(row.statement_, column)));
+Statement& Statement::bind_column(const Statement& row, std::string_view column) {
+  check_bound(sqlite3_bind_value(statement_, ++bound_,
+                                 sqlite3_column_value(row.statement_, row.columns_->at(column))));
   return *this;
 }
 
@@ -167,38 +167,44 @@ Result<> Statement::run() {
   }
 }
 
-bool Statement::is_null(int column) const {
-  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+bool Statement::is_null(std::string_view column) const {
+  return sqlite3_column_type(statement_, columns_->at(column)) == SQLITE_NULL;
 }
 
-bool Statement::is_integer(int column) const {
-  return sqlite3_column_type(statement_, column) == SQLITE_INTEGER;
+bool Statement::is_integer(std::string_view column) const {
+  return sqlite3_column_type(statement_, columns_->at(column)) == SQLITE_INTEGER;
 }
 
-std::int64_t Statement::integer(int column) const {
-  return sqlite3_column_int64(statement_, column);
+std::int64_t Statement::integer(std::string_view column) const {
+  return sqlite3_column_int64(statement_, columns_->at(column));
 }
 
-std::string_view Statement::bytes(int column) const {
+std::int64_t Statement::first_integer() const {
+  return sqlite3_column_int64(statement_, 0);
+}
+
+std::string_view Statement::bytes(std::string_view column) const {
+  const int at = columns_->at(column);
   // Blob access never converts: text comes as the bytes that are stored.
-  const void* data = sqlite3_column_blob(statement_, column);
+  const void* data = sqlite3_column_blob(statement_, at);
   if (data == nullptr) {
     return {};
   }
-  return {static_cast<const char*>(data), size(column)};
+  return {static_cast<const char*>(data),
+          static_cast<std::size_t>(sqlite3_column_bytes(statement_, at))};
 }
 
-std::size_t Statement::size(int column) const {
-  return static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
+std::size_t Statement::size(std::string_view column) const {
+  return static_cast<std::size_t>(sqlite3_column_bytes(statement_, columns_->at(column)));
 }
 
-std::string Statement::text(int column) const {
+std::string Statement::text(std::string_view column) const {
   std::string out;
   text(column, out);
   return out;
 }
 
-void Statement::text(int column, std::string& out) const {
+void Statement::text(std::string_view column, std::string& out) const {
   const std::string_view raw = bytes(column);
   if (utf8::is_valid(raw)) {
     out.assign(raw);
@@ -244,8 +250,8 @@ Result<> Connection::configure(OpenMode mode) {
 }
 
 Connection::~Connection() {
-  for (const auto& [sql, statement] : statements_) {
-    sqlite3_finalize(statement);
+  for (const auto& [sql, prepared] : statements_) {
+    sqlite3_finalize(prepared.statement);
   }
   sqlite3_close_v2(handle_);
 }
@@ -260,8 +266,12 @@ Result<Statement> Connection::prepare(std::string_view sql) {
   if (code != SQLITE_OK) {
     return std::unexpected(error(code));
   }
-  statements_.emplace(sql, statement);
-  return Statement(*this, statement);
+  Prepared& prepared = statements_[std::string(sql)];
+  prepared.statement = statement;
+  for (int column = 0; column < sqlite3_column_count(statement); ++column) {
+    prepared.columns.add(sqlite3_column_name(statement, column));
+  }
+  return Statement(*this, prepared);
 }
 
 Result<> Connection::script(const std::string& sql) {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "reprise/error.h"
+#include "store/column_names.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -26,15 +27,21 @@ struct Blob {  // bytes that are bound as such, not as text
   std::string_view bytes;
 };
 
+struct Prepared {
+  sqlite3_stmt* statement = nullptr;
+  store::ColumnNames columns;
+};
+
 // A prepared statement with its values, borrowed from the connection's cache and given back by the
 // destructor. Text is bound in place: it must outlive the statement's last step.
 class Statement {
  public:
-  Statement(Connection& connection, sqlite3_stmt* statement)
-      : connection_(&connection), statement_(statement) {}
+  Statement(Connection& connection, Prepared& prepared)
+      : connection_(&connection), statement_(prepared.statement), columns_(&prepared.columns) {}
   Statement(Statement&& other) noexcept
       : connection_(other.connection_),
         statement_(std::exchange(other.statement_, nullptr)),
+        columns_(other.columns_),
         bound_(other.bound_),
         failed_(other.failed_) {}
   Statement& operator=(Statement&&) = delete;
@@ -50,7 +57,7 @@ class Statement {
   Statement& bind(Blob blob);
   Statement& bind(std::nullopt_t);
   // A column of another statement's row, whatever its type.
-  Statement& bind_column(const Statement& row, int column);
+  Statement& bind_column(const Statement& row, std::string_view column);
   template <class Value>
   Statement& bind(const std::optional<Value>& value) {
     return value ? bind(*value) : bind(std::nullopt);
@@ -61,21 +68,24 @@ class Statement {
   // Runs it to its end.
   Result<> run();
 
-  bool is_null(int column) const;
-  bool is_integer(int column) const;
-  std::int64_t integer(int column) const;
+  // Columns by their names, which the statement's text gives them.
+  bool is_null(std::string_view column) const;
+  bool is_integer(std::string_view column) const;
+  std::int64_t integer(std::string_view column) const;
   // Text or blob bytes as they are; valid until the next step().
-  std::string_view bytes(int column) const;
-  std::size_t size(int column) const;  // of bytes()
-  std::string text(int column) const;  // valid UTF-8: what is not becomes U+FFFD
-  void text(int column, std::string& out) const;
+  std::string_view bytes(std::string_view column) const;
+  std::size_t size(std::string_view column) const;  // of bytes()
+  std::string text(std::string_view column) const;  // valid UTF-8: what is not becomes U+FFFD
+  void text(std::string_view column, std::string& out) const;
 
  private:
   friend class Connection;
   void check_bound(int code);
+  std::int64_t first_integer() const;
 
   Connection* connection_;
   sqlite3_stmt* statement_;
+  const store::ColumnNames* columns_;
   int bound_ = 0;
   int failed_ = 0;
 };
@@ -117,7 +127,7 @@ class Connection {
   Result<std::int64_t> integer(std::string_view sql, const Values&... values) {
     REPRISE_ASSIGN(Statement statement, query(sql, values...));
     REPRISE_ASSIGN(const bool row, statement.step());
-    return row ? statement.integer(0) : 0;
+    return row ? statement.first_integer() : 0;
   }
   // Any number of statements, not kept.
   Result<> script(const std::string& sql);
@@ -157,7 +167,7 @@ class Connection {
 
   sqlite3* handle_;
   std::filesystem::path file_;
-  std::unordered_map<std::string, sqlite3_stmt*, Hash, std::equal_to<>> statements_;
+  std::unordered_map<std::string, Prepared, Hash, std::equal_to<>> statements_;
   int log_pages_ = 0;
   std::int64_t titles_left_ = kTitlesAny;
 };

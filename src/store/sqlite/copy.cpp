@@ -49,9 +49,9 @@ Result<> check_copy(const path& target) {
                  Connection::open(target, OpenMode::read_immutable, std::chrono::milliseconds(0)));
   REPRISE_ASSIGN(Statement check, copy->query("PRAGMA quick_check(1)"));
   REPRISE_ASSIGN(const bool row, check.step());
-  if (!row || check.bytes(0) != "ok") {
+  if (!row || check.bytes("quick_check") != "ok") {
     return fail(Code::corrupt, cat("the copy ", target.string(), " is damaged: ",
-                                   row ? check.text(0) : std::string("no answer")));
+                                   row ? check.text("quick_check") : std::string("no answer")));
   }
   return {};
 }

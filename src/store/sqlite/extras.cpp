@@ -36,7 +36,7 @@ Result<std::vector<Todo>> find_todos(Connection& connection, const SessionId& id
   if (!found) {
     return std::vector<Todo>{};
   }
-  auto todos = todos_from_json(row.bytes(0));
+  auto todos = todos_from_json(row.bytes("items"));
   return todos ? std::move(todos)
                : fail_with_context(cat("todos of session ", id.str()), todos.error());
 }
@@ -123,24 +123,25 @@ Result<std::optional<std::string>> SqliteStore::find_artefact(const SessionId& i
       return bytes;
     }
     bytes = std::move(bytes).value_or("");
-    *bytes += row.bytes(0);
+    *bytes += row.bytes("bytes");
   }
 }
 
 Result<std::vector<Artefacts::Entry>> SqliteStore::list_artefacts(const SessionId& id) {
   REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
   REPRISE_TRY(require_session(*reader, id));
-  REPRISE_ASSIGN(Statement row,
-                 reader->query("SELECT step, name, sum(length(bytes)) FROM reprise_artefacts"
-                               " WHERE session_id = ? GROUP BY step, name ORDER BY step, name",
-                               id.str()));
+  REPRISE_ASSIGN(
+      Statement row,
+      reader->query("SELECT step, name, sum(length(bytes)) AS size FROM reprise_artefacts"
+                    " WHERE session_id = ? GROUP BY step, name ORDER BY step, name",
+                    id.str()));
   std::vector<Entry> entries;
   while (true) {
     REPRISE_ASSIGN(const bool more, row.step());
     if (!more) {
       break;
     }
-    entries.push_back({Step{row.integer(0)}, row.text(1), row.integer(2)});
+    entries.push_back({Step{row.integer("step")}, row.text("name"), row.integer("size")});
   }
   REPRISE_ASSIGN(const auto snapshot, find_snapshot(*reader, id));
   if (snapshot) {

@@ -33,9 +33,9 @@ Result<std::optional<BaseRow>> find_base(Connection& connection, std::string_vie
   if (!found) {
     return std::nullopt;
   }
-  BaseRow out{std::nullopt, row.integer(1)};
-  if (!row.is_null(0)) {
-    out.base = row.bytes(0);
+  BaseRow out{std::nullopt, row.integer("base_count")};
+  if (!row.is_null("base")) {
+    out.base = row.bytes("base");
   }
   return out;
 }

@@ -109,7 +109,7 @@ void add_states(Select& select, const SessionQuery& query, std::span<const Sessi
 
 Select select_page(const SessionQuery& query, Way way, const std::optional<Place>& after) {
   Select select;
-  select.sql = cat("SELECT ", kInfoColumns, " FROM (");
+  select.sql = cat("SELECT ", info_select(), " FROM (");
   std::vector<SessionState> states = query.states;
   std::ranges::sort(states);
   states.erase(std::ranges::unique(states).begin(), states.end());
@@ -145,7 +145,7 @@ Result<std::optional<Place>> collect(Connection& connection, const SessionQuery&
     }
     ++rows;
     InfoRow read = read_info(row, file);
-    last = Place{row.integer(9), row.text(0)};
+    last = Place{row.integer("updated_us"), row.text("id")};
     if (read.info && page.sessions.size() == query.limit) {
       page.next = store::format_cursor(page.sessions.back());
       return std::optional<Place>();

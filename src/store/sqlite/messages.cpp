@@ -37,32 +37,23 @@ struct Now {  // of the session, before the batch
 };
 
 Result<Now> read_now(Connection& connection, const SessionId& id) {
-  REPRISE_ASSIGN(Statement row,
-                 connection.query(
-                     "SELECT head, input_tokens, output_tokens, reasoning_tokens, cached_tokens,"
-                     " cost_nanos, price_source,"
-                     " (SELECT body FROM reprise_answers WHERE session_id = sessions.id AND n = 0),"
-                     " updated_us FROM sessions WHERE id = ?",
-                     id.str()));
+  static const std::string sql =
+      cat("SELECT head, ", usage_columns(),
+          ", (SELECT body FROM reprise_answers WHERE session_id = sessions.id AND n = 0) AS answer,"
+          " updated_us FROM sessions WHERE id = ?");
+  REPRISE_ASSIGN(Statement row, connection.query(sql, id.str()));
   REPRISE_ASSIGN(const bool found, row.step());
   if (!found) {
     return std::unexpected(store::no_session(id));
   }
   Now now;
-  now.head = Seq{row.integer(0)};
-  now.usage.input.value = row.integer(1);
-  now.usage.output.value = row.integer(2);
-  now.usage.reasoning.value = row.integer(3);
-  now.usage.cached.value = row.integer(4);
-  if (!row.is_null(5)) {
-    now.usage.cost = Money{row.integer(5)};
-  }
-  now.usage.price_source = row.text(6);
+  now.head = Seq{row.integer("head")};
+  now.usage = store::read_sums(row, "");
   now.tokens_before = now.usage.input.value + now.usage.output.value;
-  if (!row.is_null(7)) {
-    now.answer = row.bytes(7);
+  if (!row.is_null("answer")) {
+    now.answer = row.bytes("answer");
   }
-  now.updated_at = time_of(row.integer(8));
+  now.updated_at = time_of(row.integer("updated_us"));
   return now;
 }
 
@@ -80,7 +71,7 @@ Result<std::optional<Appended>> find_operation(Connection& connection, const Ses
   if (!found) {
     return std::nullopt;
   }
-  return Appended{Seq{row.integer(0)}, Seq{row.integer(1)}, true};
+  return Appended{Seq{row.integer("first")}, Seq{row.integer("head")}, true};
 }
 
 // The name of the running answer matters only where it is to end.
@@ -127,11 +118,6 @@ Result<> add_cache_written(Connection& connection, const SessionId& id, TokenCou
       id.str(), tokens.value);
 }
 
-constexpr std::string_view kMoveHead =
-    "UPDATE sessions SET head = ?, updated_us = ?, updated_at = ?, input_tokens = ?,"
-    " output_tokens = ?, reasoning_tokens = ?, cached_tokens = ?, cost_nanos = ?, price_source = ?,"
-    " token_count = token_count + ? WHERE id = ?";
-
 // What a request took and gave, which the original program counts in one number.
 std::int64_t tokens_of(const Usage& usage) {
   return usage.input.value + usage.output.value;
@@ -143,11 +129,16 @@ Result<> move_head(Connection& connection, const SessionId& id, Seq head, Time u
   if (slot_of(updated_at) != slot_of(now.updated_at)) {
     REPRISE_TRY(set_slot(connection, id, updated_at));
   }
-  return connection.run(kMoveHead, head.value, microseconds_of(updated_at), text,
-                        now.usage.input.value, now.usage.output.value, now.usage.reasoning.value,
-                        now.usage.cached.value,
-                        now.usage.cost ? std::optional(now.usage.cost->nanos) : std::nullopt,
-                        now.usage.price_source, tokens_of(now.usage) - now.tokens_before, id.str());
+  static const std::string sql =
+      cat("UPDATE sessions SET head = ?, updated_us = ?, updated_at = ?,"
+          " token_count = token_count + ?, ",
+          usage_columns(" = ?"), " WHERE id = ?");
+  REPRISE_ASSIGN(Statement update,
+                 connection.query(sql, head.value, microseconds_of(updated_at), text,
+                                  tokens_of(now.usage) - now.tokens_before));
+  bind_usage(update, now.usage);
+  update.bind(id.str());
+  return update.run();
 }
 
 std::optional<std::string_view> unless_empty(const std::string& text) {

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
@@ -40,7 +41,7 @@ Result<Names> names(Connection& connection, std::string_view sql, std::string_vi
     if (!row) {
       return found;
     }
-    found.insert(rows.text(0));
+    found.insert(rows.text("name"));
   }
 }
 

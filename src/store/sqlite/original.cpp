@@ -62,7 +62,7 @@ Result<> name_result_blobs(Connection& connection, std::vector<Block>& blocks) {
         connection.query("SELECT content FROM main.tool_result_blobs WHERE id = ?", row));
     REPRISE_ASSIGN(const bool has_row, found.step());
     if (has_row) {
-      REPRISE_ASSIGN(result->blob, sha256(found.bytes(0)));
+      REPRISE_ASSIGN(result->blob, sha256(found.bytes("content")));
     }
   }
   return {};
@@ -78,19 +78,19 @@ Result<std::optional<std::string>> ResultBlobs::find(Connection& connection, con
     return row->second;
   }
   REPRISE_ASSIGN(Statement rows,
-                 connection.query("SELECT id, rowid, content FROM main.tool_result_blobs"));
+                 connection.query("SELECT id, rowid AS row, content FROM main.tool_result_blobs"));
   while (true) {
     REPRISE_ASSIGN(const bool more, rows.step());
     if (!more) {
       break;
     }
     // A row that is replaced gets another rowid.
-    std::string id = rows.text(0);
+    std::string id = rows.text("id");
     const auto known = known_.find(id);
-    if (known == known_.end() || known->second != rows.integer(1)) {
-      REPRISE_ASSIGN(const BlobHash content, sha256(rows.bytes(2)));
+    if (known == known_.end() || known->second != rows.integer("row")) {
+      REPRISE_ASSIGN(const BlobHash content, sha256(rows.bytes("content")));
       rows_.insert_or_assign(content.str(), id);
-      known_.insert_or_assign(std::move(id), rows.integer(1));
+      known_.insert_or_assign(std::move(id), rows.integer("row"));
     }
   }
   const auto row = rows_.find(hash.str());
@@ -99,14 +99,15 @@ Result<std::optional<std::string>> ResultBlobs::find(Connection& connection, con
 
 Result<std::optional<std::string>> ResultBlobs::piece(Connection& connection, std::string_view row,
                                                       std::int64_t from, std::int64_t bytes) {
-  REPRISE_ASSIGN(Statement found, connection.query("SELECT substr(CAST(content AS BLOB), ?, ?)"
-                                                   " FROM main.tool_result_blobs WHERE id = ?",
-                                                   from + 1, bytes, row));
+  REPRISE_ASSIGN(Statement found,
+                 connection.query("SELECT substr(CAST(content AS BLOB), ?, ?) AS piece"
+                                  " FROM main.tool_result_blobs WHERE id = ?",
+                                  from + 1, bytes, row));
   REPRISE_ASSIGN(const bool has_row, found.step());
-  if (!has_row || (from > 0 && found.size(0) == 0)) {
+  if (!has_row || (from > 0 && found.size("piece") == 0)) {
     return std::nullopt;
   }
-  return std::string(found.bytes(0));
+  return std::string(found.bytes("piece"));
 }
 
 Result<std::optional<std::string>> find_snapshot(Connection& connection, const SessionId& id) {
@@ -123,11 +124,13 @@ Result<std::optional<std::string>> find_snapshot(Connection& connection, const S
   if (!found) {
     return std::nullopt;
   }
-  const auto messages = RawJson::parse(row.text(0));
+  const auto messages = RawJson::parse(row.text("messages"));
   std::string json;
   json::ObjectWriter object(json);
-  object.raw("messages", messages ? messages->text() : RawJson::string(row.text(0)).text());
-  object.field("token_count", row.integer(1)).field("created_at", row.text(2));
+  object.raw("messages",
+             messages ? messages->text() : RawJson::string(row.text("messages")).text());
+  object.field("token_count", row.integer("token_count"))
+      .field("created_at", row.text("created_at"));
   object.close();
   return json;
 }

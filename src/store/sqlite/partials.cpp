@@ -35,10 +35,10 @@ Result<std::optional<Partial>> find_partial(Connection& connection, const Sessio
       return partial;
     }
     if (!partial) {
-      REPRISE_ASSIGN(partial, store::answer_from_json(row.bytes(0)));
+      REPRISE_ASSIGN(partial, store::answer_from_json(row.bytes("body")));
       continue;
     }
-    REPRISE_ASSIGN(const auto delta, blocks_from_json(row.bytes(0)));
+    REPRISE_ASSIGN(const auto delta, blocks_from_json(row.bytes("body")));
     store::append_delta(partial->blocks, delta);
   }
 }
@@ -51,7 +51,7 @@ Result<Partial> running_answer(Connection& connection, const SessionId& id,
                  connection.query("SELECT body FROM reprise_answers WHERE session_id = ? AND n = 0",
                                   id.str()));
   REPRISE_ASSIGN(const bool running, first.step());
-  auto partial = running ? store::answer_from_json(first.bytes(0))
+  auto partial = running ? store::answer_from_json(first.bytes("body"))
                          : Result<Partial>(fail(Code::conflict, "no answer is running"));
   if (!partial || partial->answer != answer) {
     return std::unexpected(store::answer_not_running(id, answer));

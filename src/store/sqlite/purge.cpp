@@ -79,26 +79,27 @@ Result<bool> PurgeSteps::step(Connection& connection) {
 }
 
 Result<bool> PurgeSteps::delete_rows(Connection& connection, const Rows& rows) {
-  REPRISE_ASSIGN(Statement row,
-                 connection.query(cat("SELECT rowid, length(CAST(", rows.column,
-                                      " AS BLOB)) FROM main.", rows.table, " WHERE ", rows.which),
-                                  id_.str()));
+  REPRISE_ASSIGN(Statement row, connection.query(cat("SELECT rowid AS row, length(CAST(",
+                                                     rows.column, " AS BLOB)) AS size FROM main.",
+                                                     rows.table, " WHERE ", rows.which),
+                                                 id_.str()));
   std::vector<std::int64_t> chosen;
   for (std::int64_t bytes = 0; bytes < kStepBytes;) {
     REPRISE_ASSIGN(const bool more, row.step());
     if (!more) {
       break;
     }
-    const bool is_overwritten =
-        row.integer(0) == overwritten_row_ && overwritten_ >= row.integer(1);
-    if (row.integer(1) > 2 * kStepBytes && !is_overwritten) {
+    const std::int64_t number = row.integer("row");
+    const std::int64_t size = row.integer("size");
+    const bool is_overwritten = number == overwritten_row_ && overwritten_ >= size;
+    if (size > 2 * kStepBytes && !is_overwritten) {
       if (chosen.empty()) {
-        return overwrite(connection, rows, row.integer(0), row.integer(1));
+        return overwrite(connection, rows, number, size);
       }
       break;
     }
-    chosen.push_back(row.integer(0));
-    bytes += kRowBytes + (is_overwritten ? 0 : row.integer(1));
+    chosen.push_back(number);
+    bytes += kRowBytes + (is_overwritten ? 0 : size);
   }
   for (const std::int64_t one : chosen) {
     REPRISE_TRY(delete_row(connection, rows, one));

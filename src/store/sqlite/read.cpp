@@ -103,11 +103,11 @@ Result<> Reading::find_version(Connection& connection) {
     return std::unexpected(store::no_session(id_));
   }
   if (!generation_) {
-    generation_ = row.integer(0);
-    const auto span = store::clamp(range_, Seq{row.integer(1)});
+    generation_ = row.integer("generation");
+    const auto span = store::clamp(range_, Seq{row.integer("head")});
     from_ = span.from;
     to_ = span.to;
-  } else if (row.integer(0) != *generation_) {
+  } else if (row.integer("generation") != *generation_) {
     current_ = kept_name(id_.str(), *generation_);
   }
   return {};
@@ -115,7 +115,7 @@ Result<> Reading::find_version(Connection& connection) {
 
 Result<> Reading::read_segment(Connection& connection, const Segment& segment) {
   static const std::string forwards =
-      cat("SELECT ", kMessageColumns,
+      cat("SELECT ", message_select(),
           " FROM messages WHERE session_id = ? AND seq >= ? AND seq < ? ORDER BY seq");
   static const std::string backwards = cat(forwards, " DESC");
   REPRISE_ASSIGN(Statement row, connection.query(range_.newest_first ? backwards : forwards,
@@ -132,7 +132,7 @@ Result<> Reading::read_rows(Connection& connection, Statement& row, const Segmen
     }
     REPRISE_TRY(take(connection, row));
     ++rows_;
-    bytes_ += row.size(3);
+    bytes_ += row.size("content");
   }
   return {};
 }

@@ -39,16 +39,17 @@ constexpr std::int64_t kKeyMin = 0;  // SQLite gives no others
 constexpr std::int64_t kKeyMax = std::numeric_limits<std::int64_t>::max();
 constexpr int kProbesMax = 200'000;
 
-// Called for each row that can be read; column 0 is the key.
+// Called for each row that can be read.
 using Row = std::function<Result<>(const Statement& row)>;
 
 // Walks a damaged table in the order of an integer key. Pages that cannot be read are narrowed
 // down by halves until only the rows in them are left out.
 class Salvage {
  public:
-  // `select` ends where " WHERE …" follows.
+  // `select` ends where " WHERE …" follows; its rows have the key.
   Salvage(Connection& source, std::string_view select, std::string_view key)
       : source_(source),
+        key_(key),
         forwards_(cat(select, " WHERE ", key, " BETWEEN ? AND ? ORDER BY ", key)),
         backwards_(cat(forwards_, " DESC")) {}
 
@@ -83,7 +84,7 @@ class Salvage {
       if (!*more) {
         return std::nullopt;
       }
-      at = rows->integer(0);
+      at = rows->integer(key_);
       REPRISE_TRY(row(*rows));
     }
   }
@@ -111,6 +112,7 @@ class Salvage {
   }
 
   Connection& source_;
+  const std::string key_;
   const std::string forwards_;
   const std::string backwards_;
   std::optional<Error> fault_;
@@ -129,6 +131,19 @@ std::string joined(const std::vector<Filled>& columns, std::string Filled::* par
   return out;
 }
 
+// A column of any table, whatever that calls it.
+std::string numbered(std::size_t column) {
+  return cat("column_", column);
+}
+
+std::string select_columns(const std::vector<Filled>& columns) {
+  std::string out;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    out += cat(i == 0 ? "" : ", ", columns[i].name, " AS ", numbered(i));
+  }
+  return out;
+}
+
 std::string insert_sql(std::string_view table, const std::vector<Filled>& columns) {
   return cat("INSERT OR IGNORE INTO ", table, "(", joined(columns, &Filled::name), ") VALUES(",
              joined(columns, &Filled::value), ")");
@@ -141,7 +156,7 @@ constexpr std::string_view kFilledColumns = R"(SELECT name,
     WHEN type = 'DATETIME' THEN 'coalesce(?, ''1970-01-01 00:00:00'')'
     WHEN dflt_value IS NOT NULL THEN 'coalesce(?, ' || dflt_value || ')'
     WHEN name IN ('model', 'role') THEN 'coalesce(?, '''')'
-    ELSE '?' END FROM pragma_table_info(?))";
+    ELSE '?' END AS value FROM pragma_table_info(?))";
 
 class Repairing {
  public:
@@ -157,7 +172,7 @@ class Repairing {
   Result<> copy_messages();
   Result<> copy_table(std::string_view table);
   Result<> copy_original(std::string_view table);
-  Result<> insert(const std::string& sql, const Statement& row, int from, std::size_t count);
+  Result<> insert(const std::string& sql, const Statement& row, std::size_t count);
   Result<> copy_message(const Statement& row, const std::string& sql, std::size_t count);
   Result<> keep_damage(Damage damage, std::string_view bytes);
   Result<> note(std::string_view table, const std::optional<Error>& fault);
@@ -206,15 +221,14 @@ Result<std::vector<Filled>> Repairing::columns_of(std::string_view table) {
     if (!more) {
       return columns;
     }
-    columns.push_back({row.text(0), row.text(1)});
+    columns.push_back({row.text("name"), row.text("value")});
   }
 }
 
-Result<> Repairing::insert(const std::string& sql, const Statement& row, int from,
-                           std::size_t count) {
+Result<> Repairing::insert(const std::string& sql, const Statement& row, std::size_t count) {
   REPRISE_ASSIGN(Statement into, target_.prepare(sql));
   for (std::size_t i = 0; i < count; ++i) {
-    into.bind_column(row, from + static_cast<int>(i));
+    into.bind_column(row, numbered(i));
   }
   return into.run();
 }
@@ -239,20 +253,21 @@ Result<> Repairing::note(std::string_view table, const std::optional<Error>& fau
 Result<> Repairing::copy_sessions() {
   REPRISE_ASSIGN(const auto columns, columns_of("sessions"));
   const std::string sql = insert_sql("sessions", columns);
-  const std::string names = joined(columns, &Filled::name);
-  Salvage salvage(source_, cat("SELECT rowid, id, ", names, " FROM sessions"), "rowid");
+  Salvage salvage(
+      source_, cat("SELECT rowid AS rowid, id AS id, ", select_columns(columns), " FROM sessions"),
+      "rowid");
   const Row copy = [&](const Statement& row) -> Result<> {
-    REPRISE_TRY(insert(sql, row, 2, columns.size()));
+    REPRISE_TRY(insert(sql, row, columns.size()));
     if (target_.changes() != 0) {
       ++report_.sessions;
       return {};
     }
     REPRISE_ASSIGN(const std::int64_t again,
-                   target_.integer("SELECT 1 FROM sessions WHERE id = ?", row.bytes(1)));
+                   target_.integer("SELECT 1 FROM sessions WHERE id = ?", row.bytes("id")));
     return again != 0 ? Result<>()  // a row both walks have met
-                      : keep_damage({row_place(file_, "sessions", row.integer(0)),
+                      : keep_damage({row_place(file_, "sessions", row.integer("rowid")),
                                      "it cannot stand in the new database", ""},
-                                    row.bytes(1));
+                                    row.bytes("id"));
   };
   REPRISE_TRY(salvage.run(copy));
   return note("sessions", salvage.fault());
@@ -261,22 +276,21 @@ Result<> Repairing::copy_sessions() {
 Result<> Repairing::copy_messages() {
   REPRISE_ASSIGN(const auto columns, columns_of("messages"));
   const std::string sql = insert_sql("messages", columns);
-  const std::string names = joined(columns, &Filled::name);
-  Salvage salvage(source_, cat("SELECT ", kMessageColumns, ", ", names, " FROM messages"), "id");
+  Salvage salvage(source_,
+                  cat("SELECT ", message_select(), ", ", select_columns(columns), " FROM messages"),
+                  "id");
   REPRISE_TRY(
       salvage.run([&](const Statement& row) { return copy_message(row, sql, columns.size()); }));
   return note("messages", salvage.fault());
 }
 
 Result<> Repairing::copy_message(const Statement& row, const std::string& sql, std::size_t count) {
-  constexpr int kColumnsAt = 12;  // after kMessageColumns
-  constexpr int kContent = 3;
   Message message;
   std::optional<Damage> damage;
   if (!read_message(row, file_, message, damage) && damage) {
-    return keep_damage(*std::move(damage), row.bytes(kContent));
+    return keep_damage(*std::move(damage), row.bytes("content"));
   }
-  REPRISE_TRY(insert(sql, row, kColumnsAt, count));
+  REPRISE_TRY(insert(sql, row, count));
   if (target_.changes() != 0) {
     ++report_.messages;
     if (damage) {
@@ -285,23 +299,23 @@ Result<> Repairing::copy_message(const Statement& row, const std::string& sql, s
     return {};
   }
   REPRISE_ASSIGN(const std::int64_t again,
-                 target_.integer("SELECT 1 FROM messages WHERE id = ?", row.integer(0)));
+                 target_.integer("SELECT 1 FROM messages WHERE id = ?", row.integer("id")));
   if (again != 0) {
     return {};  // a row both walks have met
   }
-  return keep_damage(Damage{row_place(file_, "messages", row.integer(0)),
-                            "another message has its place", excerpt_of(row.bytes(kContent))},
-                     row.bytes(kContent));
+  return keep_damage(Damage{row_place(file_, "messages", row.integer("id")),
+                            "another message has its place", excerpt_of(row.bytes("content"))},
+                     row.bytes("content"));
 }
 
 Result<> Repairing::copy_table(std::string_view table) {
   REPRISE_ASSIGN(const auto columns, columns_of(table));
   const std::string sql = insert_sql(table, columns);
   std::optional<Error> fault;
-  auto rows = source_.prepare(cat("SELECT ", joined(columns, &Filled::name), " FROM ", table));
+  auto rows = source_.prepare(cat("SELECT ", select_columns(columns), " FROM ", table));
   auto more = rows ? rows->step() : Result<bool>(std::unexpected(rows.error()));
   while (more && *more) {
-    REPRISE_TRY(insert(sql, *rows, 0, columns.size()));
+    REPRISE_TRY(insert(sql, *rows, columns.size()));
     if (target_.changes() == 0) {
       REPRISE_TRY(keep_damage(
           {cat(file_, ": ", table), "it has rows that cannot stand in the new database", ""}, ""));
@@ -323,7 +337,7 @@ Result<> Repairing::copy_original(std::string_view table) {
   if (!found) {
     return {};
   }
-  REPRISE_TRY(target_.script(row.text(0)));
+  REPRISE_TRY(target_.script(row.text("sql")));
   REPRISE_TRY(copy_table(table));
   return target_.run(
       cat("DELETE FROM ", table, " WHERE session_id NOT IN (SELECT id FROM sessions)"));

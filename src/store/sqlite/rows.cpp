@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/text.h"
+#include "model/fields.h"
 #include "reprise/capabilities.h"
 #include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -28,16 +28,12 @@ constexpr std::int64_t kSecondsMin = -62'167'219'200;  // the year 0
 constexpr std::int64_t kSecondsMax = 253'402'300'799;  // the end of 9999
 
 // A date-time as it may be stored; nullopt for garbage.
-std::optional<Time> stored_time(const Statement& row, int column) {
+std::optional<Time> stored_time(const Statement& row, std::string_view column) {
   return row.is_integer(column) ? time_of_seconds(row.integer(column))
                                 : parse_time(row.bytes(column));
 }
 
 }  // namespace
-
-Time time_of(std::int64_t microseconds) {
-  return Time(std::chrono::microseconds(microseconds));
-}
 
 std::optional<Time> time_of_seconds(std::int64_t seconds) {
   if (seconds < kSecondsMin || seconds > kSecondsMax) {
@@ -59,10 +55,6 @@ std::string seconds_text(Time time) {
 
 std::string row_place(std::string_view file, std::string_view table, std::int64_t row) {
   return cat(file, ": ", table, " row ", row);
-}
-
-std::string excerpt_of(std::string_view bytes) {
-  return std::string(bytes.substr(0, kExcerptMax));
 }
 
 namespace {
@@ -95,132 +87,117 @@ std::optional<std::string_view> stored_state(const Message& message) {
   return is_tool ? std::optional(kToolState) : std::nullopt;
 }
 
+const std::string& info_select() {
+  static const std::string columns = [] {
+    std::string all =
+        "s.id AS id, s.rowid AS row, s.created_at AS created_at, s.updated_at AS updated_at,"
+        " s.forked_at AS forked_at, a.body AS answer";
+    model::for_each(model::kInfoFields, [&all](const auto& field) {
+      all += cat(", s.", field.column, " AS ", field.column);
+    });
+    return all;
+  }();
+  return columns;
+}
+
+std::string usage_columns(std::string_view after) {
+  std::string all;
+  model::for_each(model::kUsageFields, [&](const auto& field) {
+    if (!field.column.empty()) {
+      all += cat(all.empty() ? "" : ", ", field.column, after);
+    }
+  });
+  return all;
+}
+
+const std::string& message_select() {
+  static const std::string columns = [] {
+    std::string all = "id";
+    model::for_each(model::kMessageFields,
+                    [&all](const auto& field) { all += cat(", ", field.column); });
+    return all + ", created_at, extra";
+  }();
+  return columns;
+}
+
+namespace {
+
+struct RowReader : store::ColumnReader<Statement> {
+  using store::ColumnReader<Statement>::read;
+  void read(std::string_view column, SessionState& out) const {
+    out = parse_session_state(row.bytes(column)).value_or(SessionState::active);
+  }
+};
+
+}  // namespace
+
 InfoRow read_info(const Statement& row, std::string_view file) {
-  enum Place : std::uint8_t {
-    id,
-    title,
-    mode,
-    state,
-    provider,
-    model,
-    working_dir,
-    head,
-    created_us,
-    updated_us,
-    closed_us,
-    forked_from,
-    forked_at,
-    created_at,
-    updated_at,
-    rowid,
-    answer,
-  };
-  const auto damaged = [&](std::string reason, std::string_view bytes) {
-    return Damage{row_place(file, "sessions", row.integer(rowid)), std::move(reason),
-                  excerpt_of(bytes)};
-  };
   InfoRow out;
-  auto session_id = SessionId::parse(row.bytes(id));
+  const RowReader reader{{row, row_place(file, "sessions", row.integer("row")), out.damage}};
+  auto session_id = SessionId::parse(row.bytes("id"));
   if (!session_id) {
-    out.damage = damaged("the id cannot be used", row.bytes(id));
+    reader.report("the id cannot be used", row.bytes("id"));
     return out;
   }
   SessionInfo& info = out.info.emplace(SessionInfo{.id = *std::move(session_id)});
-  row.text(title, info.title);
-  row.text(mode, info.mode);
-  info.state = parse_session_state(row.bytes(state)).value_or(SessionState::active);
-  row.text(provider, info.provider);
-  row.text(model, info.model);
-  row.text(working_dir, info.working_dir);
-  info.head = Seq{row.integer(head)};
-  info.created_at = time_of(row.integer(created_us));
-  info.updated_at = time_of(row.integer(updated_us));
-  if (!row.is_null(closed_us)) {
-    info.closed_at = time_of(row.integer(closed_us));
-  }
-  if (const std::string_view origin = row.bytes(forked_from); !origin.empty()) {
-    if (auto parent = SessionId::parse(origin); parent) {
-      info.forked_from = ForkOrigin{*std::move(parent), Seq{row.integer(forked_at)}};
-    } else {
-      out.damage = damaged("the id it was forked from cannot be used", origin);
-    }
-  }
-  if (!row.is_null(answer)) {
-    auto partial = store::answer_from_json(row.bytes(answer));
-    if (partial) {
-      info.answering = std::move(partial->owner);
-    } else {
-      out.damage = damaged("its running answer cannot be read", row.bytes(answer));
-    }
-  }
+  model::for_each(model::kInfoFields,
+                  [&](const auto& field) { reader.read(field.column, info.*field.member); });
+  reader.read_answer("answer", info);
   // 0 stands for what was no time when the row was taken over.
-  constexpr std::pair<int, int> kTimes[] = {{created_us, created_at}, {updated_us, updated_at}};
-  for (const auto& [microseconds, text] : kTimes) {
-    if (row.integer(microseconds) == 0 && !stored_time(row, text)) {
-      out.damage = damaged("a date-time cannot be read", row.bytes(text));
+  for (const auto& [time, text] :
+       {std::pair(info.created_at, "created_at"), std::pair(info.updated_at, "updated_at")}) {
+    if (time == Time{} && !stored_time(row, text)) {
+      reader.report("a date-time cannot be read", row.bytes(text));
     }
   }
   return out;
 }
 
+void bind_usage(Statement& statement, const Usage& usage) {
+  struct Binder {
+    Statement& statement;
+    void bind(TokenCount count) const { statement.bind(count.value); }
+    void bind(const std::optional<Money>& money) const {
+      statement.bind(money ? std::optional(money->nanos) : std::nullopt);
+    }
+    void bind(const std::string& text) const { statement.bind(text); }
+  };
+  model::for_each(model::kUsageFields, [&](const auto& field) {
+    if (!field.column.empty()) {
+      Binder{statement}.bind(usage.*field.member);
+    }
+  });
+}
+
 bool read_message(const Statement& row, std::string_view file, Message& message,
                   std::optional<Damage>& damage) {
-  enum Place : std::uint8_t {
-    id,
-    seq,
-    role,
-    content,
-    created_us,
-    created_at,
-    provider,
-    model,
-    response_id,
-    usage,
-    state,
-    extra,
-  };
-  const auto damaged = [&](std::string reason, std::string_view bytes) {
-    return Damage{row_place(file, "messages", row.integer(id)), std::move(reason),
-                  excerpt_of(bytes)};
-  };
-  message.seq = Seq{row.integer(seq)};
-  const std::string_view json = row.bytes(content);
+  const RowReader reader{{row, row_place(file, "messages", row.integer("id")), damage}};
+  const std::string_view json = row.bytes("content");
   auto blocks = blocks_from_json(json);
+  message.seq = Seq{row.integer("seq")};
   if (!blocks) {
-    damage = damaged(std::move(blocks.error().message), json);
+    reader.report(std::move(blocks.error().message), json);
     return false;
   }
-  row.text(role, message.role);
   message.blocks = *std::move(blocks);
-  if (!row.is_null(created_us)) {
-    message.created_at = time_of(row.integer(created_us));
-  } else if (const auto time = stored_time(row, created_at); time) {
-    message.created_at = *time;
-  } else {
-    damage = damaged("the date-time cannot be read", row.bytes(created_at));
-  }
-  const std::pair<int, std::string*> texts[] = {
-      {provider, &message.provider},
-      {model, &message.model},
-      {response_id, &message.response_id},
+  const auto read = [&]<class Value>(const model::Field<Message, Value>& field) {
+    if constexpr (requires { reader.read(field.column, message.*field.member); }) {
+      reader.read(field.column, message.*field.member);
+    }
   };
-  for (const auto& [column, text] : texts) {
-    if (!row.is_null(column)) {
-      row.text(column, *text);
-    }
-  }
-  if (!row.is_null(usage)) {
-    if (auto read = usage_from_json(row.bytes(usage)); read) {
-      message.usage = *std::move(read);
+  model::for_each(model::kMessageFields, read);
+  if (row.is_null("created_us")) {
+    if (const auto time = stored_time(row, "created_at"); time) {
+      message.created_at = *time;
     } else {
-      damage = damaged("the usage cannot be read", row.bytes(usage));
+      reader.report("the date-time cannot be read", row.bytes("created_at"));
     }
   }
-  if (!row.is_null(state)) {
-    take_state(row.bytes(state), message);
+  if (!row.is_null("state")) {
+    take_state(row.bytes("state"), message);
   }
-  if (!row.is_null(extra)) {
-    message.extra = store::extra_from_json(row.bytes(extra));
+  if (!row.is_null("extra")) {
+    message.extra = store::extra_from_json(row.bytes("extra"));
   }
   return true;
 }

@@ -1,13 +1,16 @@
 #include "store/sqlite/sessions.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/text.h"
+#include "model/fields.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
@@ -23,29 +26,72 @@
 namespace reprise::sqlite {
 namespace {
 
-// After kInfoColumns.
-constexpr int kRestAt = 17;
-constexpr std::string_view kRestColumns =
-    ", s.input_tokens, s.output_tokens, s.reasoning_tokens, s.cached_tokens, s.cost_nanos,"
-    " s.price_source, s.config, s.response_chain, s.extra, s.system_prompt, p.prompts,"
-    " (SELECT first FROM reprise_once WHERE session_id = s.id AND name = 'sum:cache_written')";
+// A row's columns and their values, in the order of the fields.
+struct SessionRow {
+  std::vector<std::string_view> columns = {};
+  std::vector<std::variant<std::nullopt_t, std::int64_t, std::string>> values = {};
 
-Usage read_usage(const Statement& row) {
-  Usage usage;
-  usage.input.value = row.integer(kRestAt);
-  usage.output.value = row.integer(kRestAt + 1);
-  usage.reasoning.value = row.integer(kRestAt + 2);
-  usage.cached.value = row.integer(kRestAt + 3);
-  if (!row.is_null(kRestAt + 4)) {
-    usage.cost = Money{row.integer(kRestAt + 4)};
+  template <class Value>
+  void add(std::string_view column, Value&& value) {
+    columns.push_back(column);
+    values.emplace_back(std::forward<Value>(value));
   }
-  usage.price_source = row.text(kRestAt + 5);
-  usage.cache_written.value = row.integer(kRestAt + 11);
-  return usage;
+
+  void add_field(std::string_view column, SessionState state) {
+    add(column, std::string(to_string(state)));
+  }
+  void add_field(std::string_view column, Time time) { add(column, microseconds_of(time)); }
+  void add_field(std::string_view column, const std::optional<Time>& time) {
+    if (time) {
+      add(column, microseconds_of(*time));
+    } else {
+      add(column, std::nullopt);
+    }
+  }
+  void add_field(std::string_view column, const std::optional<ForkOrigin>& origin) {
+    add(column, origin ? origin->session.str() : "");
+    add(model::kForkedAt, origin ? origin->at.value : 0);
+  }
+  template <class Value>
+    requires requires(const Value& value) { store::to_text(value); }
+  void add_field(std::string_view column, const Value& value) {
+    add(column, store::to_text(value));
+  }
+  // Those stand in rows of their own.
+  void add_field(std::string_view /*column*/, const std::vector<std::string>& /*prompts*/) {}
+  // These follow from what is appended.
+  void add_field(std::string_view /*column*/, Seq /*head*/) {}
+  void add_field(std::string_view /*column*/, const Usage& /*usage*/) {}
+
+  void bind_to(Statement& statement) const {
+    for (const auto& value : values) {
+      std::visit([&statement](const auto& one) { statement.bind(one); }, value);
+    }
+  }
+};
+
+enum class Which : std::uint8_t { all, patched };
+
+SessionRow row_of(const Session& session, Which which) {
+  SessionRow row;
+  const auto add = [&](const auto& owner) {
+    return [&](const auto& field) {
+      if (which == Which::all || field.patch != nullptr) {
+        row.add_field(field.column, owner.*field.member);
+      }
+    };
+  };
+  model::for_each(model::kInfoFields, add(session.info));
+  model::for_each(model::kSessionFields, add(session));
+  return row;
 }
 
-std::optional<std::int64_t> microseconds_of(const std::optional<Time>& time) {
-  return time ? std::optional(sqlite::microseconds_of(*time)) : std::nullopt;
+std::string joined(const std::vector<std::string_view>& columns, std::string_view after) {
+  std::string out;
+  for (const std::string_view column : columns) {
+    out += cat(out.empty() ? "" : ", ", column, after);
+  }
+  return out;
 }
 
 Result<> store_prompts(Connection& connection, const SessionId& id,
@@ -69,23 +115,24 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
   if (exists != 0) {
     return std::unexpected(store::session_exists(info.id));
   }
-  const std::string created_at = seconds_text(info.created_at);
-  const std::string updated_at = seconds_text(info.updated_at);
-  const std::string chain = store::chain_to_json(session.response_chain);
-  const std::string extra = store::extra_to_json(session.extra);
-  const std::string_view origin =
-      info.forked_from ? std::string_view(info.forked_from->session.str()) : "";
-  REPRISE_TRY(connection.run(
-      "INSERT INTO sessions(id, title, model, working_dir, system_prompt, created_at, updated_at,"
-      " forked_from, forked_at, created_us, updated_us, closed_us, state, mode, provider, head,"
-      " base, base_count, config, response_chain, extra)"
-      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      info.id.str(), info.title, info.model, info.working_dir, session.system_prompt, created_at,
-      updated_at, origin, info.forked_from ? info.forked_from->at.value : 0,
-      microseconds_of(std::optional(info.created_at)),
-      microseconds_of(std::optional(info.updated_at)), microseconds_of(info.closed_at),
-      to_string(info.state), info.mode, info.provider, base.count.value, base.session,
-      base.count.value, session.config.text(), chain, extra));
+  SessionRow row = row_of(session, Which::all);
+  row.add("id", info.id.str());
+  row.add("created_at", seconds_text(info.created_at));
+  row.add("updated_at", seconds_text(info.updated_at));
+  row.add("head", base.count.value);
+  if (base.session) {
+    row.add("base", *base.session);
+  }
+  row.add("base_count", base.count.value);
+  std::string places;
+  for (std::size_t i = 0; i < row.columns.size(); ++i) {
+    places += i == 0 ? "?" : ", ?";
+  }
+  REPRISE_ASSIGN(Statement insert,
+                 connection.prepare(cat("INSERT INTO sessions(", joined(row.columns, ""),
+                                        ") VALUES(", places, ")")));
+  row.bind_to(insert);
+  REPRISE_TRY(insert.run());
   REPRISE_TRY(set_slot(connection, info.id, info.updated_at));
   if (session.prompt_history.empty()) {
     return {};
@@ -104,7 +151,11 @@ Result<> set_slot(Connection& connection, const SessionId& id, Time updated_at) 
 
 Result<std::optional<Session>> find_session(Connection& connection, const SessionId& id) {
   static const std::string sql =
-      cat("SELECT ", kInfoColumns, kRestColumns,
+      cat("SELECT ", info_select(), ", ", usage_columns(),
+          ", s.config AS config, s.response_chain AS response_chain, s.extra AS extra,"
+          " s.system_prompt AS system_prompt, p.prompts AS prompt_history,"
+          " (SELECT first FROM reprise_once WHERE session_id = s.id"
+          " AND name = 'sum:cache_written') AS cache_written",
           " FROM sessions AS s LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0"
           " LEFT JOIN reprise_prompts AS p ON p.session_id = s.id WHERE s.id = ?");
   REPRISE_ASSIGN(Statement row, connection.query(sql, id.str()));
@@ -117,14 +168,12 @@ Result<std::optional<Session>> find_session(Connection& connection, const Sessio
     return std::nullopt;
   }
   Session session{.info = *std::move(info.info)};
-  session.usage = read_usage(row);
-  if (auto config = RawJson::parse(row.text(kRestAt + 6)); config) {
-    session.config = *std::move(config);
-  }
-  session.response_chain = store::chain_from_json(row.bytes(kRestAt + 7));
-  session.extra = store::extra_from_json(row.bytes(kRestAt + 8));
-  row.text(kRestAt + 9, session.system_prompt);
-  session.prompt_history = store::strings_from_json(row.bytes(kRestAt + 10));
+  session.usage = store::read_sums(row, "cache_written");
+  model::for_each(model::kSessionFields, [&](const auto& field) {
+    if constexpr (requires { store::from_text("", session.*field.member); }) {
+      store::from_text(row.bytes(field.column), session.*field.member);
+    }
+  });
   return session;
 }
 
@@ -135,15 +184,13 @@ Result<> update_session(Connection& connection, const SessionId& id, const Sessi
   }
   Session& session = *found;
   REPRISE_TRY(store::apply_patch(session, patch));
-  const SessionInfo& info = session.info;
-  const std::string chain = store::chain_to_json(session.response_chain);
-  const std::string extra = store::extra_to_json(session.extra);
-  REPRISE_TRY(connection.run(
-      "UPDATE sessions SET title = ?, model = ?, working_dir = ?, system_prompt = ?, closed_us = ?,"
-      " state = ?, mode = ?, provider = ?, config = ?, response_chain = ?, extra = ? WHERE id = ?",
-      info.title, info.model, info.working_dir, session.system_prompt,
-      microseconds_of(info.closed_at), to_string(info.state), info.mode, info.provider,
-      session.config.text(), chain, extra, id.str()));
+  const SessionRow row = row_of(session, Which::patched);
+  REPRISE_ASSIGN(Statement update,
+                 connection.prepare(
+                     cat("UPDATE sessions SET ", joined(row.columns, " = ?"), " WHERE id = ?")));
+  row.bind_to(update);
+  update.bind(id.str());
+  REPRISE_TRY(update.run());
   if (patch.prompt_history) {
     return store_prompts(connection, id, session.prompt_history);
   }

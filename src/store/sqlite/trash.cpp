@@ -30,7 +30,7 @@ Result<> check_unshared(Connection& connection, const SessionId& id) {
   REPRISE_ASSIGN(
       Statement row,
       connection.query(
-          "SELECT DISTINCT coalesce(kept_for, id) FROM sessions WHERE kept_for IS NOT ?1"
+          "SELECT DISTINCT coalesce(kept_for, id) AS name FROM sessions WHERE kept_for IS NOT ?1"
           " AND (base = ?1 OR base IN (SELECT id FROM sessions WHERE kept_for = ?1)) LIMIT 10",
           id.str()));
   std::string names;
@@ -39,7 +39,7 @@ Result<> check_unshared(Connection& connection, const SessionId& id) {
     if (!more) {
       break;
     }
-    names += cat(names.empty() ? "" : ", ", row.text(0));
+    names += cat(names.empty() ? "" : ", ", row.text("name"));
   }
   if (!names.empty()) {
     return fail(Code::conflict, cat("session ", id.str(), " shares its messages with ", names,
@@ -67,7 +67,7 @@ Result<> check_unnamed(Connection& connection, const SessionId& id) {
     if (!more) {
       break;
     }
-    forks += cat(forks.empty() ? "" : ", ", row.text(0));
+    forks += cat(forks.empty() ? "" : ", ", row.text("id"));
   }
   if (!forks.empty()) {
     return fail(Code::conflict, cat("session ", id.str(), " is needed by its forks ", forks,

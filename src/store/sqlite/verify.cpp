@@ -37,7 +37,7 @@ class Verifying {
   }
   // Calls `row` for each row. Rows that SQLite cannot reach are damage too.
   void each(std::string_view sql, const std::function<void(const Statement&)>& row);
-  // One damage for each row: its place is the table and column 0, its reason column 1.
+  // One damage for each row: its place is the table and `row`, its reason `reason`.
   void each_is_damage(std::string_view table, std::string_view sql);
   void check_structure();
   void check_sessions();
@@ -64,23 +64,25 @@ void Verifying::each(std::string_view sql, const std::function<void(const Statem
 }
 
 void Verifying::each_is_damage(std::string_view table, std::string_view sql) {
-  each(sql,
-       [&](const Statement& row) { add(row_place(file_, table, row.integer(0)), row.text(1)); });
+  each(sql, [&](const Statement& row) {
+    add(row_place(file_, table, row.integer("row")), row.text("reason"));
+  });
 }
 
 void Verifying::check_structure() {
   each("PRAGMA main.integrity_check(100)", [&](const Statement& row) {
-    if (row.bytes(0) != "ok") {
-      add(file_, row.text(0));
+    if (row.bytes("integrity_check") != "ok") {
+      add(file_, row.text("integrity_check"));
     }
   });
   each("PRAGMA main.foreign_key_check", [&](const Statement& row) {
-    add(row_place(file_, row.text(0), row.integer(1)), cat("belongs to nothing in ", row.text(2)));
+    add(row_place(file_, row.text("table"), row.integer("rowid")),
+        cat("belongs to nothing in ", row.text("parent")));
   });
 }
 
 void Verifying::check_sessions() {
-  each(cat("SELECT ", kInfoColumns,
+  each(cat("SELECT ", info_select(),
            " FROM sessions AS s LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0"
            " WHERE s.kept_for IS NULL"),
        [&](const Statement& row) {
@@ -93,7 +95,7 @@ void Verifying::check_sessions() {
 }
 
 void Verifying::check_messages() {
-  each(cat("SELECT ", kMessageColumns, " FROM messages"), [&](const Statement& row) {
+  each(cat("SELECT ", message_select(), " FROM messages"), [&](const Statement& row) {
     Message message;
     std::optional<Damage> damage;
     read_message(row, file_, message, damage);
@@ -103,16 +105,18 @@ void Verifying::check_messages() {
     }
   });
   each_is_damage("messages",
-                 "SELECT id, 'the place ' || seq || ' cannot be' FROM messages"
+                 "SELECT id AS row, 'the place ' || seq || ' cannot be' AS reason FROM messages"
                  " WHERE typeof(seq) <> 'integer' OR seq < 0");
 }
 
 void Verifying::check_sharing() {
   each_is_damage("sessions",
-                 "SELECT rowid, 'it has messages beyond its head ' || head FROM sessions AS s"
+                 "SELECT rowid AS row, 'it has messages beyond its head ' || head AS reason"
+                 " FROM sessions AS s"
                  " WHERE head <= (SELECT max(seq) FROM messages AS m WHERE m.session_id = s.id)");
   each_is_damage("sessions",
-                 "SELECT s.rowid, 'the messages it shares with ' || s.base || ' are missing'"
+                 "SELECT s.rowid AS row,"
+                 " 'the messages it shares with ' || s.base || ' are missing' AS reason"
                  " FROM sessions AS s LEFT JOIN sessions AS b ON b.id = s.base"
                  " WHERE s.base IS NOT NULL AND (b.id IS NULL OR b.head < s.base_count)");
 }
@@ -122,10 +126,10 @@ void Verifying::check_blobs() {
       "SELECT DISTINCT r.hash FROM reprise_blob_refs AS r WHERE NOT EXISTS"
       " (SELECT 1 FROM reprise_blobs AS b WHERE b.hash = r.hash)",
       [&](const Statement& row) {
-        add(cat(file_, ": blob ", row.text(0)), "messages name it, but it is missing");
+        add(cat(file_, ": blob ", row.text("hash")), "messages name it, but it is missing");
       });
   each("SELECT DISTINCT hash FROM reprise_blobs", [&](const Statement& row) {
-    const std::string name = row.text(0);
+    const std::string name = row.text("hash");
     const auto hash = hash_of(name);
     if (!hash) {
       add(cat(file_, ": blob ", name), hash.error().message);
@@ -145,7 +149,7 @@ Result<std::string> Verifying::hash_of(std::string_view hash) {
     if (!more) {
       break;
     }
-    whole += row.bytes(0);
+    whole += row.bytes("bytes");
   }
   REPRISE_ASSIGN(const auto found, sha256(whole));
   return found.str();

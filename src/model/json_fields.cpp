@@ -1,0 +1,233 @@
+#include "model/json_fields.h"
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "model/fields.h"
+#include "model/known_time.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise::model {
+namespace {
+
+// Reads a value whose spelling `parse` knows; a std::nullopt of its is kept.
+template <class Value, class Parse>
+bool parse_or_keep(json::Scanner& scanner, std::string_view name, Value& out, Extra& extra,
+                   const Parse& parse) {
+  std::string_view raw;
+  if (!scanner.raw(raw)) {
+    return false;
+  }
+  if (auto value = parse(raw)) {
+    out = *value;
+  } else {
+    extra.push_back({std::string(name), json::take(raw)});
+  }
+  return true;
+}
+
+// The same of a string without escapes.
+template <class Value, class Parse>
+bool parse_text_or_keep(json::Scanner& scanner, std::string_view name, Value& out, Extra& extra,
+                        const Parse& parse) {
+  return parse_or_keep(scanner, name, out, extra, [&parse](std::string_view raw) {
+    return raw.starts_with('"') ? parse(raw.substr(1, raw.size() - 2))
+                                : decltype(parse(raw))(std::nullopt);
+  });
+}
+
+template <class Owner, class Value>
+bool is_written(const Field<Owner, Value>& field, const Owner& owner, JsonForm form) {
+  return field.empty == Empty::written ||
+         (field.empty == Empty::shown && form == JsonForm::shown) || !is_empty(owner.*field.member);
+}
+
+template <class Fields, class Value>
+void append_object(std::string& out, const Fields& fields, const Value& value, JsonForm form) {
+  json::ObjectWriter object(out);
+  for_each(fields, [&](const auto& field) {
+    if (is_written(field, value, form)) {
+      append_json(object.key(field.name), value.*field.member, form);
+    }
+  });
+  object.extra(value.extra).close();
+}
+
+}  // namespace
+
+std::string_view to_string(MessageState state) {
+  return state == MessageState::complete ? "complete" : "incomplete";
+}
+
+std::optional<MessageState> parse_message_state(std::string_view text) {
+  for (const MessageState state : {MessageState::complete, MessageState::incomplete}) {
+    if (text == to_string(state)) {
+      return state;
+    }
+  }
+  return std::nullopt;
+}
+
+bool keep(json::Scanner& scanner, std::string_view name, Extra& extra) {
+  std::string_view raw;
+  if (!scanner.raw(raw)) {
+    return false;
+  }
+  extra.push_back({std::string(name), json::take(raw)});
+  return true;
+}
+
+bool read_or_keep(json::Scanner& scanner, std::string_view name, std::string& out, Extra& extra) {
+  return scanner.kind() == json::Kind::string ? scanner.string(out) : keep(scanner, name, extra);
+}
+
+bool read_or_keep(json::Scanner& scanner, std::string_view name, std::int64_t& out, Extra& extra) {
+  std::string_view raw;
+  if (!scanner.raw(raw)) {
+    return false;
+  }
+  const char* const last = raw.data() + raw.size();
+  // Of a fraction the whole part counts.
+  if (const auto [end, code] = std::from_chars(raw.data(), last, out);
+      code != std::errc{} || end != last) {
+    extra.push_back({std::string(name), json::take(raw)});
+  }
+  return true;
+}
+
+bool read_or_keep(json::Scanner& scanner, std::string_view name, TokenCount& out, Extra& extra) {
+  return read_or_keep(scanner, name, out.value, extra);
+}
+
+bool read_or_keep(json::Scanner& scanner, std::string_view name, Seq& out, Extra& extra) {
+  return read_or_keep(scanner, name, out.value, extra);
+}
+
+bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<Money>& out,
+                  Extra& extra) {
+  if (scanner.kind() == json::Kind::null) {
+    out.reset();
+    return scanner.null();
+  }
+  return parse_or_keep(scanner, name, out, extra, Money::parse);
+}
+
+bool read_or_keep(json::Scanner& scanner, std::string_view name, Time& out, Extra& extra) {
+  return parse_text_or_keep(scanner, name, out, extra, parse_time);
+}
+
+bool read_or_keep(json::Scanner& scanner, std::string_view name, MessageState& out, Extra& extra) {
+  return parse_text_or_keep(scanner, name, out, extra, parse_message_state);
+}
+
+bool read_or_keep(json::Scanner& scanner, std::string_view name, TodoStatus& out, Extra& extra) {
+  return parse_text_or_keep(scanner, name, out, extra, parse_todo_status);
+}
+
+bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<Usage>& out,
+                  Extra& extra) {
+  return scanner.kind() == json::Kind::object ? read_fields(scanner, kUsageFields, out.emplace())
+                                              : keep(scanner, name, extra);
+}
+
+void append_json(std::string& out, std::string_view text, JsonForm /*form*/) {
+  json::append_string(out, text);
+}
+
+void append_json(std::string& out, TokenCount count, JsonForm /*form*/) {
+  out += std::to_string(count.value);
+}
+
+void append_json(std::string& out, Seq seq, JsonForm /*form*/) {
+  out += std::to_string(seq.value);
+}
+
+void append_json(std::string& out, const std::optional<Money>& money, JsonForm /*form*/) {
+  out += money ? money->str() : "null";
+}
+
+void append_json(std::string& out, Time time, JsonForm form) {
+  if (form == JsonForm::shown && !is_known(time)) {
+    out += "null";
+  } else {
+    json::append_string(out, format_time(time));
+  }
+}
+
+void append_json(std::string& out, const std::optional<Time>& time, JsonForm form) {
+  if (time) {
+    append_json(out, *time, form);
+  } else {
+    out += form == JsonForm::shown ? "null" : R"("")";
+  }
+}
+
+void append_json(std::string& out, MessageState state, JsonForm /*form*/) {
+  json::append_string(out, to_string(state));
+}
+
+void append_json(std::string& out, SessionState state, JsonForm /*form*/) {
+  json::append_string(out, reprise::to_string(state));
+}
+
+void append_json(std::string& out, TodoStatus status, JsonForm /*form*/) {
+  json::append_string(out, reprise::to_string(status));
+}
+
+// Scripts get the sum's source beside a cost, and no more.
+void append_fields(json::ObjectWriter& object, const Usage& usage) {
+  for_each(kUsageFields, [&](const auto& field) {
+    const bool is_there = field.name == "price_source" ? usage.cost.has_value()
+                                                       : is_written(field, usage, JsonForm::shown);
+    if (is_there && !field.shown.empty()) {
+      append_json(object.key(field.shown), usage.*field.member, JsonForm::shown);
+    }
+  });
+}
+
+void append_json(std::string& out, const Usage& usage, JsonForm form) {
+  if (form == JsonForm::stored) {
+    return append_object(out, kUsageFields, usage, form);
+  }
+  json::ObjectWriter object(out);
+  append_fields(object, usage);
+  object.close();
+}
+
+void append_json(std::string& out, const std::optional<Usage>& usage, JsonForm form) {
+  if (usage) {
+    append_json(out, *usage, form);
+  } else {
+    out += "null";
+  }
+}
+
+void append_json(std::string& out, const Message& message, JsonForm form) {
+  append_object(out, kMessageFields, message, form);
+}
+
+void append_json(std::string& out, const std::vector<Todo>& todos, JsonForm form) {
+  json::ArrayWriter array(out);
+  for (const Todo& todo : todos) {
+    array.item();
+    Todo written = todo;
+    if (form == JsonForm::shown && todo.active_form.empty()) {
+      written.active_form = todo.content;
+    }
+    append_object(out, kTodoFields, written, form);
+  }
+  array.close();
+}
+
+}  // namespace reprise::model

@@ -1,0 +1,85 @@
+#pragma once
+
+// One field of a JSON object, read and written by its type. A value of another type than expected
+// is not lost: it goes to the object's extra fields.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "model/fields.h"
+#include "reprise/json.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+
+namespace reprise::model {
+
+std::string_view to_string(MessageState state);
+std::optional<MessageState> parse_message_state(std::string_view text);
+
+bool keep(json::Scanner& scanner, std::string_view name, Extra& extra);
+// False when the JSON is not well-formed.
+bool read_or_keep(json::Scanner& scanner, std::string_view name, std::string& out, Extra& extra);
+bool read_or_keep(json::Scanner& scanner, std::string_view name, std::int64_t& out, Extra& extra);
+bool read_or_keep(json::Scanner& scanner, std::string_view name, TokenCount& out, Extra& extra);
+bool read_or_keep(json::Scanner& scanner, std::string_view name, Seq& out, Extra& extra);
+bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<Money>& out,
+                  Extra& extra);
+bool read_or_keep(json::Scanner& scanner, std::string_view name, Time& out, Extra& extra);
+bool read_or_keep(json::Scanner& scanner, std::string_view name, MessageState& out, Extra& extra);
+bool read_or_keep(json::Scanner& scanner, std::string_view name, TodoStatus& out, Extra& extra);
+bool read_or_keep(json::Scanner& scanner, std::string_view name, std::optional<Usage>& out,
+                  Extra& extra);
+bool read_or_keep(json::Scanner& scanner, std::string_view name, std::vector<Block>& out,
+                  Extra& extra);
+
+// A whole object: the fields of a list (model/fields.h), and all others as extra fields.
+template <class Fields, class Value>
+bool read_fields(json::Scanner& scanner, const Fields& fields, Value& value) {
+  return scanner.object([&](std::string_view name) {
+    const auto read = visit_named(fields, name, [&](const auto& field) {
+      return read_or_keep(scanner, name, value.*field.member, value.extra);
+    });
+    return read ? *read : keep(scanner, name, value.extra);
+  });
+}
+
+// Whether it is left out where that is allowed.
+inline bool is_empty(const std::string& text) {
+  return text.empty();
+}
+template <class Value>
+bool is_empty(const Value& value) {
+  return value == Value{};
+}
+
+// For whom JSON is written.
+enum class JsonForm : std::uint8_t {
+  stored,  // for reprise itself: what is empty is left out
+  shown,   // for scripts: what they may look for is always there, unknown times are null
+};
+
+void append_json(std::string& out, std::string_view text, JsonForm form);
+void append_json(std::string& out, TokenCount count, JsonForm form);
+void append_json(std::string& out, Seq seq, JsonForm form);
+void append_json(std::string& out, const std::optional<Money>& money, JsonForm form);
+void append_json(std::string& out, Time time, JsonForm form);
+void append_json(std::string& out, const std::optional<Time>& time, JsonForm form);
+void append_json(std::string& out, MessageState state, JsonForm form);
+void append_json(std::string& out, SessionState state, JsonForm form);
+void append_json(std::string& out, TodoStatus status, JsonForm form);
+void append_json(std::string& out, const Usage& usage, JsonForm form);
+void append_json(std::string& out, const std::optional<Usage>& usage, JsonForm form);
+void append_json(std::string& out, const std::vector<Block>& blocks, JsonForm form);
+void append_json(std::string& out, const Message& message, JsonForm form);
+void append_json(std::string& out, const std::vector<Todo>& todos, JsonForm form);
+
+// The shown fields alone, into an object that has others, too.
+void append_fields(json::ObjectWriter& object, const Usage& usage);
+
+}  // namespace reprise::model
