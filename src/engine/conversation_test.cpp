@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -83,6 +85,22 @@ TEST_F(ConversationTest, KeepsAPlainTurn) {
   EXPECT_EQ(provider_.seen.at(0).model, "m");
   EXPECT_EQ(talk.session().info.head.value, 2);
   EXPECT_EQ(talk.session().usage.input.value, 3);
+}
+
+// As the store does, whose sums it shows.
+TEST_F(ConversationTest, ARequestThatIsNamedAgainIsCountedOnce) {
+  for (const std::string_view request : {"r1", "r1", "r2"}) {
+    provider_.add().text("ok").usage(3, 2, request).ended();
+  }
+  provider_.add().text("ok").usage(std::numeric_limits<std::int64_t>::max(), 1, "r3").ended();
+  auto talk = this->talk();
+  for (const char* question : {"a", "b", "c", "d"}) {
+    ASSERT_TRUE(talk.ask(question, listener_));
+  }
+  const Usage usage = talk.session().usage;
+  EXPECT_EQ(usage.output.value, 5);
+  EXPECT_EQ(usage.input.value, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(usage, get(*store_, session_.info.id)->usage);
 }
 
 TEST_F(ConversationTest, TheNextTurnSendsTheWholeStory) {

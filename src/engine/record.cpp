@@ -327,9 +327,7 @@ void Record::flush() {
 
 void Record::count_usage(const std::vector<Message>& messages) {
   for (const Message& message : messages) {
-    if (message.usage) {
-      store::add_usage(session_.usage, *message.usage);
-    }
+    store::count_usage(session_.usage, counted_requests_, message);
   }
 }
 

@@ -36,6 +36,7 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "store/usage_sum.h"
 
 namespace reprise {
 
@@ -151,6 +152,7 @@ class Record {
   std::unique_ptr<LeaseKeeper> lease_;      // where running answers are kept, from the first one on
   std::unique_ptr<ResponseLog> responses_;  // null where messages are stored, and without a store
   Session session_;
+  store::CountedRequests counted_requests_;  // in this process
   const ConversationOptions& options_;
   std::string provider_;
   TurnObserver* observer_ = nullptr;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,7 +45,7 @@ Result<Seq> find_turn(Source& source, const SessionId& id, std::int64_t turns) {
 
 Result<std::vector<TurnSummary>> list_turns(Source& source, const SessionId& id) {
   std::vector<TurnSummary> turns;
-  std::set<std::string> counted;
+  store::CountedRequests counted;
   REPRISE_TRY(source.read(id, {}, [&](const Message& message) {
     if (turns.empty() || is_question(message)) {
       turns.push_back({.first = message.seq});
@@ -56,10 +55,7 @@ Result<std::vector<TurnSummary>> list_turns(Source& source, const SessionId& id)
     if (!message.model.empty()) {
       turn.model = message.model;
     }
-    if (message.usage &&
-        (message.usage->request_id.empty() || counted.insert(message.usage->request_id).second)) {
-      store::add_usage(turn.usage, *message.usage);
-    }
+    store::count_usage(turn.usage, counted, message);
     return Flow::go_on;
   }));
   return turns;

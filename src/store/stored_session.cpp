@@ -56,13 +56,7 @@ std::shared_ptr<Log> share(const std::shared_ptr<const Log>& log, std::int64_t c
 }
 
 void count_usage(StoredSession& stored, const Message& message) {
-  if (!message.usage) {
-    return;
-  }
-  const std::string& request = message.usage->request_id;
-  if (request.empty() || stored.counted_requests.insert(request).second) {
-    add_usage(stored.session.usage, *message.usage);
-  }
+  count_usage(stored.session.usage, stored.counted_requests, message);
 }
 
 Result<> check_write(const StoredSession& stored, Seq from, const AppendOptions& options) {

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
+#include "store/usage_sum.h"
 
 namespace reprise::store {
 
@@ -44,7 +44,7 @@ struct StoredSession {
   bool shares_with_parent = false;  // a forked_from alone may be a fact that came from elsewhere
   std::vector<SharedMessage> replaced = {};  // kept aside until the session is purged
   std::map<OperationId, Appended> operations = {};
-  std::set<std::string> counted_requests = {};
+  CountedRequests counted_requests = {};
   std::optional<Partial> partial = {};
   std::vector<Todo> todos = {};
   std::map<std::pair<Step, std::string>, std::string> artefacts = {};

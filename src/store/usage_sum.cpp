@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include "reprise/message.h"
 #include "reprise/types.h"
@@ -34,6 +35,16 @@ void add_usage(Usage& sum, const Usage& one) {
     sum.price_source = "mixed";
   }
   add(sum.cost->nanos, one.cost->nanos);
+}
+
+void count_usage(Usage& sum, CountedRequests& counted, const Message& message) {
+  if (!message.usage) {
+    return;
+  }
+  const std::string& request = message.usage->request_id;
+  if (request.empty() || counted.insert(request).second) {
+    add_usage(sum, *message.usage);
+  }
 }
 
 }  // namespace reprise::store

@@ -1,7 +1,10 @@
 #pragma once
 
-// The sums of a session's usage. Whether a request was counted before is the store's to know: it
-// keeps the request ids of each session.
+// The sums of a session's usage.
+
+#include <functional>
+#include <set>
+#include <string>
 
 #include "reprise/message.h"
 
@@ -11,5 +14,10 @@ namespace reprise::store {
 // the one they share, or "mixed". request_id and extra fields are not summed. Numbers too large
 // to add stay at the limit.
 void add_usage(Usage& sum, const Usage& one);
+
+// The requests that were counted, by their ids.
+using CountedRequests = std::set<std::string, std::less<>>;
+// Adds what a message's request used: of the same request only once, however often it is stored.
+void count_usage(Usage& sum, CountedRequests& counted, const Message& message);
 
 }  // namespace reprise::store
