@@ -5,10 +5,12 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
+#include "store/sqlite/schema.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
@@ -190,6 +193,39 @@ TEST_F(PreviousDatabase, IsRepairedIntoACurrentOne) {
   EXPECT_EQ(version(), "2");
   EXPECT_EQ(stale(), "0");
   EXPECT_EQ(listed(*open_at(file_)), in_order_);
+}
+
+// What a database consists of: tables with their columns, indexes and triggers.
+std::set<std::string> parts_of(const fs::path& file) {
+  PlainDatabase plain(file);
+  std::set<std::string> parts;
+  for (const std::string& part :
+       plain.rows("SELECT s.type, s.name, c.name FROM sqlite_schema AS s LEFT JOIN"
+                  " pragma_table_info(s.name) AS c ON s.type = 'table' WHERE s.name NOT LIKE "
+                  "'sqlite_%'")) {
+    parts.insert(part);
+  }
+  return parts;
+}
+
+TEST_F(PreviousDatabase, OfAnyStepBecomesWhatANewOneIs) {
+  const fs::path fresh = folder_.path() / "new.db";
+  must(open_at(fresh)->create(session("a")));
+  for (std::size_t steps = 0; steps <= sqlite::migrations().size(); ++steps) {
+    const fs::path file = folder_.path() / ("step-" + std::to_string(steps) + ".db");
+    fs::copy_file(file_, file);
+    for (const sqlite::Migration& migration : sqlite::migrations().first(steps)) {
+      PlainDatabase(file).run(migration.statements(1) +
+                              "PRAGMA user_version = " + std::to_string(migration.version));
+    }
+    EXPECT_EQ(listed(*open_at(file, {.access = Access::read})), in_order_) << steps;
+    const auto store = open_at(file);
+    EXPECT_EQ(parts_of(file), parts_of(fresh)) << steps;
+    EXPECT_EQ(listed(*store), in_order_) << steps;
+    must(store->create(session("e", at(15 * kMinute))));
+    EXPECT_EQ(listed(*store, {.limit = 1}), std::vector<std::string>{"e"}) << steps;
+    EXPECT_TRUE(must(store->capabilities().repair->verify()).damage.empty()) << steps;
+  }
 }
 
 }  // namespace

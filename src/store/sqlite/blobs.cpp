@@ -19,6 +19,7 @@
 #include "store/blob_pieces.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/migrate.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
@@ -33,7 +34,7 @@ std::int64_t put_time(Clock& clock) {
 }
 
 Result<> pin(Connection& connection, const BlobHash& hash, Clock& clock) {
-  REPRISE_TRY(ensure_pins(connection, clock));
+  REPRISE_TRY(ensure_additions(connection, clock.now()));
   return connection.run(
       "INSERT INTO reprise_pins(hash, put_us) VALUES(?, ?)"
       " ON CONFLICT(hash) DO UPDATE SET put_us = excluded.put_us",
@@ -74,11 +75,6 @@ Result<std::optional<std::string>> find_result_piece(Database& database, std::st
 }
 
 }  // namespace
-
-Result<> ensure_pins(Connection& connection, Clock& clock) {
-  REPRISE_ASSIGN(const bool is_there, has_table(connection, kPinsTable));
-  return is_there ? Result<>() : connection.script(pins_sql(put_time(clock)));
-}
 
 Result<> release_blobs(Connection& connection, const SessionId& id) {
   return connection.run(

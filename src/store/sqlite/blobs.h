@@ -28,8 +28,6 @@ Result<> each_piece(std::string_view bytes, Store store) {
 
 // All inside the caller's transaction.
 
-// A database of an earlier program gets the table of pins.
-Result<> ensure_pins(Connection& connection, Clock& clock);
 // Before a session goes, with what is kept for it: what only it names may go with it.
 Result<> release_blobs(Connection& connection, const SessionId& id);
 // Removes what no message names and nobody has put for kBlobPinned: all that was released, and a

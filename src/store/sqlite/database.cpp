@@ -125,7 +125,8 @@ Result<> Database::prepare() {
     }
     return {};
   }
-  auto made = writer_.run_alone([](Connection& connection) { return make_current(connection); });
+  auto made = writer_.run_alone(
+      [this](Connection& connection) { return make_current(connection, clock().now()); });
   return shape == Shape::previous ? Result<>() : made;
 }
 
@@ -240,6 +241,7 @@ Result<Database::Reader> Database::show(std::unique_ptr<Connection> connection, 
   }
   if (shape == Shape::previous || (reads && shape == Shape::original)) {
     REPRISE_TRY(show_as_current(*connection, shape));
+    keep = keep && reads;  // else it may become current any time
   }
   return Reader(*this, std::move(connection), keep, rolled_back);
 }

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -189,44 +190,72 @@ Result<> show_original(Connection& connection) {
   return connection.script(sql);
 }
 
-// The lists of version 1 are sorted whole then.
-Result<> show_with_slots(Connection& connection) {
-  return connection.script(cat("CREATE TEMP VIEW sessions AS SELECT rowid AS rowid, ",
-                               slot_sql("updated_us"), " AS updated_slot, * FROM main.sessions"));
-}
-
-std::string script_from(Shape before) {
-  switch (before) {
-    case Shape::empty:
-      return cat(tables_sql(), triggers_sql());
-    case Shape::original:
-      return cat(own_tables_sql(), triggers_sql());
-    case Shape::previous:
-      return slots_sql();
-    case Shape::current:
-      break;
+// With the columns that it lacks. The lists of version 1 are sorted whole then.
+Result<> show_previous(Connection& connection) {
+  std::string missing;
+  for (const Column& column : session_columns()) {
+    if (!has_column(connection, "sessions", column.name)) {
+      const bool is_slot = column.name == "updated_slot";
+      missing +=
+          cat(is_slot ? slot_sql("updated_us") : default_of(column), " AS ", column.name, ", ");
+    }
   }
-  return "";
+  return missing.empty()
+             ? Result<>()
+             : connection.script(cat("CREATE TEMP VIEW sessions AS SELECT rowid AS rowid, ",
+                                     missing, "* FROM main.sessions"));
 }
 
-Result<> change(Connection& connection, Shape before) {
+bool has_run(Connection& connection, const Migration& migration) {
+  return has_column(connection, migration.table, migration.column);
+}
+
+Result<> run_migration(Connection& connection, const Migration& migration, Time now) {
+  return connection.script(migration.statements(microseconds_of(now)));
+}
+
+Result<> migrate(Connection& connection, Time now) {
+  for (const Migration& migration : migrations()) {
+    if (!has_run(connection, migration)) {
+      REPRISE_TRY(run_migration(connection, migration, now));
+    }
+  }
+  return {};
+}
+
+bool must_keep_copy(Connection& connection, Shape before) {
+  const auto must_keep = [&](const Migration& migration) {
+    return migration.keeps_copy && !has_run(connection, migration);
+  };
+  return before == Shape::original || std::ranges::any_of(migrations(), must_keep);
+}
+
+Result<> change(Connection& connection, Shape before, Time now) {
   REPRISE_ASSIGN(Transaction transaction, Transaction::begin(connection, "BEGIN EXCLUSIVE"));
-  if (before == Shape::original) {
-    REPRISE_TRY(add_time_function(connection));
-    REPRISE_TRY(add_to_original(connection));
+  if (before == Shape::previous) {
+    REPRISE_TRY(migrate(connection, now));
+  } else {
+    if (before == Shape::original) {
+      REPRISE_TRY(add_time_function(connection));
+      REPRISE_TRY(add_to_original(connection));
+    }
+    REPRISE_TRY(connection.script(
+        cat(before == Shape::original ? own_tables_sql() : tables_sql(), triggers_sql())));
   }
-  REPRISE_TRY(connection.script(script_from(before)));
   REPRISE_TRY(set_version(connection));
   return transaction.commit();
 }
 
 // Where the database stays what it is, so does not the copy: each attempt would leave another one.
-Result<> change_after_copy(Connection& connection, Shape before) {
+Result<> change_after_copy(Connection& connection, Shape before, Time now) {
+  if (!must_keep_copy(connection, before)) {
+    return change(connection, before, now);
+  }
   REPRISE_ASSIGN(const std::filesystem::path copy, keep_copy(connection));
-  auto changed = change(connection, before);
+  auto changed = change(connection, before, now);
   if (!changed) {
-    const auto now = shape_of(connection);
-    if (now && *now == before) {
+    const auto after = shape_of(connection);
+    if (after && *after == before) {
       (void)remove_if_there(copy);  // one that cannot be removed does no harm
     }
   }
@@ -234,6 +263,21 @@ Result<> change_after_copy(Connection& connection, Shape before) {
 }
 
 }  // namespace
+
+bool has_column(Connection& connection, std::string_view table, std::string_view column) {
+  return sqlite3_table_column_metadata(connection.handle(), "main", std::string(table).c_str(),
+                                       std::string(column).c_str(), nullptr, nullptr, nullptr,
+                                       nullptr, nullptr) == SQLITE_OK;
+}
+
+Result<> ensure_additions(Connection& connection, Time now) {
+  for (const Migration& migration : migrations()) {
+    if (!migration.keeps_copy && !has_run(connection, migration)) {
+      REPRISE_TRY(run_migration(connection, migration, now));
+    }
+  }
+  return {};
+}
 
 Result<> set_version(Connection& connection) {
   return connection.script(
@@ -262,7 +306,9 @@ Result<Shape> shape_of(Connection& connection) {
                                        "; this one knows ", kVersion, "): update reprise"));
   }
   if (version != 0) {
-    return version == kVersion ? Shape::current : Shape::previous;
+    const bool is_current = std::ranges::all_of(
+        migrations(), [&](const Migration& one) { return has_run(connection, one); });
+    return version == kVersion && is_current ? Shape::current : Shape::previous;
   }
   REPRISE_ASSIGN(const Names tables,
                  names(connection, "SELECT name FROM main.sqlite_schema WHERE type = ?", "table"));
@@ -278,12 +324,12 @@ Result<Shape> shape_of(Connection& connection) {
   return Shape::original;
 }
 
-Result<> make_current(Connection& connection) {
+Result<> make_current(Connection& connection, Time now) {
   REPRISE_ASSIGN(const Shape before, shape_of(connection));
   if (before == Shape::empty) {
-    REPRISE_TRY(change(connection, before));
+    REPRISE_TRY(change(connection, before, now));
   } else if (before != Shape::current) {
-    REPRISE_TRY(change_after_copy(connection, before));
+    REPRISE_TRY(change_after_copy(connection, before, now));
   }
   return begin_log(connection);
 }
@@ -295,7 +341,7 @@ Result<> begin_log(Connection& connection) {
 
 Result<> show_as_current(Connection& connection, Shape shape) {
   REPRISE_TRY(connection.script("PRAGMA temp_store=MEMORY"));
-  return shape == Shape::previous ? show_with_slots(connection) : show_original(connection);
+  return shape == Shape::previous ? show_previous(connection) : show_original(connection);
 }
 
 }  // namespace reprise::sqlite

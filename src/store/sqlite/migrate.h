@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "reprise/error.h"
+#include "reprise/types.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {
@@ -13,7 +15,7 @@ namespace reprise::sqlite {
 enum class Shape : std::uint8_t {
   empty,
   original,  // written by the original program
-  previous,  // version 1: ours but for the slots
+  previous,  // ours, of before some migration
   current,
 };
 
@@ -22,11 +24,18 @@ Result<Shape> shape_of(Connection& connection);
 
 // Makes a database current, one that was not empty after a copy beside it. Called alone under the
 // writer's lock; does nothing when another process was faster.
-Result<> make_current(Connection& connection);
+Result<> make_current(Connection& connection, Time now);
 
 // Makes it one with a log; nothing when it is one. Called as make_current(). Somebody who reads
 // puts it off to the next time that the database is opened.
 Result<> begin_log(Connection& connection);
+
+// Runs the migrations that change nothing that is there, in a database that could not be made
+// current when it was opened.
+Result<> ensure_additions(Connection& connection, Time now);
+
+// Whether a table of this database has a column.
+bool has_column(Connection& connection, std::string_view table, std::string_view column);
 
 // Marks a database that has our tables as current.
 Result<> set_version(Connection& connection);

@@ -16,6 +16,7 @@
 #include "reprise/types.h"
 #include "store/sqlite/blobs.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/migrate.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
 
@@ -32,7 +33,7 @@ constexpr std::string_view kOwn =
 }  // namespace
 
 Result<> delete_session(Connection& connection, const SessionId& id, Clock& clock) {
-  REPRISE_TRY(ensure_pins(connection, clock));
+  REPRISE_TRY(ensure_additions(connection, clock.now()));
   REPRISE_TRY(release_blobs(connection, id));
   for (const std::string_view table : {kResultBlobsTable, kSnapshotsTable}) {
     REPRISE_ASSIGN(const bool is_there, has_table(connection, table));
@@ -47,7 +48,7 @@ Result<> delete_session(Connection& connection, const SessionId& id, Clock& cloc
 }
 
 Result<> PurgeSteps::hide(Connection& connection, Clock& clock) const {
-  REPRISE_TRY(ensure_pins(connection, clock));
+  REPRISE_TRY(ensure_additions(connection, clock.now()));
   REPRISE_TRY(release_blobs(connection, id_));
   return connection.run(
       "UPDATE sessions SET state_before_trash = state, state = 'trashed', trashed_us = ?"

@@ -178,6 +178,33 @@ void append_columns(std::string& sql, std::span<const Column> columns) {
   }
 }
 
+std::string add_column_sql(const Column& column) {
+  return cat("ALTER TABLE sessions ADD COLUMN ", column.name, " ", column.declaration, ";");
+}
+
+std::string add_slots(std::int64_t /*now_us*/) {
+  return cat(add_column_sql(kSlot), fill_slots_sql(),
+             "DROP INDEX reprise_by_activity;DROP INDEX reprise_by_folder;", kListIndexes,
+             slot_triggers_sql());
+}
+
+// What no message names now is pinned as if it had just been put.
+std::string add_pins(std::int64_t now_us) {
+  const auto* const pins = std::ranges::find(kOwnTables, kPinsTable, &Table::name);
+  return cat("CREATE TABLE ", pins->name, pins->body, ";", kPinIndexes, kPinTrigger,
+             "INSERT INTO reprise_pins(hash, put_us) SELECT hash, ",
+             std::max<std::int64_t>(1, now_us),  // 0 says that it was released
+
+             " FROM reprise_blobs WHERE n = 0"
+             " AND NOT EXISTS (SELECT 1 FROM reprise_blob_refs AS r WHERE r.hash ="
+             " reprise_blobs.hash);");
+}
+
+constexpr Migration kMigrations[] = {
+    {2, "sessions", kSlot.name, true, add_slots},
+    {2, kPinsTable, "hash", false, add_pins},
+};
+
 }  // namespace
 
 std::span<const Column> session_columns() {
@@ -222,19 +249,8 @@ std::string fill_slots_sql() {
   return cat("UPDATE sessions SET updated_slot = ", slot_sql("coalesce(updated_us, 0)"), ";");
 }
 
-std::string slots_sql() {
-  return cat("ALTER TABLE sessions ADD COLUMN ", kSlot.name, " ", kSlot.declaration, ";",
-             fill_slots_sql(), "DROP INDEX reprise_by_activity;DROP INDEX reprise_by_folder;",
-             kListIndexes, slot_triggers_sql());
-}
-
-std::string pins_sql(std::int64_t now_us) {
-  const auto pins = std::ranges::find(kOwnTables, kPinsTable, &Table::name);
-  return cat("CREATE TABLE ", pins->name, pins->body, ";", kPinIndexes, kPinTrigger,
-             "INSERT INTO reprise_pins(hash, put_us) SELECT hash, ", now_us,
-             " FROM reprise_blobs WHERE n = 0"
-             " AND NOT EXISTS (SELECT 1 FROM reprise_blob_refs AS r WHERE r.hash ="
-             " reprise_blobs.hash);");
+std::span<const Migration> migrations() {
+  return kMigrations;
 }
 
 }  // namespace reprise::sqlite

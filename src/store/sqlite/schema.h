@@ -39,12 +39,21 @@ inline constexpr int kSlotBits = 26;
 std::string slot_sql(std::string_view microseconds);
 // Gives every session the slot of its time.
 std::string fill_slots_sql();
-// Makes version 2 of version 1, but for the pins.
-std::string slots_sql();
 
-// Which blobs were put when. The first databases of version 2 do not have it.
+// Which blobs were put when.
 inline constexpr std::string_view kPinsTable = "reprise_pins";
-// Adds it. What no message names now is pinned as if it had just been put.
-std::string pins_sql(std::int64_t now_us);
+
+// What earlier databases lack, from the first version on, each made of what the ones before it
+// made.
+struct Migration {
+  // user_version after it. Programs that know only an earlier one refuse the database, so that it
+  // moves only with what they cannot leave alone.
+  std::int64_t version;
+  std::string_view table;  // where this column is there once it has run
+  std::string_view column;
+  bool keeps_copy;  // it changes what is there
+  std::string (*statements)(std::int64_t now_us);
+};
+std::span<const Migration> migrations();
 
 }  // namespace reprise::sqlite

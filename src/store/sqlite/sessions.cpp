@@ -19,6 +19,7 @@
 #include "reprise/types.h"
 #include "store/facts.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/migrate.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
 #include "store/stored_json.h"
@@ -141,9 +142,8 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
 }
 
 Result<> set_slot(Connection& connection, const SessionId& id, Time updated_at) {
-  REPRISE_ASSIGN(const std::int64_t version, connection.integer("PRAGMA user_version"));
-  if (version < kVersion) {
-    return {};
+  if (!has_column(connection, "sessions", "updated_slot")) {
+    return {};  // it could not be made current
   }
   return connection.run("UPDATE sessions SET updated_slot = ? WHERE id = ?", slot_of(updated_at),
                         id.str());
