@@ -139,6 +139,7 @@ struct SessionQuery {
   std::string title_contains = {};  // ASCII letters match in either case
   std::string id_prefix = {};
   bool answering_only = false;  // only those with a running or interrupted answer
+  bool ungrouped = false;       // in the order of activity alone
   std::string after = {};       // SessionPage::next of the page before; "" for the first
   std::size_t limit = 50;       // 1 to kPageMax
 };

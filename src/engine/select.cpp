@@ -84,6 +84,7 @@ class Selector {
       query.working_dir = how_.working_dir;
     }
     query.limit = 1;
+    query.ungrouped = true;
     REPRISE_ASSIGN(auto page, source_.list(query));
     if (page.sessions.empty()) {
       return fail(Code::not_found, how_.working_dir.empty()

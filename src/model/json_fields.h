@@ -3,6 +3,7 @@
 // One field of a JSON object, read and written by its type. A value of another type than expected
 // is not lost: it goes to the object's extra fields.
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -65,6 +66,10 @@ enum class JsonForm : std::uint8_t {
 };
 
 void append_json(std::string& out, std::string_view text, JsonForm form);
+template <std::same_as<bool> Flag>
+void append_json(std::string& out, Flag flag, JsonForm /*form*/) {
+  out += flag ? "true" : "false";
+}
 void append_json(std::string& out, TokenCount count, JsonForm form);
 void append_json(std::string& out, Seq seq, JsonForm form);
 void append_json(std::string& out, const std::optional<Money>& money, JsonForm form);

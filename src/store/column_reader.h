@@ -3,6 +3,7 @@
 // Fields out of a database's row by their types. `Row` has is_null(), integer(), bytes() and
 // text(column, out), all by a column's name.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -45,6 +46,7 @@ struct ColumnReader {
       row.text(column, out);
     }
   }
+  void read(std::string_view column, bool& out) const { out = row.integer(column) != 0; }
   void read(std::string_view column, Seq& out) const { out = Seq{row.integer(column)}; }
   void read(std::string_view column, TokenCount& out) const { out.value = row.integer(column); }
   void read(std::string_view column, std::optional<Money>& out) const {

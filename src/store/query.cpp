@@ -24,8 +24,20 @@ namespace {
 // The microseconds, ':', and the id (which may hold more ':').
 constexpr char kCursorSeparator = ':';
 
-bool is_listed_before(Time a_time, const SessionId& a_id, Time b_time, const SessionId& b_id) {
-  return a_time != b_time ? a_time > b_time : a_id > b_id;
+// Which group of the list a session belongs to.
+int group_of(const SessionInfo& /*info*/, const SessionQuery& /*query*/) {
+  return 0;
+}
+
+Cursor place_of(const SessionInfo& info, const SessionQuery& query) {
+  return {group_of(info, query), info.updated_at, info.id};
+}
+
+bool is_listed_before(const Cursor& a, const Cursor& b) {
+  if (a.group != b.group) {
+    return a.group < b.group;
+  }
+  return a.updated_at != b.updated_at ? a.updated_at > b.updated_at : a.id > b.id;
 }
 
 }  // namespace
@@ -50,7 +62,7 @@ Result<Cursor> parse_cursor(std::string_view text) {
   if (error != std::errc() || end != number_end || !id) {
     return refused();
   }
-  return Cursor{Time(std::chrono::microseconds(microseconds)), *std::move(id)};
+  return Cursor{.updated_at = Time(std::chrono::microseconds(microseconds)), .id = *std::move(id)};
 }
 
 Result<CheckedQuery> check_query(const SessionQuery& query) {
@@ -65,14 +77,13 @@ Result<CheckedQuery> check_query(const SessionQuery& query) {
   return checked;
 }
 
-bool is_listed_before(const SessionInfo& a, const SessionInfo& b) {
-  return is_listed_before(a.updated_at, a.id, b.updated_at, b.id);
+std::vector<ListGroup> groups_of(const SessionQuery& /*query*/) {
+  return {{}};
 }
 
 bool matches(const SessionInfo& info, const CheckedQuery& checked) {
   const SessionQuery& query = checked.query;
-  if (checked.after &&
-      !is_listed_before(checked.after->updated_at, checked.after->id, info.updated_at, info.id)) {
+  if (checked.after && !is_listed_before(*checked.after, place_of(info, query))) {
     return false;
   }
   return (!query.working_dir || *query.working_dir == info.working_dir) &&
@@ -82,12 +93,13 @@ bool matches(const SessionInfo& info, const CheckedQuery& checked) {
          contains_ignoring_case(info.title, query.title_contains);
 }
 
-SessionPage make_page(std::vector<SessionInfo> matching, std::size_t limit) {
+SessionPage make_page(std::vector<SessionInfo> matching, const SessionQuery& query) {
   SessionPage page;
+  const std::size_t limit = query.limit;
   const bool is_last = matching.size() <= limit;
   const auto keep = static_cast<std::ptrdiff_t>(std::min(limit, matching.size()));
-  const auto before = [](const SessionInfo& a, const SessionInfo& b) {
-    return is_listed_before(a, b);
+  const auto before = [&query](const SessionInfo& a, const SessionInfo& b) {
+    return is_listed_before(place_of(a, query), place_of(b, query));
   };
   std::ranges::partial_sort(matching, matching.begin() + keep, before);
   matching.erase(matching.begin() + keep, matching.end());

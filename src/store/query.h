@@ -6,6 +6,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "reprise/error.h"
 #include "reprise/session.h"
@@ -14,8 +16,9 @@
 
 namespace reprise::store {
 
-// A place in the order of lists.
+// A place in the order of lists: in a group (see groups_of()), and there by activity.
 struct Cursor {
+  int group = 0;
   Time updated_at;
   SessionId id;
 };
@@ -31,14 +34,19 @@ struct CheckedQuery {
 };
 Result<CheckedQuery> check_query(const SessionQuery& query);
 
-// The order of lists: newest updated_at first, then id descending.
-bool is_listed_before(const SessionInfo& a, const SessionInfo& b);
+// Sessions that stand together in a list, by activity: newest updated_at first, then id descending.
+struct ListGroup {
+  std::string_view column = {};  // of a flag, whose value they have; "" for all sessions
+  bool value = false;
+};
+// In their order.
+std::vector<ListGroup> groups_of(const SessionQuery& query);
 
 // Everything the query asks, the cursor included, but for the limit.
 bool matches(const SessionInfo& info, const CheckedQuery& checked);
 
 // Cuts what matches, in any order, to the page that was asked for.
-SessionPage make_page(std::vector<SessionInfo> matching, std::size_t limit);
+SessionPage make_page(std::vector<SessionInfo> matching, const SessionQuery& query);
 
 // ASCII letters match in either case, everything else byte for byte.
 bool contains_ignoring_case(std::string_view text, std::string_view part);

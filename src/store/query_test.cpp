@@ -70,11 +70,11 @@ std::vector<std::string> ids(const SessionPage& page) {
 
 TEST(Page, IsSortedCutAndNamesTheNext) {
   const std::vector<SessionInfo> all = {info("a", 1), info("c", 2), info("b", 2), info("d", 0)};
-  const SessionPage page = make_page(all, 3);
+  const SessionPage page = make_page(all, {.limit = 3});
   EXPECT_EQ(ids(page), (std::vector<std::string>{"c", "b", "a"}));
   EXPECT_EQ(page.next, format_cursor(info("a", 1)));
-  EXPECT_EQ(make_page(all, 4).next, "") << "nothing is left";
-  EXPECT_EQ(make_page({}, 4).next, "");
+  EXPECT_EQ(make_page(all, {.limit = 4}).next, "") << "nothing is left";
+  EXPECT_EQ(make_page({}, {.limit = 4}).next, "");
 }
 
 TEST(ContainsIgnoringCase, FoldsAsciiOnly) {

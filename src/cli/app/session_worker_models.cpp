@@ -48,7 +48,7 @@ std::string base_url_of(const Session& session) {
 // The last ones first.
 std::vector<std::string> models_of_sessions(Store& store, std::string_view provider) {
   std::vector<std::string> out;
-  const auto page = store.list({.limit = kPageMax});
+  const auto page = store.list({.ungrouped = true, .limit = kPageMax});
   if (!page) {
     return out;  // completing is a convenience; what is wrong is said where it matters
   }

@@ -188,7 +188,7 @@ Result<SessionPage> ChatdirStore::list(const SessionQuery& query) {
   if (wanted(SessionState::trashed)) {
     REPRISE_TRY(list_at(Spot::trash, checked, matching, damage));
   }
-  SessionPage page = make_page(std::move(matching), query.limit);
+  SessionPage page = make_page(std::move(matching), query);
   page.damage = std::move(damage);
   return page;
 }

@@ -101,7 +101,7 @@ Result<SessionPage> DocumentStore::list(const SessionQuery& query) {
       info.answering = session->info.answering;  // with the lease as it is now
     }
   }
-  SessionPage page = make_page(std::move(infos), query.limit);
+  SessionPage page = make_page(std::move(infos), query);
   page.damage = std::move(damage);
   return page;
 }

@@ -80,7 +80,7 @@ Result<SessionPage> MemoryStore::list(const SessionQuery& query) {
       matching.push_back(stored.session.info);
     }
   }
-  return make_page(std::move(matching), query.limit);
+  return make_page(std::move(matching), query);
 }
 
 Result<Appended> MemoryStore::append(const SessionId& id, std::vector<Message> messages,

@@ -95,16 +95,15 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
     connection.set_prepare(prepare_);
     version = find_version(connection);
   }
-  REPRISE_ASSIGN(const std::int64_t found, std::move(version));
-  REPRISE_TRY(check_version(found));
-  version_ = found;
+  REPRISE_ASSIGN(tables_, std::move(version));
+  REPRISE_TRY(check_version(tables_.version));
   if (options_.access == Access::read) {
-    return found > 0 ? Result<>() : fail(Code::not_found, "there is no store in this database");
+    return tables_.version > 0 ? Result<>()
+                               : fail(Code::not_found, "there is no store in this database");
   }
-  if (found < kVersion) {
+  if (tables_.version < kVersion || !tables_.has_additions()) {
     connection.set_deadline(deadline);
-    REPRISE_TRY(make_current(connection));
-    version_ = kVersion;
+    REPRISE_ASSIGN(tables_, make_current(connection));
   }
   return {};
 }

@@ -22,6 +22,7 @@
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/schema.h"
 #include "store/postgres/server_error.h"
 #include "store/postgres/url.h"
 
@@ -69,7 +70,8 @@ class Database {
   const std::string& tenant() const { return place_.tenant; }
   const std::string& name() const { return place_.name; }
   // Of the tables when they were opened; older ones are read as they are.
-  std::int64_t version() const { return version_; }
+  std::int64_t version() const { return tables_.version; }
+  bool has_additions() const { return tables_.has_additions(); }
   // A name of this object that no other one has.
   const std::string& client() const { return client_; }
   Clock& clock() const { return *options_.clock; }
@@ -93,7 +95,7 @@ class Database {
   const Place place_;
   const StoreOptions options_;
   const std::string client_;
-  std::int64_t version_ = 0;            // set before anyone else has this
+  TablesVersion tables_;                // set before anyone else has this
   std::atomic<bool> is_away_ = false;   // the last wait for a server was in vain
   std::atomic<bool> is_plain_ = false;  // the server takes no settings when connecting
   std::mutex mutex_;

@@ -25,6 +25,7 @@ namespace {
 
 // A place in the list, before the id is known to be good.
 struct ListPlace {
+  std::int64_t group;
   std::int64_t updated_us;
   std::string id;
 };
@@ -50,16 +51,19 @@ std::vector<std::int64_t> states_of(const SessionQuery& query) {
 
 Result<ListQuery> make_query(const Database& database, const SessionQuery& query,
                              const std::optional<ListPlace>& after) {
-  ListQuery list{.text = list_statement({.states = states_of(query),
-                                         .rows = query.limit + 1,
-                                         .after = after.has_value(),
-                                         .folder = query.working_dir.has_value(),
-                                         .mode = query.mode.has_value(),
-                                         .prefix = !query.id_prefix.empty(),
-                                         .title = !query.title_contains.empty(),
-                                         .answering = query.answering_only,
-                                         .slots = database.version() >= kSlotsVersion}),
-                 .values = postgres::values(database.tenant())};
+  ListQuery list{
+      .text = list_statement({.states = states_of(query),
+                              .groups = store::groups_of(query),
+                              .rows = query.limit + 1,
+                              .after = after ? std::optional(after->group) : std::nullopt,
+                              .folder = query.working_dir.has_value(),
+                              .mode = query.mode.has_value(),
+                              .prefix = !query.id_prefix.empty(),
+                              .title = !query.title_contains.empty(),
+                              .answering = query.answering_only,
+                              .slots = database.version() >= kSlotsVersion,
+                              .flags = database.has_additions()}),
+      .values = postgres::values(database.tenant())};
   if (after) {
     list.values.add(after->updated_us);
     list.values.add(after->id);
@@ -93,7 +97,8 @@ Result<std::optional<ListPlace>> collect(Database& database, const SessionQuery&
   std::optional<ListPlace> last;
   for (int row = 0; row < rows.count(); ++row) {
     InfoRow read = read_info({rows, row}, database.name());
-    last = ListPlace{rows.integer(row, "updated_us"), rows.text(row, "session_id")};
+    last = ListPlace{rows.integer(row, "part"), rows.integer(row, "updated_us"),
+                     rows.text(row, "session_id")};
     if (read.info && page.sessions.size() == query.limit) {
       page.next = store::format_cursor(page.sessions.back());
       return std::optional<ListPlace>();
@@ -120,7 +125,8 @@ Result<SessionPage> list_sessions(Database& database, const SessionQuery& query)
   }
   std::optional<ListPlace> after;
   if (checked.after) {
-    after = ListPlace{microseconds_of(checked.after->updated_at), checked.after->id.str()};
+    after = ListPlace{checked.after->group, microseconds_of(checked.after->updated_at),
+                      checked.after->id.str()};
   }
   do {  // again only when damaged rows took the place of good ones
     REPRISE_ASSIGN(after, collect(database, query, after, page));

@@ -73,7 +73,9 @@ Result<> PostgresStore::create(const Session& session) {
 
 Result<std::optional<Session>> PostgresStore::find(const SessionId& id) {
   return database_.read_for<std::optional<Session>>(
-      [&](Connection& connection) { return find_session(connection, key(id)); });
+      [&](Connection& connection) {
+        return find_session(connection, key(id), database_.has_additions());
+      });
 }
 
 Result<> PostgresStore::update(const SessionId& id, const SessionPatch& patch) {

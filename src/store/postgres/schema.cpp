@@ -1,5 +1,6 @@
 #include "store/postgres/schema.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -21,7 +22,8 @@ constexpr std::string_view kVersionTable =
     " version int8 PRIMARY KEY,"
     " made_us int8 NOT NULL)";
 constexpr std::string_view kFindVersion =
-    "SELECT coalesce(max(version), 0) AS version FROM reprise_schema";
+    "SELECT coalesce(max(version), 0) AS version, coalesce(min(version), 0) AS addition"
+    " FROM reprise_schema";
 constexpr std::string_view kClaimVersion =
     "INSERT INTO reprise_schema(version, made_us) VALUES($1::int8, $2::int8)"
     " ON CONFLICT DO NOTHING RETURNING version";
@@ -174,6 +176,9 @@ constexpr std::string_view kVersion4[] = {
 constexpr Migration kMigrations[] = {
     {1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}};
 
+constexpr std::int64_t kLastAddition =
+    std::min<std::int64_t>(0, std::ranges::min(kMigrations, {}, &Migration::number).number);
+
 // Two clients that create the same thing at once are told so in several ways.
 bool was_created_beside(std::string_view sqlstate) {
   return sqlstate == kDuplicateKey || sqlstate == "42P07" || sqlstate == "42710" ||
@@ -219,14 +224,18 @@ std::span<const std::string_view> schema_statements() {
   return kAll;
 }
 
-Result<std::int64_t> find_version(Connection& connection) {
+bool TablesVersion::has_additions() const {
+  return addition <= kLastAddition;
+}
+
+Result<TablesVersion> find_version(Connection& connection) {
   const auto found = connection.run_one({kFindVersion});
   if (!found) {
     return connection.failure().sqlstate == kNoTable
-               ? Result<std::int64_t>(0)
-               : Result<std::int64_t>(std::unexpected(found.error()));
+               ? Result<TablesVersion>()
+               : Result<TablesVersion>(std::unexpected(found.error()));
   }
-  return found->integer(0, "version");
+  return TablesVersion{found->integer(0, "version"), found->integer(0, "addition")};
 }
 
 Result<> check_version(std::int64_t version) {
@@ -237,12 +246,12 @@ Result<> check_version(std::int64_t version) {
   return {};
 }
 
-Result<> make_current(Connection& connection) {
+Result<TablesVersion> make_current(Connection& connection) {
   REPRISE_TRY(make_version_table(connection));
   for (const Migration& migration : kMigrations) {
     REPRISE_TRY(migrate(connection, migration));
   }
-  return {};
+  return TablesVersion{kVersion, kLastAddition};
 }
 
 }  // namespace reprise::postgres

@@ -19,18 +19,24 @@ inline constexpr std::int64_t kVersion = 4;
 // Before it, lists were read by the time itself. Such tables can still be read.
 inline constexpr std::int64_t kSlotsVersion = 3;
 
-// What leads to version `number` from the one before.
+// What leads to version `number` from the one before. Additions, which programs that do not know
+// them can leave alone, are numbered from -1 downwards: those take them for no version.
 struct Migration {
   std::int64_t number;
   std::span<const std::string_view> statements;
 };
 std::span<const Migration> migrations();
 
-// 0 where there is none.
-Result<std::int64_t> find_version(Connection& connection);
+struct TablesVersion {
+  std::int64_t version = 0;   // 0 where there are none
+  std::int64_t addition = 0;  // the last one that they have
+  bool has_additions() const;
+};
+Result<TablesVersion> find_version(Connection& connection);
 // unsupported for one that is newer than this program.
 Result<> check_version(std::int64_t version);
-Result<> make_current(Connection& connection);
+// What they are then.
+Result<TablesVersion> make_current(Connection& connection);
 
 // All statements of the store, for the test that reads them.
 std::span<const std::string_view> schema_statements();

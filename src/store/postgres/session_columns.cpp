@@ -1,9 +1,12 @@
 #include "store/postgres/session_columns.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "base/text.h"
 #include "model/fields.h"
@@ -52,7 +55,7 @@ Assignments assignments(Part part, Change change, std::size_t first) {
 
 constexpr std::string_view kSession = " WHERE tenant = $1::text AND session_id = $2::text";
 
-SessionStatements make_statements() {
+SessionStatements make_statements(bool flags) {
   const Assignments new_head = assignments(Part::head, Change::creation, 7);
   const Assignments new_row = assignments(Part::row, Change::creation, 4);
   const std::string joined =
@@ -79,41 +82,51 @@ SessionStatements make_statements() {
                          assignments(Part::head, Change::update, 4).set, kSession),
       .update_row = cat("UPDATE reprise_sessions SET title_lower = $3::bytea",
                         assignments(Part::row, Change::update, 4).set, kSession),
-      .find = cat("SELECT ", info_columns(), sums, ", coalesce(o.first_seq, 0) AS cache_written",
-                  joined,
+      .find = cat("SELECT ", info_columns(flags), sums,
+                  ", coalesce(o.first_seq, 0) AS cache_written", joined,
                   " LEFT JOIN reprise_once AS o ON o.tenant = h.tenant"
                   " AND o.session_id = h.session_id AND o.name = 'sum:cache_written'::bytea"
                   " WHERE h.tenant = $1::text AND h.session_id = $2::text"),
-      .verify = cat("SELECT ", info_columns(), joined, " WHERE h.tenant = $1::text")};
+      .verify = cat("SELECT ", info_columns(flags), joined, " WHERE h.tenant = $1::text")};
 }
 
-std::string columns_of(const auto& prefix_of) {
+// The columns of these parts.
+std::string columns_of(std::initializer_list<Part> parts, bool flags) {
   std::string all = "h.session_id, h.answer_start";
-  model::for_each(model::kInfoFields, [&](const auto& field) {
-    const std::string_view prefix = prefix_of(part_of(field));
-    all += prefix.empty() ? "" : cat(", ", prefix, field.column);
-  });
+  model::for_each(model::kInfoFields,
+                  [&]<class Value>(const model::Field<SessionInfo, Value>& field) {
+                    const Part part = part_of(field);
+                    if (std::ranges::find(parts, part) == parts.end()) {
+                      return;
+                    }
+                    all += !flags && std::is_same_v<Value, bool>
+                               ? cat(", 0::int8 AS ", field.column)
+                               : cat(part == Part::head ? ", h." : ", s.", field.column);
+                  });
   return all;
 }
 
 }  // namespace
 
-const SessionStatements& session_statements() {
-  static const SessionStatements all = make_statements();
-  return all;
+const SessionStatements& session_statements(bool flags) {
+  static const SessionStatements with = make_statements(true);
+  static const SessionStatements without = make_statements(false);
+  return flags ? with : without;
 }
 
-const std::string& info_columns() {
-  static const std::string columns =
-      cat(columns_of([](Part part) { return part == Part::head ? "h." : "s."; }), ", s.",
-          model::kForkedAt);
-  return columns;
+const std::string& info_columns(bool flags) {
+  const auto columns = [](bool has_flags) {
+    return cat(columns_of({Part::head, Part::row}, has_flags), ", s.", model::kForkedAt);
+  };
+  static const std::string with = columns(true);
+  static const std::string without = columns(false);
+  return flags ? with : without;
 }
 
-const std::string& head_columns() {
-  static const std::string columns =
-      columns_of([](Part part) { return part == Part::head ? "h." : ""; });
-  return columns;
+const std::string& head_columns(bool flags) {
+  static const std::string with = columns_of({Part::head}, true);
+  static const std::string without = columns_of({Part::head}, false);
+  return flags ? with : without;
 }
 
 }  // namespace reprise::postgres

@@ -41,11 +41,12 @@ struct SessionStatements {
   std::string find;         // with the sums
   std::string verify;       // all of a tenant
 };
-const SessionStatements& session_statements();
+// Without flags: for tables of before there were any, which are read only.
+const SessionStatements& session_statements(bool flags);
 
 // What read_info() reads, of reprise_sessions AS s and reprise_heads AS h; and what of it h needs
 // where it stands for some of the heads.
-const std::string& info_columns();
-const std::string& head_columns();
+const std::string& info_columns(bool flags);
+const std::string& head_columns(bool flags);
 
 }  // namespace reprise::postgres

@@ -1,5 +1,6 @@
 #include "store/postgres/sessions.h"
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -55,6 +56,10 @@ struct FieldValues {
   Values& values;
 
   void add(const std::string& text) const { values.add(text); }
+  template <std::same_as<bool> Flag>
+  void add(Flag flag) const {
+    values.add(std::int64_t{flag});
+  }
   void add(SessionState state) const { values.add(state_number(state)); }
   void add(Time time) const { values.add(microseconds_of(time)); }
   void add(const std::optional<Time>& time) const {
@@ -121,7 +126,7 @@ Result<std::vector<Query>> creation(const Key& key, const Session& session, Seq 
   const SessionInfo& info = session.info;
   REPRISE_ASSIGN(const std::string folder, index_key(info.working_dir));
   std::vector<Query> queries;
-  const SessionStatements& statements = session_statements();
+  const SessionStatements& statements = session_statements(true);
   Values in_head = values_of(key, microseconds_of(info.updated_at), folder, head.value, name);
   add_fields(in_head, info, Part::head, Change::creation);
   queries.push_back({statements.insert_head, std::move(in_head)});
@@ -155,9 +160,9 @@ Result<> run_creation(Connection& connection, const Creation& creation, bool is_
   return std::unexpected(store::session_exists(key.id));
 }
 
-Result<std::optional<Session>> find_session(Connection& connection, const Key& key) {
+Result<std::optional<Session>> find_session(Connection& connection, const Key& key, bool flags) {
   REPRISE_ASSIGN(const auto rows, connection.run({{kBeginSnapshot},
-                                                  {session_statements().find, values_of(key)},
+                                                  {session_statements(flags).find, values_of(key)},
                                                   {kFindValues, values_of(key)},
                                                   {kCommit}}));
   return read_session(rows[1], rows[2]);
@@ -165,7 +170,7 @@ Result<std::optional<Session>> find_session(Connection& connection, const Key& k
 
 Result<> update_session(Connection& connection, const Key& key, const SessionPatch& patch) {
   REPRISE_ASSIGN(const Locked locked, lock_session(connection, key,
-                                                   {{session_statements().find, values_of(key)},
+                                                   {{session_statements(true).find, values_of(key)},
                                                     {kFindValues, values_of(key)}}));
   auto found = read_session(locked.rows[0], locked.rows[1]);
   if (!found) {
@@ -177,7 +182,7 @@ Result<> update_session(Connection& connection, const Key& key, const SessionPat
   const SessionInfo& info = session.info;
   REPRISE_ASSIGN(const std::string folder, index_key(info.working_dir));
   std::vector<Query> queries;
-  const SessionStatements& statements = session_statements();
+  const SessionStatements& statements = session_statements(true);
   Values in_head = values_of(key, folder);
   add_fields(in_head, info, Part::head, Change::update);
   queries.push_back({statements.update_head, std::move(in_head)});

@@ -39,7 +39,8 @@ struct Creation {
 // conflict when the id exists, unless this very creation made it before and was not answered.
 Result<> run_creation(Connection& connection, const Creation& creation, bool is_unsure);
 
-Result<std::optional<Session>> find_session(Connection& connection, const Key& key);
+// `flags`: its tables have them.
+Result<std::optional<Session>> find_session(Connection& connection, const Key& key, bool flags);
 Result<> update_session(Connection& connection, const Key& key, const SessionPatch& patch);
 
 // Puts a value in place of what was there; "" for none.

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -182,10 +184,11 @@ AppendStatement make_append(const AppendShape& shape) {
   return {std::move(text), hash};
 }
 
-// One state's sessions in their order.
-std::string select_state(const ListShape& shape, std::int64_t state) {
+// A group's sessions of one state in their order.
+std::string select_part(const ListShape& shape, std::int64_t group, std::int64_t state) {
   Placeholders placeholders(2);
-  std::string sql = cat("(SELECT ", head_columns(), " FROM reprise_heads AS h");
+  std::string sql = cat("(SELECT ", group, "::int8 AS part, ", head_columns(shape.flags),
+                        " FROM reprise_heads AS h");
   if (shape.mode || shape.title) {
     sql += " JOIN reprise_sessions AS s ON s.tenant = h.tenant AND s.session_id = h.session_id";
   }
@@ -194,10 +197,16 @@ std::string select_state(const ListShape& shape, std::int64_t state) {
   if (shape.after) {
     const std::string updated_us = placeholders.next("int8");
     const std::string session = placeholders.next("text");
-    if (shape.slots) {
+    if (group == *shape.after && shape.slots) {
       sql += cat(" AND h.updated_slot <= (", updated_us, REPRISE_PER_SLOT ")");
     }
-    sql += cat(" AND (h.updated_us, h.session_id) < (", updated_us, ", ", session, ")");
+    if (group == *shape.after) {
+      sql += cat(" AND (h.updated_us, h.session_id) < (", updated_us, ", ", session, ")");
+    }
+  }
+  if (const auto& [column, value] = shape.groups[static_cast<std::size_t>(group)];
+      !column.empty()) {
+    sql += cat(" AND ", shape.flags ? cat("h.", column) : "0", " = ", value ? 1 : 0);
   }
   if (shape.folder) {
     sql += cat(" AND h.folder = ", placeholders.next("bytea"));
@@ -225,8 +234,9 @@ void add_list_statements(std::vector<std::string>& all) {
   for (unsigned bits = 0; bits < kShapes; ++bits) {
     const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
     all.push_back(list_statement({.states = std::vector<std::int64_t>(1 + bits % 4),
+                                  .groups = store::groups_of({.ungrouped = (bits & 1U) != 0}),
                                   .rows = 21,
-                                  .after = has(0),
+                                  .after = has(0) ? std::optional<std::int64_t>(0) : std::nullopt,
                                   .folder = has(1),
                                   .mode = has(2),
                                   .prefix = has(3),
@@ -252,15 +262,18 @@ const AppendStatement& append_statement(const AppendShape& shape) {
 
 std::string list_statement(const ListShape& shape) {
   std::string page;
-  for (const std::int64_t state : shape.states) {
-    page += cat(page.empty() ? "" : " UNION ALL ", select_state(shape, state));
+  std::size_t parts = 0;
+  for (std::int64_t group = shape.after.value_or(0); group < std::ssize(shape.groups); ++group) {
+    for (const std::int64_t state : shape.states) {
+      page += cat(parts++ == 0 ? "" : " UNION ALL ", select_part(shape, group, state));
+    }
   }
-  if (shape.states.size() > 1) {
-    page += cat(" ORDER BY updated_us DESC, session_id DESC LIMIT ", shape.rows);
+  if (parts > 1) {
+    page += cat(" ORDER BY part, updated_us DESC, session_id DESC LIMIT ", shape.rows);
   }
-  return cat("SELECT ", info_columns(), " FROM (", page,
-             ") AS h JOIN reprise_sessions AS s ON s.tenant = $1::text AND"
-             " s.session_id = h.session_id ORDER BY h.updated_us DESC, h.session_id DESC");
+  return cat("SELECT h.part, ", info_columns(shape.flags), " FROM (", page,
+             ") AS h JOIN reprise_sessions AS s ON s.tenant = $1::text AND s.session_id ="
+             " h.session_id ORDER BY h.part, h.updated_us DESC, h.session_id DESC");
 }
 
 std::vector<std::string> all_statements() {
@@ -268,7 +281,7 @@ std::vector<std::string> all_statements() {
   for (const std::string_view one : kStatements) {
     all.emplace_back(one);
   }
-  const SessionStatements& of_sessions = session_statements();
+  const SessionStatements& of_sessions = session_statements(true);
   for (const std::string* const one :
        {&of_sessions.insert_head, &of_sessions.insert_row, &of_sessions.update_head,
         &of_sessions.update_row, &of_sessions.find, &of_sessions.verify}) {

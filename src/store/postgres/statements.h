@@ -8,9 +8,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "store/query.h"
 
 namespace reprise::postgres {
 
@@ -184,14 +187,16 @@ inline constexpr std::string_view kFindDeltas =
 // are part of the text: it then knows enough to plan once, which takes longer than the list itself.
 struct ListShape {
   std::vector<std::int64_t> states;  // at least one
+  std::vector<store::ListGroup> groups = {{}};
   std::size_t rows = 1;
-  bool after = false;  // a place in the order
+  std::optional<std::int64_t> after = std::nullopt;  // a place in the order: in this group
   bool folder = false;
   bool mode = false;
   bool prefix = false;
   bool title = false;
   bool answering = false;
   bool slots = true;  // the tables have them: the order is that of the indexes, sorted in each slot
+  bool flags = true;  // likewise
 };
 // Parameters: tenant; then what the shape says, in its order: updated_us and session of the place,
 // folder, mode, the prefix and what comes after all that begin with it, title.

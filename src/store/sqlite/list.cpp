@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@ namespace {
 
 // A place in the list, before the id is known to be good.
 struct Place {
+  std::int64_t group;
   std::int64_t updated_us;
   std::string id;
 };
@@ -69,15 +71,26 @@ void add_is_one_of(Select& select, std::span<const SessionState> states) {
   select.sql += ")";
 }
 
-// The sessions of these states in their order, found by an index (one state then) unless ids or
-// answers find them faster.
-void add_states(Select& select, const SessionQuery& query, std::span<const SessionState> states,
-                Way way, const std::optional<Place>& after) {
-  const bool by_index = is_by_index(query) && way == Way::index;
+// A part of a list: the sessions of a group that are in one of these states.
+struct Part {
+  std::int64_t number;  // of the group
+  store::ListGroup group;
+  std::span<const SessionState> states;
+};
+
+// Its sessions in their order, found by an index (one state then) unless ids or answers find them
+// faster. `after` is in this group.
+void add_part(Select& select, const SessionQuery& query, const Part& part, Way way,
+              const std::optional<Place>& after) {
+  // Those that have a flag are few, and have an index by activity of their own.
+  const bool by_index = is_by_index(query) && way == Way::index && !part.group.value;
   const std::string_view plus = by_index ? "" : "+";  // which keeps an index from being used
-  select.sql +=
-      cat("SELECT * FROM (SELECT rowid AS place, updated_us, id FROM sessions WHERE ", plus);
-  add_is_one_of(select, states);
+  select.sql += cat("SELECT * FROM (SELECT rowid AS place, ", part.number,
+                    " AS part, updated_us, id FROM sessions WHERE ", plus);
+  add_is_one_of(select, part.states);
+  if (!part.group.column.empty()) {
+    select.sql += cat(" AND ", part.group.column, " = ", part.group.value ? 1 : 0);
+  }
   if (query.working_dir) {
     select.add(cat(" AND ", plus, "working_dir = ?"), *query.working_dir);
   }
@@ -109,20 +122,28 @@ void add_states(Select& select, const SessionQuery& query, std::span<const Sessi
 
 Select select_page(const SessionQuery& query, Way way, const std::optional<Place>& after) {
   Select select;
-  select.sql = cat("SELECT ", info_select(), " FROM (");
+  select.sql = cat("SELECT l.part AS part, ", info_select(), " FROM (");
   std::vector<SessionState> states = query.states;
   std::ranges::sort(states);
   states.erase(std::ranges::unique(states).begin(), states.end());
   const std::size_t together = way == Way::table ? states.size() : 1;
-  for (std::size_t i = 0; i < states.size(); i += together) {
-    select.sql += i == 0 ? "" : " UNION ALL ";
-    add_states(select, query, std::span(states).subspan(i, together), way, after);
+  const std::vector<store::ListGroup> groups = store::groups_of(query);
+  std::string_view before;
+  for (std::int64_t group = after ? after->group : 0; group < std::ssize(groups); ++group) {
+    const bool is_begun = after && group == after->group;
+    for (std::size_t i = 0; i < states.size(); i += together) {
+      select.sql += std::exchange(before, " UNION ALL ");
+      add_part(
+          select, query,
+          {group, groups[static_cast<std::size_t>(group)], std::span(states).subspan(i, together)},
+          way, is_begun ? after : std::nullopt);
+    }
   }
   select.add(
-      " ORDER BY updated_us DESC, id DESC LIMIT ?) AS l CROSS JOIN sessions AS s"
+      " ORDER BY part, updated_us DESC, id DESC LIMIT ?) AS l CROSS JOIN sessions AS s"
       " ON s.rowid = l.place"
       " LEFT JOIN reprise_answers AS a ON a.session_id = s.id AND a.n = 0"
-      " ORDER BY l.updated_us DESC, l.id DESC",
+      " ORDER BY l.part, l.updated_us DESC, l.id DESC",
       static_cast<std::int64_t>(query.limit + 1));
   return select;
 }
@@ -145,7 +166,7 @@ Result<std::optional<Place>> collect(Connection& connection, const SessionQuery&
     }
     ++rows;
     InfoRow read = read_info(row, file);
-    last = Place{row.integer("updated_us"), row.text("id")};
+    last = Place{row.integer("part"), row.integer("updated_us"), row.text("id")};
     if (read.info && page.sessions.size() == query.limit) {
       page.next = store::format_cursor(page.sessions.back());
       return std::optional<Place>();
@@ -179,7 +200,8 @@ Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& qu
   }
   std::optional<Place> after;
   if (checked.after) {
-    after = Place{microseconds_of(checked.after->updated_at), checked.after->id.str()};
+    after = Place{checked.after->group, microseconds_of(checked.after->updated_at),
+                  checked.after->id.str()};
   }
   connection.set_titles_max(query.working_dir ? Connection::kTitlesAny : kTitlesByIndexMax);
   auto listed = list_by(connection, query, Way::index, after);

@@ -1,5 +1,6 @@
 #include "store/sqlite/sessions.h"
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "base/text.h"
 #include "model/fields.h"
+#include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
@@ -40,6 +42,10 @@ struct SessionRow {
 
   void add_field(std::string_view column, SessionState state) {
     add(column, std::string(to_string(state)));
+  }
+  template <std::same_as<bool> Flag>
+  void add_field(std::string_view column, Flag flag) {
+    add(column, std::int64_t{flag});
   }
   void add_field(std::string_view column, Time time) { add(column, microseconds_of(time)); }
   void add_field(std::string_view column, const std::optional<Time>& time) {
@@ -116,6 +122,7 @@ Result<> insert_session(Connection& connection, const Session& session, const Ba
   if (exists != 0) {
     return std::unexpected(store::session_exists(info.id));
   }
+  REPRISE_TRY(ensure_additions(connection, system_clock().now()));
   SessionRow row = row_of(session, Which::all);
   row.add("id", info.id.str());
   row.add("created_at", seconds_text(info.created_at));
@@ -178,6 +185,7 @@ Result<std::optional<Session>> find_session(Connection& connection, const Sessio
 }
 
 Result<> update_session(Connection& connection, const SessionId& id, const SessionPatch& patch) {
+  REPRISE_TRY(ensure_additions(connection, system_clock().now()));
   REPRISE_ASSIGN(auto found, find_session(connection, id));
   if (!found) {
     return std::unexpected(store::no_session(id));

@@ -46,10 +46,11 @@ void sort_best(const Picker& picker, std::vector<Match>& matches) {
       return a.score > b.score;
     }
     if (picker.order == Picker::Order::creation) {
-      const Time first = picker.rows[a.row].created;
-      const Time second = picker.rows[b.row].created;
-      if (first != second) {
-        return first > second;
+      const PickerRow& first = picker.rows[a.row];
+      const PickerRow& second = picker.rows[b.row];
+      if (is_newer(first, second, &PickerRow::created) !=
+          is_newer(second, first, &PickerRow::created)) {
+        return is_newer(first, second, &PickerRow::created);
       }
     }
     return a.row < b.row;
@@ -73,9 +74,13 @@ PickerRow picker_row(const SessionInfo& info, std::string_view first_question) {
       .messages = info.head.value,
       .updated = info.updated_at,
       .created = info.created_at,
-      .interrupted = is_interrupted(info)};
+      .mark = is_interrupted(info) ? "! " : ""};
   row.words = ascii_lower(cat(row.title, " ", row.folder, " ", row.mode));
   return row;
+}
+
+bool is_newer(const PickerRow& a, const PickerRow& b, Time PickerRow::* time) {
+  return a.*time > b.*time;
 }
 
 void rename(PickerRow& row, std::string title) {

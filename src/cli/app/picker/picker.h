@@ -34,10 +34,12 @@ struct PickerRow {
   std::int64_t messages = 0;
   Time updated = {};
   Time created = {};
-  bool interrupted = false;
+  std::string mark = {};  // before the title
 };
 PickerRow picker_row(const SessionInfo& info, std::string_view first_question);
 void rename(PickerRow& row, std::string title);
+// Whether `a` is listed before `b`, of equals neither.
+bool is_newer(const PickerRow& a, const PickerRow& b, Time PickerRow::* time);
 
 struct Preview {
   std::string question;

@@ -95,10 +95,9 @@ void render_row(Screen& screen, const State& state, const Picker& picker, const 
   const Style dim = selected ? style : kDim;
   std::size_t column = screen.put(place, selected ? "▸ " : "  ", style, end);
   const std::string mode = row.mode.empty() ? "" : cat("[", terminal_line(row.mode), "] ");
-  const std::string mark = row.interrupted ? "! " : "";
-  column = screen.put({place.row, column}, mark,
+  column = screen.put({place.row, column}, row.mark,
                       selected ? style : Style{.colour = Colour::yellow, .bold = true}, end);
-  const std::size_t front = display_width(mark);
+  const std::size_t front = display_width(row.mark);
   const std::string title = row.title.empty() ? "Untitled" : row.title;
   column = screen.put({place.row, column}, fitted(cat(mode, title), room - std::min(room, front)),
                       style, end);

@@ -41,7 +41,7 @@ State picking(Size size) {
                    "/home/ann/a/folder/with/a/long/path", 12345),
                row(4, "", "/srv/other", 0)},
       .next = ""};
-  page.rows[2].interrupted = true;
+  page.rows[2].mark = "! ";
   update(state, page);
   update(state, PreviewLoaded{page.rows[0].id,
                               {"Which files read the config?",
