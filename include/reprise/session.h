@@ -78,6 +78,7 @@ struct SessionInfo {
   std::string title = {};
   std::string mode = {};
   SessionState state = SessionState::active;
+  bool pinned = false;  // listed before the others
   std::string provider = {};
   std::string model = {};
   std::string working_dir = {};
@@ -125,13 +126,15 @@ struct SessionPatch {
   std::optional<RawJson> config = std::nullopt;
   // active or closed, all else is invalid_argument; so is any for a session in the trash.
   std::optional<SessionState> state = std::nullopt;
+  std::optional<bool> pinned = std::nullopt;
   std::optional<std::optional<Time>> closed_at = std::nullopt;
   std::optional<std::vector<ResponseLink>> response_chain = std::nullopt;
   std::optional<std::vector<std::string>> prompt_history = std::nullopt;
   std::optional<Extra> extra = std::nullopt;
 };
 
-// What Store::list() finds, in the order of activity: newest updated_at first, then id descending.
+// What Store::list() finds: pinned sessions first, then the others, each in the order of activity:
+// newest updated_at first, then id descending.
 struct SessionQuery {
   std::optional<std::string> working_dir = std::nullopt;  // exactly this folder
   std::optional<std::string> mode = std::nullopt;
@@ -139,7 +142,7 @@ struct SessionQuery {
   std::string title_contains = {};  // ASCII letters match in either case
   std::string id_prefix = {};
   bool answering_only = false;  // only those with a running or interrupted answer
-  bool ungrouped = false;       // in the order of activity alone
+  bool ungrouped = false;       // in the order of activity, pinned or not
   std::string after = {};       // SessionPage::next of the page before; "" for the first
   std::size_t limit = 50;       // 1 to kPageMax
 };

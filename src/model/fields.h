@@ -40,6 +40,7 @@ inline constexpr auto kInfoFields = std::tuple{
     Field{.name = "title", .member = &SessionInfo::title, .patch = &SessionPatch::title},
     Field{.name = "mode", .member = &SessionInfo::mode, .patch = &SessionPatch::mode},
     Field{.name = "state", .member = &SessionInfo::state, .patch = &SessionPatch::state},
+    Field{.name = "pinned", .member = &SessionInfo::pinned, .patch = &SessionPatch::pinned},
     Field{.name = "provider", .member = &SessionInfo::provider, .patch = &SessionPatch::provider},
     Field{.name = "model", .member = &SessionInfo::model, .patch = &SessionPatch::model},
     Field{.name = "working_dir",

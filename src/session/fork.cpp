@@ -47,6 +47,7 @@ Session child_of(Session parent, Seq at, const ForkRequest& request, SessionId i
   child.info.id = std::move(id);
   child.info.title = request.title.value_or(like_parent);
   child.info.state = SessionState::active;
+  child.info.pinned = false;
   child.info.created_at = now;
   child.info.updated_at = now;
   child.info.closed_at.reset();

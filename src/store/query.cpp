@@ -24,9 +24,10 @@ namespace {
 // The microseconds, ':', and the id (which may hold more ':').
 constexpr char kCursorSeparator = ':';
 
-// Which group of the list a session belongs to.
-int group_of(const SessionInfo& /*info*/, const SessionQuery& /*query*/) {
-  return 0;
+constexpr std::string_view kPinned = "pinned";  // before that, in a cursor
+
+int group_of(const SessionInfo& info, const SessionQuery& query) {
+  return query.ungrouped || info.pinned ? 0 : 1;
 }
 
 Cursor place_of(const SessionInfo& info, const SessionQuery& query) {
@@ -43,14 +44,16 @@ bool is_listed_before(const Cursor& a, const Cursor& b) {
 }  // namespace
 
 std::string format_cursor(const SessionInfo& last_shown) {
-  return cat(last_shown.updated_at.time_since_epoch().count(), kCursorSeparator,
-             last_shown.id.str());
+  return cat(last_shown.pinned ? kPinned : "", last_shown.updated_at.time_since_epoch().count(),
+             kCursorSeparator, last_shown.id.str());
 }
 
 Result<Cursor> parse_cursor(std::string_view text) {
   const auto refused = [] {
     return fail(Code::invalid_argument, "not a place in a list: begin again without it");
   };
+  const bool is_pinned = text.starts_with(kPinned);
+  text.remove_prefix(is_pinned ? kPinned.size() : 0);
   const std::size_t separator = text.find(kCursorSeparator);
   if (separator == std::string_view::npos) {
     return refused();
@@ -62,7 +65,9 @@ Result<Cursor> parse_cursor(std::string_view text) {
   if (error != std::errc() || end != number_end || !id) {
     return refused();
   }
-  return Cursor{.updated_at = Time(std::chrono::microseconds(microseconds)), .id = *std::move(id)};
+  return Cursor{.group = is_pinned ? 0 : 1,
+                .updated_at = Time(std::chrono::microseconds(microseconds)),
+                .id = *std::move(id)};
 }
 
 Result<CheckedQuery> check_query(const SessionQuery& query) {
@@ -73,12 +78,14 @@ Result<CheckedQuery> check_query(const SessionQuery& query) {
   CheckedQuery checked{query, std::nullopt};
   if (!query.after.empty()) {
     REPRISE_ASSIGN(checked.after, parse_cursor(query.after));
+    checked.after->group = query.ungrouped ? 0 : checked.after->group;
   }
   return checked;
 }
 
-std::vector<ListGroup> groups_of(const SessionQuery& /*query*/) {
-  return {{}};
+std::vector<ListGroup> groups_of(const SessionQuery& query) {
+  using Groups = std::vector<ListGroup>;
+  return query.ungrouped ? Groups{{}} : Groups{{kPinned, true}, {kPinned, false}};
 }
 
 bool matches(const SessionInfo& info, const CheckedQuery& checked) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,39 @@ TEST_P(StoreContract, AllPagesTogetherAreAllSessionsOnce) {
     EXPECT_EQ(ids, expected) << "limit " << limit;
     EXPECT_EQ(pages, (expected.size() + limit - 1) / limit) << "an empty last page, or one missing";
   }
+}
+
+TEST_P(StoreContract, PinnedSessionsAreListedFirstByActivity) {
+  REPRISE_NEEDS(capabilities().many_sessions);
+  for (const int number : {1, 2, 3, 4, 5, 6}) {
+    create(session("s" + std::to_string(number), at(number)));
+  }
+  for (const char* id : {"s2", "s4", "s5"}) {
+    must(store().update(session_id(id), {.pinned = true}));
+  }
+  must(store().update(session_id("s5"), {.pinned = false}));
+  append(session_id("s1"), messages(1, "m", at(100)));
+  const Ids expected = {"s4", "s2", "s1", "s6", "s5", "s3"};
+  EXPECT_EQ(listed_ids(), expected);
+  reopen();
+  EXPECT_TRUE(found(session_id("s2")).info.pinned);
+  EXPECT_FALSE(found(session_id("s5")).info.pinned);
+  EXPECT_EQ(found(session_id("s4")).info.updated_at, at(4)) << "pinning is no activity";
+  for (const std::size_t limit : {1U, 2U, 3U, 5U, 6U}) {
+    Ids ids;
+    SessionQuery query{.limit = limit};
+    do {
+      const SessionPage page = must(store().list(query));
+      std::ranges::copy(ids_of(page.sessions), std::back_inserter(ids));
+      query.after = page.next;
+    } while (!query.after.empty() && ids.size() < 20);
+    EXPECT_EQ(ids, expected) << "limit " << limit;
+  }
+  EXPECT_EQ(listed_ids({.title_contains = "", .id_prefix = "s", .limit = 2}), (Ids{"s4", "s2"}));
+  SessionQuery by_activity{.ungrouped = true, .limit = 4};
+  EXPECT_EQ(listed_ids(by_activity), (Ids{"s1", "s6", "s5", "s4"}));
+  by_activity.after = must(store().list(by_activity)).next;
+  EXPECT_EQ(listed_ids(by_activity), (Ids{"s3", "s2"}));
 }
 
 TEST_P(StoreContract, PagesGoOnWhileSessionsMoveComeAndGo) {

@@ -30,7 +30,7 @@ std::string database_of(std::int64_t version) {
   const std::string url = new_database();
   run(url, postgres::schema_statements()[0]);
   for (const postgres::Migration& migration : postgres::migrations()) {
-    if (migration.number <= version) {
+    if (migration.number > 0 && migration.number <= version) {
       for (const std::string_view statement : migration.statements) {
         run(url, statement);
       }
@@ -88,10 +88,20 @@ TEST_P(PostgresUpgrade, WhoeverWritesMakesThemCurrentWithAllThatTheyHave) {
   EXPECT_EQ(texts(must(read_all(*store, session_id("a")))), std::vector<std::string>{"Hello"});
   must(store->append(session_id("b"), messages(1), {}));
   EXPECT_EQ(order_of(*store), "bca");
+  must(store->update(session_id("a"), {.pinned = true}));
+  EXPECT_EQ(order_of(*store), "abc");
+  // A program that does not know pins takes the version that it knows, and leaves them alone.
+  run(url,
+      "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, state, folder)"
+      " VALUES('default', 'd', 0, 0, 8, 0, '/')");
+  run(url,
+      "INSERT INTO reprise_sessions(tenant, session_id, title, title_lower, mode, provider, model,"
+      " working_dir, created_us) VALUES('default', 'd', 'T', 't', '', '', '', '/', 1)");
+  EXPECT_EQ(order_of(*store), "abcd");
   EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, PostgresUpgrade, testing::Values(1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(Versions, PostgresUpgrade, testing::Values(1, 2, 3, 4));
 
 }  // namespace
 }  // namespace reprise::test

@@ -53,6 +53,8 @@ std::vector<Line> every_line() {
       {{"todo", kSession}, {"todo"}},
       {{"todo", kSession, "add", obeyed("added")}, {"added"}},
       {{"rename", kSession, obeyed("renamed")}, {"title-1", "renamed"}},
+      {{"pin", kSession}, {"renamed"}},
+      {{"unpin", kSession}, {"renamed"}},
       {{"fork", kSession}},
       {{"close", kSession}},
       {{"close", kSession}, {"renamed"}},

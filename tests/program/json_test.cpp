@@ -51,6 +51,8 @@ std::vector<Document> documents() {
       {"info", {"info", kFull}},
       {"todo", {"todo", kFull}},
       {"rename", {"rename", kFull, "renamed"}},
+      {"pin", {"pin", kFull}},
+      {"unpin", {"unpin", kFull}},
       {"fork", {"fork", kFull}},
       {"close", {"close", kFull}},
       {"cleanup-dry-run", {"cleanup", "--older-than", "1d", "--dry-run"}},

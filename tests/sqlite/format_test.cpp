@@ -78,6 +78,7 @@ TEST_F(SqliteFormat, ItsTablesHaveTheColumnsThatAreDescribed) {
                                        "mode",
                                        "model",
                                        "output_tokens",
+                                       "pinned",
                                        "price_source",
                                        "provider",
                                        "reasoning_tokens",

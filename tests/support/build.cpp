@@ -60,6 +60,7 @@ Session full_session(std::string_view id) {
   session.info.title = "Ein Titel, der “alles” hat: \xF0\x9F\x90\x9F\n100 %_\\";
   session.info.mode = "draft";
   session.info.state = SessionState::closed;
+  session.info.pinned = true;
   session.info.provider = "anthropic";
   session.info.model = "some-model-1";
   session.info.working_dir = "/home/somebody/a folder";

@@ -165,8 +165,8 @@ class List final : public Command {
       const std::string title = terminal_line(info.title);
       rows.push_back({std::to_string(rows.size() + 1), info.id.str().substr(0, prefix),
                       info.mode.empty() ? title : cat("[", terminal_line(info.mode), "] ", title),
-                      std::string(state_text(info)), std::to_string(info.head.value),
-                      age_text(info.updated_at, now)});
+                      cat(state_text(info), info.pinned ? ", pinned" : ""),
+                      std::to_string(info.head.value), age_text(info.updated_at, now)});
       if (all_) {
         rows.back().push_back(terminal_line(info.working_dir));
       }

@@ -1,4 +1,4 @@
-// reprise rename: another title.
+// reprise rename, pin, unpin: another title, another place in lists.
 
 #include <memory>
 #include <string>
@@ -47,10 +47,39 @@ class Rename final : public Command {
   std::vector<std::string> words_;
 };
 
+class Pin final : public Command {
+ public:
+  explicit Pin(bool pinned) : pinned_(pinned) {}
+
+  ArgumentTable arguments() override {
+    return {.options = {}, .arguments = {{"SEL", "the session", &sel_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
+    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));
+    REPRISE_TRY(store->update(info.id, {.pinned = pinned_}));
+    context.voice().remark(cat(pinned_ ? "pinned '" : "unpinned '", info.title, "'"));
+    return show_session(context, *store, info.id);
+  }
+
+ private:
+  const bool pinned_;
+  std::string sel_;
+};
+
 }  // namespace
 
 std::unique_ptr<Command> make_rename() {
   return std::make_unique<Rename>();
+}
+
+std::unique_ptr<Command> make_pin() {
+  return std::make_unique<Pin>(true);
+}
+
+std::unique_ptr<Command> make_unpin() {
+  return std::make_unique<Pin>(false);
 }
 
 }  // namespace reprise::cli

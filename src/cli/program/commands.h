@@ -32,11 +32,13 @@ std::unique_ptr<Command> make_info();
 std::unique_ptr<Command> make_list();
 std::unique_ptr<Command> make_man();
 std::unique_ptr<Command> make_models();
+std::unique_ptr<Command> make_pin();
 std::unique_ptr<Command> make_rename();
 std::unique_ptr<Command> make_restore();
 std::unique_ptr<Command> make_resume();
 std::unique_ptr<Command> make_show();
 std::unique_ptr<Command> make_todo();
+std::unique_ptr<Command> make_unpin();
 std::unique_ptr<Command> make_verify();
 
 }  // namespace reprise::cli

@@ -171,10 +171,17 @@ constexpr std::string_view kVersion4[] = {
     "CREATE INDEX IF NOT EXISTS reprise_by_put ON reprise_blobs(tenant, put_us)"
     " WHERE part = 0 AND put_by <> ''",
 };
+constexpr std::string_view kPinnedColumn[] = {
+    "ALTER TABLE reprise_heads ADD COLUMN IF NOT EXISTS pinned int8 NOT NULL DEFAULT 0",
+};
+constexpr std::string_view kPinnedIndex[] = {
+    "CREATE INDEX IF NOT EXISTS reprise_pinned ON"
+    " reprise_heads(tenant, state, updated_slot DESC) WHERE pinned = 1",
+};
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
-constexpr Migration kMigrations[] = {
-    {1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}};
+constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2},      {3, kVersion3},
+                                     {4, kVersion4}, {-1, kPinnedColumn}, {-2, kPinnedIndex}};
 
 constexpr std::int64_t kLastAddition =
     std::min<std::int64_t>(0, std::ranges::min(kMigrations, {}, &Migration::number).number);

@@ -24,6 +24,8 @@ constexpr std::string_view kOriginalSessionColumns =
 
 constexpr Column kSlot = {"updated_slot", "INTEGER NOT NULL DEFAULT 0"};
 
+constexpr Column kPinned = {"pinned", "INTEGER NOT NULL DEFAULT 0"};
+
 constexpr Column kSessionColumns[] = {
     {"created_us", "INTEGER"},
     {"updated_us", "INTEGER"},
@@ -32,6 +34,7 @@ constexpr Column kSessionColumns[] = {
     {"trashed_us", "INTEGER"},
     {"state", "TEXT NOT NULL DEFAULT 'active'"},
     {"state_before_trash", "TEXT NOT NULL DEFAULT ''"},
+    kPinned,
     {"mode", "TEXT NOT NULL DEFAULT ''"},
     {"provider", "TEXT NOT NULL DEFAULT ''"},
     {"head", "INTEGER NOT NULL DEFAULT 0"},
@@ -103,6 +106,9 @@ constexpr std::string_view kListIndexes =
 constexpr std::string_view kIndexes =
     "CREATE INDEX reprise_by_base ON sessions(base) WHERE base IS NOT NULL;"
     "CREATE INDEX reprise_by_kept_for ON sessions(kept_for) WHERE kept_for IS NOT NULL;";
+
+constexpr std::string_view kPinnedIndex =
+    "CREATE INDEX reprise_pinned ON sessions(updated_us DESC, id DESC) WHERE pinned = 1;";
 
 constexpr std::string_view kPinIndexes =
     "CREATE INDEX reprise_by_hash ON reprise_blob_refs(hash);"
@@ -200,9 +206,14 @@ std::string add_pins(std::int64_t now_us) {
              " reprise_blobs.hash);");
 }
 
+std::string add_pinned(std::int64_t /*now_us*/) {
+  return cat(add_column_sql(kPinned), kPinnedIndex);
+}
+
 constexpr Migration kMigrations[] = {
     {2, "sessions", kSlot.name, true, add_slots},
     {2, kPinsTable, "hash", false, add_pins},
+    {2, "sessions", kPinned.name, false, add_pinned},
 };
 
 }  // namespace
@@ -224,7 +235,7 @@ std::string own_tables_sql() {
   for (const Table& table : kOwnTables) {
     sql += cat("CREATE TABLE ", table.name, table.body, ";");
   }
-  return cat(sql, kListIndexes, kIndexes, kPinIndexes);
+  return cat(sql, kListIndexes, kIndexes, kPinnedIndex, kPinIndexes);
 }
 
 std::string tables_sql() {

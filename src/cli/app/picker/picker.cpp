@@ -74,13 +74,14 @@ PickerRow picker_row(const SessionInfo& info, std::string_view first_question) {
       .messages = info.head.value,
       .updated = info.updated_at,
       .created = info.created_at,
-      .mark = is_interrupted(info) ? "! " : ""};
+      .mark = cat(info.pinned ? "* " : "", is_interrupted(info) ? "! " : ""),
+      .pinned = info.pinned};
   row.words = ascii_lower(cat(row.title, " ", row.folder, " ", row.mode));
   return row;
 }
 
 bool is_newer(const PickerRow& a, const PickerRow& b, Time PickerRow::* time) {
-  return a.*time > b.*time;
+  return a.pinned != b.pinned ? a.pinned : a.*time > b.*time;
 }
 
 void rename(PickerRow& row, std::string title) {

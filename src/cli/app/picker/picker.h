@@ -35,6 +35,7 @@ struct PickerRow {
   Time updated = {};
   Time created = {};
   std::string mark = {};  // before the title
+  bool pinned = false;
 };
 PickerRow picker_row(const SessionInfo& info, std::string_view first_question);
 void rename(PickerRow& row, std::string title);
