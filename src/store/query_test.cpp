@@ -33,6 +33,13 @@ TEST(Cursor, RoundTrips) {
   }
 }
 
+TEST(Cursor, KnowsWhetherTheSessionIsPinned) {
+  SessionInfo pinned = info("a", 5);
+  pinned.pinned = true;
+  EXPECT_EQ(parse_cursor(format_cursor(pinned))->group, 0);
+  EXPECT_EQ(parse_cursor(format_cursor(info("a", 5)))->group, 1);
+}
+
 TEST(Cursor, EverythingElseIsRefused) {
   for (const char* text : {"", ":", "1", "1:", ":a", "x:a", "1x:a", "+1:a", " 1:a", "1: a", "1:/",
                            "1.0:a", "9223372036854775808:a", "1:.a", "0x1:a"}) {
