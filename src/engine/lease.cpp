@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "engine/message_of.h"
 #include "reprise/capabilities.h"
@@ -107,7 +108,8 @@ void LeaseKeeper::has_tried() {
   tried_ = std::chrono::steady_clock::now();
 }
 
-void LeaseKeeper::set(const Hold& /*hold*/, std::optional<OperationId> answer) {
+void LeaseKeeper::set(const Hold& hold, std::optional<OperationId> answer) {
+  REPRISE_ASSERT(hold.owns_lock());
   answer_ = std::move(answer);
   has_tried();
   if (answer_ && !thread_.joinable()) {
@@ -129,6 +131,7 @@ void LeaseKeeper::run(const std::stop_token& stop) {
 
 // Errors but conflict are those of a store that is away or full: it may take it the next time.
 void LeaseKeeper::renew(const Hold& hold) {
+  REPRISE_ASSERT(hold.owns_lock());
   if (!answer_ || answer_ == dropped_ || lost_.stop_requested()) {
     return;
   }
@@ -140,7 +143,8 @@ void LeaseKeeper::renew(const Hold& hold) {
   }
 }
 
-bool LeaseKeeper::is_settled(const Hold& /*hold*/, const OperationId& answer) {
+bool LeaseKeeper::is_settled(const Hold& hold, const OperationId& answer) {
+  REPRISE_ASSERT(hold.owns_lock());
   if (lost_.stop_requested()) {
     return true;
   }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "engine/history.h"
 #include "engine/lease.h"
@@ -290,6 +291,7 @@ Result<Appended> Record::write_as(const Batch& batch, bool end, bool replace) {
 }
 
 void Record::done(const Batch& batch, const Appended& appended) {
+  REPRISE_ASSERT(batch.memory_at + batch.messages.size() <= memory_.size());  // (1)
   if (batch.memory_at == 0 && !batch.messages.empty()) {
     stored_to_ = appended.first;
   }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
@@ -40,6 +41,7 @@ void cut_log(StoredSession& stored, std::int64_t from) {
 }  // namespace
 
 const SharedMessage& Log::at(std::int64_t seq) const {
+  REPRISE_ASSERT(seq >= 0 && seq < size());
   const Log* log = this;
   while (seq < log->base_count) {
     log = log->base.get();

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "reprise/error.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/libpq_library.h"
@@ -26,6 +27,7 @@ Result<> Connection::begin(const Query& query) {
 Result<Rows> Connection::take() {
   std::vector<Rows> rows;
   for (bool is_preparation = true; is_preparation;) {
+    REPRISE_ASSERT(!sent_.empty());  // something was begun
     const Sent sent = sent_.front();
     is_preparation = sent.is_preparation;
     REPRISE_TRY(collect(sent, rows));

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "model/fields.h"
 #include "model/known_time.h"
@@ -117,6 +118,11 @@ Query append_query(const Key& key, const Batch& batch, const Names& counted, Hel
     values.add(batch.contents.front());
     values.add(batch.details.front());
   } else {
+    // A shorter array would end with nulls.
+    REPRISE_ASSERT(
+        batch.places.size() == batch.times.size() && batch.places.size() == batch.more.size() &&
+        batch.places.size() == batch.roles.size() && batch.places.size() == batch.contents.size() &&
+        batch.places.size() == batch.details.size());
     values.add(batch.places);
     values.add(batch.times);
     values.add(batch.more);

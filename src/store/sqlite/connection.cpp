@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "reprise/error.h"
@@ -313,6 +314,7 @@ Transaction::~Transaction() {
 }
 
 Result<> Transaction::commit() {
+  REPRISE_ASSERT(connection_ != nullptr);  // once
   REPRISE_TRY(connection_->run("COMMIT"));
   connection_ = nullptr;
   return {};

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
@@ -218,6 +219,7 @@ Result<> begin_answer(Connection& connection, const SessionId& id, const AppendO
 
 Result<> insert_batch(Connection& connection, const SessionId& id, Seq first, const Batch& batch) {
   const std::size_t size = batch.messages.size();
+  REPRISE_ASSERT(batch.contents.size() == size);
   for (std::size_t begin = 0; begin < size;) {
     const std::size_t count = size - begin >= kRowsTogether ? kRowsTogether : 1;
     REPRISE_TRY(insert_rows(connection, id, first, batch, {begin, count}));

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/reserve.h"
@@ -125,6 +126,7 @@ Result<> Writer::submit(Job& job) {
     gather(guard);
     lead(job, guard);
   }
+  REPRISE_ASSERT(job.done);  // (1)
   if (job.thrown) {
     std::rethrow_exception(job.thrown);
   }
@@ -153,6 +155,7 @@ void Writer::gather(std::unique_lock<std::mutex>& guard) {
 
 // One group, from the lock to the commit. Called and left with the mutex held.
 void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
+  REPRISE_ASSERT(has_leader_);  // which is this thread: nobody else uses the connection
   guard.unlock();
   auto hold = lock(leader.deadline);
   guard.lock();
@@ -168,6 +171,7 @@ void Writer::lead(Job& leader, std::unique_lock<std::mutex>& guard) {
       }
     }
     const auto begin = Clock::now();
+    REPRISE_ASSERT(!group.empty());
     auto outcome = process(group);
     const auto end = Clock::now();
     guard.lock();
@@ -323,6 +327,7 @@ Result<> Writer::set_durability(Durability durability) {
 }
 
 Result<> Writer::process_in_transaction(const Group& group) {
+  REPRISE_ASSERT(std::ranges::none_of(group, &Job::alone));
   const bool to_disk = std::ranges::any_of(
       group, [](const Job* job) { return job->durability == Durability::disk; });
   REPRISE_TRY(set_durability(to_disk ? Durability::disk : Durability::os));
