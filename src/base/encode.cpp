@@ -23,35 +23,22 @@ constexpr std::size_t kDigestBytes = 32;
 using Digest = std::array<unsigned char, kDigestBytes>;
 
 // The functions of libcrypto, spelled as in openssl/evp.h and openssl/sha.h (OpenSSL 3).
-struct Crypto {
+struct Crypto : LateFunctions {
   using Context = void;
-  unsigned char* (*sha256)(const unsigned char*, std::size_t, unsigned char*) = nullptr;
-  const void* (*sha256_method)() = nullptr;
-  int (*pbkdf2)(const char*, int, const unsigned char*, int, int, const void*, int,
-                unsigned char*) = nullptr;
-  Context* (*new_context)() = nullptr;
-  void (*free_context)(Context*) = nullptr;
-  int (*begin)(Context*, const void*, void*) = nullptr;
-  int (*update)(Context*, const void*, std::size_t) = nullptr;
-  int (*finish)(Context*, unsigned char*, unsigned*) = nullptr;
+  Late<unsigned char* (*)(const unsigned char*, std::size_t, unsigned char*)> sha256{*this,
+                                                                                     "SHA256"};
+  Late<const void* (*)()> sha256_method{*this, "EVP_sha256"};
+  Late<int (*)(const char*, int, const unsigned char*, int, int, const void*, int, unsigned char*)>
+      pbkdf2{*this, "PKCS5_PBKDF2_HMAC"};
+  Late<Context* (*)()> new_context{*this, "EVP_MD_CTX_new"};
+  Late<void (*)(Context*)> free_context{*this, "EVP_MD_CTX_free"};
+  Late<int (*)(Context*, const void*, void*)> begin{*this, "EVP_DigestInit_ex"};
+  Late<int (*)(Context*, const void*, std::size_t)> update{*this, "EVP_DigestUpdate"};
+  Late<int (*)(Context*, unsigned char*, unsigned*)> finish{*this, "EVP_DigestFinal_ex"};
 };
 
-Result<Crypto> load_crypto() {
-  REPRISE_ASSIGN(const auto library, LateLibrary::load("OpenSSL", {"libcrypto.so.3"}));
-  Crypto crypto;
-  REPRISE_TRY(library.bind(crypto.sha256, "SHA256"));
-  REPRISE_TRY(library.bind(crypto.sha256_method, "EVP_sha256"));
-  REPRISE_TRY(library.bind(crypto.pbkdf2, "PKCS5_PBKDF2_HMAC"));
-  REPRISE_TRY(library.bind(crypto.new_context, "EVP_MD_CTX_new"));
-  REPRISE_TRY(library.bind(crypto.free_context, "EVP_MD_CTX_free"));
-  REPRISE_TRY(library.bind(crypto.begin, "EVP_DigestInit_ex"));
-  REPRISE_TRY(library.bind(crypto.update, "EVP_DigestUpdate"));
-  REPRISE_TRY(library.bind(crypto.finish, "EVP_DigestFinal_ex"));
-  return crypto;
-}
-
-const Result<Crypto>& loaded_crypto() {
-  static const Result<Crypto> crypto = load_crypto();
+const Result<const Crypto*>& loaded_crypto() {
+  static const auto crypto = load_late<Crypto>("OpenSSL", {"libcrypto.so.3"});
   return crypto;
 }
 
@@ -68,7 +55,7 @@ std::string text_of(const Digest& digest) {
 class Hasher {
  public:
   explicit Hasher(const Crypto& crypto)
-      : crypto_(crypto), context_(crypto.new_context(), crypto.free_context) {
+      : crypto_(crypto), context_(crypto.new_context(), crypto.free_context.function()) {
     good_ = context_ != nullptr && crypto_.begin(context_.get(), crypto_.sha256_method(), nullptr);
   }
 
@@ -146,20 +133,20 @@ std::string hex_encode(std::string_view bytes) {
 }
 
 Result<BlobHash> sha256(std::string_view bytes) {
-  const Result<Crypto>& crypto = loaded_crypto();
+  const auto& crypto = loaded_crypto();
   REPRISE_TRY(crypto);
   Digest digest{};
-  crypto->sha256(bytes_of(bytes), bytes.size(), digest.data());
+  (*crypto)->sha256(bytes_of(bytes), bytes.size(), digest.data());
   return BlobHash::parse(hex_encode(text_of(digest)));
 }
 
 Result<std::string> hmac_sha256(std::string_view key, std::span<const std::string_view> pieces) {
-  const Result<Crypto>& crypto = loaded_crypto();
+  const auto& crypto = loaded_crypto();
   REPRISE_TRY(crypto);
   constexpr std::size_t kBlockBytes = 64;
   std::string padded(key);
   if (key.size() > kBlockBytes) {
-    Hasher shortened(*crypto);
+    Hasher shortened(**crypto);
     shortened.add(key);
     REPRISE_ASSIGN(padded, shortened.finish());
   }
@@ -171,25 +158,25 @@ Result<std::string> hmac_sha256(std::string_view key, std::span<const std::strin
     }
     return out;
   };
-  Hasher inner(*crypto);
+  Hasher inner(**crypto);
   inner.add(masked(0x36));
   for (const std::string_view piece : pieces) {
     inner.add(piece);
   }
   REPRISE_ASSIGN(const std::string inner_digest, inner.finish());
-  Hasher outer(*crypto);
+  Hasher outer(**crypto);
   outer.add(masked(0x5C));
   outer.add(inner_digest);
   return outer.finish();
 }
 
 Result<std::string> pbkdf2_sha256(std::string_view password, std::string_view salt, int rounds) {
-  const Result<Crypto>& crypto = loaded_crypto();
+  const auto& crypto = loaded_crypto();
   REPRISE_TRY(crypto);
   Digest key{};
-  if (crypto->pbkdf2(password.data(), static_cast<int>(password.size()), bytes_of(salt),
-                     static_cast<int>(salt.size()), rounds, crypto->sha256_method(),
-                     static_cast<int>(key.size()), key.data()) != 1) {
+  if ((*crypto)->pbkdf2(password.data(), static_cast<int>(password.size()), bytes_of(salt),
+                        static_cast<int>(salt.size()), rounds, (*crypto)->sha256_method(),
+                        static_cast<int>(key.size()), key.data()) != 1) {
     return fail(Code::io, "OpenSSL could not derive a key");
   }
   return text_of(key);

@@ -29,4 +29,11 @@ Result<void*> LateLibrary::symbol(const char* name) const {
   return address;
 }
 
+Result<> LateFunctions::bind(const LateLibrary& library) const {
+  for (const auto& [name, address] : functions_) {
+    REPRISE_ASSIGN(*address, library.symbol(name));
+  }
+  return {};
+}
+
 }  // namespace reprise

@@ -278,14 +278,14 @@ MD_PARSER parser() {
 }  // namespace
 
 std::vector<Line> markdown_lines(std::string_view text, std::size_t width) {
-  const auto& library = markdown_library();
+  const auto library = markdown_library();
   if (!library || text.size() > std::numeric_limits<MD_SIZE>::max() / 8) {
     return wrap_text(text, kPlain, width);
   }
   const std::string safe = terminal_text(text);
   MarkdownLines lines(width);
   const MD_PARSER events = parser();
-  if (library->parse(safe.data(), static_cast<MD_SIZE>(safe.size()), &events, &lines) != 0) {
+  if ((*library)->parse(safe.data(), static_cast<MD_SIZE>(safe.size()), &events, &lines) != 0) {
     return wrap_text(text, kPlain, width);
   }
   return lines.finish();

@@ -4,15 +4,16 @@
 
 #include <md4c.h>
 
+#include "base/late_library.h"
 #include "reprise/error.h"
 
 namespace reprise::cli::app {
 
-struct MarkdownLibrary {
-  decltype(&::md_parse) parse = nullptr;
+struct MarkdownLibrary : LateFunctions {
+  Late<decltype(&::md_parse)> parse{*this, "md_parse"};
 };
 
 // unsupported, naming the package, where it is not installed.
-const Result<MarkdownLibrary>& markdown_library();
+Result<const MarkdownLibrary*> markdown_library();
 
 }  // namespace reprise::cli::app

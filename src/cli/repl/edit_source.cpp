@@ -118,7 +118,7 @@ class EditSource final : public LineSource {
   bool next_character(std::string& out);
   void follow_size();
 
-  EditLibrary edit_;
+  const EditLibrary& edit_;
   EditLine* line_ = nullptr;
   History* history_ = nullptr;
   std::string prompt_;
@@ -142,7 +142,7 @@ Result<> EditSource::open() {
   edit_.history(history_, &event, H_SETUNIQUE, 1);
   edit_.set(line_, EL_CLIENTDATA, this);
   edit_.set(line_, EL_PROMPT, &EditSource::prompt_of);
-  edit_.set(line_, EL_HIST, edit_.history, history_);
+  edit_.set(line_, EL_HIST, edit_.history.function(), history_);
   edit_.set(line_, EL_SIGNAL, 0);
   edit_.set(line_, EL_GETCFN, &EditSource::read_character);
   bind_keys();
@@ -204,7 +204,7 @@ void EditSource::remember(std::string_view text) {
 
 EditSource& EditSource::of(EditLine* line) {
   void* data = nullptr;
-  edit_library()->get(line, EL_CLIENTDATA, &data);  // it is loaded: it calls us
+  (*edit_library())->get(line, EL_CLIENTDATA, &data);  // it is loaded: it calls us
   return *static_cast<EditSource*>(data);
 }
 
@@ -337,10 +337,7 @@ void EditSource::follow_size() {
 }  // namespace
 
 Result<std::unique_ptr<LineSource>> make_edit_source() {
-  const Result<EditLibrary>& library = edit_library();
-  if (!library) {
-    return std::unexpected(library.error());
-  }
+  REPRISE_ASSIGN(const EditLibrary* const library, edit_library());
   auto source = std::make_unique<EditSource>(*library);
   REPRISE_TRY(source->open());
   return std::unique_ptr<LineSource>(std::move(source));

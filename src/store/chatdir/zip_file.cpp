@@ -37,57 +37,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Zip {
-  decltype(&::zip_open) open = nullptr;
-  decltype(&::zip_fdopen) open_fd = nullptr;
-  decltype(&::zip_close) close = nullptr;
-  decltype(&::zip_discard) discard = nullptr;
-  decltype(&::zip_file_add) add = nullptr;
-  decltype(&::zip_source_function) source_function = nullptr;
-  decltype(&::zip_source_buffer) source_buffer = nullptr;
-  decltype(&::zip_source_free) source_free = nullptr;
-  decltype(&::zip_set_file_compression) set_compression = nullptr;
-  decltype(&::zip_get_num_entries) count = nullptr;
-  decltype(&::zip_stat_index) stat = nullptr;
-  decltype(&::zip_fopen_index) open_entry = nullptr;
-  decltype(&::zip_fread) read = nullptr;
-  decltype(&::zip_fclose) close_entry = nullptr;
-  decltype(&::zip_file_get_external_attributes) attributes = nullptr;
-  decltype(&::zip_file_set_external_attributes) set_attributes = nullptr;
-  decltype(&::zip_file_extra_field_get_by_id) field = nullptr;
-  decltype(&::zip_file_extra_field_set) set_field = nullptr;
-  decltype(&::zip_dir_add) add_folder = nullptr;
-  decltype(&::zip_strerror) why = nullptr;
+struct Zip : LateFunctions {
+  Late<decltype(&::zip_open)> open{*this, "zip_open"};
+  Late<decltype(&::zip_fdopen)> open_fd{*this, "zip_fdopen"};
+  Late<decltype(&::zip_close)> close{*this, "zip_close"};
+  Late<decltype(&::zip_discard)> discard{*this, "zip_discard"};
+  Late<decltype(&::zip_file_add)> add{*this, "zip_file_add"};
+  Late<decltype(&::zip_source_function)> source_function{*this, "zip_source_function"};
+  Late<decltype(&::zip_source_buffer)> source_buffer{*this, "zip_source_buffer"};
+  Late<decltype(&::zip_source_free)> source_free{*this, "zip_source_free"};
+  Late<decltype(&::zip_set_file_compression)> set_compression{*this, "zip_set_file_compression"};
+  Late<decltype(&::zip_get_num_entries)> count{*this, "zip_get_num_entries"};
+  Late<decltype(&::zip_stat_index)> stat{*this, "zip_stat_index"};
+  Late<decltype(&::zip_fopen_index)> open_entry{*this, "zip_fopen_index"};
+  Late<decltype(&::zip_fread)> read{*this, "zip_fread"};
+  Late<decltype(&::zip_fclose)> close_entry{*this, "zip_fclose"};
+  Late<decltype(&::zip_file_get_external_attributes)> attributes{
+      *this, "zip_file_get_external_attributes"};
+  Late<decltype(&::zip_file_set_external_attributes)> set_attributes{
+      *this, "zip_file_set_external_attributes"};
+  Late<decltype(&::zip_file_extra_field_get_by_id)> field{*this, "zip_file_extra_field_get_by_id"};
+  Late<decltype(&::zip_file_extra_field_set)> set_field{*this, "zip_file_extra_field_set"};
+  Late<decltype(&::zip_dir_add)> add_folder{*this, "zip_dir_add"};
+  Late<decltype(&::zip_strerror)> why{*this, "zip_strerror"};
 };
 
-Result<Zip> load() {
-  REPRISE_ASSIGN(const auto library, LateLibrary::load("libzip", {"libzip.so.4", "libzip.so.5"}));
-  Zip zip;
-  REPRISE_TRY(library.bind(zip.open, "zip_open"));
-  REPRISE_TRY(library.bind(zip.open_fd, "zip_fdopen"));
-  REPRISE_TRY(library.bind(zip.close, "zip_close"));
-  REPRISE_TRY(library.bind(zip.discard, "zip_discard"));
-  REPRISE_TRY(library.bind(zip.add, "zip_file_add"));
-  REPRISE_TRY(library.bind(zip.source_function, "zip_source_function"));
-  REPRISE_TRY(library.bind(zip.source_buffer, "zip_source_buffer"));
-  REPRISE_TRY(library.bind(zip.source_free, "zip_source_free"));
-  REPRISE_TRY(library.bind(zip.set_compression, "zip_set_file_compression"));
-  REPRISE_TRY(library.bind(zip.count, "zip_get_num_entries"));
-  REPRISE_TRY(library.bind(zip.stat, "zip_stat_index"));
-  REPRISE_TRY(library.bind(zip.open_entry, "zip_fopen_index"));
-  REPRISE_TRY(library.bind(zip.read, "zip_fread"));
-  REPRISE_TRY(library.bind(zip.close_entry, "zip_fclose"));
-  REPRISE_TRY(library.bind(zip.attributes, "zip_file_get_external_attributes"));
-  REPRISE_TRY(library.bind(zip.set_attributes, "zip_file_set_external_attributes"));
-  REPRISE_TRY(library.bind(zip.field, "zip_file_extra_field_get_by_id"));
-  REPRISE_TRY(library.bind(zip.set_field, "zip_file_extra_field_set"));
-  REPRISE_TRY(library.bind(zip.add_folder, "zip_dir_add"));
-  REPRISE_TRY(library.bind(zip.why, "zip_strerror"));
-  return zip;
-}
-
-const Result<Zip>& libzip() {
-  static const Result<Zip> zip = load();
+const Result<const Zip*>& libzip() {
+  static const auto zip = load_late<Zip>("libzip", {"libzip.so.4", "libzip.so.5"});
   return zip;
 }
 
@@ -317,17 +293,17 @@ ZipWriter& ZipWriter::operator=(ZipWriter&&) noexcept = default;
 ZipWriter::~ZipWriter() = default;
 
 Result<ZipWriter> ZipWriter::create(const fs::path& file, Packing packing) {
-  const Result<Zip>& zip = libzip();
+  const auto& zip = libzip();
   REPRISE_TRY(zip);
   // libzip writes beside it, with the mode of what stands there.
   REPRISE_ASSIGN(Fd fd, open_file(file, O_RDWR | O_CREAT | O_EXCL, 0600));
   REPRISE_TRY(fd.close(file));
   int why = 0;
-  zip_t* const archive = zip->open(file.c_str(), ZIP_TRUNCATE, &why);
+  zip_t* const archive = (*zip)->open(file.c_str(), ZIP_TRUNCATE, &why);
   if (archive == nullptr) {
     return fail(Code::io, cat("cannot create ", file.native(), ": libzip's error ", why));
   }
-  return ZipWriter(std::make_unique<State>(*zip, archive, file, packing));
+  return ZipWriter(std::make_unique<State>(**zip, archive, file, packing));
 }
 
 Result<> ZipWriter::add_file(std::string_view name, const fs::path& file) {
@@ -439,7 +415,7 @@ ZipReader& ZipReader::operator=(ZipReader&&) noexcept = default;
 ZipReader::~ZipReader() = default;
 
 Result<ZipReader> ZipReader::open(const fs::path& file) {
-  const Result<Zip>& zip = libzip();
+  const auto& zip = libzip();
   REPRISE_TRY(zip);
   REPRISE_ASSIGN(const Fd opened, open_file(file, O_RDONLY));
   const int fd = ::fcntl(opened.get(), F_DUPFD_CLOEXEC, 0);  // NOLINT(*-vararg): its declaration
@@ -447,12 +423,12 @@ Result<ZipReader> ZipReader::open(const fs::path& file) {
     return std::unexpected(os_error("open", file, errno));
   }
   int why = 0;
-  zip_t* const archive = zip->open_fd(fd, 0, &why);  // which closes it, but when it fails
+  zip_t* const archive = (*zip)->open_fd(fd, 0, &why);  // which closes it, but when it fails
   if (archive == nullptr) {
     ::close(fd);
     return fail(Code::corrupt, cat(file.native(), " is no zip file: libzip's error ", why));
   }
-  return ZipReader(std::make_unique<State>(*zip, archive, file));
+  return ZipReader(std::make_unique<State>(**zip, archive, file));
 }
 
 Result<std::vector<ZipReader::Entry>> ZipReader::entries() const {
@@ -490,8 +466,8 @@ Result<std::vector<ZipReader::Entry>> ZipReader::entries() const {
 Result<> ZipReader::read(const Entry& entry,
                          const std::function<Result<>(std::string_view)>& sink) const {
   const Zip& zip = state_->zip;
-  const std::unique_ptr<zip_file_t, decltype(zip.close_entry)> stream(
-      zip.open_entry(state_->archive, entry.index, 0), zip.close_entry);
+  const std::unique_ptr<zip_file_t, decltype(&::zip_fclose)> stream(
+      zip.open_entry(state_->archive, entry.index, 0), zip.close_entry.function());
   if (stream == nullptr) {
     return state_->refused(entry.name, cat("cannot be read: ", zip.why(state_->archive)));
   }

@@ -4,42 +4,43 @@
 
 #include <libpq-fe.h>
 
+#include "base/late_library.h"
 #include "reprise/error.h"
 
 namespace reprise::postgres {
 
-struct LibpqLibrary {
-  decltype(&PQconninfoParse) conninfo_parse = nullptr;
-  decltype(&PQconninfoFree) conninfo_free = nullptr;
-  decltype(&PQfreemem) freemem = nullptr;
-  decltype(&PQconnectStartParams) connect_start = nullptr;
-  decltype(&PQconnectPoll) connect_poll = nullptr;
-  decltype(&PQfinish) finish = nullptr;
-  decltype(&PQstatus) status = nullptr;
-  decltype(&PQsocket) socket = nullptr;
-  decltype(&PQerrorMessage) error_message = nullptr;
-  decltype(&PQtransactionStatus) transaction_status = nullptr;
-  decltype(&PQsetnonblocking) set_nonblocking = nullptr;
-  decltype(&PQsetNoticeReceiver) set_notice_receiver = nullptr;
-  decltype(&PQenterPipelineMode) enter_pipeline = nullptr;
-  decltype(&PQpipelineSync) pipeline_sync = nullptr;
-  decltype(&PQsendPrepare) send_prepare = nullptr;
-  decltype(&PQsendQueryPrepared) send_prepared = nullptr;
-  decltype(&PQsendQueryParams) send_query = nullptr;
-  decltype(&PQsetSingleRowMode) single_row_mode = nullptr;
-  decltype(&PQflush) flush = nullptr;
-  decltype(&PQconsumeInput) consume_input = nullptr;
-  decltype(&PQisBusy) is_busy = nullptr;
-  decltype(&PQgetResult) get_result = nullptr;
-  decltype(&PQclear) clear = nullptr;
-  decltype(&PQresultStatus) result_status = nullptr;
-  decltype(&PQresultErrorField) error_field = nullptr;
-  decltype(&PQntuples) row_count = nullptr;
-  decltype(&PQnfields) column_count = nullptr;
-  decltype(&PQfname) column_name = nullptr;
-  decltype(&PQgetisnull) is_null = nullptr;
-  decltype(&PQgetvalue) value = nullptr;
-  decltype(&PQgetlength) length = nullptr;
+struct LibpqLibrary : LateFunctions {
+  Late<decltype(&PQconninfoParse)> conninfo_parse{*this, "PQconninfoParse"};
+  Late<decltype(&PQconninfoFree)> conninfo_free{*this, "PQconninfoFree"};
+  Late<decltype(&PQfreemem)> freemem{*this, "PQfreemem"};
+  Late<decltype(&PQconnectStartParams)> connect_start{*this, "PQconnectStartParams"};
+  Late<decltype(&PQconnectPoll)> connect_poll{*this, "PQconnectPoll"};
+  Late<decltype(&PQfinish)> finish{*this, "PQfinish"};
+  Late<decltype(&PQstatus)> status{*this, "PQstatus"};
+  Late<decltype(&PQsocket)> socket{*this, "PQsocket"};
+  Late<decltype(&PQerrorMessage)> error_message{*this, "PQerrorMessage"};
+  Late<decltype(&PQtransactionStatus)> transaction_status{*this, "PQtransactionStatus"};
+  Late<decltype(&PQsetnonblocking)> set_nonblocking{*this, "PQsetnonblocking"};
+  Late<decltype(&PQsetNoticeReceiver)> set_notice_receiver{*this, "PQsetNoticeReceiver"};
+  Late<decltype(&PQenterPipelineMode)> enter_pipeline{*this, "PQenterPipelineMode"};
+  Late<decltype(&PQpipelineSync)> pipeline_sync{*this, "PQpipelineSync"};
+  Late<decltype(&PQsendPrepare)> send_prepare{*this, "PQsendPrepare"};
+  Late<decltype(&PQsendQueryPrepared)> send_prepared{*this, "PQsendQueryPrepared"};
+  Late<decltype(&PQsendQueryParams)> send_query{*this, "PQsendQueryParams"};
+  Late<decltype(&PQsetSingleRowMode)> single_row_mode{*this, "PQsetSingleRowMode"};
+  Late<decltype(&PQflush)> flush{*this, "PQflush"};
+  Late<decltype(&PQconsumeInput)> consume_input{*this, "PQconsumeInput"};
+  Late<decltype(&PQisBusy)> is_busy{*this, "PQisBusy"};
+  Late<decltype(&PQgetResult)> get_result{*this, "PQgetResult"};
+  Late<decltype(&PQclear)> clear{*this, "PQclear"};
+  Late<decltype(&PQresultStatus)> result_status{*this, "PQresultStatus"};
+  Late<decltype(&PQresultErrorField)> error_field{*this, "PQresultErrorField"};
+  Late<decltype(&PQntuples)> row_count{*this, "PQntuples"};
+  Late<decltype(&PQnfields)> column_count{*this, "PQnfields"};
+  Late<decltype(&PQfname)> column_name{*this, "PQfname"};
+  Late<decltype(&PQgetisnull)> is_null{*this, "PQgetisnull"};
+  Late<decltype(&PQgetvalue)> value{*this, "PQgetvalue"};
+  Late<decltype(&PQgetlength)> length{*this, "PQgetlength"};
 };
 
 // Loaded by the first call, in whichever thread; others wait for it. Stays until the process ends.
