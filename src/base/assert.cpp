@@ -1,8 +1,12 @@
 #include "base/assert.h"
 
-#include <cstdio>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <string>
 #include <string_view>
+
+#include "base/text.h"
 
 namespace reprise {
 
@@ -12,8 +16,8 @@ void assertion_failed(const char* condition, const char* file, int line) noexcep
   if (const auto top = place.rfind("/src/"); top != std::string_view::npos) {
     place.remove_prefix(top + 1);
   }
-  std::fprintf(stderr, "%.*s:%d: broken invariant: %s\n", static_cast<int>(place.size()),
-               place.data(), line, condition);
+  const std::string text = cat(place, ":", line, ": broken invariant: ", condition, "\n");
+  (void)!::write(STDERR_FILENO, text.data(), text.size());
   std::abort();
 }
 

@@ -40,7 +40,7 @@ struct PickerRow {
 PickerRow picker_row(const SessionInfo& info, std::string_view first_question);
 void rename(PickerRow& row, std::string title);
 // Whether `a` is listed before `b`, of equals neither.
-bool is_newer(const PickerRow& a, const PickerRow& b, Time PickerRow::* time);
+bool is_newer(const PickerRow& a, const PickerRow& b, Time PickerRow::* time = &PickerRow::updated);
 
 struct Preview {
   std::string question;

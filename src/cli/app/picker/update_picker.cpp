@@ -272,9 +272,8 @@ void on_stored_changed(State& state, const StoredChanged& changed, Effects& effe
     }
     PickerRow row = std::move(picker.trashed.back());
     picker.trashed.pop_back();
-    const auto place = std::ranges::find_if(picker.rows, [&row](const PickerRow& other) {
-      return is_newer(row, other, &PickerRow::updated);
-    });
+    const auto place = std::ranges::find_if(
+        picker.rows, [&row](const PickerRow& other) { return is_newer(row, other); });
     picker.note = cat("'", row.title, "' is back");
     picker.rows.insert(place, std::move(row));
   } else {
