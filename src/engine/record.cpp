@@ -65,7 +65,6 @@ Record::~Record() {
 
 void Record::start_turn(TurnObserver& observer, bool refresh) {
   observer_ = &observer;
-  saved_ = true;
   warned_ = false;
   has_said_where_ = has_said_where_ && store_ == nullptr;  // then once is enough
   has_said_not_kept_ = false;
@@ -75,6 +74,7 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
     drop_lost();
     lease_.reset();
   }
+  saved_ = true;  // what was lost is of the turn before
   if (messages_ == nullptr || !pending_.empty()) {
     return;
   }

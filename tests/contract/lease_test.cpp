@@ -1,5 +1,7 @@
 // Running answers of processes that are stopped, in another container, or on another host.
 
+#include "engine/lease.h"
+
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -23,6 +25,7 @@
 #include "contract/store_contract.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
+#include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
@@ -149,6 +152,27 @@ TEST_P(StoreContract, AProcessStoppedPastItsLeaseStoresNothingMore) {
   reopen();
   EXPECT_EQ(spelled(stored(id)), "first | one ~ | second | one two");
   EXPECT_EQ(found(id).info.answering, std::nullopt);
+}
+
+TEST_P(StoreContract, AConversationThatLostItsLeaseGoesOnWithTheNextQuestion) {
+  REPRISE_NEEDS_LEASES;
+  const SessionId id = create("s");
+  bool is_taken_over = false;
+  TwoWords provider([&] {
+    if (std::exchange(is_taken_over, true)) {
+      return;
+    }
+    wait_until([&] { return has_begun(store(), id); });
+    must(settle(store(), id, must(offers().partials->find(id)).value(), system_clock()));
+    append(id, {user("between"), assistant("said elsewhere")});
+  });
+  TurnObserver observer;
+  Conversation talk(provider, &store(), found(id), {.answer_lease = 300ms});
+  EXPECT_EQ(code_of_loser(talk.ask("first", observer)), 0);
+  const auto again = talk.ask("second", observer);
+  ASSERT_TRUE(works(again));
+  EXPECT_TRUE(again->saved);
+  EXPECT_EQ(spelled(stored(id)), "first | one ~ | between | said elsewhere | second | one two");
 }
 
 TEST_P(StoreContract, AProcessStoppedInAToolStoresNoResult) {
