@@ -1,11 +1,12 @@
-// rel_server kill|errors URL
+// rel_server kill|errors|purge URL
 //
 // The life of a store on a server, whose client is killed, or whose connection breaks, at each call
-// by which they talk. Each trial has a tenant of its own.
+// by which they talk; and purges beside a client that stores. Each trial has a tenant of its own.
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -19,6 +20,7 @@
 #include "killed.h"
 #include "life.h"
 #include "network.h"
+#include "purge.h"
 #include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
@@ -239,8 +241,17 @@ Tally break_at_every_call(Lives& lives) {
 }  // namespace
 
 int run(std::vector<std::string> words) {
-  if (words.size() != 2 || (words[0] != "kill" && words[0] != "errors")) {
-    return usage("rel_server kill|errors URL");
+  if (words.size() != 2 || (words[0] != "kill" && words[0] != "errors" && words[0] != "purge")) {
+    return usage("rel_server kill|errors|purge URL");
+  }
+  if (words[0] == "purge") {
+    const std::string url = cat(words[1], "?tenant=purge");
+    const Kind kind{.name = "postgres",
+                    .open = [&url](const std::filesystem::path& /*place*/,
+                                   const StoreOptions& options) {
+                      return open_store(url, options);
+                    }};
+    return report(words[0], kind.name, purge_beside_others(kind)) ? 0 : 1;
   }
   Lives lives{words[1]};
   const Tally tally = words[0] == "kill" ? kill_at_every_call(lives) : break_at_every_call(lives);
