@@ -2,19 +2,27 @@
 // stored is shown as a message.
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "program/program_fixture.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "support/child.h"
 #include "support/must.h"
 #include "support/small_disk.h"
 
@@ -61,6 +69,52 @@ TEST_P(FullDiskTest, OnlyWhatIsStoredIsShownAsAMessage) {
   fs::remove(folder() / "filler");
   EXPECT_EQ(run({"--store", url(), "ask", "-c", "and now"}).code, 0);
   EXPECT_EQ(run({"--store", url(), "verify"}).code, 0);
+}
+
+// What came is saved and can be gone on with, or is said not to be.
+TEST_P(FullDiskTest, AStoppedAnswerIsSavedOrSaidNotToBe) {
+  fs::create_directories(folder());
+  const SmallDisk disk(folder());
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a small disk needs root";
+  }
+  ASSERT_EQ(run({"--store", url(), "ask", "hello"}).code, 0);
+  const fs::path said = project() / "said";
+  const pid_t child = in_child([&] {
+    ::setenv("REPRISE_ECHO_DELAY_MS", "20", 1);
+    std::string words = "begin";
+    for (int i = 0; i < 2000; ++i) {
+      words += cat(" word-", i);
+    }
+    const Done done = run({"--store", url(), "ask", "-c", words});
+    return replace_file(said, done.err) ? done.code : 99;
+  });
+  const auto has_begun = [&] {
+    const auto store = must(open_store(url(), {.access = Access::read}));
+    const SessionInfo info = must(store->list({})).sessions.at(0);
+    const auto running = must(store->offers().partials->find(info.id));
+    return running && !running->blocks.empty();
+  };
+  while (!has_begun()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  disk.fill();
+  ASSERT_EQ(::kill(child, SIGINT), 0);
+  Done done;
+  done.code = exit_code_of(child);
+  done.err = must(read_file(said));
+  const bool is_promised = done.err.find("--go-on") != std::string::npos;
+  EXPECT_EQ(done.code, is_promised ? 130 : 2) << done.err;
+  fs::remove(folder() / "filler");
+  EXPECT_EQ(run({"--store", url(), "verify"}).code, 0);
+  if (is_promised) {
+    EXPECT_NE(run({"--store", url(), "show", "last"}).out.find("begin"), std::string::npos);
+    const Done on = run({"--store", url(), "ask", "-c", "--go-on"});
+    EXPECT_EQ(on.code, 0) << on.err;
+  } else {
+    EXPECT_NE(done.err.find("not saved"), std::string::npos) << done.err;
+    EXPECT_EQ(run({"--store", url(), "ask", "-c", "and now"}).code, 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, FullDiskTest,

@@ -1,20 +1,30 @@
 // A session whose answer is running now is left alone by every command that would take it away:
 // that is said, and the exit code is 1.
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "program/program_fixture.h"
 #include "reprise/capabilities.h"
+#include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
+#include "reprise/store_offers.h"
+#include "reprise/types.h"
+#include "store/sqlite/connection.h"
 #include "support/build.h"
 #include "support/must.h"
 
@@ -72,6 +82,61 @@ TEST_P(RunningTest, IsNotTakenAway) {
   must(store().append(session_id(kRunning), {assistant("an answer")},
                       {.end_partial = operation_id("running")}));
   EXPECT_EQ(run({"--store", url(), "--yes", "delete", kRunning}).code, 0);
+}
+
+// Three days ago, when blobs were put that nothing keeps but their names any more.
+class EarlierClock final : public Clock {
+ public:
+  Time now() override { return system_clock().now() - std::chrono::hours(72); }
+};
+
+// Who waits behind a slow answer has put its image already, and names it later.
+TEST_F(ProgramTest, AnImageThatWaitsStaysWhenAnotherSessionOfItIsPurged) {
+  const std::string file = project() / "store";
+  const std::string url = cat("sqlite:", file);
+  const std::string png = cat("\x89PNG\r\n\x1a\n", std::string(3000, 'x'));
+  must(replace_file(project() / "img.png", png));
+  EarlierClock earlier;
+  BlobHash hash = *BlobHash::parse(std::string(64, '0'));
+  {
+    const auto store = must(open_store(url, {.clock = &earlier}));
+    hash = must(store->offers().blobs->put_blob(png));
+    Message showing = user("see");
+    showing.blocks.emplace_back(ImageBlock{"image/png", hash, "", {}});
+    must(store->create(session("other")));
+    must(store->append(session_id("other"), {showing}, {}));
+  }
+  const auto store = must(open_store(url));
+  Session slow = session(kRunning);
+  slow.info.working_dir = project();
+  must(store->create(slow));
+  must(store->append(session_id(kRunning), {user("a question")},
+                     {.begin_partial = PartialStart{operation_id("running"), this_process(), "echo",
+                                                    "m", at(2)}}));
+  Done done;
+  std::jthread waiting(
+      [&] { done = run({"--store", url, "ask", "-r", kRunning, "-f", "img.png", "what is it?"}); });
+  const auto put_us = [&] {
+    const auto connection =
+        must(sqlite::Connection::open(file, sqlite::OpenMode::read, std::chrono::seconds(1)));
+    return must(connection->integer("SELECT coalesce(max(put_us), 0) FROM reprise_pins"));
+  };
+  const std::int64_t before = put_us();
+  while (put_us() == before) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  must(store->offers().trash->purge(session_id("other")));
+  must(store->append(session_id(kRunning), {assistant("an answer")},
+                     {.end_partial = operation_id("running")}));
+  waiting.join();
+  EXPECT_EQ(done.code, 0) << done.err;
+  std::string bytes;
+  must(store->offers().blobs->read_blob(hash, [&](std::string_view piece) {
+    bytes += piece;
+    return Flow::go_on;
+  }));
+  EXPECT_EQ(bytes, png);
+  EXPECT_EQ(run({"--store", url, "verify"}).code, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, RunningTest, testing::Values("sqlite", "sessions", "chatdir"),

@@ -284,6 +284,47 @@ TEST_F(SqlitePurge, TakesTheWordsOutOfEachTableInSteps) {
   EXPECT_EQ(files_with(folder_.path(), kWord), std::vector<std::string>{});
 }
 
+// Its process was killed after some of them: what is left is in the trash, and goes with the next
+// purge.
+TEST_F(SqlitePurge, CompletesAPurgeWhoseStepsWereInterrupted) {
+  const SessionId id = session_id("s");
+  std::int64_t all = 0;
+  {
+    const auto store = open();
+    must(store->create(session(id.str())));
+    must(store->create(session("other")));
+    for (int i = 0; i < 8; ++i) {
+      const std::string words = cat(kWord, std::string(i == 4 ? 900'000 : 90'000, 'x'));
+      all = must(store->append(id, {user(words)}, {})).head.value;
+    }
+  }
+  const auto interrupted = [&](int count) {
+    const auto connection =
+        must(sqlite::Connection::open(file_, sqlite::OpenMode::write, std::chrono::seconds(1)));
+    must(connection->script("PRAGMA secure_delete=ON"));
+    sqlite::PurgeSteps steps(id);
+    must(steps.hide(*connection, clock_));
+    for (int i = 0; i < count; ++i) {
+      ASSERT_TRUE(must(steps.step(*connection)));
+    }
+  };
+  for (const int count : {0, 1, 3}) {  // also within the long message
+    interrupted(count);
+    const Session left = must(get(*open(), id));
+    EXPECT_EQ(left.info.state, SessionState::trashed);
+    EXPECT_EQ(left.info.head.value < all, count > 0);
+    if (count < 3) {
+      EXPECT_EQ(damage(), std::vector<std::string>{});
+    } else {
+      EXPECT_EQ(damage().size(), 1U) << "half of the long message was overwritten";
+    }
+  }
+  must(open()->offers().trash->purge(id));
+  EXPECT_EQ(must(open()->find(id)), std::nullopt);
+  EXPECT_EQ(files_with(folder_.path(), kWord), std::vector<std::string>{});
+  EXPECT_EQ(damage(), std::vector<std::string>{});
+}
+
 // What a session holds, as (messages, bytes of each).
 class FullDiskPurge : public testing::TestWithParam<std::pair<int, std::size_t>> {};
 
