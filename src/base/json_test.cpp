@@ -62,6 +62,12 @@ TEST(JsonScanner, DecodesStrings) {
   EXPECT_EQ(out, "a\uFFFDb\uFFFD\uFFFDA");
   EXPECT_TRUE(lone.lossy());
 
+  // The second of a pair is checked as an escape of its own would be.
+  for (const char* const bad : {R"("\ud800\u00zz")", R"("\ud800\u00")", R"("\ud800\u")"}) {
+    json::Scanner broken(bad);
+    EXPECT_FALSE(broken.string(out)) << bad;
+  }
+
   json::Scanner bytes("\"a\xff\"");
   ASSERT_TRUE(bytes.string(out));
   EXPECT_EQ(out, "a\uFFFD");

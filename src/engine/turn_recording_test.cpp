@@ -118,6 +118,23 @@ TEST_F(TurnRecordingTest, AreNumberedByAnswers) {
             "{\"step\":2,\"model\":{\"id\":\"\",\"provider\":\"fake\"},\"prompt\":\"two\"}\n");
 }
 
+// A chat that has lost its messages, whose own folder has a copy of the newest prompt.
+TEST_F(StepArtefactsTest, TheCopyOfAnAnsweredPromptIsNotSavedAgain) {
+  Artefacts& artefacts = *memory_->offers().artefacts;
+  const SessionId& id = session_.info.id;
+  ASSERT_TRUE(artefacts.save_artefact(id, {1}, "prompt.md", "one"));
+  ASSERT_TRUE(artefacts.save_artefact(id, {1}, "answer.md", "1"));
+  ASSERT_TRUE(artefacts.save_artefact(id, {0}, "prompt.md", "one"));
+  EXPECT_EQ(*choose_step(*memory_, artefacts, id, {}), Step{2});
+  EXPECT_EQ(artefact(2, "prompt.md"), std::nullopt);
+}
+
+TEST_F(StepArtefactsTest, APromptWithoutAnswerOrCopyKeepsItsStep) {
+  Artefacts& artefacts = *memory_->offers().artefacts;
+  ASSERT_TRUE(artefacts.save_artefact(session_.info.id, {3}, "prompt.md", "lost"));
+  EXPECT_EQ(*choose_step(*memory_, artefacts, session_.info.id, {}), Step{4});
+}
+
 // A chat that has lost its messages, and not its steps.
 TEST_F(TurnRecordingTest, OverwriteNoAnswerThatIsThere) {
   Artefacts& artefacts = *memory_->capabilities().artefacts;

@@ -167,6 +167,7 @@ TEST_P(SessionsTest, OnlyAnEmptySessionIsDiscarded) {
   ASSERT_TRUE(create_session(store(), *provider, empty));
   EXPECT_TRUE(discard_if_empty(store(), empty.info.id));
   EXPECT_EQ(listed().size(), 1U);
+  EXPECT_TRUE(store().list({.states = {SessionState::trashed}})->sessions.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, SessionsTest, testing::Values("sqlite", "sessions", "chatdir"),

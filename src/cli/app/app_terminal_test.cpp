@@ -73,6 +73,26 @@ TEST_F(AppTerminalTest, LeavesWhileItAsksWhetherToolsMayWorkSomewhere) {
   EXPECT_EQ(end(), 130);
 }
 
+TEST_F(AppTerminalTest, CountsWhatItWouldClear) {
+  for (const char* const prompt : {"first", "second"}) {
+    printed(cat("ask -q --provider echo ", prompt));
+    printed("close last");
+  }
+  start({});
+  await("Resume");
+  type("n");
+  await("Enter.");
+  type("/resume clear\r");
+  await("Clear");
+  await("2");
+  await("saved");
+  type("y");
+  await("Cleared");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  EXPECT_EQ(printed("list --all --state closed --json"), "[]\n");
+}
+
 TEST_F(AppTerminalTest, KeepsNothingWhenNothingWasSaid) {
   start({});
   await("Reprise");

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/app/effect.h"
 #include "cli/app/event.h"
 #include "cli/app/state.h"
@@ -150,6 +151,22 @@ TEST(Picker, ForgetsPagesOfAnEarlierList) {
   key(state, "Tab");
   update(state, PageLoaded{.generation = 1, .rows = some_rows(), .next = ""});
   EXPECT_TRUE(state.picker->rows.empty());
+}
+
+TEST(Picker, BeginsAnotherListAtItsBeginning) {
+  State state = empty_state();
+  begin(state, {.pick = true});
+  update(state, PageLoaded{.generation = 1, .rows = some_rows(), .next = "place in the first"});
+  const auto wanted = first_of<LoadPage>(key(state, "Tab"));
+  EXPECT_EQ(wanted.limit, kFirstPage);
+  EXPECT_EQ(wanted.after, "");
+}
+
+TEST(Picker, LeavesTheLastColumnBesideThePreview) {
+  State state = picking({24, 80});
+  update(state, PreviewLoaded{"id-1", {std::string(200, 'q'), "answer", true, false}});
+  const std::string columns(state.size.columns - 3, 'q');  // two before it
+  EXPECT_NE(shown(state).find(cat("\n  ", columns, "\n")), std::string::npos) << shown(state);
 }
 
 TEST(Picker, TrashesAndBringsBack) {
