@@ -127,11 +127,16 @@ std::optional<Partial> Record::answer_of_another() const {
 // Longer than to the deadline where it only takes to see that a silent process is gone.
 Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
                                  const std::stop_token& stop) {
+  using std::chrono::steady_clock;
   OwnerWatch watch;
   while (const auto running = answer_of_another()) {
     const OwnerState state = watch.look(*running);
     if (state == OwnerState::gone) {
-      if (!settle(*store_, session_.info.id, *running, options_.clock)) {
+      const auto settled = settle(*store_, session_.info.id, *running, options_.clock);
+      if (!settled && settled.error().code == Code::busy && steady_clock::now() >= deadline) {
+        return settled;  // whoever was stopped while it held a lock holds it for ever
+      }
+      if (!settled) {
         return {};
       }
       continue;
@@ -139,7 +144,7 @@ Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
     if (stop.stop_requested()) {
       return fail(Code::cancelled, "stopped while waiting for another answer to end");
     }
-    if (state == OwnerState::alive && std::chrono::steady_clock::now() >= deadline) {
+    if (state == OwnerState::alive && steady_clock::now() >= deadline) {
       return std::unexpected(busy_error(session_, running->owner));
     }
     std::this_thread::sleep_for(kBusyPause);

@@ -6,22 +6,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/file.h"
+#include "base/lock_file.h"
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
 #include "reprise/capabilities.h"
+#include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
+#include "reprise/provider.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "support/build.h"
+#include "support/child.h"
 #include "support/must.h"
 #include "support/print.h"
 #include "support/small_disk.h"
@@ -306,6 +311,29 @@ TEST(ChatdirStore, SweepsWhatTheDeadHaveLeft) {
   EXPECT_FALSE(has("archive/.leaving-" + chat_id(4).str()));
   EXPECT_FALSE(has("chat/current.reprise-0.tmp"));
   EXPECT_TRUE(has("chat/notes.reprise-0.tmp"));
+}
+
+// Whoever holds the lock may have been stopped: it is not waited for without end.
+TEST(ChatdirStore, AskingBesideALockThatStaysHeldEnds) {
+  const ChatDirectory directory;
+  must(directory.open()->create(chat_session(1)));
+  const pid_t dead = in_child([&] {
+    const PartialStart start{operation_id("running"), this_process(), "p", "m", at(1)};
+    return directory.open()->append(chat_id(1), {user("first")}, {.begin_partial = start}) ? 0 : 1;
+  });
+  ASSERT_EQ(exit_code_of(dead), 0);
+  const auto lock = must(LockFile::open(directory.chat(chat_id(1)) / ".lock"));
+  const auto store = directory.open({.busy_timeout = std::chrono::milliseconds(20)});
+  const auto echo = must(make_provider("echo", {}));
+  TurnObserver observer;
+  Conversation talk(*echo, store.get(), must(get(*store, chat_id(1))),
+                    {.busy_timeout = std::chrono::milliseconds(50)});
+  {
+    const LockFile::Hold hold = must(lock->acquire(std::chrono::steady_clock::now()));
+    EXPECT_TRUE(fails(talk.ask("second", observer), Code::busy));
+  }
+  EXPECT_TRUE(works(talk.ask("third", observer)));
+  EXPECT_EQ(texts_of(*store, chat_id(1)), (Texts{"first", "third", "first\n\nthird"}));
 }
 
 TEST(ChatdirStore, ABackupTakesThePlaceOfOneThatDied) {

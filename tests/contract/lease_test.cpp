@@ -97,6 +97,16 @@ bool has_begun(Store& store, const SessionId& id) {
   return partial && !partial->blocks.empty();
 }
 
+// Where each step leaves some: who is stopped while they are written holds the session's lock. An
+// update has that lock after them.
+bool has_saved(Store& store, const SessionId& id, std::string_view last) {
+  if (!store.holds().step_artefacts) {
+    return true;
+  }
+  const auto text = store.offers().artefacts->find_artefact(id, {1}, last);
+  return text && *text && !(*text)->empty() && store.update(id, {}).has_value();
+}
+
 Result<Outcome> ask(Store& store, const SessionId& id, std::string_view question,
                     Provider& provider, ConversationOptions options = {}) {
   REPRISE_ASSIGN(Session session, get(store, id));
@@ -136,7 +146,7 @@ TEST_P(StoreContract, AProcessStoppedPastItsLeaseStoresNothingMore) {
   const pid_t child = in_child([&] {
     const auto own = open();
     TwoWords provider([&] {
-      wait_until([&] { return has_begun(*own, id); });
+      wait_until([&] { return has_begun(*own, id) && has_saved(*own, id, "stream.md"); });
       ::raise(SIGSTOP);
     });
     return code_of_loser(ask(*own, id, "first", provider, {.answer_lease = 300ms}));
@@ -183,7 +193,8 @@ TEST_P(StoreContract, AProcessStoppedInAToolStoresNoResult) {
   const pid_t child = in_child([&] {
     const auto own = open();
     ToolRegistry tools;
-    const auto stop = [](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
+    const auto stop = [&](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
+      wait_until([&] { return has_saved(*own, id, "stream.jsonl"); });
       ::raise(SIGSTOP);
       return ToolOutput{"late"};
     };
