@@ -119,20 +119,27 @@ TEST_F(TurnRecordingTest, AreNumberedByAnswers) {
 }
 
 // A chat that has lost its messages, whose own folder has a copy of the newest prompt.
-TEST_F(StepArtefactsTest, TheCopyOfAnAnsweredPromptIsNotSavedAgain) {
-  Artefacts& artefacts = *memory_->offers().artefacts;
+TEST_F(TurnRecordingTest, TheCopyOfAnAnsweredPromptIsNotSavedAgain) {
+  Artefacts& artefacts = *memory_->capabilities().artefacts;
   const SessionId& id = session_.info.id;
   ASSERT_TRUE(artefacts.save_artefact(id, {1}, "prompt.md", "one"));
   ASSERT_TRUE(artefacts.save_artefact(id, {1}, "answer.md", "1"));
   ASSERT_TRUE(artefacts.save_artefact(id, {0}, "prompt.md", "one"));
-  EXPECT_EQ(*choose_step(*memory_, artefacts, id, {}), Step{2});
-  EXPECT_EQ(artefact(2, "prompt.md"), std::nullopt);
+  provider_.add().text("new").ended();
+  Conversation talk(provider_, &store_, session_, {});
+  ASSERT_TRUE(talk.ask("again", listener_));
+  EXPECT_EQ(artefact(2, "answer.md"), "new");
+  EXPECT_EQ(artefact(3, "answer.md"), std::nullopt);
 }
 
-TEST_F(StepArtefactsTest, APromptWithoutAnswerOrCopyKeepsItsStep) {
-  Artefacts& artefacts = *memory_->offers().artefacts;
+TEST_F(TurnRecordingTest, APromptWithoutAnswerOrCopyKeepsItsStep) {
+  Artefacts& artefacts = *memory_->capabilities().artefacts;
   ASSERT_TRUE(artefacts.save_artefact(session_.info.id, {3}, "prompt.md", "lost"));
-  EXPECT_EQ(*choose_step(*memory_, artefacts, session_.info.id, {}), Step{4});
+  provider_.add().text("new").ended();
+  Conversation talk(provider_, &store_, session_, {});
+  ASSERT_TRUE(talk.ask("again", listener_));
+  EXPECT_EQ(artefact(3, "prompt.md"), "lost");
+  EXPECT_EQ(artefact(4, "answer.md"), "new");
 }
 
 // A chat that has lost its messages, and not its steps.

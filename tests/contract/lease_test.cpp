@@ -100,10 +100,10 @@ bool has_begun(Store& store, const SessionId& id) {
 // Where each step leaves some: who is stopped while they are written holds the session's lock. An
 // update has that lock after them.
 bool has_saved(Store& store, const SessionId& id, std::string_view last) {
-  if (!store.holds().step_artefacts) {
+  if (store.capabilities().turn_recording == nullptr) {
     return true;
   }
-  const auto text = store.offers().artefacts->find_artefact(id, {1}, last);
+  const auto text = store.capabilities().artefacts->find_artefact(id, {1}, last);
   return text && *text && !(*text)->empty() && store.update(id, {}).has_value();
 }
 
@@ -173,7 +173,7 @@ TEST_P(StoreContract, AConversationThatLostItsLeaseGoesOnWithTheNextQuestion) {
       return;
     }
     wait_until([&] { return has_begun(store(), id); });
-    must(settle(store(), id, must(offers().partials->find(id)).value(), system_clock()));
+    must(settle(store(), id, must(capabilities().partials->find_partial(id)).value(), system_clock()));
     append(id, {user("between"), assistant("said elsewhere")});
   });
   TurnObserver observer;

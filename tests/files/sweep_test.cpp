@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
@@ -77,7 +78,7 @@ TEST_P(Sweep, LeavesNoWordAfterAPurge) {
   const std::string id = "01990000-0000-4000-8000-000000000001";
   must(must(open_store(url()))->create(session(id)));
   const auto left = leave();
-  must(must(open_store(url()))->offers().trash->purge(session_id(id)));
+  must(must(open_store(url()))->capabilities().trash->purge(session_id(id)));
   for (const fs::path& file : left) {
     EXPECT_FALSE(fs::exists(file)) << file;
   }

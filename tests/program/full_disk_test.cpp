@@ -18,10 +18,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "program/program_fixture.h"
+#include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "support/child.h"
 #include "support/must.h"
 #include "support/small_disk.h"
@@ -92,7 +92,7 @@ TEST_P(FullDiskTest, AStoppedAnswerIsSavedOrSaidNotToBe) {
   const auto has_begun = [&] {
     const auto store = must(open_store(url(), {.access = Access::read}));
     const SessionInfo info = must(store->list({})).sessions.at(0);
-    const auto running = must(store->offers().partials->find(info.id));
+    const auto running = must(store->capabilities().partials->find_partial(info.id));
     return running && !running->blocks.empty();
   };
   while (!has_begun()) {

@@ -22,7 +22,6 @@
 #include "reprise/open_store.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/store_offers.h"
 #include "reprise/types.h"
 #include "store/sqlite/connection.h"
 #include "support/build.h"
@@ -100,7 +99,7 @@ TEST_F(ProgramTest, AnImageThatWaitsStaysWhenAnotherSessionOfItIsPurged) {
   BlobHash hash = *BlobHash::parse(std::string(64, '0'));
   {
     const auto store = must(open_store(url, {.clock = &earlier}));
-    hash = must(store->offers().blobs->put_blob(png));
+    hash = must(store->capabilities().blobs->put_blob(png));
     Message showing = user("see");
     showing.blocks.emplace_back(ImageBlock{"image/png", hash, "", {}});
     must(store->create(session("other")));
@@ -125,13 +124,13 @@ TEST_F(ProgramTest, AnImageThatWaitsStaysWhenAnotherSessionOfItIsPurged) {
   while (put_us() == before) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  must(store->offers().trash->purge(session_id("other")));
+  must(store->capabilities().trash->purge(session_id("other")));
   must(store->append(session_id(kRunning), {assistant("an answer")},
                      {.end_partial = operation_id("running")}));
   waiting.join();
   EXPECT_EQ(done.code, 0) << done.err;
   std::string bytes;
-  must(store->offers().blobs->read_blob(hash, [&](std::string_view piece) {
+  must(store->capabilities().blobs->read_blob(hash, [&](std::string_view piece) {
     bytes += piece;
     return Flow::go_on;
   }));

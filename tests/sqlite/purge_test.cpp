@@ -319,7 +319,7 @@ TEST_F(SqlitePurge, CompletesAPurgeWhoseStepsWereInterrupted) {
       EXPECT_EQ(damage().size(), 1U) << "half of the long message was overwritten";
     }
   }
-  must(open()->offers().trash->purge(id));
+  must(open()->capabilities().trash->purge(id));
   EXPECT_EQ(must(open()->find(id)), std::nullopt);
   EXPECT_EQ(files_with(folder_.path(), kWord), std::vector<std::string>{});
   EXPECT_EQ(damage(), std::vector<std::string>{});
