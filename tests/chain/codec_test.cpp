@@ -15,8 +15,8 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/file/file_session.h"
-#include "store/file/session_files.h"
+#include "store/document/document_format.h"
+#include "store/document/file_session.h"
 #include "support/build.h"
 #include "support/print.h"
 

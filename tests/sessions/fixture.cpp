@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "reprise/session.h"
-#include "store/file/file_session.h"
+#include "store/document/file_session.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/signature.h"
 #include "support/build.h"

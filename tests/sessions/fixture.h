@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "reprise/session.h"
-#include "store/file/file_session.h"
+#include "store/document/file_session.h"
 #include "store/sessions/session_json.h"
 
 namespace reprise::test {

@@ -20,7 +20,7 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "sessions/fixture.h"
-#include "store/file/file_session.h"
+#include "store/document/file_session.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"

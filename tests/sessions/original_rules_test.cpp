@@ -21,7 +21,7 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "sessions/fixture.h"
-#include "store/file/file_session.h"
+#include "store/document/file_session.h"
 #include "store/sessions/session_json.h"
 #include "store/stored_session.h"
 #include "support/build.h"

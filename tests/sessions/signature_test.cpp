@@ -16,7 +16,7 @@
 #include "reprise/open_store.h"
 #include "reprise/store.h"
 #include "sessions/fixture.h"
-#include "store/file/file_session.h"
+#include "store/document/file_session.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"

@@ -17,9 +17,9 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/chain/row.h"
-#include "store/file/file_session.h"
-#include "store/file/member_lines.h"
-#include "store/file/session_files.h"
+#include "store/document/document_format.h"
+#include "store/document/file_session.h"
+#include "store/document/member_lines.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chain {

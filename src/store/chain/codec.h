@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "reprise/error.h"
-#include "store/file/session_files.h"
+#include "store/document/document_format.h"
 
 namespace reprise::store::chain {
 

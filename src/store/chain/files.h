@@ -13,8 +13,8 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/file/one_file.h"
-#include "store/file/session_files.h"
+#include "store/document/document_format.h"
+#include "store/document/one_file.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chain {

@@ -18,9 +18,9 @@
 #include "reprise/session.h"
 #include "reprise/types.h"
 #include "store/chain/codec.h"
-#include "store/file/member_lines.h"
-#include "store/file/milliseconds.h"
-#include "store/file/rest.h"
+#include "store/document/member_lines.h"
+#include "store/document/milliseconds.h"
+#include "store/document/sidecar.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chain {
@@ -75,7 +75,7 @@ class RowReader {
     if (name == "updatedAt") {
       return time(name, info.updated_at, updated_);
     }
-    if (name == kRest && kind == json::Kind::object) {
+    if (name == kSidecar && kind == json::Kind::object) {
       return scanner_.raw(rest_);
     }
     return model::keep(scanner_, name, session_.extra);
@@ -180,7 +180,8 @@ void write_native(MemberLines& lines, const Session& session) {
     lines.text("updatedAt", format_milliseconds(info.updated_at));
   }
   for (const ExtraField& field : session.extra) {
-    const bool taken = field.name == "id" || field.name == "responseIds" || field.name == kRest ||
+    const bool taken = field.name == "id" || field.name == "responseIds" ||
+                       field.name == kSidecar ||
                        (field.name == "createdAt" && is_known(info.created_at)) ||
                        (field.name == "updatedAt" && is_known(info.updated_at));
     if (!taken) {
@@ -205,9 +206,9 @@ Result<StoredSession> decode_row(std::string_view json) {
   }
   if (!reader.rest().empty()) {
     const Session native = stored.session;
-    if (!add_session_rest(stored, reader.rest())) {
+    if (!add_session_sidecar(stored, reader.rest())) {
       stored.session = native;
-      stored.session.extra.push_back({std::string(kRest), json::take(reader.rest())});
+      stored.session.extra.push_back({std::string(kSidecar), json::take(reader.rest())});
     }
     correct(stored.session, native, reader);
   }
@@ -220,8 +221,8 @@ std::string encode_row(const StoredSession& stored) {
   std::string text = lines.object();
   // What a reader of these members alone would see.
   if (const auto native = decode_row(text); native) {
-    if (const std::string rest = session_rest(stored, native->session); !rest.empty()) {
-      lines.raw(kRest, rest);
+    if (const std::string rest = session_sidecar(stored, native->session); !rest.empty()) {
+      lines.raw(kSidecar, rest);
       text = lines.object();
     }
   }

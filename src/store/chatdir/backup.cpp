@@ -25,7 +25,7 @@
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/moment.h"
-#include "store/file/documents.h"
+#include "store/document/documents.h"
 #include "store/paths.h"
 
 namespace reprise::store::chatdir {

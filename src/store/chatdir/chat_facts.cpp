@@ -18,7 +18,7 @@
 #include "reprise/types.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/mark.h"
-#include "store/file/rest.h"
+#include "store/document/sidecar.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -28,7 +28,7 @@ constexpr int kVersion = 1;
 
 std::string chat_to_json(const ChatFacts& facts) {
   const Session native{.info = {.id = facts.stored.session.info.id}};
-  const std::string session = session_rest(facts.stored, native);
+  const std::string session = session_sidecar(facts.stored, native);
   std::string out;
   json::ObjectWriter object(out);
   object.raw("session", session.empty() ? "{}" : session);
@@ -73,7 +73,7 @@ Result<bool> read_chat_member(json::Scanner& scanner, std::string_view name, Cha
   if (name == "todos") {
     REPRISE_ASSIGN(facts.stored.todos, todos_from_json(raw));
   } else {
-    REPRISE_TRY(add_session_rest(facts.stored, raw));
+    REPRISE_TRY(add_session_sidecar(facts.stored, raw));
   }
   return true;
 }

@@ -37,7 +37,7 @@
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/schema.h"
 #include "store/chatdir/step_usage.h"
-#include "store/file/keep_aside.h"
+#include "store/document/quarantine.h"
 #include "store/stored_session.h"
 #include "store/usage_sum.h"
 
@@ -75,7 +75,7 @@ Result<> write_facts(const fs::path& folder, const FactsFile& facts) {
   const fs::path file = folder / kFactsFile;
   if (const auto there = read_file(file);
       there && !facts_from_json(facts.now.stored.session.info.id, *there)) {
-    REPRISE_TRY(keep_aside(file, *there));
+    REPRISE_TRY(quarantine(file, *there));
   }
   return replace_file(file, facts_to_json(facts));
 }
@@ -100,7 +100,7 @@ Result<> ChatWriter::settle() {
     FileWindow window(log_->fd(), log_->file());
     REPRISE_ASSIGN(const std::string_view torn,
                    window.view(log.end, static_cast<std::size_t>(log.size - log.end)));
-    REPRISE_TRY(keep_aside(folder_ / kMessagesFile, torn));
+    REPRISE_TRY(quarantine(folder_ / kMessagesFile, torn));
     REPRISE_TRY(log_->cut_torn());
   }
   return {};
@@ -271,7 +271,7 @@ Result<std::int64_t> ChatWriter::keep_replaced(Seq from) {
 Result<std::int64_t> ChatWriter::write_anew(int out, Seq to) const {
   const fs::path& file = log_->file();
   REPRISE_ASSIGN(const std::string old, read_file(file));
-  REPRISE_TRY(keep_aside(folder_ / kMessagesFile, old));
+  REPRISE_TRY(quarantine(folder_ / kMessagesFile, old));
   std::int64_t end = 0;
   ToolNames names;
   Result<> written;

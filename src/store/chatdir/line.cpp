@@ -22,7 +22,7 @@
 #include "store/chatdir/cursor.h"
 #include "store/chatdir/mark.h"
 #include "store/chatdir/schema.h"
-#include "store/file/rest.h"
+#include "store/document/sidecar.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -35,7 +35,7 @@ constexpr std::string_view kToolNames = "tool_names";
 // A text is given no more room than this before its length is known.
 constexpr std::size_t kReserveMax = std::size_t{1} << 20U;
 
-constexpr std::array<std::string_view, 3> kOwnMembers = {"role", "content", kRest};
+constexpr std::array<std::string_view, 3> kOwnMembers = {"role", "content", kSidecar};
 
 void append_extra(json::ObjectWriter& object, const Extra& extra) {
   for (const ExtraField& field : extra) {
@@ -98,7 +98,7 @@ std::string rest_members(std::string& native, const Message& message, bool is_ac
     read_content(scanner, plain.blocks, lossy);
   }
   plain.created_at = message.created_at;
-  std::string rest = message_rest(message, plain);
+  std::string rest = message_sidecar(message, plain);
   if (has_line_end(rest) || has_line_end(out)) {
     return whole_member(message);
   }
@@ -177,14 +177,14 @@ Result<> add_ours(Line& line, std::string_view json) {
   } else if (ours.content) {
     Message said = message;
     said.blocks = *std::move(ours.content);
-    REPRISE_TRY(add_message_rest(said, json));
+    REPRISE_TRY(add_message_sidecar(said, json));
     if (is_shown_by(message, said)) {
       message = std::move(said);
     } else {
-      REPRISE_TRY(add_message_rest(message, json));
+      REPRISE_TRY(add_message_sidecar(message, json));
     }
   } else if (ours.has_rest) {
-    REPRISE_TRY(add_message_rest(message, json));
+    REPRISE_TRY(add_message_sidecar(message, json));
   }
   if (ours.created) {
     message.created_at = *ours.created;
@@ -205,7 +205,7 @@ class LineReader {
     line_.lossy = line_.lossy || scanner_.lossy();
     if (!ours_.empty() && !add_ours(line_, ours_)) {
       // Nobody we know wrote it: it is kept like any other member.
-      line_.message.extra.push_back({std::string(kRest), json::take(ours_)});
+      line_.message.extra.push_back({std::string(kSidecar), json::take(ours_)});
     }
     return std::move(line_);
   }
@@ -227,7 +227,7 @@ class LineReader {
     if (!scanner_.raw(raw)) {
       return false;
     }
-    if (name == kRest && kind == json::Kind::object) {
+    if (name == kSidecar && kind == json::Kind::object) {
       line_.duplicate = line_.duplicate || !ours_.empty();
       ours_ = raw;
       return true;
@@ -291,7 +291,7 @@ Result<> append_line(std::string& out, std::int64_t start, const Message& messag
   const std::optional<Message> form = accepted_form(message, names);
   std::string native = native_members(form ? *form : message);
   const std::string rest = rest_members(native, message, !form);
-  out.append(native).append(",").append(json::quoted(kRest)).append(":{").append(rest);
+  out.append(native).append(",").append(json::quoted(kSidecar)).append(":{").append(rest);
   mark.created_at = message.created_at;
   mark.line = start;
   mark.at = start + static_cast<std::int64_t>(out.size() - begin);

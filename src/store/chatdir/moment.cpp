@@ -13,7 +13,7 @@
 #include "store/chatdir/chats.h"
 #include "store/chatdir/current.h"
 #include "store/chatdir/layout.h"
-#include "store/file/documents.h"
+#include "store/document/documents.h"
 
 namespace reprise::store::chatdir {
 namespace {

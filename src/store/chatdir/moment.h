@@ -16,7 +16,7 @@
 #include "reprise/types.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
-#include "store/file/documents.h"
+#include "store/document/documents.h"
 
 namespace reprise::store::chatdir {
 

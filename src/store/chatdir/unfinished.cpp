@@ -23,7 +23,7 @@
 #include "store/chatdir/current.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
-#include "store/file/keep_aside.h"
+#include "store/document/quarantine.h"
 #include "store/paths.h"
 
 namespace reprise::store::chatdir {
@@ -245,7 +245,7 @@ Result<> finish_interrupted(const Layout& layout) {
   if (!unfinished && unfinished.error().code == Code::corrupt) {
     const fs::path file = doing_file(layout);
     REPRISE_ASSIGN(const std::string bytes, read_file(file));
-    REPRISE_TRY(keep_aside(file, bytes));
+    REPRISE_TRY(quarantine(file, bytes));
     return remove_file(file);
   }
   REPRISE_TRY(unfinished);

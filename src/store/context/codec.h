@@ -15,7 +15,7 @@
 
 #include "reprise/error.h"
 #include "reprise/types.h"
-#include "store/file/session_files.h"
+#include "store/document/document_format.h"
 
 namespace reprise::store::context {
 

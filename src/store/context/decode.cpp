@@ -27,10 +27,10 @@
 #include "store/context/codec.h"
 #include "store/context/entry.h"
 #include "store/context/members.h"
-#include "store/file/file_session.h"
-#include "store/file/milliseconds.h"
-#include "store/file/rest.h"
-#include "store/file/session_files.h"
+#include "store/document/document_format.h"
+#include "store/document/file_session.h"
+#include "store/document/milliseconds.h"
+#include "store/document/sidecar.h"
 #include "store/stored_json.h"
 #include "store/stored_session.h"
 
@@ -122,7 +122,7 @@ class Reader {
     if (!scanner.raw(raw)) {
       return false;
     }
-    if (name == kRest) {
+    if (name == kSidecar) {
       const bool fits = kind == json::Kind::object;
       check(fits, !rest_.empty(), "reprise is no object");
       rest_ = fits ? raw : "";
@@ -249,7 +249,7 @@ class Reader {
     Session& value = stored.session;
     add_native(origin_.project, document_.extra, stored);
     const Time written = value.info.updated_at;
-    if (!rest_.empty() && !add_session_rest(stored, rest_)) {
+    if (!rest_.empty() && !add_session_sidecar(stored, rest_)) {
       set_aside("what stands in reprise cannot be read");
     }
     if (auto todos = todos_from_json(json::find_member(rest_, "todos")); todos) {

@@ -20,7 +20,7 @@
 #include "reprise/json.h"
 #include "store/context/codec.h"
 #include "store/context/members.h"
-#include "store/file/session_files.h"
+#include "store/document/document_format.h"
 
 namespace reprise::store::context {
 namespace {

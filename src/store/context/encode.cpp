@@ -22,10 +22,10 @@
 #include "store/context/codec.h"
 #include "store/context/entry.h"
 #include "store/context/members.h"
-#include "store/file/file_session.h"
-#include "store/file/milliseconds.h"
-#include "store/file/rest.h"
-#include "store/file/session_files.h"
+#include "store/document/document_format.h"
+#include "store/document/file_session.h"
+#include "store/document/milliseconds.h"
+#include "store/document/sidecar.h"
 #include "store/stored_json.h"
 #include "store/stored_session.h"
 
@@ -69,7 +69,7 @@ Extra members_in(const Extra& extra) {
   std::set<std::string_view> names;
   for (const ExtraField& field : extra) {
     const bool taken = is_default(field.name) || field.name == kConversation ||
-                       field.name == kRest || names.contains(field.name);
+                       field.name == kSidecar || names.contains(field.name);
     if (!taken && (field.name != kMeta || is_meta(field.value))) {
       names.insert(field.name);
       members.push_back(field);
@@ -251,9 +251,9 @@ class Writer {
       text += cat(R"(,"after":{"at":)", session.encoded.count - std::ssize(after),
                   R"(,"messages":)", messages_to_json(after), "}");
     }
-    const std::string fields = session_rest(stored, native_session(stored, members));
+    const std::string fields = session_sidecar(stored, native_session(stored, members));
     text += fields.empty() ? "}" : cat(",", std::string_view(fields).substr(1));
-    member(kRest, text);
+    member(kSidecar, text);
   }
 
   const Origin& origin_;

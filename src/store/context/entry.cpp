@@ -16,9 +16,9 @@
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/types.h"
-#include "store/file/member_lines.h"
-#include "store/file/milliseconds.h"
-#include "store/file/rest.h"
+#include "store/document/member_lines.h"
+#include "store/document/milliseconds.h"
+#include "store/document/sidecar.h"
 #include "store/stored_json.h"
 
 namespace reprise::store::context {
@@ -104,7 +104,7 @@ bool read_member(json::Scanner& scanner, std::string_view name, Read& read) {
   if (name == "usage" && kind == json::Kind::object) {
     return read_usage(scanner, message);
   }
-  if (name == kRest && kind == json::Kind::object) {
+  if (name == kSidecar && kind == json::Kind::object) {
     return scanner.raw(read.rest);
   }
   if (name == "incomplete" && scanner.rest().starts_with("true")) {
@@ -115,7 +115,7 @@ bool read_member(json::Scanner& scanner, std::string_view name, Read& read) {
 }
 
 bool is_taken(std::string_view name) {
-  return name == "role" || name == "content" || name == kRest;
+  return name == "role" || name == "content" || name == kSidecar;
 }
 
 bool has(const Extra& extra, std::string_view name) {
@@ -172,8 +172,8 @@ std::optional<Message> decode_entry(std::string_view json) {
   if (!whole || !read.has_role || !read.has_content) {
     return std::nullopt;
   }
-  if (!read.rest.empty() && !add_message_rest(read.message, read.rest)) {
-    read.message.extra.push_back({std::string(kRest), json::take(read.rest)});
+  if (!read.rest.empty() && !add_message_sidecar(read.message, read.rest)) {
+    read.message.extra.push_back({std::string(kSidecar), json::take(read.rest)});
   }
   return std::move(read.message);
 }
@@ -184,20 +184,20 @@ std::string encode_entry(const Message& message, const std::vector<Message>& bef
   std::string text = writer.object();
   // What a reader of these members alone would see.
   const auto native = decode_entry(text);
-  std::string rest = native ? message_rest(message, *native) : std::string();
+  std::string rest = native ? message_sidecar(message, *native) : std::string();
   if (!before.empty()) {
     const std::string others = rest.empty() ? "}" : cat(",", std::string_view(rest).substr(1));
     rest = cat("{\"", kBefore, "\":", messages_to_json(before), others);
   }
   if (!rest.empty()) {
-    writer.raw(kRest, rest);
+    writer.raw(kSidecar, rest);
     text = writer.object();
   }
   return text;
 }
 
 std::optional<std::vector<Message>> messages_before(std::string_view entry) {
-  const std::string_view before = json::find_member(json::find_member(entry, kRest), kBefore);
+  const std::string_view before = json::find_member(json::find_member(entry, kSidecar), kBefore);
   return before.empty() ? std::vector<Message>() : messages_from_json(before);
 }
 

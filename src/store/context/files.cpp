@@ -21,9 +21,9 @@
 #include "reprise/types.h"
 #include "store/context/codec.h"
 #include "store/context/merge.h"
-#include "store/file/document_store.h"
-#include "store/file/one_file.h"
-#include "store/file/session_files.h"
+#include "store/document/document_format.h"
+#include "store/document/document_store.h"
+#include "store/document/one_file.h"
 #include "store/paths.h"
 
 namespace reprise {
@@ -38,7 +38,7 @@ std::string ContextFiles::aside_suffix() const {
   return cat(kAside, "-", time, "Z");
 }
 
-fs::path ContextFiles::held_file() const {
+fs::path ContextFiles::pending_file() const {
   return partial_file(origin_.unnamed);
 }
 

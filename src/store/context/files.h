@@ -15,8 +15,8 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/context/codec.h"
-#include "store/file/one_file.h"
-#include "store/file/session_files.h"
+#include "store/document/document_format.h"
+#include "store/document/one_file.h"
 
 namespace reprise::store::context {
 
@@ -29,7 +29,7 @@ class ContextFiles final : public OneFile {
     return {.many_sessions = false, .many_folders = false, .open_questions = false};
   }
   bool holds_whole_turns() const override { return true; }
-  std::filesystem::path held_file() const override;
+  std::filesystem::path pending_file() const override;
   std::string held_for(const std::filesystem::path& copy, std::string bytes) const override;
   std::string aside_suffix() const override;
   Result<Document> decode(const std::filesystem::path& file, std::string_view bytes) const override;

@@ -19,9 +19,9 @@
 #include "store/context/codec.h"
 #include "store/context/entry.h"
 #include "store/context/members.h"
-#include "store/file/file_session.h"
-#include "store/file/milliseconds.h"
-#include "store/file/session_files.h"
+#include "store/document/document_format.h"
+#include "store/document/file_session.h"
+#include "store/document/milliseconds.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::context {

@@ -4,7 +4,7 @@
 // has put in its place.
 
 #include "store/context/codec.h"
-#include "store/file/session_files.h"
+#include "store/document/document_format.h"
 
 namespace reprise::store::context {
 

@@ -15,7 +15,7 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "reprise/json.h"
-#include "store/file/file_session.h"
+#include "store/document/file_session.h"
 #include "store/sessions/spelling.h"
 
 namespace reprise::store::sessions {

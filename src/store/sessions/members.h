@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "reprise/json.h"
-#include "store/file/file_session.h"
+#include "store/document/file_session.h"
 
 namespace reprise::store::sessions {
 

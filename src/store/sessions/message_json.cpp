@@ -16,7 +16,7 @@
 #include "reprise/json.h"
 #include "reprise/message.h"
 #include "reprise/types.h"
-#include "store/file/rest.h"
+#include "store/document/sidecar.h"
 #include "store/sessions/members.h"
 #include "store/sessions/session_json.h"
 #include "store/sessions/spelling.h"
@@ -70,7 +70,7 @@ class EntryReader {
       if (name == "content") {
         return scanner_.string(content_.emplace());
       }
-      if (name == kRest) {
+      if (name == kSidecar) {
         return scanner_.string(entry_.rest);
       }
     }
@@ -157,8 +157,8 @@ Message finish_message(Message native, Entry& entry, Seq seq) {
     std::erase_if(message.extra, [](const ExtraField& field) { return field.name == "id"; });
   }
   if (!entry.rest.empty()) {
-    if (const auto added = add_message_rest(message, entry.rest); !added) {
-      entry.reasons.push_back(cat("its member ", kRest, ": ", added.error().message));
+    if (const auto added = add_message_sidecar(message, entry.rest); !added) {
+      entry.reasons.push_back(cat("its member ", kSidecar, ": ", added.error().message));
     }
   }
   return message;
@@ -174,7 +174,7 @@ std::string write_message(const Message& message) {
   const std::string_view role = role_of(message);
   members.text("role", role);
   members.text("timestamp", format_time(message.created_at));
-  std::vector<std::string_view> taken = {"content", "role", "timestamp", kRest};
+  std::vector<std::string_view> taken = {"content", "role", "timestamp", kSidecar};
   if (!has_id) {
     taken.emplace_back("id");
   }
@@ -192,8 +192,8 @@ std::string write_message(const Message& message) {
       members.extra(field);
     }
   }
-  if (const std::string rest = message_rest(message, native); !rest.empty()) {
-    members.text(kRest, rest);
+  if (const std::string rest = message_sidecar(message, native); !rest.empty()) {
+    members.text(kSidecar, rest);
   }
   return members.object();
 }

@@ -17,8 +17,8 @@
 #include "base/text.h"
 #include "reprise/json.h"
 #include "reprise/session.h"
-#include "store/file/file_session.h"
-#include "store/file/rest.h"
+#include "store/document/file_session.h"
+#include "store/document/sidecar.h"
 #include "store/sessions/members.h"
 #include "store/sessions/spelling.h"
 #include "store/stored_json.h"
@@ -32,7 +32,7 @@ constexpr std::string_view kConfig = "config";
 constexpr std::string_view kTodos = "todos";
 
 constexpr std::array<std::string_view, 5> kTodoMembers = {"active_form", "activeForm", "content",
-                                                          "status", kRest};
+                                                          "status", kSidecar};
 
 // The members of an object, their values compact.
 Extra members_of(std::string_view raw) {
@@ -78,7 +78,7 @@ std::optional<Todo> read_todo(std::string_view raw) {
         status = parse_todo_status(text);
         return good;
       }
-      if (name == kRest) {
+      if (name == kSidecar) {
         const bool good = scanner.string(text);
         todo.extra = extra_from_json(text);
         return good;
@@ -111,7 +111,7 @@ std::string write_todo(const Todo& todo) {
       members.extra(field);
     }
   } else {
-    members.text(kRest, extra_to_json(todo.extra));
+    members.text(kSidecar, extra_to_json(todo.extra));
   }
   return members.object();
 }

@@ -10,7 +10,7 @@
 #include "reprise/json.h"
 #include "reprise/session.h"
 #include "reprise/store.h"
-#include "store/file/file_session.h"
+#include "store/document/file_session.h"
 
 namespace reprise::store::sessions {
 

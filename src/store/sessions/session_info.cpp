@@ -19,8 +19,8 @@
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/types.h"
-#include "store/file/file_session.h"
-#include "store/file/rest.h"
+#include "store/document/file_session.h"
+#include "store/document/sidecar.h"
 #include "store/sessions/session_json.h"
 
 namespace reprise::store::sessions {
@@ -76,7 +76,7 @@ std::optional<SessionInfo> info_from_ends(const Placed& placed, std::string_view
     return std::nullopt;
   }
   std::string rest;
-  json::Scanner(json::find_member(json, kRest)).string(rest);
+  json::Scanner(json::find_member(json, kSidecar)).string(rest);
   const auto messages = said_messages(rest);
   if (!messages) {
     return std::nullopt;

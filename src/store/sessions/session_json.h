@@ -19,7 +19,7 @@
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/types.h"
-#include "store/file/file_session.h"
+#include "store/document/file_session.h"
 #include "store/sessions/signature.h"
 
 namespace reprise::store::sessions {

@@ -15,8 +15,8 @@
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/types.h"
-#include "store/file/file_session.h"
-#include "store/file/rest.h"
+#include "store/document/file_session.h"
+#include "store/document/sidecar.h"
 #include "store/sessions/derived.h"
 #include "store/sessions/members.h"
 #include "store/sessions/message_json.h"
@@ -108,7 +108,7 @@ std::string rest_of(const StoredSession& stored, const Session& native, std::siz
     object.field("host", key->host());
   }
   object.close();
-  if (const std::string more = session_rest(stored, native); !more.empty()) {
+  if (const std::string more = session_sidecar(stored, native); !more.empty()) {
     rest.back() = ',';
     rest.append(more, 1);
   }
@@ -206,7 +206,7 @@ Members file_members(const FileSession& file, const SigningKey* key) {
                                  history.end());
     native.extra = extra_members(session.extra, taken_names(!other_id(session).empty()));
   }
-  members.text(kRest, rest_of(file.stored, native, prompts, key));
+  members.text(kSidecar, rest_of(file.stored, native, prompts, key));
   return members;
 }
 

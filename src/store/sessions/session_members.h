@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "store/file/file_session.h"
+#include "store/document/file_session.h"
 #include "store/sessions/members.h"
 #include "store/sessions/signature.h"
 

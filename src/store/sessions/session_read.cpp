@@ -17,8 +17,8 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/file/file_session.h"
-#include "store/file/rest.h"
+#include "store/document/file_session.h"
+#include "store/document/sidecar.h"
 #include "store/sessions/derived.h"
 #include "store/sessions/members.h"
 #include "store/sessions/message_json.h"
@@ -124,7 +124,7 @@ class Reader {
 
   // What is written anew each time: our own member, the signature, and a name that can be read.
   static bool is_own(std::string_view name, std::string_view raw) {
-    return name == kRest || name == "signature" ||
+    return name == kSidecar || name == "signature" ||
            (name == "name" && raw.starts_with('"') && utf8::is_valid(raw));
   }
 
@@ -163,7 +163,7 @@ class Reader {
       // The file is what was shown, whatever name stands in it.
       return is_text && text == placed_.id.str();
     }
-    if (name == kRest && is_text) {
+    if (name == kSidecar && is_text) {
       rest_ = std::move(text);
       return true;
     }
@@ -282,8 +282,8 @@ class Reader {
       session().usage = usage_.value_or(Usage());
     }
     if (!rest_.empty()) {
-      if (const auto added = add_session_rest(file_.stored, rest_); !added) {
-        keep(kRest, RawJson::string(rest_).text(), added.error().message);
+      if (const auto added = add_session_sidecar(file_.stored, rest_); !added) {
+        keep(kSidecar, RawJson::string(rest_).text(), added.error().message);
       }
     }
     if (name_ && *name_ != name_of(info())) {

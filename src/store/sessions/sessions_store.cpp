@@ -21,9 +21,9 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/file/document_store.h"
-#include "store/file/file_session.h"
-#include "store/file/session_files.h"
+#include "store/document/document_format.h"
+#include "store/document/document_store.h"
+#include "store/document/file_session.h"
 #include "store/paths.h"
 #include "store/sessions/places.h"
 #include "store/sessions/session_info.h"
@@ -36,7 +36,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class SessionsFiles final : public SessionFiles {
+class SessionsFiles final : public DocumentFormat {
  public:
   explicit SessionsFiles(const fs::path& root) : places_(root) {}
 

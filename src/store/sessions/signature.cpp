@@ -19,7 +19,7 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "reprise/error.h"
-#include "store/file/rest.h"
+#include "store/document/sidecar.h"
 #include "store/sessions/spelling.h"
 
 namespace reprise::store::sessions {
@@ -104,7 +104,7 @@ Result<SignedText> read_signed(std::string_view json) {
       text.signature = raw == "null" ? std::nullopt : std::optional(text_in(raw));
       return true;
     }
-    if (name == kRest && raw.starts_with('"')) {
+    if (name == kSidecar && raw.starts_with('"')) {
       const std::string rest = text_in(raw);
       text.host = text_in(json::find_member(rest, "host"));
     }

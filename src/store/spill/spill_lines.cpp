@@ -21,7 +21,7 @@
 #include "reprise/session.h"
 #include "reprise/spill.h"
 #include "reprise/types.h"
-#include "store/file/rest.h"
+#include "store/document/sidecar.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::spill {
@@ -134,7 +134,7 @@ Result<SpilledSession> begin_session(std::string_view head_line, std::string_vie
   REPRISE_ASSIGN(SessionId id, SessionId::parse(head.session));
   REPRISE_ASSIGN(SessionId aside, SessionId::parse(head.aside));
   StoredSession stored{.session = bare_session(std::move(id))};
-  REPRISE_TRY(add_session_rest(stored, session_line));
+  REPRISE_TRY(add_session_sidecar(stored, session_line));
   return SpilledSession{.session = std::move(stored.session),
                         .aside = std::move(aside),
                         .store = std::move(head.store)};
@@ -163,7 +163,7 @@ std::string head_lines(const Session& session, const SessionId& aside, std::stri
   json::ObjectWriter object(out);
   object.field("reprise_spill", kVersion).field("store", store);
   object.field("session", session.info.id.str()).field("aside", aside.str()).close();
-  const std::string rest = session_rest({.session = session}, bare_session(session.info.id));
+  const std::string rest = session_sidecar({.session = session}, bare_session(session.info.id));
   return cat(out, "\n", rest.empty() ? "{}" : rest, "\n");
 }
 

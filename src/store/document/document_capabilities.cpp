@@ -1,0 +1,191 @@
+
+// What a store of documents can do besides the core.
+
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/lock_file.h"
+#include "base/text.h"
+#include "reprise/capabilities.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/document/document_format.h"
+#include "store/document/document_maintenance.h"
+#include "store/document/document_store.h"
+#include "store/document/document_write.h"
+#include "store/document/documents.h"
+#include "store/document/file_session.h"
+#include "store/document/partial_file.h"
+#include "store/facts.h"
+#include "store/stored_session.h"
+
+namespace reprise::store {
+namespace {
+
+using Outcome = Documents::Outcome;
+
+}  // namespace
+
+Result<> DocumentStore::create_with(const Session& session, std::vector<Message> messages) {
+  REPRISE_TRY(check_new_session(session));
+  FileSession file = new_file_session(session);
+  REPRISE_TRY(write_messages(file.stored, {}, std::move(messages), {}));
+  return documents_.add(std::move(file));
+}
+
+Result<Appended> DocumentStore::replace_suffix(const SessionId& id, Seq from,
+                                               std::vector<Message> messages,
+                                               AppendOptions options) {
+  return write_document(*files_, documents_, id, {from, std::move(messages), options});
+}
+
+Result<std::int64_t> DocumentStore::count_replaced(const SessionId& id) {
+  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+  return std::ssize(found.session->stored.replaced);
+}
+
+Result<> DocumentStore::add_partial(const SessionId& id, const OperationId& answer,
+                                    std::span<const Block> delta) {
+  // So that the answer does not end, and another one begin, in between.
+  REPRISE_ASSIGN(const LockFile::Hold hold, documents_.lock());
+  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+  const auto& running = found.session->stored.partial;
+  if (!running || running->answer != answer) {
+    return std::unexpected(answer_not_running(id, answer));
+  }
+  return store::add_partial(files_->partial_file(id), answer, delta);
+}
+
+Result<> DocumentStore::renew_lease(const SessionId& id, const OperationId& answer,
+                                    const Lease& lease) {
+  REPRISE_ASSIGN(const LockFile::Hold hold, documents_.lock());
+  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+  const auto& running = found.session->stored.partial;
+  if (!running || running->answer != answer) {
+    return std::unexpected(answer_not_running(id, answer));
+  }
+  return add_lease(files_->partial_file(id), answer, lease);
+}
+
+Result<std::optional<Partial>> DocumentStore::find_partial(const SessionId& id) {
+  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+  std::optional<Partial> running = found.session->stored.partial;
+  if (running) {
+    REPRISE_ASSIGN(const auto lease, read_lease(files_->partial_file(id), running->answer));
+    running->owner.lease = lease.value_or(running->owner.lease);
+    REPRISE_ASSIGN(running->blocks, read_partial(files_->partial_file(id), running->answer));
+  }
+  return running;
+}
+
+// A session that is not there appears with its first response, in one write.
+Result<> DocumentStore::add_response(const Session& session, const Message& answer,
+                                     const OperationId& operation) {
+  Message bare = answer;
+  bare.blocks.clear();
+  bare.extra.clear();
+  const AppendOptions options{.operation = operation};
+  const auto add = [&]() -> Result<> {
+    REPRISE_TRY(
+        write_document(*files_, documents_, session.info.id, {std::nullopt, {bare}, options}));
+    return {};
+  };
+  if (auto added = add(); added || added.error().code != Code::not_found) {
+    return added;
+  }
+  REPRISE_TRY(check_new_session(session));
+  FileSession file = new_file_session(session);
+  REPRISE_ASSIGN(const Appended written, write_messages(file.stored, Seq{0}, {bare}, options));
+  files_->after_append(file.stored, options, written);
+  auto created = documents_.add(std::move(file));
+  // conflict: another program was faster.
+  return created || created.error().code != Code::conflict ? std::move(created) : add();
+}
+
+Result<std::vector<Todo>> DocumentStore::todos(const SessionId& id) {
+  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+  return found.session->stored.todos;
+}
+
+Result<std::vector<Todo>> DocumentStore::edit_todos(
+    const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) {
+  std::vector<Todo> todos;
+  const auto change = [&](FileSession& file) -> Result<Outcome> {
+    todos = file.stored.todos;
+    REPRISE_TRY(edit(todos));
+    file.stored.todos = todos;
+    return Outcome::changed;
+  };
+  REPRISE_TRY(documents_.edit(id, change));
+  return todos;
+}
+
+Result<> DocumentStore::trash(const SessionId& id, Time /*when*/) {
+  return documents_.make_room([&] {
+    return documents_.edit(id, [](FileSession& file) -> Result<Outcome> {
+      SessionState& state = file.stored.session.info.state;
+      if (state == SessionState::trashed) {
+        return Outcome::unchanged;
+      }
+      file.stored.state_before_trash = std::exchange(state, SessionState::trashed);
+      return Outcome::moved;
+    });
+  });
+}
+
+Result<> DocumentStore::restore(const SessionId& id) {
+  return documents_.edit(id, [&id](FileSession& file) -> Result<Outcome> {
+    if (file.stored.session.info.state != SessionState::trashed) {
+      return fail(Code::invalid_argument, cat("session ", id.str(), " is not in the trash"));
+    }
+    file.stored.session.info.state = file.stored.state_before_trash;
+    return Outcome::moved;
+  });
+}
+
+Result<> DocumentStore::purge(const SessionId& id) {
+  return documents_.make_room([&] { return documents_.remove(id); });
+}
+
+Result<std::vector<Remnant>> DocumentStore::remnants() {
+  return documents_.remnants();
+}
+
+Result<Signature> DocumentStore::signature(const SessionId& id) {
+  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+  return documents_.signature(found);
+}
+
+Result<> DocumentStore::accept(const SessionId& id) {
+  return documents_.edit(
+      id, [](FileSession& /*file*/) -> Result<Outcome> { return Outcome::changed; },
+      Documents::Trust::anyhow);
+}
+
+Result<> DocumentStore::begin(const Session& session) {
+  REPRISE_TRY(check_new_session(session));
+  return documents_.begin(new_file_session(session));
+}
+
+Result<VerifyReport> DocumentStore::verify() {
+  return DocumentMaintenance(*files_, documents_).verify();
+}
+
+Result<VerifyReport> DocumentStore::repair_into(const std::filesystem::path& target) {
+  return DocumentMaintenance(*files_, documents_).repair_into(target);
+}
+
+Result<> DocumentStore::backup(const std::filesystem::path& target) {
+  return DocumentMaintenance(*files_, documents_).backup(target);
+}
+
+}  // namespace reprise::store

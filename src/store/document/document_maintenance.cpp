@@ -1,0 +1,318 @@
+#include "store/document/document_maintenance.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/capabilities.h"
+#include "reprise/error.h"
+#include "store/document/document_format.h"
+#include "store/document/documents.h"
+#include "store/document/file_session.h"
+#include "store/document/pending_turn.h"
+#include "store/document/quarantine.h"
+#include "store/paths.h"
+
+namespace reprise::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kLooksMax = 200;
+constexpr std::string_view kSignatureFailed =
+    "its signature does not match: another program changed it, or signed it on another host";
+
+void count(const Document& document, VerifyReport& report) {
+  for (const FileSession& session : document.sessions) {
+    ++report.sessions;
+    report.messages += session.stored.session.info.head.value;
+    std::ranges::copy(session.damage, std::back_inserter(report.damage));
+  }
+  std::ranges::copy(document.damage, std::back_inserter(report.damage));
+  if (document.aside) {
+    report.damage.push_back(*document.aside);
+  }
+}
+
+bool is_damaged(const Document& document) {
+  return document.aside || std::ranges::any_of(document.sessions, [](const FileSession& session) {
+           return !session.damage.empty();
+         });
+}
+
+fs::path with_suffix(fs::path file, std::string_view suffix) {
+  file += suffix;
+  return file;
+}
+
+// What stands beside a store of one file is named after it, and before it gets its name.
+Result<> move_beside(const fs::path& temporary, const fs::path& target) {
+  const std::string begin = cat(temporary.filename().native(), ".");
+  REPRISE_ASSIGN(const auto entries, list_if_there(folder_of(temporary)));
+  for (const fs::directory_entry& entry : entries) {
+    const std::string name = entry.path().filename().native();
+    if (name.starts_with(begin)) {
+      REPRISE_TRY(move_file(entry.path(), with_suffix(target, name.substr(begin.size() - 1))));
+    }
+  }
+  return {};
+}
+
+Result<> remove_with_beside(const fs::path& temporary) {
+  const std::string begin = cat(temporary.filename().native(), ".");
+  REPRISE_ASSIGN(const auto entries, list_if_there(folder_of(temporary)));
+  for (const fs::directory_entry& entry : entries) {
+    if (entry.path().filename().native().starts_with(begin)) {
+      REPRISE_TRY(remove_tree(entry.path()));
+    }
+  }
+  return remove_tree(temporary);
+}
+
+// `fill` writes beside the target, and is told both; what it wrote takes the target's name when all
+// of it is there.
+Result<> appear(
+    const fs::path& named,
+    const std::function<Result<>(const fs::path& place, const fs::path& target)>& fill) {
+  REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
+  REPRISE_ASSIGN(const bool is_taken, is_there(target));
+  if (is_taken) {
+    return fail(Code::conflict, cat(target.native(), " exists already"));
+  }
+  REPRISE_TRY(make_private_folders(folder_of(target)));
+  const fs::path temporary = with_suffix(target, cat(".", ::getpid(), ".tmp"));
+  auto filled = fill(temporary, target);
+  if (filled) {
+    filled = move_beside(temporary, target);
+  }
+  // A store that has nothing but what is held beside its file.
+  const auto has_file = is_there(temporary);
+  if (filled && !has_file) {
+    filled = std::unexpected(has_file.error());
+  }
+  if (filled && *has_file) {
+    filled = move_file(temporary, target);
+  }
+  if (!filled) {
+    (void)remove_with_beside(temporary);
+  }
+  return filled;
+}
+
+Result<> write_file(const fs::path& file, const std::string& bytes) {
+  REPRISE_TRY(make_private_folders(folder_of(file)));
+  return replace_file(file, bytes);
+}
+
+}  // namespace
+
+Result<> DocumentMaintenance::look_at(const fs::path& file, VerifyReport& report) {
+  const auto document = documents_.load(file);
+  if (document) {
+    count(*document->document, report);
+    const auto signature = files_.signature(file);
+    if (signature == Signature::failed) {
+      report.damage.push_back({file.native(), std::string(kSignatureFailed), ""});
+    } else if (!signature && signature.error().code != Code::not_found) {
+      report.damage.push_back({file.native(), signature.error().message, ""});
+    }
+    return {};
+  }
+  REPRISE_ASSIGN(const FileKind kind, kind_of(file));
+  if (document.error().code == Code::not_found && kind != FileKind::link) {
+    return {};  // moved or removed meanwhile
+  }
+  const auto bytes = read_file(file, static_cast<std::int64_t>(kExcerptMax) * 1'000);
+  report.damage.push_back(
+      {file.native(), document.error().message, bytes ? bytes->substr(0, kExcerptMax) : ""});
+  return {};
+}
+
+Result<VerifyReport> DocumentMaintenance::verify() {
+  VerifyReport report;
+  REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
+  for (const fs::path& file : files) {
+    REPRISE_TRY(look_at(file, report));
+  }
+  look_at_pending_turn(report);
+  return report;
+}
+
+// Of a turn that is not in its session's file yet.
+void DocumentMaintenance::look_at_pending_turn(VerifyReport& report) const {
+  const fs::path file = files_.pending_file();
+  const auto turn = file.empty() ? Result<std::optional<PendingTurn>>() : read_pending_turn(file);
+  if (!turn) {
+    const auto bytes = read_file(file, static_cast<std::int64_t>(kExcerptMax) * 1'000);
+    report.damage.push_back(
+        {file.native(), turn.error().message, bytes ? bytes->substr(0, kExcerptMax) : ""});
+    return;
+  }
+  const std::optional<PendingTurn>& held = *turn;
+  if (!held) {
+    return;
+  }
+  const auto session = documents_.find(held->session);
+  if (!session) {
+    return;
+  }
+  if (const std::optional<Documents::Found>& found = *session; found) {
+    report.sessions += found->is_begun ? 1 : 0;
+    report.messages += found->session->stored.session.info.head.value - held->first.value;
+  }
+}
+
+// The place that the file has in a copy of the store.
+fs::path DocumentMaintenance::inside(const fs::path& target, const fs::path& file) const {
+  if (file == files_.root()) {
+    return target;
+  }
+  if (files_.is_folder()) {
+    return target / file.lexically_relative(files_.root());
+  }
+  // A file beside the root: named after it.
+  const std::string root = files_.root().native();
+  fs::path beside = target;
+  beside += file.native().starts_with(root) ? file.native().substr(root.size())
+                                            : cat(".", file.filename().native());
+  return beside;
+}
+
+Result<> DocumentMaintenance::repair(const fs::path& file, const fs::path& target,
+                                     VerifyReport& report) {
+  REPRISE_TRY(look_at(file, report));
+  auto bytes = read_file(file);
+  if (!bytes) {
+    return {};  // it is in the report
+  }
+  const auto document = documents_.load(file);
+  if (document && !is_damaged(*document->document)) {
+    return write_file(target, *bytes);
+  }
+  REPRISE_TRY(make_private_folders(folder_of(target)));
+  std::optional<Document> mended =
+      document ? std::optional(*document->document) : files_.salvage(file, *bytes);
+  if (mended) {
+    for (FileSession& session : mended->sessions) {  // written anew, what is damaged among it
+      session.encoded = {};
+      session.spelled.clear();
+    }
+    REPRISE_ASSIGN(const std::string text, files_.encode(*mended));
+    REPRISE_TRY(write_file(target, text));
+  }
+  REPRISE_TRY(quarantine(target, *bytes));
+  return {};
+}
+
+Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
+  VerifyReport report;
+  REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
+  const auto fill = [&](const fs::path& place, const fs::path& last) -> Result<> {
+    for (const fs::path& file : files) {
+      REPRISE_TRY(repair(file, inside(place, file), report));
+    }
+    look_at_pending_turn(report);
+    const fs::path held = files_.pending_file();
+    if (const auto bytes = held.empty() ? Result<std::string>() : read_file(held);
+        bytes && !bytes->empty()) {
+      REPRISE_TRY(write_file(inside(place, held), files_.held_for(last, *bytes)));
+    }
+    return {};
+  };
+  REPRISE_TRY(appear(target, fill));
+  return report;
+}
+
+Result<DocumentMaintenance::State> DocumentMaintenance::state() const {
+  State state;
+  REPRISE_ASSIGN(std::vector<fs::path> files, files_.files());
+  if (const fs::path held = files_.pending_file(); !held.empty()) {
+    REPRISE_ASSIGN(const bool holds_turn, is_there(held));
+    if (holds_turn) {
+      files.push_back(held);
+    }
+  }
+  for (const fs::path& file : files) {
+    // Of a folder or a link there are no bytes to save.
+    REPRISE_ASSIGN(const FileKind kind, kind_of(file));
+    if (kind != FileKind::file) {
+      continue;
+    }
+    REPRISE_ASSIGN(const FileIdentity identity, identify(file));
+    state.emplace(file, identity);
+  }
+  return state;
+}
+
+// Brings the copy to the state, whose busy files were read when it was looked at: they would have
+// changed again. false: a file has changed, and is busy from now on.
+Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& read,
+                                               Copy& copy) const {
+  for (const auto& [file, identity] : copy.state) {
+    if (!state.contains(file)) {
+      REPRISE_TRY(remove_tree(inside(copy.place, file)));
+    }
+  }
+  std::erase_if(copy.state, [&](const auto& one) { return !state.contains(one.first); });
+  for (const auto& [file, identity] : state) {
+    if (const auto done = copy.state.find(file);
+        done != copy.state.end() && done->second == identity) {
+      continue;
+    }
+    const auto early = read.find(file);
+    Result<std::string> bytes = early != read.end() ? early->second : read_file(file);
+    const auto now = identify(file);
+    const bool is_same = early != read.end() || (bytes && now && *now == identity);
+    if (!is_same) {
+      copy.busy.insert(file);
+      copy.state.erase(file);
+      continue;
+    }
+    REPRISE_TRY(bytes);
+    const bool is_held = file == files_.pending_file();
+    REPRISE_TRY(write_file(inside(copy.place, file),
+                           is_held ? files_.held_for(copy.target, *std::move(bytes)) : *bytes));
+    copy.state.insert_or_assign(file, identity);
+  }
+  return copy.state.size() == state.size();
+}
+
+// Takes no lock, for the store may be one that can only be read: two looks that see the same are of
+// one moment, and what has changed since the last one is copied again.
+Result<> DocumentMaintenance::backup(const fs::path& target) {
+  return appear(target, [&](const fs::path& place, const fs::path& last) -> Result<> {
+    Copy copy{.place = place, .target = last};
+    for (int looks = 0; looks < kLooksMax; ++looks) {
+      REPRISE_ASSIGN(const State before, state());
+      Read read;
+      for (const fs::path& file : copy.busy) {
+        if (before.contains(file)) {
+          read.emplace(file, read_file(file));
+        }
+      }
+      REPRISE_ASSIGN(const State after, state());
+      if (before != after) {
+        continue;
+      }
+      REPRISE_ASSIGN(const bool is_whole, copy_changed(before, read, copy));
+      if (is_whole) {
+        return {};
+      }
+    }
+    return fail(Code::busy, cat(files_.root().native(), " changes faster than it can be copied"));
+  });
+}
+
+}  // namespace reprise::store

@@ -1,0 +1,50 @@
+#pragma once
+
+// Checking, repairing and saving a store of whole files.
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+
+#include "reprise/capabilities.h"
+#include "reprise/error.h"
+#include "store/document/document_format.h"
+#include "store/document/documents.h"
+
+namespace reprise::store {
+
+class DocumentMaintenance {
+ public:
+  DocumentMaintenance(const DocumentFormat& files, Documents& documents)
+      : files_(files), documents_(documents) {}
+
+  Result<VerifyReport> verify();
+  Result<VerifyReport> repair_into(const std::filesystem::path& target);
+  Result<> backup(const std::filesystem::path& target);
+
+ private:
+  // What the store consists of at one moment.
+  using State = std::map<std::filesystem::path, FileIdentity>;
+  Result<State> state() const;
+  using Read = std::map<std::filesystem::path, Result<std::string>>;
+  // In the making at `place`; it will be called `target`.
+  struct Copy {
+    std::filesystem::path place;
+    std::filesystem::path target;
+    State state = {};                           // what it holds
+    std::set<std::filesystem::path> busy = {};  // that changed while they were copied
+  };
+  Result<bool> copy_changed(const State& state, const Read& read, Copy& copy) const;
+  void look_at_pending_turn(VerifyReport& report) const;
+  Result<> look_at(const std::filesystem::path& file, VerifyReport& report);
+  Result<> repair(const std::filesystem::path& file, const std::filesystem::path& target,
+                  VerifyReport& report);
+  std::filesystem::path inside(const std::filesystem::path& target,
+                               const std::filesystem::path& file) const;
+
+  const DocumentFormat& files_;
+  Documents& documents_;
+};
+
+}  // namespace reprise::store

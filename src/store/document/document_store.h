@@ -1,0 +1,85 @@
+#pragma once
+
+// The store over files that are read and replaced whole: sessions:, context: and chain: are it,
+// each with DocumentFormat of its own.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "reprise/capabilities.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/document/document_format.h"
+#include "store/document/documents.h"
+
+namespace reprise::store {
+
+class DocumentStore final : public Store,
+                            public Beginning,
+                            public Creation,
+                            public Rewriting,
+                            public Partials,
+                            public Responses,
+                            public Todos,
+                            public Trash,
+                            public Signatures,
+                            public Repair,
+                            public Backup {
+ public:
+  // Creates nothing until something is written.
+  DocumentStore(std::unique_ptr<DocumentFormat> files, const StoreOptions& options);
+
+  // document_store.cpp
+  Result<> create(const Session& session) override;
+  Result<std::optional<Session>> find(const SessionId& id) override;
+  Result<> update(const SessionId& id, const SessionPatch& patch) override;
+  Result<SessionPage> list(const SessionQuery& query) override;
+  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
+                          AppendOptions options) override;
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override;
+  const Capabilities& capabilities() const override { return capabilities_; }
+
+  // document_capabilities.cpp
+  Result<> begin(const Session& session) override;
+  Result<> create_with(const Session& session, std::vector<Message> messages) override;
+  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                  AppendOptions options) override;
+  Result<std::int64_t> count_replaced(const SessionId& id) override;
+  Result<> add_partial(const SessionId& id, const OperationId& answer,
+                       std::span<const Block> delta) override;
+  Result<> renew_lease(const SessionId& id, const OperationId& answer, const Lease& lease) override;
+  Result<std::optional<Partial>> find_partial(const SessionId& id) override;
+  Result<> add_response(const Session& session, const Message& answer,
+                        const OperationId& operation) override;
+  Result<std::vector<Todo>> todos(const SessionId& id) override;
+  Result<std::vector<Todo>> edit_todos(
+      const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override;
+  Result<> trash(const SessionId& id, Time when) override;
+  Result<> restore(const SessionId& id) override;
+  Result<> purge(const SessionId& id) override;
+  Result<std::vector<Remnant>> remnants() override;
+  Result<Signature> signature(const SessionId& id) override;
+  Result<> accept(const SessionId& id) override;
+  Result<VerifyReport> verify() override;
+  Result<VerifyReport> repair_into(const std::filesystem::path& target) override;
+  Result<> backup(const std::filesystem::path& target) override;
+
+ private:
+  const std::unique_ptr<DocumentFormat> files_;
+  Documents documents_;
+  const Capabilities capabilities_;
+};
+
+std::unique_ptr<Store> make_document_store(std::unique_ptr<DocumentFormat> files,
+                                           const StoreOptions& options);
+
+}  // namespace reprise::store

@@ -1,0 +1,163 @@
+// Appending and replacing: into the file, or beside it while the turn is not whole.
+
+#include "store/document/document_write.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/document/document_format.h"
+#include "store/document/documents.h"
+#include "store/document/file_session.h"
+#include "store/document/partial_file.h"
+#include "store/document/pending_turn.h"
+#include "store/document/quarantine.h"
+#include "store/stored_session.h"
+
+namespace reprise::store {
+namespace {
+
+using Outcome = Documents::Outcome;
+
+class DocumentWriter {
+ public:
+  DocumentWriter(const DocumentFormat& files, const SessionId& id, DocumentWrite write)
+      : files_(files), id_(id), write_(std::move(write)) {}
+
+  Result<Outcome> change(FileSession& file) {
+    REPRISE_TRY(files_.check_append(write_.messages));
+    if (files_.holds_whole_turns()) {
+      REPRISE_TRY(find_held(file.stored));
+      if (is_taken_back(file.stored)) {
+        REPRISE_TRY(remove_partial(files_.partial_file(id_)));
+        const Seq head = file.stored.session.info.head;
+        appended_ = {head, head, false};
+        return Outcome::held;
+      }
+      if (held_) {
+        REPRISE_TRY(add_pending_turn(file.stored, *held_));
+      }
+    }
+    return write(file);
+  }
+
+  Result<Appended> finish(Documents& documents) {
+    REPRISE_ASSIGN(begun_, documents.spell_begun(id_));
+    REPRISE_TRY(documents.edit(id_, [this](FileSession& file) { return change(file); }));
+    const auto& ended = write_.options.end_partial;
+    const auto& begun = write_.options.begin_partial;
+    // Pieces under another name are not mistaken for those of the next answer.
+    if (ended && (!begun || begun->answer == *ended) && !appended_.repeated && !runs_beside_) {
+      // Nothing is lost when this fails: pieces of an answer that has ended are not read.
+      (void)remove_partial(files_.partial_file(id_));
+    }
+    return appended_;
+  }
+
+ private:
+  Result<Outcome> write(FileSession& file) {
+    StoredSession& stored = file.stored;
+    const Seq head = stored.session.info.head;
+    const Seq from = write_.from.value_or(head);
+    const bool was_running = stored.partial.has_value();
+    REPRISE_ASSIGN(appended_, write_messages(stored, from, write_.messages, write_.options));
+    if (appended_.repeated) {
+      return Outcome::unchanged;
+    }
+    if (files_.holds_whole_turns() && from == head) {
+      if (stored.partial && (held_ || !was_running)) {
+        REPRISE_TRY(hold(stored.partial->answer, from));
+        return Outcome::held;
+      }
+      if (held_ && !held_->says_something() && write_.messages.empty()) {
+        return Outcome::held;  // it ends, and nothing was said
+      }
+    }
+    appended_ = files_.after_append(stored, write_.options, appended_);
+    if (from < head) {
+      file.encoded.cut(from.value);
+      // What stood between messages that have gone moves to the end of those that are left.
+      for (KeptEntry& entry : file.kept) {
+        entry.before = std::min(entry.before, from.value);
+      }
+    }
+    return Outcome::changed;
+  }
+
+  // What cannot be read is kept aside before anything is written over it.
+  Result<> find_held(const StoredSession& stored) {
+    const auto file = files_.partial_file(id_);
+    auto turn = read_pending_turn(file, id_);
+    if (!turn && turn.error().code == Code::corrupt) {
+      REPRISE_ASSIGN(const std::string bytes, read_file(file));
+      REPRISE_TRY(quarantine(file, bytes));
+      REPRISE_TRY(remove_partial(file));
+      return {};
+    }
+    REPRISE_ASSIGN(held_, std::move(turn));
+    if (held_ && is_in_file(stored, *held_)) {
+      held_.reset();
+    }
+    return {};
+  }
+
+  // The turn ends as it began: what was asked gives way, and nothing takes its place. Where it
+  // stands by now does not matter: others may have written into the file meanwhile.
+  bool is_taken_back(const StoredSession& stored) const {
+    const AppendOptions& options = write_.options;
+    if (!held_ || held_->batches.size() != 1 || !write_.messages.empty() ||
+        write_.from != held_->first || options.begin_partial || stored.partial) {
+      return false;
+    }
+    const PendingBatch& batch = held_->batches.front();
+    const Seq head = held_->first.next(std::ssize(batch.messages));
+    const auto& begun = batch.options.begin_partial;
+    return begun && options.end_partial && begun->answer == *options.end_partial &&
+           options.expected_head.value_or(head) == head;
+  }
+
+  Result<> hold(const OperationId& answer, Seq first) {
+    if (!held_) {
+      held_ = PendingTurn{.session = id_, .first = first, .batches = {}, .begun = begun_};
+    }
+    PendingBatch batch{.messages = write_.messages,
+                       .options = {.operation = write_.options.operation,
+                                   .end_partial = write_.options.end_partial,
+                                   .begin_partial = write_.options.begin_partial}};
+    if (!batch.options.operation) {  // by which it is recognised in the file
+      REPRISE_ASSIGN(batch.options.operation,
+                     OperationId::parse(cat(answer.str(), ".", held_->batches.size())));
+    }
+    const bool has_begun = batch.options.begin_partial.has_value();
+    held_->batches.push_back(std::move(batch));
+    runs_beside_ = true;
+    return write_pending_turn(files_.partial_file(id_), *held_, answer, has_begun);
+  }
+
+  const DocumentFormat& files_;
+  const SessionId& id_;
+  DocumentWrite write_;
+  std::optional<PendingTurn> held_;
+  std::string begun_;
+  Appended appended_{};
+  bool runs_beside_ = false;
+};
+
+}  // namespace
+
+Result<Appended> write_document(const DocumentFormat& files, Documents& documents,
+                                const SessionId& id, DocumentWrite write) {
+  return DocumentWriter(files, id, std::move(write)).finish(documents);
+}
+
+}  // namespace reprise::store

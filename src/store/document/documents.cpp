@@ -1,0 +1,356 @@
+#include "store/document/documents.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/lock_file.h"
+#include "base/reserve.h"
+#include "base/temporary_file.h"
+#include "base/text.h"
+#include "reprise/capabilities.h"
+#include "reprise/error.h"
+#include "reprise/message.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/document/document_format.h"
+#include "store/document/file_session.h"
+#include "store/document/partial_file.h"
+#include "store/facts.h"
+#include "store/paths.h"
+#include "store/stored_session.h"
+
+namespace reprise::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file that another program replaces all the time is taken as it was read once.
+constexpr int kTries = 10;
+constexpr std::chrono::milliseconds kPause{1};
+
+std::int64_t nanoseconds(const timespec& time) {
+  return (static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000) + time.tv_nsec;
+}
+
+auto place_of(const Document& document, const SessionId& id) {
+  return std::ranges::find_if(document.sessions, [&id](const FileSession& session) {
+    return session.stored.session.info.id == id;
+  });
+}
+
+}  // namespace
+
+void EncodedMessages::cut(std::int64_t messages) {
+  if (messages >= count) {
+    return;
+  }
+  if (messages <= 0 || static_cast<std::int64_t>(ends.size()) < messages) {
+    *this = {};
+    return;
+  }
+  count = messages;
+  ends.resize(static_cast<std::size_t>(messages));
+  text.resize(ends.back());
+  signed_is_known = false;
+  signed_as.clear();
+}
+
+FileSession new_file_session(const Session& session) {
+  FileSession file{.stored = {.session = session}};
+  Session& stored = file.stored.session;
+  stored.info.head = {};
+  stored.info.answering.reset();
+  stored.usage = {};
+  return file;
+}
+
+void add_message(StoredSession& stored, Message message) {
+  SessionInfo& info = stored.session.info;
+  message.seq = info.head;
+  info.head = info.head.next();
+  count_usage(stored, message);
+  stored.log->own.push_back(std::make_shared<const Message>(std::move(message)));
+}
+
+Result<FileIdentity> identify(const fs::path& file) {
+  struct stat status{};
+  if (::lstat(file.c_str(), &status) != 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  return FileIdentity{status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim),
+                      nanoseconds(status.st_ctim)};
+}
+
+Result<Documents::Loaded> Documents::load(const fs::path& file) {
+  for (int tries = 1;; ++tries) {
+    // Before the file is looked at: what is read then is this or newer.
+    const auto ours = last_written(file);
+    REPRISE_ASSIGN(const FileIdentity before, identify(file));
+    if (auto known = cached(file, before); known != nullptr) {
+      return Loaded{std::move(known), before};
+    }
+    REPRISE_ASSIGN(const std::string bytes, read_file(file, files_.file_bytes_max()));
+    REPRISE_ASSIGN(const FileIdentity after, identify(file));
+    if (before != after && tries < kTries) {
+      continue;
+    }
+    REPRISE_ASSIGN(Document decoded, files_.decode(file, bytes));
+    if (ours != nullptr) {
+      decoded = files_.merge(*ours, std::move(decoded));
+    }
+    Loaded loaded{std::make_shared<const Document>(std::move(decoded)), {}};
+    if (before == after) {
+      loaded.identity = after;
+      const std::lock_guard lock(mutex_);
+      keep(cache_, file, loaded);
+    }
+    return loaded;
+  }
+}
+
+std::shared_ptr<const Document> Documents::cached(const fs::path& file,
+                                                  const FileIdentity& identity) {
+  const std::lock_guard lock(mutex_);
+  const auto known = cache_.find(file);
+  return known != cache_.end() && known->second.identity == identity ? known->second.document
+                                                                     : nullptr;
+}
+
+std::shared_ptr<const Document> Documents::last_written(const fs::path& file) {
+  const std::lock_guard lock(mutex_);
+  const auto written = written_.find(file);
+  return written == written_.end() ? nullptr : written->second.document;
+}
+
+void Documents::keep(Known& among, const fs::path& file, Loaded loaded) {
+  if (among.size() >= kCachedMax) {
+    among.clear();
+  }
+  among[file] = std::move(loaded);
+}
+
+Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId& id) {
+  for (int tries = 1;; ++tries) {
+    REPRISE_ASSIGN(const auto file, files_.find_file(id));
+    if (!file) {
+      return find_begun(id);
+    }
+    auto document = load(*file);
+    if (!document && document.error().code == Code::not_found && tries < kTries) {
+      continue;  // it has just been moved
+    }
+    if (!document) {
+      Error& error = document.error();
+      const bool names_file = error.message.find(file->native()) != std::string::npos;
+      return names_file ? std::unexpected(std::move(error))
+                        : fail_with_context(cat("cannot read ", file->native()), std::move(error));
+    }
+    const auto place = place_of(*document->document, id);
+    if (place == document->document->sessions.end()) {
+      return find_begun(id);
+    }
+    return Found{*file, *document, &*place};
+  }
+}
+
+Result<LockFile::Hold> Documents::lock() {
+  if (options_.access == Access::read) {
+    return fail(Code::unsupported, cat(files_.root().native(), " was opened for reading only"));
+  }
+  LockFile* file = nullptr;
+  bool is_first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (lock_ == nullptr) {
+      REPRISE_TRY(make_private_folders(folder_of(files_.lock_file())));
+      for (const fs::path& folder : files_.folders()) {
+        REPRISE_TRY(make_private_folders(folder));
+      }
+      REPRISE_ASSIGN(lock_, LockFile::open(files_.lock_file()));
+      keep_reserve(files_.lock_file());
+      is_first = true;
+    }
+    file = lock_.get();
+  }
+  REPRISE_ASSIGN(LockFile::Hold hold,
+                 file->acquire(std::chrono::steady_clock::now() + options_.busy_timeout));
+  if (is_first) {
+    sweep();
+  }
+  return hold;
+}
+
+// The other program has its file in place after a few times, or it is waited for like a lock.
+Result<> Documents::retry(const std::function<Result<bool>()>& attempt) {
+  REPRISE_ASSIGN(const LockFile::Hold hold, lock());
+  const auto deadline = std::chrono::steady_clock::now() + options_.busy_timeout;
+  for (int tries = 0; tries < kTries || std::chrono::steady_clock::now() < deadline; ++tries) {
+    if (tries >= kTries) {
+      std::this_thread::sleep_for(kPause);
+    }
+    REPRISE_ASSIGN(const bool done, attempt());
+    if (done) {
+      return {};
+    }
+  }
+  return fail(Code::busy, cat(files_.root().native(),
+                              " is being written by another program all the time: try again"));
+}
+
+void Documents::will_change(const SessionId& id) {
+  const std::lock_guard lock(mutex_);
+  changed_.insert(id);
+}
+
+Result<> Documents::edit(const SessionId& id, const Edit& edit, Trust trust) {
+  will_change(id);
+  return retry([&] { return edit_once(id, edit, trust); });
+}
+
+Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust trust) {
+  REPRISE_ASSIGN(const auto there, find_in_file(id));
+  if (!there) {
+    return std::unexpected(no_session(id));
+  }
+  const Found& found = *there;
+  REPRISE_ASSIGN(Draft draft, draft_of(found));
+  Document& document = draft.document;
+  const auto index =
+      static_cast<std::size_t>(std::distance(document.sessions.cbegin(), place_of(document, id)));
+  FileSession& session = document.sessions[index];
+  session.stored.log = std::make_shared<Log>(*session.stored.log);  // readers may hold the old one
+  REPRISE_ASSIGN(const Outcome outcome, edit(session));
+  if (outcome == Outcome::unchanged) {
+    REPRISE_TRY(sync_places(found.file, session.stored));
+    return true;
+  }
+  if (outcome == Outcome::held || (found.is_begun && keep_begun(id, session))) {
+    return true;
+  }
+  const fs::path place = home_of(session.stored);
+  if (place != found.file) {
+    REPRISE_TRY(take_in_pending_turn(session));
+  }
+  if (outcome == Outcome::moved && files_.is_folder() && place != found.file) {
+    REPRISE_TRY(move_untouched(found.file, place));
+    return true;
+  }
+  if (trust == Trust::signature) {
+    REPRISE_TRY(check_signature(found));
+  }
+  const Target target{found.file, draft.identity};
+  const auto put = [&] {
+    if (place == found.file) {
+      return write(target, std::move(document));
+    }
+    return files_.is_folder() ? move_file_of(found, place, std::move(document))
+                              : move(target, place, std::move(document), index);
+  };
+  REPRISE_ASSIGN(const bool done, put());
+  if (done && found.is_begun) {
+    forget_begun(id);
+  }
+  return done;
+}
+
+Result<> Documents::add(FileSession session) {
+  const SessionId id = session.stored.session.info.id;
+  const fs::path file = home_of(session.stored);
+  will_change(id);
+  return retry([&]() -> Result<bool> {
+    REPRISE_ASSIGN(const auto there, find(id));
+    if (there) {
+      return std::unexpected(session_exists(id));
+    }
+    Document document;
+    Target target{file, std::nullopt};
+    if (auto loaded = load(file); loaded) {
+      document = *loaded->document;
+      target.identity = loaded->identity;
+    } else if (loaded.error().code != Code::not_found) {
+      return std::unexpected(std::move(loaded).error());
+    }
+    document.sessions.push_back(session);
+    REPRISE_TRY(make_private_folders(folder_of(file)));
+    return write(target, std::move(document));
+  });
+}
+
+// What processes have left that died while they wrote. Called with the lock held.
+void Documents::sweep() const {
+  for (const fs::path& folder : places()) {
+    sweep_temporary_files(folder, [&](std::string_view name) { return is_ours(folder, name); });
+  }
+}
+
+std::vector<fs::path> Documents::places() const {
+  return files_.is_folder()
+             ? files_.folders()
+             : std::vector{folder_of(files_.root()), beside(files_.root(), ".trash")};
+}
+
+// Beside a file that is a store there are others' files.
+bool Documents::is_ours(const fs::path& folder, std::string_view name) const {
+  const std::string root = files_.root().filename();
+  const bool is_beside = !files_.is_folder() && folder == folder_of(files_.root());
+  return is_beside ? name == root || (name.starts_with(root) && name[root.size()] == '.')
+                   : name.ends_with(".json");
+}
+
+Result<std::vector<Remnant>> Documents::remnants() const {
+  const std::string suffix = cat(".", kAside);
+  std::vector<Remnant> found;
+  for (const fs::path& folder : places()) {
+    REPRISE_ASSIGN(const auto entries, list_if_there(folder));
+    for (const fs::directory_entry& entry : entries) {
+      const std::string name = entry.path().filename();
+      const auto at = name.rfind(suffix);
+      if (at != std::string::npos && is_ours(folder, name.substr(0, at))) {
+        found.push_back({entry.path(), "bytes that could not be read and were kept: remove it"});
+      }
+    }
+  }
+  return found;
+}
+
+Result<> Documents::remove(const SessionId& id) {
+  return retry([&]() -> Result<bool> {
+    REPRISE_ASSIGN(const Found found, get(id));
+    REPRISE_TRY(remove_partial(files_.partial_file(id)));
+    if (found.is_begun) {
+      forget_begun(id);
+      return true;
+    }
+    if (files_.is_folder()) {
+      REPRISE_TRY(remove_file(found.file));
+      return true;
+    }
+    Document document = *found.loaded.document;
+    std::erase_if(document.sessions, [&id](const FileSession& session) {
+      return session.stored.session.info.id == id;
+    });
+    return write({found.file, found.loaded.identity}, std::move(document));
+  });
+}
+
+}  // namespace reprise::store

@@ -1,0 +1,170 @@
+#pragma once
+
+// The documents of a store whose files are read and replaced whole: looked up, kept in memory as
+// long as the file is the same, changed one at a time.
+//
+//  (1) A change is made under the lock, to what the file holds then: read, edit, write, replace. No
+//      writer that takes the lock can overwrite another one's work, in any process.
+//  (2) Readers take no lock: a file is replaced as a whole, and what was read is never changed.
+//  (3) A document that could not be written is not remembered.
+//  (4) Programs that do not know the lock are noticed: a file that is not the one that was read is
+//      read again before it is replaced, and what this object wrote is put together with what they
+//      wrote (DocumentFormat::merge). Between that look and the rename lie microseconds.
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/lock_file.h"
+#include "base/reserve.h"
+#include "reprise/capabilities.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/document/document_format.h"
+#include "store/document/file_session.h"
+
+namespace reprise::store {
+
+// Tells a file from the one that replaced it.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  off_t size = 0;
+  std::int64_t modified_ns = 0;
+  std::int64_t changed_ns = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+// not_found when there is no file.
+Result<FileIdentity> identify(const std::filesystem::path& file);
+
+// Thread-safe.
+class Documents {
+ public:
+  // `files` must outlive it.
+  Documents(const DocumentFormat& files, const StoreOptions& options)
+      : files_(files), options_(options) {}
+
+  struct Loaded {
+    std::shared_ptr<const Document> document;
+    FileIdentity identity;
+  };
+  // Holds the document that it is in.
+  struct Found {
+    std::filesystem::path file;
+    Loaded loaded;
+    const FileSession* session;
+    bool is_begun = false;  // and not in the file
+  };
+  // With the turn that is held beside the file.
+  Result<std::optional<Found>> find(const SessionId& id);
+  // not_found for an unknown session.
+  Result<Found> get(const SessionId& id);
+  Result<Loaded> load(const std::filesystem::path& file);
+  // What lists say of all sessions, in any order.
+  Result<std::vector<SessionInfo>> infos(std::vector<Damage>& damage);
+  // Looked at once for each version of a file.
+  Result<Signature> signature(const Found& found);
+
+  // Under the lock for all of its life.
+  Result<LockFile::Hold> lock();
+
+  // moved: nothing but the state has changed, which the place of the file may tell. held: what has
+  // changed stands beside the file.
+  enum class Outcome : std::uint8_t { changed, moved, held, unchanged };
+  using Edit = std::function<Result<Outcome>(FileSession& session)>;
+  enum class Trust : std::uint8_t { signature, anyhow };
+  // Changes one session and moves it where it belongs then. Durable on disk. corrupt for a file
+  // whose signature failed.
+  Result<> edit(const SessionId& id, const Edit& edit, Trust trust = Trust::signature);
+  // conflict when the id exists.
+  Result<> add(FileSession session);
+  // The same for a session that goes into the file with its first turn (where the store holds whole
+  // turns): until then it stands beside the file, with what is held of that turn, and before that
+  // in memory. A turn that comes to nothing leaves no trace.
+  Result<> begin(FileSession session);
+  // As it stands beside the file; "" for a session that was not begun here.
+  Result<std::string> spell_begun(const SessionId& id);
+  Result<> remove(const SessionId& id);
+  // What was kept aside, of whatever session.
+  Result<std::vector<Remnant>> remnants() const;
+  // Deleting: on a full disk with the room that is kept for it.
+  Result<> make_room(const std::function<Result<>()>& work) {
+    return with_reserve(files_.lock_file(), work);
+  }
+
+ private:
+  void sweep() const;
+  // The folders that have files of the store.
+  std::vector<std::filesystem::path> places() const;
+  bool is_ours(const std::filesystem::path& folder, std::string_view name) const;
+  using Known = std::map<std::filesystem::path, Loaded>;
+  static constexpr std::size_t kCachedMax = 16;
+
+  // A file to be replaced: as it was read, or no identity when there was none.
+  struct Target {
+    std::filesystem::path file;
+    std::optional<FileIdentity> identity;
+  };
+
+  Result<std::optional<Found>> find_in_file(const SessionId& id);
+  Result<std::optional<Found>> find_begun(const SessionId& id);
+  Result<FileSession> read_begun(const std::string& json) const;
+  bool keep_begun(const SessionId& id, const FileSession& changed);
+  void forget_begun(const SessionId& id);
+  void add_begun(std::vector<SessionInfo>& infos);
+  // A document to be written, and the file as it was when it was read.
+  struct Draft {
+    Document document;
+    std::optional<FileIdentity> identity;
+  };
+  Result<Draft> draft_of(const Found& found);
+  // Before a session moves: its turn goes into the file, as its place beside it is not its own.
+  Result<> take_in_pending_turn(FileSession& session) const;
+  std::shared_ptr<const Document> cached(const std::filesystem::path& file,
+                                         const FileIdentity& identity);
+  std::shared_ptr<const Document> last_written(const std::filesystem::path& file);
+  static void keep(Known& among, const std::filesystem::path& file, Loaded loaded);
+  void wrote(const std::filesystem::path& file, const FileIdentity& written, Document document);
+  void will_change(const SessionId& id);
+  Result<> retry(const std::function<Result<bool>()>& attempt);
+  Result<bool> edit_once(const SessionId& id, const Edit& edit, Trust trust);
+  Result<> sync_places(const std::filesystem::path& file, const StoredSession& stored) const;
+  Result<> check_signature(const Found& found);
+  // false: the file is not the target any more, and nothing has changed.
+  Result<bool> write(const Target& target, Document document);
+  Result<std::string> encoded(const std::filesystem::path& file, Document& document) const;
+  Result<> keep_bytes_aside(const std::filesystem::path& file, Document& document);
+  Result<bool> move(const Target& from, const std::filesystem::path& to, Document document,
+                    std::size_t place);
+  std::filesystem::path home_of(const StoredSession& stored) const;
+  static Result<> move_untouched(const std::filesystem::path& from,
+                                 const std::filesystem::path& to);
+  Result<bool> move_file_of(const Found& from, const std::filesystem::path& to, Document document);
+  bool is_spent(const std::filesystem::path& file, const Document& document) const;
+
+  const DocumentFormat& files_;
+  StoreOptions options_;
+  std::mutex mutex_;  // guards all below
+  std::unique_ptr<LockFile> lock_;
+  Known cache_;
+  Known written_;  // the last thing that this object wrote, of the sessions that it changed
+  std::set<SessionId> changed_;
+  std::map<SessionId, FileSession> begun_;
+  std::map<std::filesystem::path, FileIdentity> proven_;  // whose signatures did not fail
+};
+
+}  // namespace reprise::store

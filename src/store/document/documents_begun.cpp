@@ -1,0 +1,161 @@
+// Sessions that were begun, and are not in their file before their first turn is.
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json_pretty.h"
+#include "base/lock_file.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/document/document_format.h"
+#include "store/document/documents.h"
+#include "store/document/file_session.h"
+#include "store/document/pending_turn.h"
+#include "store/facts.h"
+
+namespace reprise::store {
+
+// What cannot be written later is refused now.
+Result<> Documents::begin(FileSession session) {
+  const SessionId id = session.stored.session.info.id;
+  REPRISE_ASSIGN(const LockFile::Hold hold, lock());
+  REPRISE_ASSIGN(const auto there, find(id));
+  if (there) {
+    return std::unexpected(session_exists(id));
+  }
+  // A turn of another session that was begun, whose process died: it is that one's.
+  REPRISE_ASSIGN(const auto held, read_pending_turn(files_.pending_file()));
+  const Found found{
+      .file = home_of(session.stored), .loaded = {}, .session = &session, .is_begun = true};
+  REPRISE_ASSIGN(Draft draft, draft_of(found));
+  if (held && !held->begun.empty() && held->session != id && held->says_something()) {
+    REPRISE_ASSIGN(FileSession other, read_begun(held->begun));
+    draft.document.sessions.push_back(std::move(other));
+  }
+  REPRISE_TRY(encoded(found.file, draft.document));
+  will_change(id);
+  const std::lock_guard guard(mutex_);
+  begun_.insert_or_assign(id, std::move(session));
+  return {};
+}
+
+Result<std::string> Documents::spell_begun(const SessionId& id) {
+  Document alone;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto begun = begun_.find(id);
+    if (begun == begun_.end()) {
+      return std::string();
+    }
+    alone.sessions.push_back(begun->second);
+  }
+  REPRISE_ASSIGN(const std::string text, files_.encode(alone));
+  return json::compact(text);
+}
+
+Result<FileSession> Documents::read_begun(const std::string& json) const {
+  REPRISE_ASSIGN(Document alone, files_.decode(files_.root(), json));
+  if (alone.sessions.size() != 1) {
+    return fail(Code::corrupt, "the session that was begun cannot be read");
+  }
+  FileSession session = std::move(alone.sessions.front());
+  session.encoded = {};
+  session.spelled.clear();
+  return session;
+}
+
+// In memory where this process has begun it, else beside the file.
+Result<std::optional<Documents::Found>> Documents::find_begun(const SessionId& id) {
+  if (!files_.holds_whole_turns()) {
+    return std::nullopt;
+  }
+  std::optional<FileSession> session;
+  {
+    const std::lock_guard guard(mutex_);
+    if (const auto begun = begun_.find(id); begun != begun_.end()) {
+      session = begun->second;
+    }
+  }
+  if (!session) {
+    // What cannot be read is said by who reads the turn.
+    const auto held = read_pending_turn(files_.pending_file(), id).value_or(std::nullopt);
+    if (!held || held->begun.empty()) {
+      return std::nullopt;
+    }
+    REPRISE_ASSIGN(session, read_begun(held->begun));
+  }
+  Document seen;
+  seen.sessions.push_back(*std::move(session));
+  Found found{.file = home_of(seen.sessions.front().stored),
+              .loaded = {std::make_shared<const Document>(std::move(seen)), {}},
+              .session = nullptr,
+              .is_begun = true};
+  found.session = &found.loaded.document->sessions.front();
+  return found;
+}
+
+// The file's document, with a session that was begun as the last one in it.
+Result<Documents::Draft> Documents::draft_of(const Found& found) {
+  if (!found.is_begun) {
+    return Draft{*found.loaded.document, found.loaded.identity};
+  }
+  Draft draft;
+  if (auto loaded = load(found.file); loaded) {
+    draft = {*loaded->document, loaded->identity};
+  } else if (loaded.error().code != Code::not_found) {
+    return std::unexpected(std::move(loaded).error());
+  }
+  draft.document.sessions.push_back(*found.session);
+  return draft;
+}
+
+// As long as nothing was said, what changes of it stays in memory, too. Else it goes into the file.
+bool Documents::keep_begun(const SessionId& id, const FileSession& changed) {
+  const std::lock_guard guard(mutex_);
+  const auto begun = begun_.find(id);
+  if (begun == begun_.end()) {
+    return false;
+  }
+  if (changed.stored.session.info.head > Seq{0}) {
+    return false;
+  }
+  begun->second = changed;
+  return true;
+}
+
+void Documents::forget_begun(const SessionId& id) {
+  const std::lock_guard guard(mutex_);
+  begun_.erase(id);
+}
+
+void Documents::add_begun(std::vector<SessionInfo>& infos) {
+  if (!files_.holds_whole_turns()) {
+    return;
+  }
+  std::vector<SessionId> ids;
+  {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [id, session] : begun_) {
+      ids.push_back(id);
+    }
+  }
+  const auto held = read_pending_turn(files_.pending_file()).value_or(std::nullopt);
+  if (held) {
+    ids.push_back(held->session);
+  }
+  for (const SessionId& id : ids) {
+    const auto found = find(id).value_or(std::nullopt);
+    const bool is_new = std::ranges::find(infos, id, &SessionInfo::id) == infos.end();
+    if (is_new && found && found->is_begun) {
+      infos.push_back(found->session->stored.session.info);
+    }
+  }
+}
+
+}  // namespace reprise::store

@@ -1,0 +1,55 @@
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/document/document_format.h"
+#include "store/document/documents.h"
+#include "store/document/file_session.h"
+#include "store/stored_session.h"
+
+namespace reprise::store {
+
+namespace fs = std::filesystem;
+
+Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
+  REPRISE_ASSIGN(auto told, files_.infos(damage));
+  if (told) {
+    return *std::move(told);
+  }
+  const Result<std::optional<Found>> none;
+  std::vector<SessionInfo> all;
+  std::set<SessionId> seen;
+  REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
+  for (const fs::path& file : files) {
+    const auto loaded = load(file);
+    if (!loaded && loaded.error().code == Code::not_found) {
+      continue;  // moved meanwhile
+    }
+    if (!loaded) {
+      return std::unexpected(loaded.error());
+    }
+    const Document& document = *loaded->document;
+    for (const FileSession& session : document.sessions) {
+      const SessionInfo& info = session.stored.session.info;
+      if (seen.insert(info.id).second) {
+        REPRISE_ASSIGN(const auto whole, files_.holds_whole_turns() ? find(info.id) : none);
+        all.push_back(whole ? whole->session->stored.session.info : info);
+      }
+      damage.insert(damage.end(), session.damage.begin(), session.damage.end());
+    }
+    damage.insert(damage.end(), document.damage.begin(), document.damage.end());
+    if (document.aside) {
+      damage.push_back(*document.aside);
+    }
+  }
+  add_begun(all);
+  return all;
+}
+
+}  // namespace reprise::store

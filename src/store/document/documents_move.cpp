@@ -1,0 +1,119 @@
+// Moving a session to the place that its state has.
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/temporary_file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/document/document_format.h"
+#include "store/document/documents.h"
+#include "store/document/file_session.h"
+#include "store/stored_session.h"
+
+namespace reprise::store {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Result<> prepare_move(const fs::path& from, const fs::path& to) {
+  REPRISE_TRY(check_target(from));
+  remove_temporary_files(from);  // nobody writes there afterwards
+  return make_private_folders(folder_of(to));
+}
+
+}  // namespace
+
+fs::path Documents::home_of(const StoredSession& stored) const {
+  return stored.session.info.state == SessionState::trashed
+             ? files_.trash_place(stored.session, stored.state_before_trash)
+             : files_.place(stored.session);
+}
+
+// What was done before may have failed at the very end, when it could be seen and was not yet on
+// the disk: who does it again is told that it is.
+Result<> Documents::sync_places(const fs::path& file, const StoredSession& stored) const {
+  REPRISE_TRY(sync_folder(folder_of(file)));
+  Session before = stored.session;
+  if (before.info.state == SessionState::trashed) {
+    before.info.state = stored.state_before_trash;
+  }
+  const fs::path folder = folder_of(files_.place(before));
+  REPRISE_ASSIGN(const bool has_folder, is_there(folder));
+  return has_folder && folder != folder_of(file) ? sync_folder(folder) : Result<>();
+}
+
+// Neither a full disk nor a signature that failed is in the way: the bytes stay what they are.
+Result<> Documents::move_untouched(const fs::path& from, const fs::path& to) {
+  REPRISE_TRY(prepare_move(from, to));
+  return move_file(from, to);
+}
+
+// The session is in one place at any time; what is likely to fail is done before anything is seen
+// of it. When it goes out of use it is written first and moved then, so that a crash in between
+// leaves it in use. When it comes back into use it is moved first, so that until then its file is
+// as it was, byte for byte.
+Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Document document) {
+  REPRISE_TRY(prepare_move(from.file, to));
+  const SessionState before = from.session->stored.session.info.state;
+  const SessionState after = document.sessions.front().stored.session.info.state;
+  const bool comes_back = after != SessionState::trashed &&
+                          (after == SessionState::active || before == SessionState::trashed);
+  REPRISE_ASSIGN(const std::string bytes, encoded(to, document));
+  REPRISE_ASSIGN(PreparedFile content, PreparedFile::write(from.file, bytes));
+  REPRISE_ASSIGN(const FileIdentity written, identify(content.name()));
+  const auto now = identify(from.file);
+  if (!now && now.error().code != Code::not_found) {
+    return std::unexpected(now.error());
+  }
+  if (!now || *now != from.loaded.identity) {
+    return false;
+  }
+  if (!comes_back) {
+    REPRISE_TRY(content.replace(from.file));
+    REPRISE_TRY(move_file(from.file, to));
+  } else {
+    REPRISE_TRY(move_file(from.file, to));
+    if (auto replaced = content.replace(to); !replaced) {
+      // If not even that can be done, the first error says why.
+      (void)move_file(to, from.file);
+      return std::unexpected(std::move(replaced).error());
+    }
+  }
+  wrote(to, written, std::move(document));
+  return true;
+}
+
+// Between two files that hold many, the session is in both for a moment; the one that find_file()
+// names counts.
+Result<bool> Documents::move(const Target& from, const fs::path& to, Document document,
+                             std::size_t place) {
+  REPRISE_TRY(make_private_folders(folder_of(to)));
+  Document there;
+  Target target{to, std::nullopt};
+  if (auto loaded = load(to); loaded) {
+    there = *loaded->document;
+    target.identity = loaded->identity;
+  } else if (loaded.error().code != Code::not_found) {
+    return std::unexpected(std::move(loaded).error());
+  }
+  const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(place);
+  const SessionId id = moved->stored.session.info.id;
+  std::erase_if(there.sessions,
+                [&id](const FileSession& session) { return session.stored.session.info.id == id; });
+  there.sessions.push_back(std::move(*moved));
+  document.sessions.erase(moved);
+  REPRISE_ASSIGN(const bool written, write(target, std::move(there)));
+  return written ? write(from, std::move(document)) : Result<bool>(false);
+}
+
+}  // namespace reprise::store

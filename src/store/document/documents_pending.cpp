@@ -1,0 +1,76 @@
+// Sessions as readers see them: with the turn that is held beside their file.
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/file.h"
+#include "reprise/error.h"
+#include "reprise/session.h"
+#include "reprise/store.h"
+#include "reprise/types.h"
+#include "store/document/document_format.h"
+#include "store/document/documents.h"
+#include "store/document/file_session.h"
+#include "store/document/pending_turn.h"
+#include "store/facts.h"
+#include "store/stored_session.h"
+
+namespace reprise::store {
+namespace {
+
+// Without what only a writer needs.
+FileSession copy_for_readers(const FileSession& session) {
+  FileSession copy{.stored = session.stored, .damage = session.damage, .gaps = session.gaps};
+  copy.stored.log = std::make_shared<Log>(*session.stored.log);
+  return copy;
+}
+
+}  // namespace
+
+// What is held is looked up first: it may be in the file by the time that this is read, and is
+// recognised there. The other way round it could be in neither.
+Result<std::optional<Documents::Found>> Documents::find(const SessionId& id) {
+  if (!files_.holds_whole_turns()) {
+    return find_in_file(id);
+  }
+  const auto read = read_pending_turn(files_.partial_file(id), id);
+  const std::optional<PendingTurn> turn = read ? *read : std::nullopt;
+  REPRISE_ASSIGN(auto found, find_in_file(id));
+  if (!found || (read && !turn)) {
+    return found;
+  }
+  Document seen;
+  seen.sessions.push_back(copy_for_readers(*found->session));
+  FileSession& session = seen.sessions.front();
+  if (turn) {
+    REPRISE_TRY(add_pending_turn(session.stored, *turn));
+  } else {
+    session.damage.push_back({files_.partial_file(id).native(), read.error().message, ""});
+  }
+  found->loaded.document = std::make_shared<const Document>(std::move(seen));
+  found->session = &found->loaded.document->sessions.front();
+  return found;
+}
+
+Result<Documents::Found> Documents::get(const SessionId& id) {
+  REPRISE_ASSIGN(auto found, find(id));
+  if (!found) {
+    return std::unexpected(no_session(id));
+  }
+  return *std::move(found);
+}
+
+Result<> Documents::take_in_pending_turn(FileSession& session) const {
+  if (!files_.holds_whole_turns()) {
+    return {};
+  }
+  const SessionId& id = session.stored.session.info.id;
+  REPRISE_ASSIGN(const auto turn, read_pending_turn(files_.partial_file(id), id));
+  if (turn) {
+    REPRISE_TRY(add_pending_turn(session.stored, *turn));
+  }
+  return {};
+}
+
+}  // namespace reprise::store

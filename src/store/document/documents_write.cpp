@@ -1,0 +1,143 @@
+// Replacing a file by what a document has become, where that may be done.
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/capabilities.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "store/document/document_format.h"
+#include "store/document/documents.h"
+#include "store/document/file_session.h"
+#include "store/document/quarantine.h"
+
+namespace reprise::store {
+
+namespace fs = std::filesystem;
+
+Result<Signature> Documents::signature(const Found& found) {
+  REPRISE_ASSIGN(const Signature signature, files_.signature(found.file));
+  if (signature != Signature::failed) {
+    const std::lock_guard lock(mutex_);
+    if (proven_.size() >= kCachedMax) {
+      proven_.clear();
+    }
+    proven_[found.file] = found.loaded.identity;
+  }
+  return signature;
+}
+
+// Of what another program has written since we looked.
+Result<> Documents::check_signature(const Found& found) {
+  const FileIdentity& identity = found.loaded.identity;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto ours = written_.find(found.file);
+    const auto proven = proven_.find(found.file);
+    if ((ours != written_.end() && ours->second.identity == identity) ||
+        (proven != proven_.end() && proven->second == identity)) {
+      return {};
+    }
+  }
+  REPRISE_ASSIGN(const Signature signature, this->signature(found));
+  if (signature == Signature::failed) {
+    return fail(Code::corrupt, cat("the signature of ", found.file.native(),
+                                   " does not match: another program changed it, or signed it on "
+                                   "another host"));
+  }
+  return {};
+}
+
+// A file beside the root in which nothing is left.
+bool Documents::is_spent(const fs::path& file, const Document& document) const {
+  return !files_.is_folder() && file != files_.root() && document.sessions.empty() &&
+         document.kept.empty() && !document.aside;
+}
+
+Result<bool> Documents::write(const Target& target, Document document) {
+  const fs::path& file = target.file;
+  if (is_spent(file, document)) {
+    REPRISE_TRY(remove_file(file));
+    return true;
+  }
+  bool is_target = true;
+  FileIdentity written;
+  const auto look = [&](const fs::path& temporary) -> Result<> {
+    const auto now = identify(file);
+    if (!now && now.error().code != Code::not_found) {
+      return std::unexpected(now.error());
+    }
+    is_target = target.identity ? now && *now == *target.identity : !now;
+    if (!is_target) {
+      return fail(Code::conflict, cat(file.native(), " was replaced by another program"));
+    }
+    REPRISE_ASSIGN(written, identify(temporary));
+    return {};
+  };
+  REPRISE_ASSIGN(const std::string bytes, encoded(file, document));
+  REPRISE_TRY(keep_bytes_aside(file, document));
+  if (auto replaced = replace_file(file, bytes, look); !replaced) {
+    return is_target ? Result<bool>(std::unexpected(std::move(replaced).error())) : false;
+  }
+  wrote(file, written, std::move(document));
+  return true;
+}
+
+Result<std::string> Documents::encoded(const fs::path& file, Document& document) const {
+  REPRISE_ASSIGN(std::string bytes, files_.encode(document));
+  if (static_cast<std::int64_t>(bytes.size()) > files_.file_bytes_max()) {
+    return fail(Code::unsupported,
+                cat("cannot write ", file.native(), ": it would have ", bytes.size(),
+                    " bytes, and the format allows ", files_.file_bytes_max()));
+  }
+  return bytes;
+}
+
+Result<> Documents::keep_bytes_aside(const fs::path& file, Document& document) {
+  if (!document.aside) {
+    return {};
+  }
+  REPRISE_ASSIGN(const std::string bytes, read_file(file, files_.file_bytes_max()));
+  REPRISE_ASSIGN(const fs::path name, quarantine(file, bytes, files_.aside_suffix()));
+  if (options_.on_notice) {
+    options_.on_notice(
+        cat(file.native(), ": ", document.aside->reason, "; it is kept as ", name.native()));
+  }
+  document.aside.reset();
+  return {};
+}
+
+// What another program has put there since is not taken for ours.
+void Documents::wrote(const fs::path& file, const FileIdentity& written, Document document) {
+  const auto now = identify(file);
+  const bool is_ours = now && now->inode == written.inode && now->size == written.size &&
+                       now->modified_ns == written.modified_ns;
+  Loaded loaded{std::make_shared<const Document>(std::move(document)), is_ours ? *now : written};
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<const Document> ours = loaded.document;
+  const auto is_others = [this](const FileSession& session) {
+    return !changed_.contains(session.stored.session.info.id);
+  };
+  if (std::ranges::any_of(ours->sessions, is_others)) {
+    Document part = *ours;
+    std::erase_if(part.sessions, is_others);
+    ours = std::make_shared<const Document>(std::move(part));
+  }
+  keep(written_, file, {std::move(ours), loaded.identity});
+  if (is_ours) {
+    keep(cache_, file, std::move(loaded));
+  } else {
+    cache_.erase(file);
+  }
+}
+
+}  // namespace reprise::store

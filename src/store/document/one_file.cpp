@@ -1,0 +1,76 @@
+#include "store/document/one_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/error.h"
+#include "reprise/open_store.h"
+#include "reprise/session.h"
+#include "reprise/types.h"
+#include "store/document/file_session.h"
+#include "store/paths.h"
+
+namespace reprise::store {
+
+namespace fs = std::filesystem;
+
+fs::path OneFile::lock_file() const {
+  return beside(file_, ".lock");
+}
+
+fs::path OneFile::partial_file(const SessionId& /*id*/) const {
+  return beside(file_, ".answer");
+}
+
+fs::path OneFile::trash() const {
+  return beside(file_, ".trash");
+}
+
+fs::path OneFile::place(const Session& session) const {
+  return session.info.state == SessionState::trashed ? trash_of(session.info.id) : file_;
+}
+
+// A session that is in both places was being moved when its process died: it is where it was.
+Result<std::optional<fs::path>> OneFile::find_file(const SessionId& id) const {
+  const fs::path trash = trash_of(id);
+  REPRISE_ASSIGN(const bool in_trash, is_there(trash));
+  REPRISE_ASSIGN(const bool has_file, is_there(file_));
+  if (!has_file) {
+    return in_trash ? std::optional(trash) : std::nullopt;
+  }
+  if (!in_trash) {
+    return file_;
+  }
+  REPRISE_ASSIGN(const std::string bytes, read_file(file_));
+  REPRISE_ASSIGN(const Document document, decode(file_, bytes));
+  const bool is_here = std::ranges::any_of(document.sessions, [&id](const FileSession& session) {
+    return session.stored.session.info.id == id;
+  });
+  return is_here ? file_ : trash;
+}
+
+Result<std::vector<fs::path>> OneFile::files() const {
+  REPRISE_ASSIGN(std::vector<fs::path> all, trashed());
+  REPRISE_ASSIGN(const bool has_file, is_there(file_));
+  if (has_file) {
+    all.insert(all.begin(), file_);
+  }
+  return all;
+}
+
+Result<> check_one_file(const OneFile& files, const fs::path& named, const StoreOptions& options) {
+  REPRISE_ASSIGN(const bool has_file, is_there(files.root()));
+  const fs::path held = files.pending_file();
+  REPRISE_ASSIGN(const bool holds_turn, held.empty() ? Result<bool>(false) : is_there(held));
+  if (options.access == Access::read && !has_file && !holds_turn) {
+    return fail(Code::not_found, cat("there is no file ", named.string()));
+  }
+  return {};
+}
+
+}  // namespace reprise::store
