@@ -9,7 +9,7 @@
 #include "reprise/error.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/facts.h"
+#include "store/rules.h"
 
 namespace reprise::store {
 

@@ -19,7 +19,7 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/append_rules.h"
-#include "store/facts.h"
+#include "store/rules.h"
 #include "store/usage_sum.h"
 
 namespace reprise::store {

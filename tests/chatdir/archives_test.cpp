@@ -120,20 +120,20 @@ TEST(ChatArchive, IsACompleteChatAndComesBackAsItWas) {
 
 // "PATH MODE TIME" of a chat's folder, and of everything in it but its locks.
 Texts facts_in(const fs::path& chat) {
-  Texts facts;
+  Texts metadata;
   const auto add = [&](const fs::path& path) {
     struct stat status{};
     if (path.filename() != ".lock" && ::stat(path.c_str(), &status) == 0) {
-      facts.push_back(cat(fs::relative(path, chat).native(), " ", status.st_mode, " ",
-                          status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec));
+      metadata.push_back(cat(fs::relative(path, chat).native(), " ", status.st_mode, " ",
+                             status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec));
     }
   };
   add(chat);
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(chat)) {
     add(entry.path());
   }
-  std::ranges::sort(facts);
-  return facts;
+  std::ranges::sort(metadata);
+  return metadata;
 }
 
 TEST(ChatArchive, KeepsTimesModesAndEmptyFolders) {
@@ -155,10 +155,10 @@ TEST(ChatArchive, KeepsTimesModesAndEmptyFolders) {
   const auto store = directory.open();
   const Session before = must(get(*store, id));
   EXPECT_EQ(before.info.updated_at, parse_time("2001-09-09T01:46:41.023456Z").value());
-  const Texts facts = facts_in(chat);
+  const Texts metadata = facts_in(chat);
   must(store->capabilities().archives->archive(id, at(1)));
   must(store->capabilities().archives->unarchive(id));
-  EXPECT_EQ(facts_in(chat), facts);
+  EXPECT_EQ(facts_in(chat), metadata);
   EXPECT_EQ(must(get(*store, id)), before);
 }
 

@@ -230,7 +230,7 @@ TEST(ChatdirStore, WhatWasReplacedIsKept) {
 TEST(ChatdirStore, ACutThatWasNotFinishedHasHappenedOrNot) {
   const ChatDirectory directory;
   const SessionId id = chat_id(1);
-  const fs::path facts = directory.chat(id) / "reprise.json";
+  const fs::path metadata = directory.chat(id) / "reprise.json";
   const AppendOptions options{.operation = operation_id("cut")};
   std::string old_log;
   std::string new_log;
@@ -240,17 +240,17 @@ TEST(ChatdirStore, ACutThatWasNotFinishedHasHappenedOrNot) {
     must(store->create(chat_session(1)));
     must(store->append(id, messages(4), {}));
     old_log = directory.read(directory.messages(id));
-    old_facts = directory.read(facts);
+    old_facts = directory.read(metadata);
     must(store->capabilities().rewriting->replace_suffix(id, {2}, {}, options));
     new_log = directory.read(directory.messages(id));
   }
   const Session after = must(get(*directory.open(), id));
-  // As it stood when only the facts had been written.
-  const std::string finished = directory.read(facts);
+  // As it stood when only the metadata had been written.
+  const std::string finished = directory.read(metadata);
   const std::string pending =
       cat(old_facts.substr(0, old_facts.rfind('}')), R"(,"cut":)", finished, "}\n");
   for (const bool is_renamed : {true, false}) {
-    directory.write(facts, pending);
+    directory.write(metadata, pending);
     directory.write(directory.messages(id), is_renamed ? new_log : old_log);
     const auto store = directory.open();
     EXPECT_EQ(must(get(*store, id)).info.head, Seq{is_renamed ? 2 : 4});

@@ -126,21 +126,22 @@ TEST(TornChat, FactsThatCannotBeReadAreKeptAside) {
     must(store->create(chat_session(1)));
     must(store->append(id, {user("What is the answer?")}, {}));
   }
-  const fs::path facts = directory.chat(id) / "reprise.json";
-  const std::string whole = directory.read(facts);
+  const fs::path metadata = directory.chat(id) / "reprise.json";
+  const std::string whole = directory.read(metadata);
   for (std::size_t cut = 0; cut + 1 < whole.size(); cut += 7) {
-    directory.write(facts, whole.substr(0, cut));
+    directory.write(metadata, whole.substr(0, cut));
     const auto store = directory.open();
     const SessionPage page = must(store->list({}));
     ASSERT_EQ(page.sessions.size(), 1U) << cut;
-    EXPECT_EQ(page.sessions.front().title, "What is the answer?") << "as of a chat without facts";
+    EXPECT_EQ(page.sessions.front().title, "What is the answer?")
+        << "as of a chat without metadata";
     ASSERT_EQ(page.damage.size(), 1U) << cut;
     EXPECT_EQ(texts_of(*store, id), Texts{"What is the answer?"});
     must(store->update(id, {.title = "renamed"}));
     EXPECT_EQ(must(get(*store, id)).info.title, "renamed");
     bool is_kept = false;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory.chat(id))) {
-      is_kept = is_kept || (entry.path() != facts && entry.is_regular_file() &&
+      is_kept = is_kept || (entry.path() != metadata && entry.is_regular_file() &&
                             must(read_file(entry.path())) == whole.substr(0, cut));
     }
     EXPECT_TRUE(is_kept) << cut;

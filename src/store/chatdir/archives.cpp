@@ -20,8 +20,8 @@
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/packed_chat.h"
 #include "store/chatdir/unfinished.h"
-#include "store/facts.h"
 #include "store/paths.h"
+#include "store/rules.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {
@@ -69,7 +69,7 @@ Result<> ChatdirStore::archive(const SessionId& id, Time when) {
   }
   REPRISE_ASSIGN(const std::shared_ptr<Chat> chat, chats_.get(id));
   const MovingNames names(layout, id);
-  REPRISE_ASSIGN(const FolderFacts folder, facts_of_folder(names.chat));
+  REPRISE_ASSIGN(const FolderMetadata folder, facts_of_folder(names.chat));
   REPRISE_ASSIGN(const LockFile::Hold chat_hold, chat->lock());
   REPRISE_ASSIGN(const StoredSession session, chat->look_at_owner());
   const auto& answering = session.session.info.answering;

@@ -73,16 +73,16 @@ Result<bool> copy_parts(const ChatMoment& chat, const fs::path& to) {
         return false;
       }
     }
-    if (chat.facts) {
-      REPRISE_ASSIGN(const std::string facts, chat.facts_bytes.empty()
-                                                  ? read_file(from / kFactsFile)
-                                                  : Result<std::string>(chat.facts_bytes));
-      REPRISE_TRY(replace_file(to / kFactsFile, facts));
+    if (chat.metadata) {
+      REPRISE_ASSIGN(const std::string metadata, chat.facts_bytes.empty()
+                                                     ? read_file(from / kFactsFile)
+                                                     : Result<std::string>(chat.facts_bytes));
+      REPRISE_TRY(replace_file(to / kFactsFile, metadata));
     }
   }
   // Messages may have been added, which the copy does not have.
   REPRISE_ASSIGN(const ChatMoment now, look_at_chat(chat.listed));
-  return (now.facts == chat.facts || !chat.facts_bytes.empty()) &&
+  return (now.metadata == chat.metadata || !chat.facts_bytes.empty()) &&
          (now.answer == chat.answer || !chat.answer) &&
          (now.record == chat.record || !chat.listed.place.is_packed());
 }

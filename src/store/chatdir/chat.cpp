@@ -27,7 +27,7 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chat_writer.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
@@ -36,8 +36,8 @@
 #include "store/chatdir/step_usage.h"
 #include "store/chatdir/unfinished.h"
 #include "store/document/partial_file.h"
-#include "store/facts.h"
 #include "store/paths.h"
+#include "store/rules.h"
 #include "store/stored_session.h"
 #include "store/usage_sum.h"
 
@@ -46,7 +46,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A chat whose facts change all the time is taken as it was seen last.
+// A chat whose metadata change all the time is taken as it was seen last.
 constexpr int kTries = 10;
 
 // nullopt for what is not there.
@@ -133,15 +133,15 @@ Result<Chat::Stamp> Chat::stamp_of_facts() const {
   return status ? stamp_of(*status) : Stamp();
 }
 
-Result<Chat::ReadFacts> Chat::facts() {
+Result<Chat::ReadMetadata> Chat::metadata() {
   REPRISE_ASSIGN(const Stamp before, stamp_of_facts());
   {
     const std::lock_guard lock(mutex_);
-    if (facts_ && facts_->stamp == before) {
-      return *facts_;
+    if (metadata_ && metadata_->stamp == before) {
+      return *metadata_;
     }
   }
-  ReadFacts read{.facts = nullptr, .stamp = {}, .damage = {}};
+  ReadMetadata read{.metadata = nullptr, .stamp = {}, .damage = {}};
   struct stat status{};
   if (auto opened = open_file(file(kFactsFile), O_RDONLY); opened) {
     if (::fstat(opened->get(), &status) != 0) {
@@ -157,23 +157,24 @@ Result<Chat::ReadFacts> Chat::facts() {
   if (!bytes && bytes.error().code != Code::not_found) {
     return std::unexpected(std::move(bytes).error());
   }
-  auto facts =
+  auto metadata =
       bytes ? facts_from_json(id_, *bytes)
-            : derive_facts(layout_, place_.folder, id_, settings_.working_dir, settings_.derive);
-  if (!facts && !bytes) {
-    return std::unexpected(std::move(facts).error());
+            : derive_metadata(layout_, place_.folder, id_, settings_.working_dir, settings_.derive);
+  if (!metadata && !bytes) {
+    return std::unexpected(std::move(metadata).error());
   }
-  if (!facts) {
-    read.damage = Damage{cat(id_.str(), "/", kFactsFile), facts.error().message,
+  if (!metadata) {
+    read.damage = Damage{cat(id_.str(), "/", kFactsFile), metadata.error().message,
                          bytes->substr(0, kExcerptBytesMax)};
-    facts = derive_facts(layout_, place_.folder, id_, settings_.working_dir, settings_.derive);
-    REPRISE_TRY(facts);
+    metadata =
+        derive_metadata(layout_, place_.folder, id_, settings_.working_dir, settings_.derive);
+    REPRISE_TRY(metadata);
   }
-  read.facts = std::make_shared<const FactsFile>(*std::move(facts));
+  read.metadata = std::make_shared<const MetadataFile>(*std::move(metadata));
   REPRISE_ASSIGN(const Stamp after, stamp_of_facts());
   if (after == read.stamp) {
     const std::lock_guard lock(mutex_);
-    facts_ = read;
+    metadata_ = read;
   }
   return read;
 }
@@ -223,11 +224,11 @@ Result<LogState> Chat::state() {
   return log->state();
 }
 
-Result<StoredSession> Chat::session(const FactsFile& facts, const LogState& state) {
-  StoredSession stored = session_at(facts, state);
-  if (settings_.derive == Derive::all && lacks_usage_of_others(facts, state)) {
+Result<StoredSession> Chat::session(const MetadataFile& metadata, const LogState& state) {
+  StoredSession stored = session_at(metadata, state);
+  if (settings_.derive == Derive::all && lacks_usage_of_others(metadata, state)) {
     REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, this->log());
-    const std::int64_t from = facts.at(point_of(state)).log.end;
+    const std::int64_t from = metadata.at(point_of(state)).log.end;
     REPRISE_ASSIGN(const Usage others, usage_added_by_others(*log, from, place_.folder));
     add_usage(stored.session.usage, others);
   }
@@ -236,14 +237,14 @@ Result<StoredSession> Chat::session(const FactsFile& facts, const LogState& stat
 
 Result<StoredSession> Chat::look() {
   for (int tries = 1;; ++tries) {
-    REPRISE_ASSIGN(const ReadFacts facts, this->facts());
+    REPRISE_ASSIGN(const ReadMetadata metadata, this->metadata());
     REPRISE_ASSIGN(const LogState state, this->state());
     // What a step changes stands in both files: they must be of one moment.
     REPRISE_ASSIGN(const Stamp now, stamp_of_facts());
-    if (now != facts.stamp && tries < kTries) {
+    if (now != metadata.stamp && tries < kTries) {
       continue;
     }
-    REPRISE_ASSIGN(StoredSession stored, session(*facts.facts, state));
+    REPRISE_ASSIGN(StoredSession stored, session(*metadata.metadata, state));
     if (place_.is_trashed()) {
       stored.state_before_trash = std::exchange(stored.session.info.state, SessionState::trashed);
     }
@@ -264,9 +265,9 @@ Result<StoredSession> Chat::look_at_owner() {
 
 Result<std::vector<Damage>> Chat::damage() {
   std::vector<Damage> damage;
-  REPRISE_ASSIGN(ReadFacts facts, this->facts());
-  if (facts.damage) {
-    damage.push_back(*std::move(facts.damage));
+  REPRISE_ASSIGN(ReadMetadata metadata, this->metadata());
+  if (metadata.damage) {
+    damage.push_back(*std::move(metadata.damage));
   }
   REPRISE_ASSIGN(const bool has_messages, is_there(file(kMessagesFile)));
   if (!has_messages) {
@@ -376,8 +377,8 @@ Result<Appended> Chat::write(std::optional<Seq> from, const std::vector<Message>
                              const AppendOptions& options) {
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
   REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, log_to_write());
-  REPRISE_ASSIGN(const ReadFacts facts, this->facts());
-  ChatWriter writer(place_.folder, *facts.facts, log, settings_.messages_max);
+  REPRISE_ASSIGN(const ReadMetadata metadata, this->metadata());
+  ChatWriter writer(place_.folder, *metadata.metadata, log, settings_.messages_max);
   auto done = writer.write(from, messages, options);
   if (done && !done->repeated && options.end_partial) {
     // A rest of it would be of an answer that does not run, which nobody reads.
@@ -388,20 +389,20 @@ Result<Appended> Chat::write(std::optional<Seq> from, const std::vector<Message>
 
 Result<StoredSession> Chat::change(const std::function<Result<>(StoredSession&)>& edit) {
   REPRISE_ASSIGN(const LockFile::Hold hold, lock());
-  REPRISE_ASSIGN(const ReadFacts read, this->facts());
+  REPRISE_ASSIGN(const ReadMetadata read, this->metadata());
   REPRISE_ASSIGN(const LogState state, this->state());
-  FactsFile facts = *read.facts;
-  REPRISE_ASSIGN(StoredSession session, this->session(facts, state));
+  MetadataFile metadata = *read.metadata;
+  REPRISE_ASSIGN(StoredSession session, this->session(metadata, state));
   if (place_.is_trashed()) {
     session.state_before_trash = std::exchange(session.session.info.state, SessionState::trashed);
   }
   REPRISE_TRY(edit(session));
-  facts.now = {session, point_of(state)};
-  facts.cut.reset();
+  metadata.now = {session, point_of(state)};
+  metadata.cut.reset();
   if (place_.is_trashed()) {
-    facts.now.stored.session.info.state = session.state_before_trash;
+    metadata.now.stored.session.info.state = session.state_before_trash;
   }
-  REPRISE_TRY(write_facts(place_.folder, facts));
+  REPRISE_TRY(write_facts(place_.folder, metadata));
   return session;
 }
 

@@ -26,7 +26,7 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/message_log.h"
 #include "store/stored_session.h"
@@ -85,8 +85,8 @@ class Chat {
     std::int64_t changed = 0;  // nanoseconds
     friend bool operator==(const Stamp&, const Stamp&) = default;
   };
-  struct ReadFacts {
-    std::shared_ptr<const FactsFile> facts;
+  struct ReadMetadata {
+    std::shared_ptr<const MetadataFile> metadata;
     Stamp stamp;
     std::optional<Damage> damage;
     // Stays open, so that no other file gets the inode number in the stamp.
@@ -99,13 +99,13 @@ class Chat {
   static Result<Identity> identity_of(const std::filesystem::path& folder);
   static Stamp stamp_of(const struct stat& status);
   Result<Stamp> stamp_of_facts() const;
-  Result<ReadFacts> facts();
+  Result<ReadMetadata> metadata();
   // The log when it is open already and good; null when it is not.
   Result<std::shared_ptr<MessageLog>> open_log();
   Result<std::shared_ptr<MessageLog>> log();
   Result<std::shared_ptr<MessageLog>> log_to_write();
   Result<LogState> state();
-  Result<StoredSession> session(const FactsFile& facts, const LogState& state);
+  Result<StoredSession> session(const MetadataFile& metadata, const LogState& state);
   Result<> check_runs(const OperationId& answer);
   void remember(std::shared_ptr<MessageLog> log);
   Result<bool> is_damage(const LogState& state) const;
@@ -117,7 +117,7 @@ class Chat {
   const Identity identity_;
   std::mutex mutex_;  // guards what follows
   std::unique_ptr<LockFile> lock_;
-  std::optional<ReadFacts> facts_;
+  std::optional<ReadMetadata> metadata_;
   std::shared_ptr<MessageLog> log_;
   bool log_remembers_ = false;  // it knows the operations of what was replaced
 };

@@ -27,16 +27,16 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/append_rules.h"
-#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/log_reader.h"
-#include "store/chatdir/mark.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/schema.h"
 #include "store/chatdir/step_usage.h"
+#include "store/chatdir/trailer.h"
 #include "store/document/quarantine.h"
 #include "store/stored_session.h"
 #include "store/usage_sum.h"
@@ -71,30 +71,30 @@ Result<bool> ends_line(int fd, std::int64_t end, const fs::path& file) {
 
 }  // namespace
 
-Result<> write_facts(const fs::path& folder, const FactsFile& facts) {
+Result<> write_facts(const fs::path& folder, const MetadataFile& metadata) {
   const fs::path file = folder / kFactsFile;
   if (const auto there = read_file(file);
-      there && !facts_from_json(facts.now.stored.session.info.id, *there)) {
+      there && !facts_from_json(metadata.now.stored.session.info.id, *there)) {
     REPRISE_TRY(quarantine(file, *there));
   }
-  return replace_file(file, facts_to_json(facts));
+  return replace_file(file, facts_to_json(metadata));
 }
 
-ChatWriter::ChatWriter(fs::path folder, FactsFile facts, std::shared_ptr<MessageLog> log,
+ChatWriter::ChatWriter(fs::path folder, MetadataFile metadata, std::shared_ptr<MessageLog> log,
                        std::int64_t messages_max)
     : folder_(std::move(folder)),
-      facts_(std::move(facts)),
+      metadata_(std::move(metadata)),
       log_(std::move(log)),
       messages_max_(messages_max),
-      now_(facts_.now.stored) {}
+      now_(metadata_.now.stored) {}
 
 // Takes away what a crash has left.
 Result<> ChatWriter::settle() {
   const LogState log = log_->state();
-  if (facts_.cut) {
-    facts_.now = facts_.at(point_of(log));
-    facts_.cut.reset();
-    REPRISE_TRY(write_facts(folder_, facts_));
+  if (metadata_.cut) {
+    metadata_.now = metadata_.at(point_of(log));
+    metadata_.cut.reset();
+    REPRISE_TRY(write_facts(folder_, metadata_));
   }
   if (log.is_torn()) {
     FileWindow window(log_->fd(), log_->file());
@@ -110,7 +110,7 @@ std::optional<Appended> ChatWriter::find_done(const OperationId& operation) cons
   if (auto done = log_->find_operation(operation); done) {
     return done;
   }
-  const auto& others = facts_.now.stored.operations;
+  const auto& others = metadata_.now.stored.operations;
   const auto found = others.find(operation);
   return found == others.end() ? std::nullopt : std::optional(found->second);
 }
@@ -138,9 +138,9 @@ Result<Appended> ChatWriter::write(std::optional<Seq> from, const std::vector<Me
     }
   }
   const LogState log = log_->state();
-  now_ = session_at(facts_, log);
-  if (lacks_usage_of_others(facts_, log)) {
-    const std::int64_t summed_up = facts_.at(point_of(log)).log.end;
+  now_ = session_at(metadata_, log);
+  if (lacks_usage_of_others(metadata_, log)) {
+    const std::int64_t summed_up = metadata_.at(point_of(log)).log.end;
     REPRISE_ASSIGN(const Usage others, usage_added_by_others(*log_, summed_up, folder_));
     add_usage(now_.session.usage, others);
   }
@@ -164,8 +164,8 @@ Result<Appended> ChatWriter::write(std::optional<Seq> from, const std::vector<Me
     if (options.operation) {
       now_.operations.emplace(*options.operation, Appended{first, head, true});
     }
-    facts_.now = {std::move(now_), point_of(log_->state())};
-    REPRISE_TRY(write_facts(folder_, facts_));
+    metadata_.now = {std::move(now_), point_of(log_->state())};
+    REPRISE_TRY(write_facts(folder_, metadata_));
   }
   return appended;
 }
@@ -214,23 +214,23 @@ Result<std::string> ChatWriter::encode(std::int64_t start, Seq from,
   info.head = from;
   change_partial(now_, options);
   for (const Message& message : messages) {
-    Mark mark{.seq = info.head,
-              .number = info.head.value - from.value + 1,
-              .of = static_cast<std::int64_t>(messages.size())};
+    Trailer trailer{.seq = info.head,
+                    .number = info.head.value - from.value + 1,
+                    .of = static_cast<std::int64_t>(messages.size())};
     if (message.usage && !message.usage->request_id.empty()) {
-      mark.request = message.usage->request_id;
-      if (log_->knows_request(mark.request)) {
-        now_.counted_requests.insert(mark.request);
+      trailer.request = message.usage->request_id;
+      if (log_->knows_request(trailer.request)) {
+        now_.counted_requests.insert(trailer.request);
       }
     }
     count_usage(now_, message);
     info.updated_at = is_known(message.created_at) ? message.created_at : info.updated_at;
-    if (mark.ends_batch()) {
-      mark.operation = options.operation;
-      mark.state = state_of(now_, message.created_at);
+    if (trailer.ends_batch()) {
+      trailer.operation = options.operation;
+      trailer.state = state_of(now_, message.created_at);
     }
     REPRISE_TRY(append_line(bytes, start + static_cast<std::int64_t>(bytes.size()), message,
-                            std::move(mark), names));
+                            std::move(trailer), names));
     info.head = info.head.next();
   }
   return bytes;
@@ -302,20 +302,20 @@ Result<std::int64_t> ChatWriter::end_batch(Seq to, std::int64_t end, std::string
   FileWindow window(log_->fd(), log_->file());
   REPRISE_ASSIGN(const std::string_view bytes,
                  window.view(last.offset, static_cast<std::size_t>(last.length)));
-  const auto found = find_mark(bytes);
-  if (!found || found->mark->ends_batch()) {
+  const auto found = find_trailer(bytes);
+  if (!found || found->trailer->ends_batch()) {
     return end;
   }
   REPRISE_ASSIGN(const Line read, read_line(bytes));
-  Mark mark = *found->mark;
-  mark.of = mark.number;
-  mark.state = state_of(now_, read.message.created_at);
-  REPRISE_ASSIGN(const ToolNames names, names_for(mark.seq, {read.message}));
-  REPRISE_TRY(append_line(line, last.offset, read.message, std::move(mark), names));
+  Trailer trailer = *found->trailer;
+  trailer.of = trailer.number;
+  trailer.state = state_of(now_, read.message.created_at);
+  REPRISE_ASSIGN(const ToolNames names, names_for(trailer.seq, {read.message}));
+  REPRISE_TRY(append_line(line, last.offset, read.message, std::move(trailer), names));
   return last.offset;
 }
 
-// A new messages.jsonl. Until it has its name, the facts that belong to it wait as a cut.
+// A new messages.jsonl. Until it has its name, the metadata that belong to it wait as a cut.
 Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
                              const AppendOptions& options) {
   REPRISE_ASSIGN(const std::int64_t begin, keep_replaced(from));
@@ -341,14 +341,14 @@ Result<> ChatWriter::replace(Seq from, const std::vector<Message>& messages,
       now_.operations.emplace(*options.operation, Appended{from, from, true});
     }
     REPRISE_ASSIGN(point, point_at_end(temporary));
-    facts_.cut = ChatFacts{now_, point};
-    return write_facts(folder_, facts_);
+    metadata_.cut = ChatMetadata{now_, point};
+    return write_facts(folder_, metadata_);
   };
   REPRISE_TRY(replace_file(log_->file(), fill, announce));
-  facts_.now = {std::move(now_), point};
-  facts_.cut.reset();
+  metadata_.now = {std::move(now_), point};
+  metadata_.cut.reset();
   // It has happened. Where this fails, the cut still says the same, until the next write.
-  (void)write_facts(folder_, facts_);
+  (void)write_facts(folder_, metadata_);
   return {};
 }
 

@@ -14,7 +14,7 @@
 #include "reprise/message.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/schema.h"
 #include "store/stored_session.h"
@@ -22,11 +22,11 @@
 namespace reprise::store::chatdir {
 
 // Replaces reprise.json. One that could not be read is kept aside first.
-Result<> write_facts(const std::filesystem::path& folder, const FactsFile& facts);
+Result<> write_facts(const std::filesystem::path& folder, const MetadataFile& metadata);
 
 class ChatWriter {
  public:
-  ChatWriter(std::filesystem::path folder, FactsFile facts, std::shared_ptr<MessageLog> log,
+  ChatWriter(std::filesystem::path folder, MetadataFile metadata, std::shared_ptr<MessageLog> log,
              std::int64_t messages_max);
 
   // As Store::append() without `from`, else as Rewriting::replace_suffix().
@@ -47,7 +47,7 @@ class ChatWriter {
   Result<std::int64_t> end_batch(Seq to, std::int64_t end, std::string& line) const;
 
   const std::filesystem::path folder_;
-  FactsFile facts_;
+  MetadataFile metadata_;
   const std::shared_ptr<MessageLog> log_;
   const std::int64_t messages_max_;
   StoredSession now_;  // the session as it becomes

@@ -24,16 +24,16 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/chatdir/chat.h"
-#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chat_writer.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/packed_chat.h"
-#include "store/facts.h"
 #include "store/own_process.h"
 #include "store/paths.h"
 #include "store/query.h"
+#include "store/rules.h"
 #include "store/stored_session.h"
 
 namespace reprise {
@@ -47,19 +47,19 @@ Result<> fill_folder(const fs::path& folder, const Session& session,
                      const std::vector<Message>& messages, std::int64_t messages_max) {
   REPRISE_TRY(remove_tree(folder));
   REPRISE_TRY(make_private_folders(folder));
-  FactsFile facts(session.info.id);
-  facts.now.stored.session = session;
-  SessionInfo& info = facts.now.stored.session.info;
+  MetadataFile metadata(session.info.id);
+  metadata.now.stored.session = session;
+  SessionInfo& info = metadata.now.stored.session.info;
   info.head = {};
   info.answering.reset();
-  facts.now.stored.session.usage = {};
+  metadata.now.stored.session.usage = {};
   REPRISE_TRY(replace_file(folder / kMessagesFile, ""));
-  REPRISE_TRY(write_facts(folder, facts));
+  REPRISE_TRY(write_facts(folder, metadata));
   if (messages.empty()) {
     return {};
   }
   REPRISE_ASSIGN(std::shared_ptr<MessageLog> log, MessageLog::open(folder / kMessagesFile));
-  ChatWriter writer(folder, std::move(facts), std::move(log), messages_max);
+  ChatWriter writer(folder, std::move(metadata), std::move(log), messages_max);
   REPRISE_TRY(writer.write(std::nullopt, messages, {}));
   return {};
 }

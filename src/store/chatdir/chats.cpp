@@ -16,10 +16,10 @@
 #include "reprise/open_store.h"
 #include "reprise/types.h"
 #include "store/chatdir/chat.h"
-#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/unfinished.h"
-#include "store/facts.h"
+#include "store/rules.h"
 
 namespace reprise::store::chatdir {
 namespace {

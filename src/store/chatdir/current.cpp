@@ -28,7 +28,7 @@
 #include "store/chatdir/chatdir_store.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
-#include "store/facts.h"
+#include "store/rules.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chatdir {

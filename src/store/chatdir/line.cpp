@@ -20,8 +20,8 @@
 #include "reprise/types.h"
 #include "store/chatdir/content.h"
 #include "store/chatdir/cursor.h"
-#include "store/chatdir/mark.h"
 #include "store/chatdir/schema.h"
+#include "store/chatdir/trailer.h"
 #include "store/document/sidecar.h"
 
 namespace reprise::store::chatdir {
@@ -285,17 +285,17 @@ std::string with_escaped_controls(std::string_view text) {
 
 }  // namespace
 
-Result<> append_line(std::string& out, std::int64_t start, const Message& message, Mark mark,
+Result<> append_line(std::string& out, std::int64_t start, const Message& message, Trailer trailer,
                      const ToolNames& names) {
   const std::size_t begin = out.size();
   const std::optional<Message> form = accepted_form(message, names);
   std::string native = native_members(form ? *form : message);
   const std::string rest = rest_members(native, message, !form);
   out.append(native).append(",").append(json::quoted(kSidecar)).append(":{").append(rest);
-  mark.created_at = message.created_at;
-  mark.line = start;
-  mark.at = start + static_cast<std::int64_t>(out.size() - begin);
-  append_mark(out, mark);
+  trailer.created_at = message.created_at;
+  trailer.line = start;
+  trailer.at = start + static_cast<std::int64_t>(out.size() - begin);
+  append_trailer(out, trailer);
   out += "}}";
   if (json::Scanner check(std::string_view(out).substr(begin)); !check.skip()) {
     return fail(Code::invalid_argument,
@@ -305,7 +305,7 @@ Result<> append_line(std::string& out, std::int64_t start, const Message& messag
   return {};
 }
 
-std::optional<Line> read_plain_line(std::string_view text, const FoundMark* found) {
+std::optional<Line> read_plain_line(std::string_view text, const FoundTrailer* found) {
   Line line;
   std::string_view role;
   Cursor cursor(text);
@@ -319,12 +319,12 @@ std::optional<Line> read_plain_line(std::string_view text, const FoundMark* foun
     return std::nullopt;
   }
   if (cursor.eat(kOursStart)) {
-    Mark mark;
+    Trailer trailer;
     const bool is_known = found != nullptr && cursor.position() == found->position;
-    if (!is_known && !read_written_mark(cursor.rest(), mark)) {
+    if (!is_known && !read_written_trailer(cursor.rest(), trailer)) {
       return std::nullopt;
     }
-    line.message.created_at = is_known ? found->mark->created_at : mark.created_at;
+    line.message.created_at = is_known ? found->trailer->created_at : trailer.created_at;
   } else if (cursor.rest() != "}") {
     return std::nullopt;
   }

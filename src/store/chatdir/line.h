@@ -1,7 +1,7 @@
 #pragma once
 
 // One line of messages.jsonl: {"role":…,"content":…,"reprise":{…}}. The last member is ours: what
-// role and content cannot say, or the original would not accept (schema.h), and the mark.
+// role and content cannot say, or the original would not accept (schema.h), and the trailer.
 
 #include <cstdint>
 #include <optional>
@@ -10,16 +10,16 @@
 
 #include "reprise/error.h"
 #include "reprise/message.h"
-#include "store/chatdir/mark.h"
 #include "store/chatdir/schema.h"
+#include "store/chatdir/trailer.h"
 
 namespace reprise::store::chatdir {
 
 // Appends the message's line with its end. `start` is the place in the file where the line begins;
-// line, at and created_at of the mark follow from the message; `names` are of the tools whose
+// line, at and created_at of the trailer follow from the message; `names` are of the tools whose
 // results it may hold. invalid_argument for a message whose opaque JSON is nested so deeply that
 // the line could not be read again.
-Result<> append_line(std::string& out, std::int64_t start, const Message& message, Mark mark,
+Result<> append_line(std::string& out, std::int64_t start, const Message& message, Trailer trailer,
                      const ToolNames& names = {});
 
 struct Line {
@@ -33,7 +33,7 @@ struct Line {
 Result<Line> read_line(std::string_view text);
 
 // The quick way for the most common kind of line, a message that is nothing but one text; nullopt
-// for all others. `found` is the line's mark where that is known.
-std::optional<Line> read_plain_line(std::string_view text, const FoundMark* found = nullptr);
+// for all others. `found` is the line's trailer where that is known.
+std::optional<Line> read_plain_line(std::string_view text, const FoundTrailer* found = nullptr);
 
 }  // namespace reprise::store::chatdir

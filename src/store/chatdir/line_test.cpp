@@ -14,7 +14,7 @@
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/types.h"
-#include "store/chatdir/mark.h"
+#include "store/chatdir/trailer.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -33,9 +33,9 @@ RawJson raw(std::string text) {
   return *RawJson::parse(std::move(text));
 }
 
-std::string line_of(const Message& message, const Mark& mark = {}) {
+std::string line_of(const Message& message, const Trailer& trailer = {}) {
   std::string out;
-  const auto done = append_line(out, 0, message, mark);
+  const auto done = append_line(out, 0, message, trailer);
   EXPECT_TRUE(done) << done.error().message;
   return out;
 }
@@ -185,34 +185,35 @@ TEST(ChatLine, WhatOthersChangedWins) {
 }
 
 TEST(ChatMark, IsFoundAtTheEnd) {
-  const Mark mark{.seq = {7},
-                  .number = 2,
-                  .of = 2,
-                  .request = "req\"}}}",
-                  .operation = *OperationId::parse("op"),
-                  .state = state_to_json({.usage = Usage{.input = {5}},
-                                          .answering = PartialStart{*OperationId::parse("a"),
-                                                                    Owner{"h", 1, 2}, "p", "m"}})};
+  const Trailer trailer{
+      .seq = {7},
+      .number = 2,
+      .of = 2,
+      .request = "req\"}}}",
+      .operation = *OperationId::parse("op"),
+      .state = state_to_json(
+          {.usage = Usage{.input = {5}},
+           .answering = PartialStart{*OperationId::parse("a"), Owner{"h", 1, 2}, "p", "m"}})};
   const Message one = message("user", {TextBlock{R"("log":{"seq":)", {}}});
-  const std::string line = line_of(one, mark);
+  const std::string line = line_of(one, trailer);
   for (const std::size_t from : {std::size_t{0}, line.rfind(R"("log":)")}) {
-    const auto found = find_mark(std::string_view(line).substr(from));
+    const auto found = find_trailer(std::string_view(line).substr(from));
     ASSERT_TRUE(found);
-    EXPECT_EQ(found->mark->seq, Seq{7});
-    EXPECT_EQ(found->mark->line, 0);
-    EXPECT_EQ(found->mark->at, static_cast<std::int64_t>(from + found->position));
-    EXPECT_EQ(found->mark->created_at, one.created_at);
-    EXPECT_EQ(found->mark->of, 2);
-    EXPECT_EQ(found->mark->request, mark.request);
-    EXPECT_EQ(found->mark->operation, mark.operation);
-    const State state = state_from_json(found->mark->state);
+    EXPECT_EQ(found->trailer->seq, Seq{7});
+    EXPECT_EQ(found->trailer->line, 0);
+    EXPECT_EQ(found->trailer->at, static_cast<std::int64_t>(from + found->position));
+    EXPECT_EQ(found->trailer->created_at, one.created_at);
+    EXPECT_EQ(found->trailer->of, 2);
+    EXPECT_EQ(found->trailer->request, trailer.request);
+    EXPECT_EQ(found->trailer->operation, trailer.operation);
+    const State state = state_from_json(found->trailer->state);
     EXPECT_EQ(state.usage, Usage{.input = {5}});
     EXPECT_EQ(state.answering->answer.str(), "a");
   }
   for (std::size_t cut = 1; cut + 1 < line.size(); ++cut) {
-    EXPECT_FALSE(find_mark(std::string_view(line).substr(0, cut))) << cut;
+    EXPECT_FALSE(find_trailer(std::string_view(line).substr(0, cut))) << cut;
   }
-  EXPECT_FALSE(find_mark(R"({"role":"user","content":{"a":{}}})"));
+  EXPECT_FALSE(find_trailer(R"({"role":"user","content":{"a":{}}})"));
 }
 
 TEST(ChatLine, RefusesWhatItCouldNotReadAgain) {

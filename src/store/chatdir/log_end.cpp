@@ -26,7 +26,7 @@
 #include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/chatdir/file_window.h"
-#include "store/chatdir/mark.h"
+#include "store/chatdir/trailer.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -105,15 +105,15 @@ Result<std::optional<LogState>> peek_state(const fs::path& file) {
     FileWindow window(fd.get(), file, static_cast<std::size_t>(size - from));
     REPRISE_ASSIGN(const std::string_view text,
                    window.view(from, static_cast<std::size_t>(size - from)));
-    auto found = find_mark(text);
-    if (found && found->mark->line < from) {
+    auto found = find_trailer(text);
+    if (found && found->trailer->line < from) {
       continue;  // all of the line is looked at
     }
-    if (found && found->mark->ends_batch() && text.find('\0') == std::string_view::npos &&
-        found->mark->at == from + static_cast<std::int64_t>(found->position)) {
-      state.head = found->mark->seq.next();
-      state.mark = std::move(found->mark);
-      state.mark_is_last = true;
+    if (found && found->trailer->ends_batch() && text.find('\0') == std::string_view::npos &&
+        found->trailer->at == from + static_cast<std::int64_t>(found->position)) {
+      state.head = found->trailer->seq.next();
+      state.trailer = std::move(found->trailer);
+      state.trailer_is_last = true;
       return state;
     }
     if (found || from == 0) {

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "reprise/error.h"
 #include "reprise/types.h"
-#include "store/chatdir/mark.h"
+#include "store/chatdir/trailer.h"
 
 namespace reprise::store::chatdir {
 
@@ -23,11 +23,11 @@ struct LogState {
   std::int64_t end = 0;   // of what counts
   std::int64_t size = 0;  // of the file
   Seq head = {};
-  std::shared_ptr<const Mark> mark = {};  // of the newest line that has one
-  bool mark_is_last = false;              // and no other message came after it
-  bool ends_line = true;                  // a line end stands before `end`
-  std::uint64_t tail = 0;                 // a hash of the last bytes before `end`
-  Time changed = {};                      // when the file was written to
+  std::shared_ptr<const Trailer> trailer = {};  // of the newest line that has one
+  bool trailer_is_last = false;                 // and no other message came after it
+  bool ends_line = true;                        // a line end stands before `end`
+  std::uint64_t tail = 0;                       // a hash of the last bytes before `end`
+  Time changed = {};                            // when the file was written to
 
   static LogState of_nothing();  // of an empty file, or a missing one
   bool is_torn() const { return end < size; }

@@ -18,7 +18,7 @@
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/message_log.h"
-#include "store/facts.h"
+#include "store/rules.h"
 
 namespace reprise::store::chatdir {
 namespace {

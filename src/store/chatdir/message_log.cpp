@@ -25,8 +25,8 @@
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_end.h"
-#include "store/chatdir/mark.h"
 #include "store/chatdir/splitter.h"
+#include "store/chatdir/trailer.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -41,7 +41,7 @@ bool same_time(const timespec& a, const timespec& b) {
 
 // After damage: more of it, or lines whose batch began in it.
 bool is_rest_of_batch(const Piece& piece) {
-  return piece.damage.empty() ? piece.in_place && piece.mark->number > 1 : piece.ends_line;
+  return piece.damage.empty() ? piece.in_place && piece.trailer->number > 1 : piece.ends_line;
 }
 
 // Sectors that a power cut left empty though the file's end was written: JSON has no NUL.
@@ -102,9 +102,9 @@ Result<bool> MessageLog::refresh() {
 void MessageLog::forget_unsettled() {
   places_.resize(settled_places_);
   injuries_.resize(settled_injuries_);
-  marks_.clear();
-  newest_mark_ = state_.mark;
-  newest_is_last_ = state_.mark_is_last;
+  trailers_.clear();
+  newest_trailer_ = state_.trailer;
+  newest_is_last_ = state_.trailer_is_last;
   in_batch_ = false;
 }
 
@@ -192,10 +192,10 @@ bool MessageLog::continues_batch(const Piece& piece) const {
   if (!piece.damage.empty()) {
     return true;  // perhaps a line of the batch
   }
-  return piece.in_place && newest_mark_ != nullptr && piece.mark->of == newest_mark_->of &&
-         piece.mark->number > newest_mark_->number &&
-         piece.mark->seq.value - piece.mark->number ==
-             newest_mark_->seq.value - newest_mark_->number;
+  return piece.in_place && newest_trailer_ != nullptr && piece.trailer->of == newest_trailer_->of &&
+         piece.trailer->number > newest_trailer_->number &&
+         piece.trailer->seq.value - piece.trailer->number ==
+             newest_trailer_->seq.value - newest_trailer_->number;
 }
 
 void MessageLog::take(const Piece& piece) {
@@ -205,19 +205,19 @@ void MessageLog::take(const Piece& piece) {
     return;
   }
   Seq seq = next;
-  if (piece.in_place && piece.mark->seq > next) {
-    seq = piece.mark->seq;
+  if (piece.in_place && piece.trailer->seq > next) {
+    seq = piece.trailer->seq;
     const std::int64_t last = seq.value - 1;
     add_injury({seq, piece.offset, 0, piece.line,
                 last == next.value ? cat("message ", last, " is missing")
                                    : cat("messages ", next.value, " to ", last, " are missing")});
   }
   places_.push_back({piece.offset, piece.length, seq});
-  newest_is_last_ = piece.mark != nullptr;
-  in_batch_ = piece.in_place && !piece.mark->ends_batch();
-  if (piece.mark) {
-    newest_mark_ = piece.mark;
-    marks_.emplace_back(piece.mark, seq);
+  newest_is_last_ = piece.trailer != nullptr;
+  in_batch_ = piece.in_place && !piece.trailer->ends_batch();
+  if (piece.trailer) {
+    newest_trailer_ = piece.trailer;
+    trailers_.emplace_back(piece.trailer, seq);
   }
 }
 
@@ -234,30 +234,30 @@ void MessageLog::add_injury(Injury injury) {
   injuries_.push_back(std::move(injury));
 }
 
-void MessageLog::learn(const Mark& mark, Seq seq) {
-  if (!mark.request.empty()) {
-    requests_.insert(mark.request);
+void MessageLog::learn(const Trailer& trailer, Seq seq) {
+  if (!trailer.request.empty()) {
+    requests_.insert(trailer.request);
   }
-  if (mark.operation && mark.ends_batch()) {
+  if (trailer.operation && trailer.ends_batch()) {
     operations_.try_emplace(
-        mark.operation->str(),
-        Appended{.first = {seq.value + 1 - mark.of}, .head = seq.next(), .repeated = true});
+        trailer.operation->str(),
+        Appended{.first = {seq.value + 1 - trailer.of}, .head = seq.next(), .repeated = true});
   }
 }
 
 // What has been read so far counts.
 void MessageLog::settle(std::int64_t end, std::int64_t line) {
-  for (const auto& [mark, seq] : marks_) {
-    learn(*mark, seq);
+  for (const auto& [trailer, seq] : trailers_) {
+    learn(*trailer, seq);
   }
-  marks_.clear();
+  trailers_.clear();
   settled_places_ = places_.size();
   settled_injuries_ = injuries_.size();
   line_ = line;
   state_.end = end;
   state_.head = next_seq();
-  state_.mark = newest_mark_;
-  state_.mark_is_last = newest_is_last_;
+  state_.trailer = newest_trailer_;
+  state_.trailer_is_last = newest_is_last_;
 }
 
 void MessageLog::note_change(const timespec& time) {
@@ -323,8 +323,8 @@ Result<> MessageLog::remember(const fs::path& replaced) {
     if (!piece) {
       return {};
     }
-    if (piece->mark) {
-      learn(*piece->mark, piece->mark->seq);
+    if (piece->trailer) {
+      learn(*piece->trailer, piece->trailer->seq);
     }
   }
 }

@@ -32,8 +32,8 @@
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_end.h"
-#include "store/chatdir/mark.h"
 #include "store/chatdir/splitter.h"
+#include "store/chatdir/trailer.h"
 
 namespace reprise::store::chatdir {
 
@@ -102,7 +102,7 @@ class MessageLog {
   void take(const Piece& piece);
   bool continues_batch(const Piece& piece) const;
   void settle(std::int64_t end, std::int64_t line);
-  void learn(const Mark& mark, Seq seq);
+  void learn(const Trailer& trailer, Seq seq);
   void add_injury(Injury injury);
   Seq next_seq() const { return places_.empty() ? Seq{} : places_.back().seq.next(); }
   Result<int> writable();
@@ -118,9 +118,9 @@ class MessageLog {
   // Those that count come first, then what may yet turn out to be torn.
   std::vector<Place> places_;
   std::vector<Injury> injuries_;
-  std::vector<std::pair<std::shared_ptr<const Mark>, Seq>>
-      marks_;  // of lines that do not count yet
-  std::shared_ptr<const Mark> newest_mark_;
+  std::vector<std::pair<std::shared_ptr<const Trailer>, Seq>>
+      trailers_;  // of lines that do not count yet
+  std::shared_ptr<const Trailer> newest_trailer_;
   bool newest_is_last_ = false;
   bool in_batch_ = false;
   std::size_t settled_places_ = 0;

@@ -22,7 +22,7 @@
 #include "reprise/types.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_reader.h"
-#include "store/chatdir/mark.h"
+#include "store/chatdir/trailer.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -87,12 +87,14 @@ class MessageLogTest : public testing::Test {
         Message message;
         message.role = "user";
         message.blocks = {TextBlock{text, {}}};
-        const Mark mark{.seq = seq,
-                        .number = ++number,
-                        .of = static_cast<std::int64_t>(batch.size()),
-                        .request = "request-" + text,
-                        .operation = OperationId::parse("operation-" + text.substr(0, 20)).value()};
-        EXPECT_TRUE(append_line(before, static_cast<std::int64_t>(before.size()), message, mark));
+        const Trailer trailer{
+            .seq = seq,
+            .number = ++number,
+            .of = static_cast<std::int64_t>(batch.size()),
+            .request = "request-" + text,
+            .operation = OperationId::parse("operation-" + text.substr(0, 20)).value()};
+        EXPECT_TRUE(
+            append_line(before, static_cast<std::int64_t>(before.size()), message, trailer));
         seq = seq.next();
       }
     }
@@ -311,7 +313,7 @@ TEST_F(MessageLogTest, TheEndAloneTellsTheState) {
     const auto peeked = peek_state(file_);
     ASSERT_TRUE(peeked && *peeked);
     EXPECT_EQ((*peeked)->head, Seq{2});
-    EXPECT_EQ((*peeked)->mark->seq, log->state().mark->seq);
+    EXPECT_EQ((*peeked)->trailer->seq, log->state().trailer->seq);
   }
   for (const std::string& bytes :
        {said("foreign") + "\n", ours({{"a"}}) + said("foreign") + "\n", " " + ours({{"a"}}),

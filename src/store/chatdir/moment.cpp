@@ -60,9 +60,10 @@ Result<Moment> look_at_all(Chats& chats, const std::set<fs::path>& busy) {
 Result<ChatMoment> look_at_chat(const Layout::Listed& listed) {
   const bool is_packed = listed.place.is_packed();
   const fs::path& folder = listed.place.folder;
-  ChatMoment chat{.listed = listed, .record = {}, .facts = {}, .answer = {}};
+  ChatMoment chat{.listed = listed, .record = {}, .metadata = {}, .answer = {}};
   REPRISE_ASSIGN(chat.record, identify_if_there(folder / (is_packed ? kZipFile : kMessagesFile)));
-  REPRISE_ASSIGN(chat.facts, identify_if_there(folder / (is_packed ? kZipFactsFile : kFactsFile)));
+  REPRISE_ASSIGN(chat.metadata,
+                 identify_if_there(folder / (is_packed ? kZipFactsFile : kFactsFile)));
   REPRISE_ASSIGN(const auto answer, identify_if_there(folder / kAnswerFile));
   chat.answer = answer ? std::optional(answer->inode) : std::nullopt;
   return chat;
@@ -73,7 +74,7 @@ Result<Moment> find_moment(Chats& chats, const std::set<fs::path>& busy) {
   for (int looks = 0; looks < kLooksMax; ++looks) {
     REPRISE_ASSIGN(Moment now, look_at_all(chats, busy));
     if (last == now) {
-      return *std::move(last);  // its facts were read between the two
+      return *std::move(last);  // its metadata were read between the two
     }
     last = std::move(now);
   }

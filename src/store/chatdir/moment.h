@@ -24,14 +24,14 @@ namespace reprise::store::chatdir {
 // later ones by the size that their file had.
 struct ChatMoment {
   Layout::Listed listed;
-  std::optional<FileIdentity> record;  // messages.jsonl, or chat.zip
-  std::optional<FileIdentity> facts;   // reprise.json, or chat.json
-  std::optional<ino_t> answer;         // of the running one
-  std::string facts_bytes = {};        // of a chat that changes all the time
+  std::optional<FileIdentity> record;    // messages.jsonl, or chat.zip
+  std::optional<FileIdentity> metadata;  // reprise.json, or chat.json
+  std::optional<ino_t> answer;           // of the running one
+  std::string facts_bytes = {};          // of a chat that changes all the time
 
   friend bool operator==(const ChatMoment& a, const ChatMoment& b) {
     return a.listed.place.folder == b.listed.place.folder && a.record == b.record &&
-           a.facts == b.facts && a.answer == b.answer;
+           a.metadata == b.metadata && a.answer == b.answer;
   }
 };
 Result<ChatMoment> look_at_chat(const Layout::Listed& listed);
@@ -43,8 +43,8 @@ struct Moment {
   friend bool operator==(const Moment&, const Moment&) = default;
 };
 
-// Two looks that see the same: all of it was there between them. The facts of the `busy` chats are
-// read, as they would have changed again when they are copied. busy when all changes too fast.
+// Two looks that see the same: all of it was there between them. The metadata of the `busy` chats
+// are read, as they would have changed again when they are copied. busy when all changes too fast.
 Result<Moment> find_moment(Chats& chats, const std::set<std::filesystem::path>& busy);
 
 }  // namespace reprise::store::chatdir

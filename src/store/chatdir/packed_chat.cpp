@@ -30,7 +30,7 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/log_reader.h"
@@ -90,8 +90,8 @@ Result<> write_zip(const std::vector<std::pair<std::string, fs::path>>& files,
 std::string describe(const Packed& packed) {
   const StoredSession& stored = packed.session;
   const SessionInfo& info = stored.session.info;
-  FactsFile facts(info.id);
-  facts.now.stored = stored;
+  MetadataFile metadata(info.id);
+  metadata.now.stored = stored;
   std::string out;
   json::ObjectWriter object(out);
   object.field("id", info.id.str())
@@ -99,7 +99,7 @@ std::string describe(const Packed& packed) {
       .raw("usage", step_usage_to_json(stored.session.usage))
       .field("title", info.title)
       .field("messages", info.head.value);
-  const std::string ours = facts_to_json(facts);
+  const std::string ours = facts_to_json(metadata);
   object.raw("reprise", trimmed(ours));
   std::string folder;
   json::ObjectWriter(folder)
@@ -130,11 +130,11 @@ Result<StoredSession> read_description(const SessionId& id, std::string_view jso
   if (check.kind() != json::Kind::object || !check.skip() || !check.end()) {
     return std::unexpected(check.fault());
   }
-  FactsFile facts(id);
+  MetadataFile metadata(id);
   if (const std::string_view ours = json::find_member(json, "reprise"); !ours.empty()) {
-    REPRISE_ASSIGN(facts, facts_from_json(id, ours));
+    REPRISE_ASSIGN(metadata, facts_from_json(id, ours));
   }
-  StoredSession& stored = facts.now.stored;
+  StoredSession& stored = metadata.now.stored;
   SessionInfo& info = stored.session.info;
   (void)read_integer(json::find_member(json, "messages"), info.head.value);
   if (info.title.empty()) {
@@ -196,13 +196,13 @@ Result<> set_own_folder(const fs::path& zip, const fs::path& folder) {
   if (!description) {
     return {};  // the chat is whole without it
   }
-  const std::string_view facts = json::find_member(*description, "reprise_folder");
+  const std::string_view metadata = json::find_member(*description, "reprise_folder");
   std::int64_t mode = 0;
   std::int64_t seconds = 0;
   std::int64_t nanoseconds = 0;
-  if (!read_integer(json::find_member(facts, "mode"), mode) ||
-      !read_integer(json::find_member(facts, "seconds"), seconds) ||
-      !read_integer(json::find_member(facts, "nanoseconds"), nanoseconds)) {
+  if (!read_integer(json::find_member(metadata, "mode"), mode) ||
+      !read_integer(json::find_member(metadata, "seconds"), seconds) ||
+      !read_integer(json::find_member(metadata, "nanoseconds"), nanoseconds)) {
     return {};
   }
   constexpr std::int64_t kPermissions = 0777;
@@ -239,13 +239,13 @@ Result<Fd> unnamed_file() {
 
 }  // namespace
 
-Result<FolderFacts> facts_of_folder(const fs::path& chat) {
+Result<FolderMetadata> facts_of_folder(const fs::path& chat) {
   struct stat status{};
   if (::lstat(chat.c_str(), &status) != 0) {
     return std::unexpected(os_error("read", chat, errno));
   }
   constexpr mode_t kPermissions = 0777;
-  return FolderFacts{.mode = status.st_mode & kPermissions, .modified = status.st_mtim};
+  return FolderMetadata{.mode = status.st_mode & kPermissions, .modified = status.st_mtim};
 }
 
 Result<> pack_chat(const Packed& packed, const fs::path& folder) {

@@ -22,16 +22,16 @@
 namespace reprise::store::chatdir {
 
 // The mode and the time of the last change of a chat's own folder, which no entry of a zip has.
-struct FolderFacts {
+struct FolderMetadata {
   mode_t mode = 0700;
   timespec modified = {};
 };
-Result<FolderFacts> facts_of_folder(const std::filesystem::path& chat);
+Result<FolderMetadata> facts_of_folder(const std::filesystem::path& chat);
 
 // What is archived: the folder as it was before anybody locked the chat.
 struct Packed {
   const std::filesystem::path& chat;
-  FolderFacts chat_facts;
+  FolderMetadata chat_facts;
   const StoredSession& session;
   Time when;
 };

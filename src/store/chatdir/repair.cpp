@@ -19,7 +19,7 @@
 #include "reprise/types.h"
 #include "store/chatdir/backup.h"
 #include "store/chatdir/chat.h"
-#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chat_writer.h"
 #include "store/chatdir/chatdir_store.h"
 #include "store/chatdir/chats.h"
@@ -27,9 +27,9 @@
 #include "store/chatdir/layout.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_end.h"
-#include "store/chatdir/mark.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/packed_chat.h"
+#include "store/chatdir/trailer.h"
 #include "store/chatdir/unfinished.h"
 #include "store/paths.h"
 #include "store/stored_session.h"
@@ -62,7 +62,7 @@ Result<ReadReport> look_at(Chat& chat, VerifyReport& report) {
   return read;
 }
 
-// The messages that can be read, each in a line of ours. The marks of ours keep what they know.
+// The messages that can be read, each in a line of ours. The trailers of ours keep what they know.
 class NewLog {
  public:
   explicit NewLog(int out, const fs::path& file) : out_(out), file_(file) {}
@@ -72,15 +72,15 @@ class NewLog {
     if (!line) {
       return {};  // it has been reported
     }
-    Mark mark;
-    if (auto found = find_mark(bytes); found) {
-      mark = *found->mark;
+    Trailer trailer;
+    if (auto found = find_trailer(bytes); found) {
+      trailer = *found->trailer;
     }
-    mark.seq = {count_++};
-    mark.number = 1;
-    mark.of = 1;
+    trailer.seq = {count_++};
+    trailer.number = 1;
+    trailer.of = 1;
     std::string text;
-    REPRISE_TRY(append_line(text, end_, line->message, std::move(mark)));
+    REPRISE_TRY(append_line(text, end_, line->message, std::move(trailer)));
     end_ += static_cast<std::int64_t>(text.size());
     return write_all(out_, text, file_);
   }
@@ -134,10 +134,10 @@ Result<> repair_chat(Chat& chat, const fs::path& to, VerifyReport& report) {
   if (chat.place().is_trashed()) {
     session.session.info.state = session.state_before_trash;
   }
-  FactsFile facts(chat.id());
+  MetadataFile metadata(chat.id());
   REPRISE_ASSIGN(const LogPoint end, point_at_end(to / kMessagesFile));
-  facts.now = {std::move(session), end};
-  return write_facts(to, facts);
+  metadata.now = {std::move(session), end};
+  return write_facts(to, metadata);
 }
 
 // An archive is as good as its zip.

@@ -13,7 +13,7 @@
 #include "reprise/error.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
-#include "store/chatdir/mark.h"
+#include "store/chatdir/trailer.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -35,9 +35,9 @@ std::size_t damage_length(std::string_view text) {
   return std::min(text.find(kLikelyStart, from), text.size());
 }
 
-bool is_in_place(const FoundMark& found, std::int64_t start) {
-  return found.mark->line == start &&
-         found.mark->at == start + static_cast<std::int64_t>(found.position);
+bool is_in_place(const FoundTrailer& found, std::int64_t start) {
+  return found.trailer->line == start &&
+         found.trailer->at == start + static_cast<std::int64_t>(found.position);
 }
 
 }  // namespace
@@ -88,29 +88,29 @@ Result<std::optional<Piece>> Splitter::next() {
   const std::int64_t start = at_;
   REPRISE_ASSIGN(const FileWindow::LineView line, window_.line(at_, end_));
   const auto line_end = start + static_cast<std::int64_t>(line.text.size());
-  auto found = find_mark(line.text);
+  auto found = find_trailer(line.text);
   if (found && is_in_place(*found, start)) {
     Piece piece = take(line.text.size(), "");
-    if (words_ == Words::wanted && found->mark->of == 1) {
+    if (words_ == Words::wanted && found->trailer->of == 1) {
       piece.read = read_plain_line(line.text, &*found);
     }
-    piece.mark = std::move(found->mark);
+    piece.trailer = std::move(found->trailer);
     piece.in_place = true;
     piece.ends_line = line.has_end;
     return piece;
   }
-  REPRISE_ASSIGN(Piece piece, value(line.text, found ? std::move(found->mark) : nullptr));
+  REPRISE_ASSIGN(Piece piece, value(line.text, found ? std::move(found->trailer) : nullptr));
   piece.ends_line = at_ != line_end || line.has_end;
   return piece;
 }
 
 // What stands at the beginning of the rest of a line. The view of the line is gone afterwards.
-// `mark` is the one at the line's end.
-Result<Piece> Splitter::value(std::string_view text, std::shared_ptr<const Mark> mark) {
+// `trailer` is the one at the line's end.
+Result<Piece> Splitter::value(std::string_view text, std::shared_ptr<const Trailer> trailer) {
   if (words_ == Words::wanted) {
     if (auto line = read_plain_line(text); line) {
       Piece piece = take(text.size(), "");
-      piece.mark = std::move(mark);
+      piece.trailer = std::move(trailer);
       piece.read = std::move(line);
       return piece;
     }
@@ -128,7 +128,7 @@ Result<Piece> Splitter::value(std::string_view text, std::shared_ptr<const Mark>
   if (whole) {
     const bool ends_line = trimmed(scanner.rest()).empty();
     Piece piece = take(scanner.position(), "");
-    piece.mark = ends_line ? std::move(mark) : nullptr;
+    piece.trailer = ends_line ? std::move(trailer) : nullptr;
     return piece;
   }
   return scanner.position() < text.size() ? take(damage_length(text), kBrokenObject)

@@ -13,7 +13,7 @@
 #include "reprise/error.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
-#include "store/chatdir/mark.h"
+#include "store/chatdir/trailer.h"
 
 namespace reprise::store::chatdir {
 
@@ -21,11 +21,11 @@ namespace reprise::store::chatdir {
 struct Piece {
   std::int64_t offset = 0;
   std::int64_t length = 0;
-  std::int64_t line = 0;                  // the number of the line it begins in, from 1
-  std::string_view damage = {};           // why it is no message; "" when it is one
-  std::shared_ptr<const Mark> mark = {};  // of a line of ours
-  bool in_place = false;          // the mark stands where it says (the object is then not checked)
-  bool ends_line = false;         // a line end comes next
+  std::int64_t line = 0;                        // the number of the line it begins in, from 1
+  std::string_view damage = {};                 // why it is no message; "" when it is one
+  std::shared_ptr<const Trailer> trailer = {};  // of a line of ours
+  bool in_place = false;   // the trailer stands where it says (the object is then not checked)
+  bool ends_line = false;  // a line end comes next
   std::optional<Line> read = {};  // what it says, where finding its end has told that, too
 };
 
@@ -47,7 +47,7 @@ class Splitter {
 
  private:
   Result<> skip_blanks();
-  Result<Piece> value(std::string_view text, std::shared_ptr<const Mark> mark);
+  Result<Piece> value(std::string_view text, std::shared_ptr<const Trailer> trailer);
   Result<Piece> object_over_lines(std::size_t damaged);
   Piece take(std::size_t length, std::string_view damage);
 

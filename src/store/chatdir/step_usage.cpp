@@ -22,8 +22,8 @@
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/line.h"
-#include "store/chatdir/mark.h"
 #include "store/chatdir/message_log.h"
+#include "store/chatdir/trailer.h"
 #include "store/paths.h"
 #include "store/usage_sum.h"
 
@@ -154,7 +154,7 @@ Result<Usage> usage_added_by_others(const MessageLog& log, std::int64_t from,
     if (place.offset < from) {
       continue;
     }
-    if (find_mark(bytes)) {
+    if (find_trailer(bytes)) {
       added.clear();
     } else if (is_answer) {
       added.push_back({answers});

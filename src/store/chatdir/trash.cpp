@@ -16,8 +16,8 @@
 #include "store/chatdir/chats.h"
 #include "store/chatdir/current.h"
 #include "store/chatdir/layout.h"
-#include "store/facts.h"
 #include "store/paths.h"
+#include "store/rules.h"
 
 namespace reprise::store::chatdir {
 namespace {

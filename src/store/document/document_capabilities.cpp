@@ -25,7 +25,7 @@
 #include "store/document/documents.h"
 #include "store/document/file_session.h"
 #include "store/document/partial_file.h"
-#include "store/facts.h"
+#include "store/rules.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {

@@ -19,10 +19,10 @@
 #include "store/document/document_write.h"
 #include "store/document/documents.h"
 #include "store/document/file_session.h"
-#include "store/facts.h"
 #include "store/own_process.h"
 #include "store/provide.h"
 #include "store/query.h"
+#include "store/rules.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {

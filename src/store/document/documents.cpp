@@ -35,8 +35,8 @@
 #include "store/document/document_format.h"
 #include "store/document/file_session.h"
 #include "store/document/partial_file.h"
-#include "store/facts.h"
 #include "store/paths.h"
+#include "store/rules.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {

@@ -13,7 +13,7 @@
 #include "store/document/documents.h"
 #include "store/document/file_session.h"
 #include "store/document/pending_turn.h"
-#include "store/facts.h"
+#include "store/rules.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {

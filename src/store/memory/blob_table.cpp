@@ -8,7 +8,7 @@
 #include "reprise/environment.h"
 #include "reprise/message.h"
 #include "reprise/types.h"
-#include "store/facts.h"
+#include "store/rules.h"
 
 namespace reprise::store {
 

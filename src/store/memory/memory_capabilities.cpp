@@ -22,8 +22,8 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/delta.h"
-#include "store/facts.h"
 #include "store/memory/memory_store.h"
+#include "store/rules.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {

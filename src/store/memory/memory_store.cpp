@@ -15,9 +15,9 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/facts.h"
 #include "store/own_process.h"
 #include "store/query.h"
+#include "store/rules.h"
 #include "store/stored_session.h"
 
 namespace reprise {

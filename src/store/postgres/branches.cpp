@@ -10,11 +10,11 @@
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/types.h"
-#include "store/facts.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
+#include "store/rules.h"
 
 namespace reprise::postgres {
 namespace {

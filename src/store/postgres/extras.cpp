@@ -16,7 +16,6 @@
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/types.h"
-#include "store/facts.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"
@@ -25,6 +24,7 @@
 #include "store/postgres/statements.h"
 #include "store/postgres/statements_beside.h"
 #include "store/postgres/values.h"
+#include "store/rules.h"
 
 namespace reprise::postgres {
 namespace {

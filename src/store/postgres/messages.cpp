@@ -19,7 +19,6 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/append_rules.h"
-#include "store/facts.h"
 #include "store/postgres/branches.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/rows.h"
@@ -27,6 +26,7 @@
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
+#include "store/rules.h"
 #include "store/stored_json.h"
 #include "store/usage_sum.h"
 

@@ -13,7 +13,6 @@
 #include "reprise/session.h"
 #include "reprise/types.h"
 #include "store/delta.h"
-#include "store/facts.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"
@@ -22,6 +21,7 @@
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
+#include "store/rules.h"
 #include "store/stored_json.h"
 
 namespace reprise::postgres {

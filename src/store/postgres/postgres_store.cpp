@@ -16,7 +16,6 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/facts.h"
 #include "store/own_process.h"
 #include "store/postgres/branches.h"
 #include "store/postgres/connection.h"
@@ -26,6 +25,7 @@
 #include "store/postgres/read.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
+#include "store/rules.h"
 
 namespace reprise {
 namespace postgres {
@@ -72,10 +72,9 @@ Result<> PostgresStore::create(const Session& session) {
 }
 
 Result<std::optional<Session>> PostgresStore::find(const SessionId& id) {
-  return database_.read_for<std::optional<Session>>(
-      [&](Connection& connection) {
-        return find_session(connection, key(id), database_.has_additions());
-      });
+  return database_.read_for<std::optional<Session>>([&](Connection& connection) {
+    return find_session(connection, key(id), database_.has_additions());
+  });
 }
 
 Result<> PostgresStore::update(const SessionId& id, const SessionPatch& patch) {

@@ -15,7 +15,6 @@
 #include "reprise/message.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/facts.h"
 #include "store/postgres/branches.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
@@ -23,6 +22,7 @@
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
+#include "store/rules.h"
 
 namespace reprise::postgres {
 namespace {

@@ -21,13 +21,13 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/append_rules.h"
-#include "store/facts.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/rows.h"
 #include "store/postgres/server_error.h"
 #include "store/postgres/session_columns.h"
 #include "store/postgres/statements.h"
 #include "store/postgres/values.h"
+#include "store/rules.h"
 #include "store/stored_json.h"
 
 namespace reprise::postgres {

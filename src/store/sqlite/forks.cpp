@@ -12,7 +12,7 @@
 #include "reprise/error.h"
 #include "reprise/session.h"
 #include "reprise/types.h"
-#include "store/facts.h"
+#include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/sessions.h"
 

@@ -17,7 +17,7 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/append_rules.h"
-#include "store/facts.h"
+#include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/forks.h"
 #include "store/sqlite/original.h"

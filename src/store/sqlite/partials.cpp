@@ -12,7 +12,7 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/delta.h"
-#include "store/facts.h"
+#include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/messages.h"

@@ -14,7 +14,7 @@
 #include "reprise/message.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/facts.h"
+#include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/forks.h"

@@ -22,7 +22,7 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/log_reader.h"
@@ -118,11 +118,12 @@ Result<std::string> title_of(const fs::path& messages) {
 
 }  // namespace
 
-Result<FactsFile> derive_facts(const Layout& layout, const fs::path& folder, const SessionId& id,
-                               std::string_view working_dir, Derive what) {
-  FactsFile facts(id);
-  facts.is_derived = true;
-  SessionInfo& info = facts.now.stored.session.info;
+Result<MetadataFile> derive_metadata(const Layout& layout, const fs::path& folder,
+                                     const SessionId& id, std::string_view working_dir,
+                                     Derive what) {
+  MetadataFile metadata(id);
+  metadata.is_derived = true;
+  SessionInfo& info = metadata.now.stored.session.info;
   REPRISE_ASSIGN(info.title, title_of(folder / kMessagesFile));
   REPRISE_TRY(take_model(folder / "model.json", "id", info));
   if (info.model.empty()) {
@@ -132,9 +133,9 @@ Result<FactsFile> derive_facts(const Layout& layout, const fs::path& folder, con
   REPRISE_ASSIGN(info.created_at, beginning_of(folder));
   info.updated_at = info.created_at;
   if (what == Derive::all) {
-    REPRISE_ASSIGN(facts.now.stored.session.usage, usage_of_steps(folder));
+    REPRISE_ASSIGN(metadata.now.stored.session.usage, usage_of_steps(folder));
   }
-  return facts;
+  return metadata;
 }
 
 }  // namespace reprise::store::chatdir

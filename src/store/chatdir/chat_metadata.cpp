@@ -1,4 +1,4 @@
-#include "store/chatdir/chat_facts.h"
+#include "store/chatdir/chat_metadata.h"
 
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@
 #include "reprise/store.h"
 #include "reprise/types.h"
 #include "store/chatdir/log_end.h"
-#include "store/chatdir/mark.h"
+#include "store/chatdir/trailer.h"
 #include "store/document/sidecar.h"
 #include "store/stored_session.h"
 
@@ -26,16 +26,16 @@ namespace {
 
 constexpr int kVersion = 1;
 
-std::string chat_to_json(const ChatFacts& facts) {
-  const Session native{.info = {.id = facts.stored.session.info.id}};
-  const std::string session = session_sidecar(facts.stored, native);
+std::string chat_to_json(const ChatMetadata& metadata) {
+  const Session native{.info = {.id = metadata.stored.session.info.id}};
+  const std::string session = session_sidecar(metadata.stored, native);
   std::string out;
   json::ObjectWriter object(out);
   object.raw("session", session.empty() ? "{}" : session);
-  if (!facts.stored.todos.empty()) {
-    object.raw("todos", todos_to_json(facts.stored.todos));
+  if (!metadata.stored.todos.empty()) {
+    object.raw("todos", todos_to_json(metadata.stored.todos));
   }
-  object.raw("log", cat(R"({"end":)", facts.log.end, R"(,"tail":")", facts.log.tail, "\"}"));
+  object.raw("log", cat(R"({"end":)", metadata.log.end, R"(,"tail":")", metadata.log.tail, "\"}"));
   object.close();
   return out;
 }
@@ -55,11 +55,12 @@ bool read_log_point(json::Scanner& scanner, LogPoint& log) {
   });
 }
 
-// false: no member of a chat's facts.
-Result<bool> read_chat_member(json::Scanner& scanner, std::string_view name, ChatFacts& facts) {
+// false: no member of a chat's metadata.
+Result<bool> read_chat_member(json::Scanner& scanner, std::string_view name,
+                              ChatMetadata& metadata) {
   std::string_view raw;
   if (name == "log") {
-    if (!read_log_point(scanner, facts.log)) {
+    if (!read_log_point(scanner, metadata.log)) {
       return std::unexpected(scanner.fault());
     }
     return true;
@@ -71,23 +72,24 @@ Result<bool> read_chat_member(json::Scanner& scanner, std::string_view name, Cha
     return std::unexpected(scanner.fault());
   }
   if (name == "todos") {
-    REPRISE_ASSIGN(facts.stored.todos, todos_from_json(raw));
+    REPRISE_ASSIGN(metadata.stored.todos, todos_from_json(raw));
   } else {
-    REPRISE_TRY(add_session_sidecar(facts.stored, raw));
+    REPRISE_TRY(add_session_sidecar(metadata.stored, raw));
   }
   return true;
 }
 
-class FactsReader {
+class MetadataReader {
  public:
-  FactsReader(const SessionId& id, std::string_view json) : id_(id), scanner_(json), facts_(id) {}
+  MetadataReader(const SessionId& id, std::string_view json)
+      : id_(id), scanner_(json), metadata_(id) {}
 
-  Result<FactsFile> read() {
+  Result<MetadataFile> read() {
     if (!scanner_.object([this](std::string_view name) { return member(name); }) ||
         !scanner_.end()) {
       return std::unexpected(error_ ? *error_ : scanner_.fault());
     }
-    return std::move(facts_);
+    return std::move(metadata_);
   }
 
  private:
@@ -96,13 +98,13 @@ class FactsReader {
       return scanner_.skip();
     }
     if (name == "cut") {
-      ChatFacts& cut = facts_.cut.emplace(id_);
+      ChatMetadata& cut = metadata_.cut.emplace(id_);
       return scanner_.object([&](std::string_view inner) {
         const auto known = read_chat_member(scanner_, inner, cut);
         return accept(known) && (*known || scanner_.skip());
       });
     }
-    const auto known = read_chat_member(scanner_, name, facts_.now);
+    const auto known = read_chat_member(scanner_, name, metadata_.now);
     return accept(known) && (*known || keep(name));
   }
 
@@ -111,7 +113,7 @@ class FactsReader {
     if (!scanner_.raw(raw)) {
       return false;
     }
-    facts_.others.push_back({std::string(name), json::take(raw)});
+    metadata_.others.push_back({std::string(name), json::take(raw)});
     return true;
   }
 
@@ -124,7 +126,7 @@ class FactsReader {
 
   const SessionId& id_;
   json::Scanner scanner_;
-  FactsFile facts_;
+  MetadataFile metadata_;
   std::optional<Error> error_;
 };
 
@@ -146,15 +148,15 @@ void set_state(StoredSession& stored, State state) {
 
 }  // namespace
 
-const ChatFacts& FactsFile::at(const LogPoint& log) const {
+const ChatMetadata& MetadataFile::at(const LogPoint& log) const {
   return cut && cut->log == log ? *cut : now;
 }
 
-std::string facts_to_json(const FactsFile& facts) {
+std::string facts_to_json(const MetadataFile& metadata) {
   std::string out;
   json::ObjectWriter object(out);
   object.field("version", kVersion);
-  const std::string now = chat_to_json(facts.now);
+  const std::string now = chat_to_json(metadata.now);
   json::Scanner scanner(now);
   // What was just written can be read.
   (void)scanner.object([&](std::string_view name) {
@@ -163,33 +165,33 @@ std::string facts_to_json(const FactsFile& facts) {
     object.raw(name, raw);
     return whole;
   });
-  if (facts.cut) {
-    object.raw("cut", chat_to_json(*facts.cut));
+  if (metadata.cut) {
+    object.raw("cut", chat_to_json(*metadata.cut));
   }
-  object.extra(facts.others).close();
+  object.extra(metadata.others).close();
   out += '\n';
   return out;
 }
 
-Result<FactsFile> facts_from_json(const SessionId& id, std::string_view json) {
-  return FactsReader(id, json).read();
+Result<MetadataFile> facts_from_json(const SessionId& id, std::string_view json) {
+  return MetadataReader(id, json).read();
 }
 
-StoredSession session_at(const FactsFile& facts, const LogState& log) {
-  const ChatFacts& base = facts.at(point_of(log));
+StoredSession session_at(const MetadataFile& metadata, const LogState& log) {
+  const ChatMetadata& base = metadata.at(point_of(log));
   StoredSession stored = base.stored;
   Session& session = stored.session;
   session.info.head = log.head;
   if (base.log == point_of(log)) {
     return stored;
   }
-  const Mark* const mark = log.mark.get();
-  if (mark != nullptr && mark->at >= base.log.end) {
-    set_state(stored, state_from_json(mark->state));
+  const Trailer* const trailer = log.trailer.get();
+  if (trailer != nullptr && trailer->at >= base.log.end) {
+    set_state(stored, state_from_json(trailer->state));
   }
-  if (mark != nullptr && log.mark_is_last) {
-    if (is_known(mark->created_at)) {
-      session.info.updated_at = mark->created_at;
+  if (trailer != nullptr && log.trailer_is_last) {
+    if (is_known(trailer->created_at)) {
+      session.info.updated_at = trailer->created_at;
     }
   } else if (log.head.value > 0) {
     session.info.updated_at = log.changed;
@@ -197,10 +199,11 @@ StoredSession session_at(const FactsFile& facts, const LogState& log) {
   return stored;
 }
 
-bool lacks_usage_of_others(const FactsFile& facts, const LogState& log) {
-  const ChatFacts& base = facts.at(point_of(log));
-  const bool is_summed_up = !facts.is_derived || (log.mark && log.mark->at >= base.log.end);
-  return is_summed_up && base.log != point_of(log) && log.head.value > 0 && !log.mark_is_last;
+bool lacks_usage_of_others(const MetadataFile& metadata, const LogState& log) {
+  const ChatMetadata& base = metadata.at(point_of(log));
+  const bool is_summed_up =
+      !metadata.is_derived || (log.trailer && log.trailer->at >= base.log.end);
+  return is_summed_up && base.log != point_of(log) && log.head.value > 0 && !log.trailer_is_last;
 }
 
 }  // namespace reprise::store::chatdir

@@ -1,10 +1,10 @@
 #pragma once
 
-// The mark that every line of ours has at its end, under "log" in its member "reprise". From the
-// marks alone, without looking at the words, follows where the record stands; so a line's end is
+// The trailer that every line of ours has at its end, under "log" in its member "reprise". From the
+// trailers alone, without looking at the words, follows where the record stands; so a line's end is
 // all that a list reads.
 //
-//  (1) A mark says where in the file it stands itself (`at`), and its line (`line`). One that
+//  (1) A trailer says where in the file it stands itself (`at`), and its line (`line`). One that
 //  stands
 //      elsewhere was moved by another program; then only counting tells a message's seq.
 //  (2) The last line of a batch sums up: the operation, and the state after it (the usage of the
@@ -24,7 +24,7 @@
 
 namespace reprise::store::chatdir {
 
-struct Mark {
+struct Trailer {
   Seq seq;
   std::int64_t line = 0;
   std::int64_t at = 0;
@@ -48,19 +48,20 @@ struct State {
 std::string state_to_json(const State& state);
 State state_from_json(std::string_view json);
 
-// The mark at the end of these bytes, which need not be a whole line, and where it stands in them;
-// nullopt when there is none.
-struct FoundMark {
-  std::shared_ptr<const Mark> mark;  // shared, because all that is known of a log's end is in it
+// The trailer at the end of these bytes, which need not be a whole line, and where it stands in
+// them; nullopt when there is none.
+struct FoundTrailer {
+  std::shared_ptr<const Trailer>
+      trailer;  // shared, because all that is known of a log's end is in it
   std::size_t position = 0;
 };
-std::optional<FoundMark> find_mark(std::string_view bytes);
+std::optional<FoundTrailer> find_trailer(std::string_view bytes);
 
 // Appends `"log":{…}`.
-void append_mark(std::string& out, const Mark& mark);
+void append_trailer(std::string& out, const Trailer& trailer);
 
-// The mark at the beginning of `text`, which ends with its line's closing braces, exactly as
-// append_mark() writes it; false for all others.
-bool read_written_mark(std::string_view text, Mark& mark);
+// The trailer at the beginning of `text`, which ends with its line's closing braces, exactly as
+// append_trailer() writes it; false for all others.
+bool read_written_trailer(std::string_view text, Trailer& trailer);
 
 }  // namespace reprise::store::chatdir

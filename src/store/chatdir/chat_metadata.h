@@ -22,43 +22,44 @@ namespace reprise::store::chatdir {
 
 // The session without its messages. Its usage, its time of activity, the running answer and the
 // operations are those at `log`: a line written later knows better.
-struct ChatFacts {
+struct ChatMetadata {
   StoredSession stored;
   LogPoint log = point_of(LogState::of_nothing());
 
-  explicit ChatFacts(const SessionId& id) : stored{.session = {.info = {.id = id}}} {}
-  ChatFacts(StoredSession session, LogPoint at) : stored(std::move(session)), log(at) {}
+  explicit ChatMetadata(const SessionId& id) : stored{.session = {.info = {.id = id}}} {}
+  ChatMetadata(StoredSession session, LogPoint at) : stored(std::move(session)), log(at) {}
 };
 
-struct FactsFile {
-  explicit FactsFile(const SessionId& id) : now(id) {}
+struct MetadataFile {
+  explicit MetadataFile(const SessionId& id) : now(id) {}
 
-  ChatFacts now;
-  // A cut that is being made: when the log ends at this point, it is these facts that hold.
-  std::optional<ChatFacts> cut = {};
+  ChatMetadata now;
+  // A cut that is being made: when the log ends at this point, it is these metadata that hold.
+  std::optional<ChatMetadata> cut = {};
   Extra others = {};        // members we do not know
   bool is_derived = false;  // from other files than reprise.json
 
-  const ChatFacts& at(const LogPoint& log) const;
+  const ChatMetadata& at(const LogPoint& log) const;
 };
 
-std::string facts_to_json(const FactsFile& facts);
+std::string facts_to_json(const MetadataFile& metadata);
 // corrupt for what is no such JSON.
-Result<FactsFile> facts_from_json(const SessionId& id, std::string_view json);
+Result<MetadataFile> facts_from_json(const SessionId& id, std::string_view json);
 
 // How much is wanted of a chat that has no reprise.json: looking into each step costs.
 enum class Derive : std::uint8_t { all, all_but_usage };
 
 // For a chat that has no reprise.json. io when something in it cannot be looked at: the next change
 // would write down what is told here.
-Result<FactsFile> derive_facts(const Layout& layout, const std::filesystem::path& folder,
-                               const SessionId& id, std::string_view working_dir, Derive what);
+Result<MetadataFile> derive_metadata(const Layout& layout, const std::filesystem::path& folder,
+                                     const SessionId& id, std::string_view working_dir,
+                                     Derive what);
 
 // The session as it is with this record. `changed` is when the file was last written to.
-StoredSession session_at(const FactsFile& facts, const LogState& log);
+StoredSession session_at(const MetadataFile& metadata, const LogState& log);
 
 // Whether another program has added to the record since the usage there was summed up: then
 // usage_added_by_others() is missing in it.
-bool lacks_usage_of_others(const FactsFile& facts, const LogState& log);
+bool lacks_usage_of_others(const MetadataFile& metadata, const LogState& log);
 
 }  // namespace reprise::store::chatdir

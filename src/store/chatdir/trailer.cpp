@@ -1,4 +1,4 @@
-#include "store/chatdir/mark.h"
+#include "store/chatdir/trailer.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@
 namespace reprise::store::chatdir {
 namespace {
 
-// Where a mark begins. A quote inside a string has a backslash before it, so this stands nowhere
+// Where a trailer begins. A quote inside a string has a backslash before it, so this stands nowhere
 // but where we wrote it, and behind our last one comes nothing like it.
 constexpr std::string_view kMarkStart = R"("log":{"seq":)";
 constexpr std::string_view kMarkKey = R"("log":)";
@@ -32,7 +32,7 @@ constexpr std::string_view kMarkEnd = "}}}";
 constexpr std::size_t kStateKeyBytes = std::string_view(R"(,"state":)").size();
 
 // npos: none. By the braces, of which there are few behind it.
-std::size_t last_mark_start(std::string_view bytes) {
+std::size_t last_trailer_start(std::string_view bytes) {
   std::size_t end = bytes.size();
   while (const void* const brace = ::memrchr(bytes.data(), '{', end)) {
     end = static_cast<std::size_t>(static_cast<const char*>(brace) - bytes.data());
@@ -53,11 +53,11 @@ bool read_time(Cursor& cursor, Time& time) {
   return parsed.has_value();
 }
 
-// The members that every mark of ours begins with.
-bool read_mark_start(Cursor& cursor, Mark& mark) {
-  return cursor.eat(kMarkStart) && cursor.number(mark.seq.value) && cursor.eat(R"(,"line":)") &&
-         cursor.number(mark.line) && cursor.eat(R"(,"at":)") && cursor.number(mark.at) &&
-         cursor.eat(R"(,"created_at":)") && read_time(cursor, mark.created_at);
+// The members that every trailer of ours begins with.
+bool read_trailer_start(Cursor& cursor, Trailer& trailer) {
+  return cursor.eat(kMarkStart) && cursor.number(trailer.seq.value) && cursor.eat(R"(,"line":)") &&
+         cursor.number(trailer.line) && cursor.eat(R"(,"at":)") && cursor.number(trailer.at) &&
+         cursor.eat(R"(,"created_at":)") && read_time(cursor, trailer.created_at);
 }
 
 bool read_time(json::Scanner& scanner, Time& time) {
@@ -70,51 +70,51 @@ bool read_time(json::Scanner& scanner, Time& time) {
   return parsed.has_value();
 }
 
-bool read_batch(json::Scanner& scanner, Mark& mark) {
+bool read_batch(json::Scanner& scanner, Trailer& trailer) {
   bool first = true;
   return scanner.array([&] {
-    return scanner.integer(std::exchange(first, false) ? mark.number : mark.of);
-  }) && mark.number >= 1 &&
-         mark.number <= mark.of;
+    return scanner.integer(std::exchange(first, false) ? trailer.number : trailer.of);
+  }) && trailer.number >= 1 &&
+         trailer.number <= trailer.of;
 }
 
-bool read_operation(std::string_view text, Mark& mark) {
+bool read_operation(std::string_view text, Trailer& trailer) {
   auto operation = OperationId::parse(text);
   if (!operation) {
     return false;
   }
-  mark.operation = *std::move(operation);
+  trailer.operation = *std::move(operation);
   return true;
 }
 
-bool read_mark_member(json::Scanner& scanner, std::string_view name, Mark& mark) {
+bool read_trailer_member(json::Scanner& scanner, std::string_view name, Trailer& trailer) {
   if (name == "seq") {
-    return scanner.integer(mark.seq.value) && mark.seq.value >= 0;
+    return scanner.integer(trailer.seq.value) && trailer.seq.value >= 0;
   }
   if (name == "line") {
-    return scanner.integer(mark.line);
+    return scanner.integer(trailer.line);
   }
   if (name == "at") {
-    return scanner.integer(mark.at);
+    return scanner.integer(trailer.at);
   }
   if (name == "created_at") {
-    return read_time(scanner, mark.created_at);
+    return read_time(scanner, trailer.created_at);
   }
   if (name == "batch") {
-    return read_batch(scanner, mark);
+    return read_batch(scanner, trailer);
   }
   if (name == "request") {
-    return scanner.string(mark.request);
+    return scanner.string(trailer.request);
   }
   std::string_view raw;
   if (!scanner.raw(raw)) {
     return false;
   }
   if (name == "operation" && raw.size() >= 2) {
-    return read_operation(raw.substr(1, raw.size() - 2), mark);
+    return read_operation(raw.substr(1, raw.size() - 2), trailer);
   }
   if (name == "state") {
-    mark.state = raw;
+    trailer.state = raw;
   }
   return true;
 }
@@ -153,75 +153,75 @@ State state_from_json(std::string_view json) {
   return state;
 }
 
-void append_mark(std::string& out, const Mark& mark) {
+void append_trailer(std::string& out, const Trailer& trailer) {
   out += kMarkKey;
   json::ObjectWriter object(out);
-  object.field("seq", mark.seq.value).field("line", mark.line).field("at", mark.at);
-  object.field("created_at", format_time(mark.created_at));
-  if (mark.of > 1) {
-    object.raw("batch", cat("[", mark.number, ",", mark.of, "]"));
+  object.field("seq", trailer.seq.value).field("line", trailer.line).field("at", trailer.at);
+  object.field("created_at", format_time(trailer.created_at));
+  if (trailer.of > 1) {
+    object.raw("batch", cat("[", trailer.number, ",", trailer.of, "]"));
   }
-  if (!mark.request.empty()) {
-    object.field("request", mark.request);
+  if (!trailer.request.empty()) {
+    object.field("request", trailer.request);
   }
-  if (mark.ends_batch()) {
-    if (mark.operation) {
-      object.field("operation", mark.operation->str());
+  if (trailer.ends_batch()) {
+    if (trailer.operation) {
+      object.field("operation", trailer.operation->str());
     }
-    if (!mark.state.empty()) {
-      object.raw("state", mark.state);
+    if (!trailer.state.empty()) {
+      object.raw("state", trailer.state);
     }
   }
   object.close();
 }
 
-bool read_written_mark(std::string_view text, Mark& mark) {
+bool read_written_trailer(std::string_view text, Trailer& trailer) {
   Cursor cursor(text);
   std::string_view word;
-  if (!read_mark_start(cursor, mark) ||
-      (cursor.eat(R"(,"batch":[)") && !(cursor.number(mark.number) && cursor.eat(",") &&
-                                        cursor.number(mark.of) && cursor.eat("]")))) {
+  if (!read_trailer_start(cursor, trailer) ||
+      (cursor.eat(R"(,"batch":[)") && !(cursor.number(trailer.number) && cursor.eat(",") &&
+                                        cursor.number(trailer.of) && cursor.eat("]")))) {
     return false;
   }
   if (cursor.eat(R"(,"request":)")) {
     if (!cursor.word(word)) {
       return false;
     }
-    mark.request = word;
+    trailer.request = word;
   }
-  if (cursor.eat(R"(,"operation":)") && !(cursor.word(word) && read_operation(word, mark))) {
+  if (cursor.eat(R"(,"operation":)") && !(cursor.word(word) && read_operation(word, trailer))) {
     return false;
   }
   std::string_view rest = trimmed(cursor.rest());
   if (rest.starts_with(R"(,"state":)") && rest.ends_with(kMarkEnd)) {
     rest.remove_prefix(kStateKeyBytes);
-    mark.state = rest.substr(0, rest.size() - kMarkEnd.size());
+    trailer.state = rest.substr(0, rest.size() - kMarkEnd.size());
     return true;
   }
   return rest == kMarkEnd;
 }
 
-std::optional<FoundMark> find_mark(std::string_view bytes) {
+std::optional<FoundTrailer> find_trailer(std::string_view bytes) {
   const std::string_view text = trimmed(bytes);
   if (!text.ends_with(kMarkEnd)) {
     return std::nullopt;
   }
-  const std::size_t position = last_mark_start(bytes);
+  const std::size_t position = last_trailer_start(bytes);
   if (position == std::string_view::npos) {
     return std::nullopt;
   }
-  auto mark = std::make_shared<Mark>();
-  if (read_written_mark(bytes.substr(position), *mark)) {
-    return FoundMark{std::move(mark), position};
+  auto trailer = std::make_shared<Trailer>();
+  if (read_written_trailer(bytes.substr(position), *trailer)) {
+    return FoundTrailer{std::move(trailer), position};
   }
-  *mark = {};
+  *trailer = {};
   json::Scanner scanner(bytes.substr(position + kMarkKey.size()));
   if (!scanner.object(
-          [&](std::string_view name) { return read_mark_member(scanner, name, *mark); }) ||
+          [&](std::string_view name) { return read_trailer_member(scanner, name, *trailer); }) ||
       trimmed(scanner.rest()) != "}}") {
     return std::nullopt;
   }
-  return FoundMark{std::move(mark), position};
+  return FoundTrailer{std::move(trailer), position};
 }
 
 }  // namespace reprise::store::chatdir

@@ -1,4 +1,4 @@
-#include "store/facts.h"
+#include "store/rules.h"
 
 #include <gtest/gtest.h>
 
