@@ -25,10 +25,10 @@
 #include "life_parts.h"
 #include "reprise/capabilities.h"
 #include "reprise/error.h"
-#include "reprise/spill.h"
+#include "reprise/outbox.h"
 #include "reprise/store.h"
 #include "store/context/defaults.h"
-#include "store/spill/spill_folder.h"
+#include "store/outbox/outbox_folder.h"
 #include "tally.h"
 #include "trial.h"
 
@@ -189,14 +189,14 @@ class Durable {
       const auto report = can.repair->repair_into(place_ / "repaired");
       watching.step("repair", report ? Result<>() : std::unexpected(report.error()));
     }
-    const auto spill = store::spill::make_spill_file(place_ / "spill", "postgres://x/y");
+    const auto spill = store::outbox::make_outbox_file(place_ / "spill", "postgres://x/y");
     for (const std::string_view name : {"spill-1", "spill-2"}) {
       watching.step("spill", spill->keep(empty_session(1), {.operation = operation(name)}));
     }
-    const auto spills = store::spill::find_spills(place_ / "spill");
+    const auto spills = store::outbox::find_outboxes(place_ / "spill");
     watching.step("find the spills", spills ? Result<>() : std::unexpected(spills.error()));
     for (const fs::path& file : spills.value_or(std::vector<fs::path>())) {
-      watching.step("mark a spill as stored", store::spill::mark_as_stored(file));
+      watching.step("mark a spill as stored", store::outbox::mark_as_stored(file));
     }
     watching.step("new context file",
                   store::context::create_context_file(place_ / "context" / "c.json", "m"));

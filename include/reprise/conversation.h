@@ -28,9 +28,9 @@
 #include "reprise/environment.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
+#include "reprise/outbox.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
-#include "reprise/spill.h"
 #include "reprise/store.h"
 #include "reprise/tool.h"
 
@@ -57,7 +57,7 @@ struct ConversationOptions {
   Clock& clock = system_clock();
   Entropy& entropy = system_entropy();
   std::vector<Message> earlier = {};  // what the session has, for when there is no store
-  Spill* spill = nullptr;  // for what the store does not take; null: it stays in memory alone
+  Outbox* spill = nullptr;  // for what the store does not take; null: it stays in memory alone
 };
 
 // What happens during a turn, for the one who watches. All have empty defaults; calls come from

@@ -15,9 +15,9 @@
 #include "base/utf8.h"
 #include "engine/blobs.h"
 #include "engine/history.h"
-#include "engine/mending.h"
 #include "engine/message_of.h"
 #include "engine/open_calls.h"
+#include "engine/request_repairs.h"
 #include "engine/tool_input.h"
 #include "engine/unanswered.h"
 #include "model/media.h"
@@ -109,7 +109,7 @@ void RequestView::seed_open_calls() {
 
 Result<> RequestView::rewind() {
   reader_.rewind();
-  mending_ = {};
+  repairs_ = {};
   held_.reset();
   open_calls_ = {};
   ids_.clear();
@@ -120,9 +120,9 @@ Result<> RequestView::rewind() {
   return {};
 }
 
-Mending RequestView::mending() const {
-  Mending all = mending_;
-  all.count(Mend::damaged_message, reader_.damaged());
+RequestRepairs RequestView::repairs() const {
+  RequestRepairs all = repairs_;
+  all.count(RequestRepair::damaged_message, reader_.damaged());
   return all;
 }
 
@@ -130,7 +130,7 @@ Result<std::optional<Message>> RequestView::next() {
   Message out = message_of(role::kUser, results_of_open_calls());
   while (auto piece = held_ ? std::exchange(held_, std::nullopt) : next_piece()) {
     if (first_ && piece->assistant && out.blocks.empty()) {
-      mending_.count(Mend::first_answer);
+      repairs_.count(RequestRepair::first_answer);
       held_ = std::move(piece);
       add_text(out.blocks, std::string(kEarlier));
       break;
@@ -163,15 +163,15 @@ std::optional<RequestView::Piece> RequestView::next_piece() {
   while (auto message = reader_.take()) {
     const bool assistant = message->role == role::kAssistant;
     if (message->role == role::kSystem || message->role == "developer") {
-      mending_.count(Mend::system_message);
+      repairs_.count(RequestRepair::system_message);
       continue;
     }
     if (!assistant && message->role != role::kUser && message->role != role::kTool) {
-      mending_.count(Mend::unknown_role);
+      repairs_.count(RequestRepair::unknown_role);
       continue;
     }
     if (is_left_out(*message)) {
-      mending_.count(Mend::refused_question);
+      repairs_.count(RequestRepair::refused_question);
       continue;
     }
     Piece piece =
@@ -200,12 +200,12 @@ RequestView::Piece RequestView::assistant_piece(Message message) {
       if (whole) {
         add_call(piece, std::move(*call));
       } else {
-        mending_.count(Mend::unfinished_call);
+        repairs_.count(RequestRepair::unfinished_call);
       }
     } else if (std::holds_alternative<ToolResultBlock>(block)) {
-      mending_.count(Mend::orphan_result);
+      repairs_.count(RequestRepair::orphan_result);
     } else if (std::holds_alternative<ImageBlock>(block)) {
-      mending_.count(Mend::unusable_image);  // no provider takes one in an answer
+      repairs_.count(RequestRepair::unusable_image);  // no provider takes one in an answer
     } else if (whole) {
       add_thinking(piece, std::move(block), message);
     }
@@ -221,9 +221,10 @@ RequestView::Piece RequestView::user_piece(Message message) {
     } else if (auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
       add_image(piece, std::move(*image));
     } else if (std::holds_alternative<ToolResultBlock>(block)) {
-      mending_.count(Mend::orphan_result);  // those with a call have been taken out already
+      repairs_.count(
+          RequestRepair::orphan_result);  // those with a call have been taken out already
     } else {
-      mending_.count(Mend::foreign_block);
+      repairs_.count(RequestRepair::foreign_block);
     }
   }
   return piece;
@@ -241,7 +242,7 @@ bool RequestView::takes(const Block& block, const Message& from) const {
 void RequestView::add_thinking(Piece& piece, Block block, const Message& from) {
   const bool raw = std::holds_alternative<UnknownBlock>(block);
   if (!takes(block, from)) {
-    mending_.count(raw ? Mend::foreign_block : Mend::foreign_thinking);
+    repairs_.count(raw ? RequestRepair::foreign_block : RequestRepair::foreign_thinking);
     return;
   }
   if (auto* thinking = std::get_if<ThinkingBlock>(&block); thinking != nullptr) {
@@ -255,16 +256,16 @@ void RequestView::add_thinking(Piece& piece, Block block, const Message& from) {
 
 void RequestView::add_call(Piece& piece, ToolUseBlock call) {
   if (piece.calls.has(call.id)) {
-    mending_.count(Mend::repeated_call);
+    repairs_.count(RequestRepair::repeated_call);
     return;
   }
   const std::string sent = acceptable_id(call.id);
   if (sent != call.id || !is_acceptable_word(call.name)) {
-    mending_.count(Mend::renamed_call);
+    repairs_.count(RequestRepair::renamed_call);
   }
   RawJson input = input_object(call.input);
   if (input != call.input && !call.input.is_null()) {
-    mending_.count(Mend::wrapped_input);
+    repairs_.count(RequestRepair::wrapped_input);
   }
   piece.calls.add(call.id, sent);
   piece.blocks.emplace_back(
@@ -290,7 +291,7 @@ void RequestView::add_image(Piece& piece, ImageBlock image) {
   if (image.blob) {
     auto url = image_data_url(options_.slice.store, *image.blob, image.media_type);
     if (!url) {
-      mending_.count(Mend::unreadable_blob);
+      repairs_.count(RequestRepair::unreadable_blob);
       add_text(piece.blocks,
                cat("(", what_it_is(image), " could not be read: ", url.error().message, ")"));
       return;
@@ -304,7 +305,7 @@ void RequestView::add_image(Piece& piece, ImageBlock image) {
   const std::string& url = image.url;
   if (!url.starts_with("data:image/") && !url.starts_with("data:application/pdf;") &&
       !url.starts_with("https://") && !url.starts_with("http://")) {
-    mending_.count(Mend::unusable_image);
+    repairs_.count(RequestRepair::unusable_image);
     return;
   }
   std::erase_if(image.extra, [](const ExtraField& field) { return field.name != "name"; });
@@ -323,7 +324,7 @@ std::vector<Block> RequestView::results_of_open_calls() {
     if (call.result) {
       results.emplace_back(acceptable_result(*std::move(call.result), call.sent));
     } else {
-      mending_.count(Mend::sealed_call);
+      repairs_.count(RequestRepair::sealed_call);
       results.emplace_back(
           ToolResultBlock{std::move(call.sent), std::string(kDidNotComplete), true, {}, {}});
     }
@@ -336,7 +337,7 @@ ToolResultBlock RequestView::acceptable_result(ToolResultBlock result, const std
     if (auto bytes = read_blob(options_.slice.store, *result.blob, kResultBytesMax); bytes) {
       result.text = utf8::sanitize(*bytes);
     } else {
-      mending_.count(Mend::unreadable_blob);
+      repairs_.count(RequestRepair::unreadable_blob);
     }
   }
   if (result.text.size() > kResultBytesMax) {

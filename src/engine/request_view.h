@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "engine/history.h"
-#include "engine/mending.h"
 #include "engine/open_calls.h"
+#include "engine/request_repairs.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/provider.h"
@@ -45,7 +45,7 @@ class RequestView final : public RequestMessages {
   std::int64_t bytes_estimate() const override { return options_.bytes_estimate; }
 
   // Of what has been read so far since the last rewind().
-  Mending mending() const;
+  RequestRepairs repairs() const;
   const std::optional<Error>& fault() const { return reader_.fault(); }
   // That were sent, or left out. A PDF is none.
   std::int64_t images() const { return images_; }
@@ -74,7 +74,7 @@ class RequestView final : public RequestMessages {
   const Provider& provider_;
   ViewOptions options_;
   HistoryReader reader_;
-  Mending mending_;
+  RequestRepairs repairs_;
   std::optional<Piece> held_;
   OpenCalls open_calls_;
   std::unordered_set<std::size_t> ids_;  // hashes of the call ids sent so far

@@ -16,9 +16,9 @@
 #include "engine/blobs.h"
 #include "engine/fake_provider.h"
 #include "engine/history.h"
-#include "engine/mending.h"
 #include "engine/message_of.h"
 #include "engine/open_calls.h"
+#include "engine/request_repairs.h"
 #include "engine/test_record.h"
 #include "reprise/json.h"
 #include "reprise/message.h"
@@ -31,7 +31,7 @@ namespace {
 
 struct Viewed {
   std::vector<Message> messages;
-  Mending mending;
+  RequestRepairs repairs;
 };
 
 Viewed read_view(RequestView& view) {
@@ -44,7 +44,7 @@ Viewed read_view(RequestView& view) {
     }
     viewed.messages.push_back(**std::move(message));
   }
-  viewed.mending = view.mending();
+  viewed.repairs = view.repairs();
   return viewed;
 }
 
@@ -93,7 +93,7 @@ TEST_F(RequestViewTest, AnUnansweredCallIsSealedWhereverItStands) {
             "user: a | assistant: call t1{} | user: error t1=the tool call did not complete b | "
             "assistant: call t2{} | user: error t2=the tool call did not complete | "
             "assistant: c | user: d");
-  EXPECT_EQ(view().mending.of(Mend::sealed_call), 2);
+  EXPECT_EQ(view().repairs.of(RequestRepair::sealed_call), 2);
 }
 
 TEST_F(RequestViewTest, ResultsMoveToTheirCallsInTheCallsOrder) {
@@ -108,7 +108,7 @@ TEST_F(RequestViewTest, ResultsWithoutACallAndSecondOnesAreLeftOut) {
   EXPECT_EQ(spelled({user("a"), results({result_of("t0")}), assistant({call_of("t1")}),
                      results({result_of("t1", "1"), result_of("t1", "2")}), user("b")}),
             "user: a | assistant: call t1{} | user: result t1=1 b");
-  EXPECT_EQ(view().mending.of(Mend::orphan_result), 2);
+  EXPECT_EQ(view().repairs.of(RequestRepair::orphan_result), 2);
 }
 
 TEST_F(RequestViewTest, AnIdUsedAgainPairsWithItsOwnResult) {
@@ -116,7 +116,7 @@ TEST_F(RequestViewTest, AnIdUsedAgainPairsWithItsOwnResult) {
                      assistant({call_of("t1")}), results({result_of("t1", "late")}), user("b")}),
             "user: a | assistant: call t1{} | user: error t1=the tool call did not complete | "
             "assistant: call t1_1{} | user: result t1_1=late b");
-  EXPECT_EQ(view().mending.of(Mend::repeated_call), 1);
+  EXPECT_EQ(view().repairs.of(RequestRepair::repeated_call), 1);
 }
 
 // An id that counts how often it is compared.
@@ -163,7 +163,7 @@ TEST_F(RequestViewTest, ManyCallsOfOneAnswerHaveTheirResults) {
   ASSERT_EQ(viewed.messages.size(), 3U);
   EXPECT_EQ(refusal_of(viewed.messages, {}), "");
   EXPECT_EQ(std::get<ToolResultBlock>(viewed.messages.at(2).blocks.at(432)).text, "r432");
-  EXPECT_EQ(viewed.mending.of(Mend::sealed_call), 0);
+  EXPECT_EQ(viewed.repairs.of(RequestRepair::sealed_call), 0);
 }
 
 TEST_F(RequestViewTest, IdsNamesAndInputsBecomeAcceptable) {
@@ -192,7 +192,7 @@ TEST_F(RequestViewTest, WhatIsBoundToAModelGoesBackToThatModelOnly) {
             "user: a | assistant: (m-5-20250929) x | user: b | assistant: x | user: c | "
             "assistant: (m-5-latest) x | user: d | assistant: (m-5) x | user: e | assistant: x | "
             "user: f | assistant: x");
-  EXPECT_EQ(viewed.mending.of(Mend::foreign_thinking), 3);
+  EXPECT_EQ(viewed.repairs.of(RequestRepair::foreign_thinking), 3);
 }
 
 TEST_F(RequestViewTest, ThinkingAndRawBlocksGoHomeOnly) {
@@ -222,7 +222,7 @@ TEST_F(RequestViewTest, ACutAnswerKeepsItsTextOnly) {
                                  call_of("t1", R"("{\"pa")")}),
                      user("b"), incomplete({call_of("t2")}), user("c")}),
             "user: a | assistant: half | user: b c");
-  EXPECT_EQ(view().mending.of(Mend::unfinished_call), 2);
+  EXPECT_EQ(view().repairs.of(RequestRepair::unfinished_call), 2);
 }
 
 TEST_F(RequestViewTest, OtherRolesAreLeftOutAndTheFirstIsTheUser) {
@@ -230,7 +230,7 @@ TEST_F(RequestViewTest, OtherRolesAreLeftOutAndTheFirstIsTheUser) {
                      message_of("narrator", {text_of("x")}), user("b"),
                      message_of("developer", {text_of("y")})}),
             "user: (earlier messages are left out) | assistant: a | user: b");
-  const auto lines = view().mending.lines();
+  const auto lines = view().repairs.lines();
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines.at(1), "request: 1 message(s) of an unknown role left out");
 }
@@ -253,8 +253,8 @@ TEST_F(RequestViewTest, BlobsAreReadBackIn) {
   ASSERT_EQ(viewed.messages.size(), 3U);
   EXPECT_EQ(std::get<ImageBlock>(viewed.messages.at(0).blocks.at(0)).url,
             "data:image/png;base64,iVBORy4uLi4=");
-  EXPECT_EQ(viewed.mending.of(Mend::unreadable_blob), 1);
-  EXPECT_EQ(viewed.mending.of(Mend::unusable_image), 2);
+  EXPECT_EQ(viewed.repairs.of(RequestRepair::unreadable_blob), 1);
+  EXPECT_EQ(viewed.repairs.of(RequestRepair::unusable_image), 2);
   EXPECT_EQ(std::get<ToolResultBlock>(viewed.messages.at(2).blocks.at(0)).text,
             output.substr(0, 256 << 10));
   EXPECT_EQ(refusal_of(viewed.messages, {}), "");

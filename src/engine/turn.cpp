@@ -254,7 +254,7 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
   for (const std::string& note : plan.notes) {
     observer_.on_note(note);
   }
-  for (const std::string& line : view.mending().lines()) {
+  for (const std::string& line : view.repairs().lines()) {
     observer_.on_note(line);
   }
   if (const std::optional<Error>& fault = view.fault(); fault) {

@@ -148,9 +148,9 @@ TEST(Anthropic, OverloadedInTheMiddleIsNotTriedAgain) {
 
 TEST(Anthropic, DeclaresCalledToolsWhenNoneAreOffered) {
   ListMessages messages({
-      said(role::kUser, {TextBlock{"look", {}}}),
-      said(role::kAssistant, {ToolUseBlock{"c1", "patch", RawJson(), {}}}),
-      said(role::kUser, {ToolResultBlock{"c1", "r", false, {}, {}}}),
+      make_message(role::kUser, {TextBlock{"look", {}}}),
+      make_message(role::kAssistant, {ToolUseBlock{"c1", "patch", RawJson(), {}}}),
+      make_message(role::kUser, {ToolResultBlock{"c1", "r", false, {}, {}}}),
   });
   Request request{.model = "m", .messages = messages};
   EXPECT_EQ(*render_body(*anthropic(), request),
@@ -165,21 +165,22 @@ TEST(Anthropic, DeclaresCalledToolsWhenNoneAreOffered) {
 
 TEST(Anthropic, WritesARequest) {
   ListMessages messages({
-      said(role::kUser, {TextBlock{"look", {}}, TextBlock{" \n", {}},
-                         ImageBlock{"image/png", {}, "data:image/jpeg;base64,QUJD", {}},
-                         ImageBlock{"image/png", {}, "https://x.test/a.png", {}}}),
-      said(role::kAssistant,
-           {ThinkingBlock{"t", "sig", {}}, ThinkingBlock{"unsigned", "", {}},
-            UnknownBlock{"redacted_thinking", json_of(R"({"type":"redacted_thinking"})")},
-            TextBlock{" one \n", {}}, ToolUseBlock{"u1", "f", json_of(R"({"a": "\ud800"})"), {}},
-            ToolUseBlock{"u2", "g", RawJson(), {}}},
-           "anthropic"),
-      said(role::kUser, {TextBlock{"go on", {}}, ToolResultBlock{"u1", "r1", false, {}, {}},
-                         ToolResultBlock{"u2", "bad", true, {}, {}}}),
-      said(role::kAssistant,
-           {ThinkingBlock{"foreign", "sig", {}},
-            UnknownBlock{"reasoning", json_of(R"({"type":"reasoning"})")}},
-           "openai-responses"),
+      make_message(role::kUser, {TextBlock{"look", {}}, TextBlock{" \n", {}},
+                                 ImageBlock{"image/png", {}, "data:image/jpeg;base64,QUJD", {}},
+                                 ImageBlock{"image/png", {}, "https://x.test/a.png", {}}}),
+      make_message(
+          role::kAssistant,
+          {ThinkingBlock{"t", "sig", {}}, ThinkingBlock{"unsigned", "", {}},
+           UnknownBlock{"redacted_thinking", json_of(R"({"type":"redacted_thinking"})")},
+           TextBlock{" one \n", {}}, ToolUseBlock{"u1", "f", json_of(R"({"a": "\ud800"})"), {}},
+           ToolUseBlock{"u2", "g", RawJson(), {}}},
+          "anthropic"),
+      make_message(role::kUser, {TextBlock{"go on", {}}, ToolResultBlock{"u1", "r1", false, {}, {}},
+                                 ToolResultBlock{"u2", "bad", true, {}, {}}}),
+      make_message(role::kAssistant,
+                   {ThinkingBlock{"foreign", "sig", {}},
+                    UnknownBlock{"reasoning", json_of(R"({"type":"reasoning"})")}},
+                   "openai-responses"),
   });
   Request request{.model = "m",
                   .system = "Be brief.",

@@ -20,8 +20,9 @@ using testing::ElementsAre;
 using testing::StartsWith;
 
 TEST(Echo, RepeatsTheLastUserMessageWordByWord) {
-  ListMessages messages({said(role::kUser, "first"), said(role::kAssistant, "first"),
-                         said(role::kUser, "two  words\n and ünicode ")});
+  ListMessages messages({make_message(role::kUser, "first"),
+                         make_message(role::kAssistant, "first"),
+                         make_message(role::kUser, "two  words\n and ünicode ")});
   Request request{.model = "m", .messages = messages};
   std::vector<std::string> pieces;
   EventLog log;
@@ -42,9 +43,10 @@ TEST(Echo, RepeatsTheLastUserMessageWordByWord) {
 }
 
 TEST(Echo, GoesOnAfterACutAnswer) {
-  Message cut = said(role::kAssistant, "one two");
+  Message cut = make_message(role::kAssistant, "one two");
   cut.state = MessageState::incomplete;
-  ListMessages messages({said(role::kUser, "one two three four"), cut, said(role::kUser, "go on")});
+  ListMessages messages(
+      {make_message(role::kUser, "one two three four"), cut, make_message(role::kUser, "go on")});
   Request request{.model = "m", .messages = messages};
   EventLog log;
   ASSERT_TRUE(
@@ -53,7 +55,7 @@ TEST(Echo, GoesOnAfterACutAnswer) {
 }
 
 TEST(Echo, StopsInAPause) {
-  ListMessages messages({said(role::kUser, "one two")});
+  ListMessages messages({make_message(role::kUser, "one two")});
   Request request{.model = "m", .messages = messages};
   std::stop_source source;
   const auto provider = make_echo_provider(std::chrono::hours(1));

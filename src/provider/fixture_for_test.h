@@ -54,15 +54,16 @@ class ListMessages final : public RequestMessages {
   std::size_t at_ = 0;
 };
 
-inline Message said(std::string_view who, std::vector<Block> blocks, std::string provider = "") {
+inline Message make_message(std::string_view who, std::vector<Block> blocks,
+                            std::string provider = "") {
   Message out;
   out.role = who;
   out.blocks = std::move(blocks);
   out.provider = std::move(provider);
   return out;
 }
-inline Message said(std::string_view who, std::string_view text) {
-  return said(who, {TextBlock{std::string(text), {}}});
+inline Message make_message(std::string_view who, std::string_view text) {
+  return make_message(who, {TextBlock{std::string(text), {}}});
 }
 inline RawJson json_of(std::string text) {
   return *RawJson::parse(std::move(text));
@@ -217,7 +218,7 @@ class Bench {
         request, [this](const StreamEvent& event) { log(event); }, std::move(stop));
   }
   Result<> ask(bool stream = true) {
-    ListMessages messages({said(role::kUser, "Hi")});
+    ListMessages messages({make_message(role::kUser, "Hi")});
     Request request{.model = "m", .stream = stream, .messages = messages};
     return ask(request);
   }

@@ -148,7 +148,7 @@ TEST(HttpProvider, LeavesOutAParameterThatIsRefused) {
                {.status = 400, .body = refusal},
                {.status = 400, .body = R"({"error":"else"})"}},
               {.retries_max = 0});
-  ListMessages messages({said(role::kUser, "Hi")});
+  ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .temperature = 0.5, .messages = messages};
   const auto asked = bench.ask(request);
   ASSERT_FALSE(asked);

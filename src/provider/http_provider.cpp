@@ -63,11 +63,11 @@ struct Failure {
 class HttpProvider final : public Provider {
  public:
   HttpProvider(const ProviderKind& kind, std::unique_ptr<Codec> codec, ProviderOptions options,
-               Seams seams)
+               Dependencies dependencies)
       : kind_(kind),
         codec_(std::move(codec)),
         options_(std::move(options)),
-        seams_(std::move(seams)),
+        dependencies_(std::move(dependencies)),
         own_host_(http::is_same_server(options_.base_url, kind.default_url)) {}
 
   std::string_view name() const override { return codec_->name(); }
@@ -98,14 +98,15 @@ class HttpProvider final : public Provider {
         continue;
       }
       const milliseconds asked = failure->pause.value_or(milliseconds(0));
-      const milliseconds pause = asked > milliseconds(0) ? asked : backoff(retry, seams_.entropy);
+      const milliseconds pause =
+          asked > milliseconds(0) ? asked : backoff(retry, dependencies_.entropy);
       if (!failure->retry || retry >= options_.retries_max || pause > kPauseMax) {
         return std::unexpected(is_model_unknown(failure->status, failure->refusal)
                                    ? with_near_models(failure->error, request.model, stop)
                                    : failure->error);
       }
       sink(Retrying{failure->error, pause});
-      if (!seams_.sleeper(pause, stop)) {
+      if (!dependencies_.sleeper(pause, stop)) {
         return fail(Code::cancelled, "stopped");
       }
     }
@@ -205,7 +206,7 @@ class HttpProvider final : public Provider {
     const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
     sent.idle_timeout = std::max(left, milliseconds(1));
     sent.connect_timeout = std::min(options_.connect_timeout, sent.idle_timeout);
-    return fetch_model_page(*seams_.transport, sent, deadline, recipient(as_usual), stop);
+    return fetch_model_page(*dependencies_.transport, sent, deadline, recipient(as_usual), stop);
   }
 
   // What may have been meant, when the provider is quick to say.
@@ -241,7 +242,7 @@ class HttpProvider final : public Provider {
     ReplyOut out(masked_sink);
     const std::unique_ptr<ReplyReader> reader = codec_->reader(out);
     Answer answer(*reader, out, options_.answer_bytes_max);
-    Result<> done = seams_.transport->send(sent, answer, stop);
+    Result<> done = dependencies_.transport->send(sent, answer, stop);
     auto failure = judge(request, {out, *reader, answer}, std::move(done));
     masked.finish();
     return failure;
@@ -261,7 +262,7 @@ class HttpProvider final : public Provider {
           .error = error_of_status(recipient(request), head, without_secrets(answer.body())),
           .retry = worth_retrying(head.status, answer.body()),
           .at_once = codec_->do_without(head.status, answer.body()),
-          .pause = retry_after(head.headers, seams_.clock.now()),
+          .pause = retry_after(head.headers, dependencies_.clock.now()),
           .status = head.status,
           .refusal = answer.body()};
     }
@@ -284,7 +285,7 @@ class HttpProvider final : public Provider {
   const ProviderKind& kind_;
   std::unique_ptr<Codec> codec_;
   ProviderOptions options_;
-  Seams seams_;
+  Dependencies dependencies_;
   std::mutex changes_mutex_;
   std::map<std::string, BodyChanges> changes_;  // by the model that taught them
   bool own_host_;                               // the server is the provider's own
@@ -293,14 +294,15 @@ class HttpProvider final : public Provider {
 }  // namespace
 
 Result<std::unique_ptr<Provider>> make_http_provider(std::unique_ptr<Codec> codec,
-                                                     ProviderOptions options, Seams seams) {
+                                                     ProviderOptions options,
+                                                     Dependencies dependencies) {
   const ProviderKind* const kind = find_provider_kind(codec->name());
   if (kind == nullptr) {
     return fail(Code::invalid_argument, cat("no kind of provider is called ", codec->name()));
   }
   REPRISE_TRY(check_options(*kind, options));
   return std::make_unique<HttpProvider>(*kind, std::move(codec), std::move(options),
-                                        std::move(seams));
+                                        std::move(dependencies));
 }
 
 }  // namespace reprise::provider

@@ -15,7 +15,7 @@
 namespace reprise::provider {
 
 // The outside world. What the references name must outlive the provider.
-struct Seams {
+struct Dependencies {
   std::unique_ptr<http::Transport> transport;
   Sleeper sleeper = sleep_for;
   Clock& clock = system_clock();
@@ -24,6 +24,7 @@ struct Seams {
 
 // invalid_argument for a base URL or key that cannot be sent.
 Result<std::unique_ptr<Provider>> make_http_provider(std::unique_ptr<Codec> codec,
-                                                     ProviderOptions options, Seams seams);
+                                                     ProviderOptions options,
+                                                     Dependencies dependencies);
 
 }  // namespace reprise::provider

@@ -39,7 +39,7 @@ Error lost() {
 // The texts of an answer's deltas when it comes in two parts, the first of `first_bytes`.
 std::vector<std::string> deltas(const std::string& body, std::size_t first_bytes) {
   Bench bench(chat_codec(), {{.body = body, .cuts = {first_bytes}}});
-  ListMessages messages({said(role::kUser, "Hi")});
+  ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .messages = messages};
   std::vector<std::string> texts;
   const auto sink = [&](const StreamEvent& event) {
@@ -260,8 +260,8 @@ TEST(HttpProvider, StopsInAPause) {
 TEST(HttpProvider, StreamsALongBodyAndStartsItAgain) {
   std::vector<Message> history;
   for (int i = 0; i < 300; ++i) {
-    history.push_back(said(i % 2 == 0 ? role::kUser : role::kAssistant,
-                           cat("message ", i, std::string(100, 'x'))));
+    history.push_back(make_message(i % 2 == 0 ? role::kUser : role::kAssistant,
+                                   cat("message ", i, std::string(100, 'x'))));
   }
   ListMessages small(history, 10);
   ListMessages large(history, 2'000'000);

@@ -50,7 +50,7 @@ TEST(HttpProvider, AHistoryThatCannotBeReadIsThatError) {
 
 TEST(HttpProvider, DryRunShowsNoPasswordOfTheUrl) {
   Bench bench(chat_codec(), {}, {.base_url = "http://me:secret@model.test/v1"});
-  ListMessages messages({said(role::kUser, "Hi")});
+  ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .messages = messages};
   EXPECT_THAT(*bench.provider().dry_run(request),
               StartsWith("POST http://***@model.test/v1/chat/completions\n"));
@@ -59,7 +59,7 @@ TEST(HttpProvider, DryRunShowsNoPasswordOfTheUrl) {
 TEST(HttpProvider, AQueryOfTheBaseUrlStaysBehindThePath) {
   Bench bench(chat_codec(), {{.body = kGood}},
               {.base_url = "https://x.test/d/?api-version=1&api-key=s3cret"});
-  ListMessages messages({said(role::kUser, "Hi")});
+  ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .messages = messages};
   EXPECT_THAT(*bench.provider().dry_run(request),
               StartsWith("POST https://x.test/d/chat/completions?api-version=1&api-key=***\n"));
@@ -70,7 +70,7 @@ TEST(HttpProvider, AQueryOfTheBaseUrlStaysBehindThePath) {
 
 TEST(HttpProvider, DryRunShowsTheRequestWithoutTheKey) {
   Bench bench(chat_codec(), {}, {.api_key = "sk-secret"});
-  ListMessages messages({said(role::kUser, "Hi")});
+  ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .stream = false, .messages = messages};
   EXPECT_EQ(*bench.provider().dry_run(request),
             "POST http://model.test/v1/chat/completions\n"
@@ -121,7 +121,7 @@ TEST(HttpProvider, SendsWhatAPersonAdds) {
 TEST(HttpProvider, ADryRunMasksWhatMayBeASecret) {
   Bench bench(make_openai_responses(), {},
               {.api_key = "sk-1", .auth = "api-key", .headers = given_headers()});
-  ListMessages messages({said(role::kUser, "Hi")});
+  ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .messages = messages};
   const std::string shown = *bench.provider().dry_run(request);
   EXPECT_THAT(shown, HasSubstr("\napi-key: ***\n"));
@@ -156,7 +156,7 @@ TEST(HttpProvider, CachesAtTheProvidersOwnHostUnlessSaidOtherwise) {
                           {"http://127.0.0.1:1", std::nullopt, false},
                           {"http://127.0.0.1:1", true, true}}) {
     Bench bench(make_openai_responses(), {}, {.base_url = one.url});
-    ListMessages messages({said(role::kUser, "Hi")});
+    ListMessages messages({make_message(role::kUser, "Hi")});
     Request request{.model = "m",
                     .options = {.prompt_cache = one.set},
                     .conversation = "c",

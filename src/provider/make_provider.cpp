@@ -49,8 +49,9 @@ Result<std::unique_ptr<Provider>> make_provider(std::string_view name, ProviderO
     options.base_url = variable(std::string(kind->url_variable).c_str());
   }
   auto codec = kind->codec(options);
-  return provider::make_http_provider(std::move(codec), std::move(options),
-                                      provider::Seams{.transport = http::make_curl_transport()});
+  return provider::make_http_provider(
+      std::move(codec), std::move(options),
+      provider::Dependencies{.transport = http::make_curl_transport()});
 }
 
 std::jthread preload_http() {

@@ -138,17 +138,17 @@ TEST(OpenaiChat, AStreamWithoutItsEndIsAnErrorAtEveryCut) {
 
 TEST(OpenaiChat, WritesARequest) {
   ListMessages messages({
-      said(role::kUser, {TextBlock{"look \"here\"", {}},
-                         ImageBlock{"image/png", {}, "data:image/png;base64,QUJD", {}}}),
-      said(role::kAssistant,
-           {ThinkingBlock{"t", "s", {}}, TextBlock{"one", {}}, TextBlock{"two", {}},
-            ToolUseBlock{"c1", "f", json_of(R"({"a": 1.0})"), {}},
-            ToolUseBlock{"c2", "g", json_of(R"("broken {")"), {}},
-            UnknownBlock{"x", json_of(R"({"type":"x"})")}},
-           "openai-chat"),
-      said(role::kUser, {TextBlock{"go on", {}}, ToolResultBlock{"c1", "r1", false, {}, {}},
-                         ToolResultBlock{"c2", "", true, {}, {}}}),
-      said(role::kAssistant, {ThinkingBlock{"only", "", {}}}),
+      make_message(role::kUser, {TextBlock{"look \"here\"", {}},
+                                 ImageBlock{"image/png", {}, "data:image/png;base64,QUJD", {}}}),
+      make_message(role::kAssistant,
+                   {ThinkingBlock{"t", "s", {}}, TextBlock{"one", {}}, TextBlock{"two", {}},
+                    ToolUseBlock{"c1", "f", json_of(R"({"a": 1.0})"), {}},
+                    ToolUseBlock{"c2", "g", json_of(R"("broken {")"), {}},
+                    UnknownBlock{"x", json_of(R"({"type":"x"})")}},
+                   "openai-chat"),
+      make_message(role::kUser, {TextBlock{"go on", {}}, ToolResultBlock{"c1", "r1", false, {}, {}},
+                                 ToolResultBlock{"c2", "", true, {}, {}}}),
+      make_message(role::kAssistant, {ThinkingBlock{"only", "", {}}}),
   });
   Request request{.model = "m",
                   .system = "Be brief.",
@@ -202,7 +202,7 @@ std::string sent_back(const std::string& deltas, const std::string& from, const 
     if (calls) {
       all.emplace_back(ToolUseBlock{"c", "f", json_of("{}"), {}});
     }
-    ListMessages messages({said(role::kAssistant, std::move(all), "openai-chat")});
+    ListMessages messages({make_message(role::kAssistant, std::move(all), "openai-chat")});
     Request request{.model = "m", .messages = messages};
     return *render_body(*make_openai_chat(to), request);
   };
@@ -245,12 +245,13 @@ TEST(OpenaiChat, FollowsWhatAServerSaysOfReasoning) {
   const auto bodies = [](const std::string& refusal) {
     Bench bench(chat(), {{.status = 400, .body = refusal}, {.body = finished("stop") + kDone}});
     ListMessages messages(
-        {said(role::kUser, "q"),
-         said(role::kAssistant,
-              {ThinkingBlock{"own", "reasoning_content@model.test", {}},
-               ToolUseBlock{"c", "f", json_of("{}"), {}}},
-              "openai-chat"),
-         said(role::kAssistant, {ToolUseBlock{"d", "f", json_of("{}"), {}}}, "openai-chat")});
+        {make_message(role::kUser, "q"),
+         make_message(role::kAssistant,
+                      {ThinkingBlock{"own", "reasoning_content@model.test", {}},
+                       ToolUseBlock{"c", "f", json_of("{}"), {}}},
+                      "openai-chat"),
+         make_message(role::kAssistant, {ToolUseBlock{"d", "f", json_of("{}"), {}}},
+                      "openai-chat")});
     Request request{.model = "m", .messages = messages};
     EXPECT_TRUE(bench.ask(request));
     EXPECT_EQ(bench.sent().size(), 2U);

@@ -166,7 +166,7 @@ TEST(OpenaiResponses, KnowsAnExpiredResponseWhereverTheCodeIs) {
   };
   const auto ask = [](int status, const std::string& body, std::string previous) {
     Bench bench(responses(), {{.status = status, .body = body}}, {.retries_max = 0});
-    ListMessages messages({said(role::kUser, "Hi")});
+    ListMessages messages({make_message(role::kUser, "Hi")});
     Request request{
         .model = "m", .previous_response_id = std::move(previous), .messages = messages};
     return bench.ask(request).error().code;
@@ -186,20 +186,21 @@ TEST(OpenaiResponses, KnowsAnExpiredResponseWhereverTheCodeIs) {
 
 TEST(OpenaiResponses, WritesARequest) {
   ListMessages messages({
-      said(role::kUser,
-           {TextBlock{"look", {}}, ImageBlock{"image/png", {}, "https://x.test/a.png", {}}}),
-      said(role::kAssistant,
-           {ThinkingBlock{"summary", "", {}},
-            UnknownBlock{"reasoning",
-                         json_of(R"({"type":"reasoning","id":"rs_1","encrypted_content":"gA"})")},
-            UnknownBlock{"reasoning", json_of(R"({"type":"reasoning","id":"rs_2"})")},
-            TextBlock{"let me see", {}}, ToolUseBlock{"c1", "f", json_of(R"({"a":1.0})"), {}}},
-           "openai-responses"),
-      said(role::kUser, {TextBlock{"and", {}}, ToolResultBlock{"c1", "r1", false, {}, {}}}),
-      said(role::kAssistant,
-           {UnknownBlock{"redacted_thinking", json_of(R"({"type":"redacted_thinking"})")},
-            TextBlock{"ok", {}}},
-           "anthropic"),
+      make_message(role::kUser, {TextBlock{"look", {}},
+                                 ImageBlock{"image/png", {}, "https://x.test/a.png", {}}}),
+      make_message(
+          role::kAssistant,
+          {ThinkingBlock{"summary", "", {}},
+           UnknownBlock{"reasoning",
+                        json_of(R"({"type":"reasoning","id":"rs_1","encrypted_content":"gA"})")},
+           UnknownBlock{"reasoning", json_of(R"({"type":"reasoning","id":"rs_2"})")},
+           TextBlock{"let me see", {}}, ToolUseBlock{"c1", "f", json_of(R"({"a":1.0})"), {}}},
+          "openai-responses"),
+      make_message(role::kUser, {TextBlock{"and", {}}, ToolResultBlock{"c1", "r1", false, {}, {}}}),
+      make_message(role::kAssistant,
+                   {UnknownBlock{"redacted_thinking", json_of(R"({"type":"redacted_thinking"})")},
+                    TextBlock{"ok", {}}},
+                   "anthropic"),
   });
   Request request{.model = "gpt-4.1",
                   .system = "Be brief.",
@@ -226,7 +227,7 @@ TEST(OpenaiResponses, WritesARequest) {
 }
 
 std::string body_for(const Codec& codec, bool keep = false) {
-  ListMessages messages({said(role::kUser, "Hi")});
+  ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m", .keep_response = keep, .messages = messages};
   return *render_body(codec, request);
 }
@@ -261,13 +262,14 @@ TEST(OpenaiResponses, DoesWithoutEncryptedReasoningWhereItIsRefused) {
               {{.status = 400,
                 .body = R"({"error":{"message":"Encrypted content is not supported here"}})"},
                {.body = R"({"id":"r","status":"completed","output":[]})"}});
-  const auto message =
-      said(role::kAssistant,
-           {UnknownBlock{"reasoning", json_of(R"({"type":"reasoning","encrypted_content":"gA",)"
-                                              R"("reprise_host":"model.test"})")},
-            TextBlock{"a", {}}},
-           "openai-responses");
-  ListMessages messages({said(role::kUser, "Hi"), message, said(role::kUser, "And")});
+  const auto message = make_message(
+      role::kAssistant,
+      {UnknownBlock{"reasoning", json_of(R"({"type":"reasoning","encrypted_content":"gA",)"
+                                         R"("reprise_host":"model.test"})")},
+       TextBlock{"a", {}}},
+      "openai-responses");
+  ListMessages messages(
+      {make_message(role::kUser, "Hi"), message, make_message(role::kUser, "And")});
   Request request{.model = "m", .messages = messages};
   EXPECT_TRUE(bench.ask(request));
   ASSERT_EQ(bench.sent().size(), 2U);
@@ -289,14 +291,15 @@ TEST(OpenaiResponses, GivesReasoningBackToTheServerItCameFrom) {
     EXPECT_TRUE(bench.ask(false));
     const std::string& raw = bench.lines().at(2);
     EXPECT_TRUE(raw.starts_with("raw: ")) << raw;
-    return said(role::kAssistant,
-                {UnknownBlock{"reasoning", json_of(raw.substr(5))}, TextBlock{"a", {}}},
-                "openai-responses");
+    return make_message(role::kAssistant,
+                        {UnknownBlock{"reasoning", json_of(raw.substr(5))}, TextBlock{"a", {}}},
+                        "openai-responses");
   };
   const std::string urls[] = {"https://api.openai.com/v1", "http://a.test/v1", "http://b.test/v1"};
   for (const std::string& from : urls) {
     for (const std::string& to : urls) {
-      ListMessages messages({said(role::kUser, "Hi"), answer(from), said(role::kUser, "And")});
+      ListMessages messages(
+          {make_message(role::kUser, "Hi"), answer(from), make_message(role::kUser, "And")});
       Request request{.model = "m", .messages = messages};
       const std::string body = *render_body(*make_openai_responses(to), request);
       EXPECT_EQ(body.contains("reasoning_text"), from == to) << from << " " << to;
@@ -306,9 +309,9 @@ TEST(OpenaiResponses, GivesReasoningBackToTheServerItCameFrom) {
 }
 
 TEST(OpenaiResponses, SaysThatAnAnswerWasCut) {
-  Message cut = said(role::kAssistant, "half");
+  Message cut = make_message(role::kAssistant, "half");
   cut.state = MessageState::incomplete;
-  ListMessages messages({said(role::kUser, "Hi"), cut, said(role::kUser, "Go on")});
+  ListMessages messages({make_message(role::kUser, "Hi"), cut, make_message(role::kUser, "Go on")});
   Request request{.model = "m", .messages = messages};
   EXPECT_THAT(*render_body(*responses(), request),
               HasSubstr(R"({"type":"message","id":"msg_2_0","status":"incomplete",)"));

@@ -26,7 +26,7 @@ using testing::Not;
 
 std::string body_of(const Codec& codec, RequestOptions options, std::vector<ToolSpec> tools = {},
                     const RawJson& extra = {}) {
-  ListMessages messages({said(role::kUser, "Hi")});
+  ListMessages messages({make_message(role::kUser, "Hi")});
   Request request{.model = "m",
                   .tools = std::move(tools),
                   .options = std::move(options),
@@ -144,9 +144,9 @@ TEST(RequestOptions, WhatAPersonAddsIsMergedAndWins) {
 TEST(RequestOptions, ToolsThatAPersonAddsStandAlone) {
   const auto extra = json_of(R"({"tools":[{"type":"web_search_20250305","name":"web_search"}]})");
   ListMessages messages({
-      said(role::kUser, "look"),
-      said(role::kAssistant, {ToolUseBlock{"c1", "patch", RawJson(), {}}}),
-      said(role::kUser, {ToolResultBlock{"c1", "r", false, {}, {}}}),
+      make_message(role::kUser, "look"),
+      make_message(role::kAssistant, {ToolUseBlock{"c1", "patch", RawJson(), {}}}),
+      make_message(role::kUser, {ToolResultBlock{"c1", "r", false, {}, {}}}),
   });
   Request request{.model = "m", .messages = messages};
   const std::string body = *render_body(*make_anthropic(), request, extra);
@@ -155,8 +155,8 @@ TEST(RequestOptions, ToolsThatAPersonAddsStandAlone) {
 }
 
 TEST(RequestOptions, AnthropicMarksWhatTheNextRequestBeginsWith) {
-  ListMessages messages(
-      {said(role::kUser, "one"), said(role::kAssistant, "two"), said(role::kUser, "three")});
+  ListMessages messages({make_message(role::kUser, "one"), make_message(role::kAssistant, "two"),
+                         make_message(role::kUser, "three")});
   Request request{.model = "m",
                   .system = "S",
                   .tools = {one_tool().front(), {"g", "", json_of("{}")}},
@@ -180,7 +180,7 @@ TEST(RequestOptions, AnthropicMarksWhatTheNextRequestBeginsWith) {
 }
 
 TEST(RequestOptions, AnAnswerThatGoesOnIsNotMarked) {
-  ListMessages messages({said(role::kUser, "one"), said(role::kAssistant, "two")});
+  ListMessages messages({make_message(role::kUser, "one"), make_message(role::kAssistant, "two")});
   Request request{.model = "m", .options = {.prompt_cache = true}, .messages = messages};
   EXPECT_THAT(*render_body(*make_anthropic(), request), Not(HasSubstr("cache_control")));
 }
@@ -196,7 +196,7 @@ TEST(RequestOptions, TheConversationIsTheCacheKey) {
 }
 
 std::string body_with(const Codec& codec, ImageBlock file) {
-  ListMessages messages({said(role::kUser, {std::move(file)})});
+  ListMessages messages({make_message(role::kUser, {std::move(file)})});
   Request request{.model = "m", .messages = messages};
   return *render_body(codec, request);
 }

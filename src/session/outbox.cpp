@@ -16,34 +16,34 @@
 #include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
+#include "reprise/outbox.h"
 #include "reprise/session.h"
-#include "reprise/spill.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/spill/spill_folder.h"
-#include "store/spill/spill_lines.h"
+#include "store/outbox/outbox_folder.h"
+#include "store/outbox/outbox_lines.h"
 
 namespace reprise {
 namespace {
 
 namespace fs = std::filesystem;
-namespace spill = store::spill;
+namespace outbox = store::outbox;
 
 Result<std::vector<fs::path>> files_for(const fs::path& folder, std::string_view store_url) {
-  REPRISE_ASSIGN(std::vector<fs::path> files, spill::find_spills(folder));
+  REPRISE_ASSIGN(std::vector<fs::path> files, outbox::find_outboxes(folder));
   std::erase_if(files,
-                [&](const fs::path& file) { return spill::store_of_spill(file) != store_url; });
+                [&](const fs::path& file) { return outbox::store_of_outbox(file) != store_url; });
   return files;
 }
 
 // What a step replaces may be on the server alone: the session begins with the step then.
-Result<> take_in(WaitingSessions& waiting, const SpilledSession& spilled) {
-  const SessionId& id = spilled.session.info.id;
-  for (const SpilledStep& step : spilled.steps) {
+Result<> take_in(WaitingSessions& waiting, const OutboxSession& outbox) {
+  const SessionId& id = outbox.session.info.id;
+  for (const OutboxStep& step : outbox.steps) {
     const Seq place = step.replace_from.value_or(step.after);
     const auto [begin, is_new] = waiting.begin.try_emplace(id, place);
     if (is_new) {
-      Session session = spilled.session;
+      Session session = outbox.session;
       session.info.state = SessionState::active;
       REPRISE_TRY(waiting.store->create(session));
     }
@@ -61,8 +61,8 @@ bool is_on_a_server(std::string_view store_url) {
   return store_url.find("://") != std::string_view::npos;
 }
 
-std::unique_ptr<Spill> make_outbox(const fs::path& folder, std::string_view store_url) {
-  return is_on_a_server(store_url) ? spill::make_spill_file(folder, std::string(store_url))
+std::unique_ptr<Outbox> make_outbox(const fs::path& folder, std::string_view store_url) {
+  return is_on_a_server(store_url) ? outbox::make_outbox_file(folder, std::string(store_url))
                                    : nullptr;
 }
 
@@ -72,14 +72,14 @@ Result<std::size_t> count_waiting(const fs::path& folder, std::string_view store
   }
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_for(folder, store_url));
   return static_cast<std::size_t>(std::ranges::count_if(files, [](const fs::path& file) {
-    const auto lock = spill::lock_spill(file);
+    const auto lock = outbox::lock_outbox(file);
     return lock && lock->has_value();
   }));
 }
 
 std::vector<Remnant> find_waiting(const fs::path& folder, std::span<const SessionId> sessions) {
   std::vector<Remnant> found;
-  const auto files = spill::find_spills(folder);
+  const auto files = outbox::find_outboxes(folder);
   if (!files) {
     return {{folder, files.error().message}};
   }
@@ -101,17 +101,17 @@ Result<WaitingSessions> read_waiting(const fs::path& folder, std::string_view st
   WaitingSessions waiting{.store = open_memory_store(), .begin = {}};
   REPRISE_ASSIGN(const auto files, files_for(folder, store_url));
   for (const fs::path& file : files) {
-    const auto lock = spill::lock_spill(file);
+    const auto lock = outbox::lock_outbox(file);
     if (lock && !*lock) {
       continue;
     }
-    const auto spilled =
-        lock ? spill::read_spill(file) : Result<SpilledSession>(std::unexpected(lock.error()));
-    if (!spilled) {
-      on_warning(cat("cannot read ", file.native(), ": ", spilled.error().message));
+    const auto outbox =
+        lock ? outbox::read_outbox(file) : Result<OutboxSession>(std::unexpected(lock.error()));
+    if (!outbox) {
+      on_warning(cat("cannot read ", file.native(), ": ", outbox.error().message));
       continue;
     }
-    REPRISE_TRY(take_in(waiting, *spilled));
+    REPRISE_TRY(take_in(waiting, *outbox));
   }
   return waiting;
 }
@@ -126,12 +126,12 @@ Result<std::vector<fs::path>> find_outbox_files(const fs::path& usual, std::stri
   }
   REPRISE_ASSIGN(const fs::path folder, resolve_path(place.empty() ? usual : place));
   REPRISE_ASSIGN(auto files,
-                 place.empty() ? files_for(folder, store_url) : spill::find_spills(folder));
+                 place.empty() ? files_for(folder, store_url) : outbox::find_outboxes(folder));
   if (!files.empty()) {
     return files;
   }
   std::string others;
-  REPRISE_ASSIGN(const auto all, spill::find_spills(folder));
+  REPRISE_ASSIGN(const auto all, outbox::find_outboxes(folder));
   for (const fs::path& file : all) {
     others += cat(others.empty() ? "; for other stores there are " : ", ", file.native());
   }

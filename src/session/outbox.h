@@ -1,7 +1,7 @@
 #pragma once
 
 // What could not be saved on a server waits in a folder of this machine until it is brought in
-// (docs/formats/spill.md). All functions take that folder; one that is not there is empty.
+// (docs/formats/outbox.md). All functions take that folder; one that is not there is empty.
 
 #include <cstddef>
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 #include "reprise/capabilities.h"
 #include "reprise/error.h"
-#include "reprise/spill.h"
+#include "reprise/outbox.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 
@@ -24,7 +24,8 @@ namespace reprise {
 bool is_on_a_server(std::string_view store_url);
 
 // For a conversation in this store; null for one that is no server's.
-std::unique_ptr<Spill> make_outbox(const std::filesystem::path& folder, std::string_view store_url);
+std::unique_ptr<Outbox> make_outbox(const std::filesystem::path& folder,
+                                    std::string_view store_url);
 
 // How many conversations wait for this store, without those whose writer is still at it.
 Result<std::size_t> count_waiting(const std::filesystem::path& folder, std::string_view store_url);

@@ -183,7 +183,7 @@ TEST_F(HotJournal, OfTheOriginalProgramIsRolledBackInAPrivateCopy) {
         plain.run(insert_messages(cat("s-", i), 0, 10 + 10 * round));
       }
     }
-    // What is gone, what is new and what is changed, spilled one after the other.
+    // What is gone, what is new and what is changed, outbox one after the other.
     std::vector<std::string> statements = {insert_messages("s-1", 200, 400)};
     if (round % 2 == 1) {
       statements.emplace_back("DELETE FROM messages WHERE session_id <> 's-1'");

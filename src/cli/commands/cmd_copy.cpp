@@ -21,8 +21,8 @@
 #include "cli/program/interrupts.h"
 #include "cli/program/last_list.h"
 #include "cli/settings/settings.h"
-#include "engine/bring_in.h"
 #include "engine/copy.h"
+#include "engine/outbox_replay.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/select.h"
@@ -30,13 +30,13 @@
 #include "reprise/sessions.h"
 #include "reprise/store.h"
 #include "session/outbox.h"
-#include "store/spill/spill_folder.h"
-#include "store/spill/spill_lines.h"
+#include "store/outbox/outbox_folder.h"
+#include "store/outbox/outbox_lines.h"
 
 namespace reprise::cli {
 namespace {
 
-namespace spill = store::spill;
+namespace outbox = store::outbox;
 
 constexpr std::string_view kSpill = "spill:";
 
@@ -89,16 +89,16 @@ class CopyCommand final : public Command {
                    context.stores().open_at(to_, {.access = Access::write}));
     json::ArrayWriter array(rows_);
     for (const std::filesystem::path& file : files) {
-      REPRISE_ASSIGN(const auto lock, spill::lock_spill(file));
-      auto spilled = spill::read_spill(file);
-      if (!spilled) {
+      REPRISE_ASSIGN(const auto lock, outbox::lock_outbox(file));
+      auto outbox = outbox::read_outbox(file);
+      if (!outbox) {
         ++failed_;
-        context.voice().warn(cat("cannot bring in ", spilled.error().message));
+        context.voice().warn(cat("cannot bring in ", outbox.error().message));
         continue;
       }
       array.item();
-      const auto copied = bring_in(*spilled, *target);
-      note(context, spilled->session.info, copied);
+      const auto copied = replay_outbox(*outbox, *target);
+      note(context, outbox->session.info, copied);
       if (copied) {
         put_away(context, file, lock.has_value());
       }
@@ -112,7 +112,7 @@ class CopyCommand final : public Command {
     if (!is_ours) {
       context.voice().remark(
           cat(file.native(), " is in use; copy it again when that program has ended"));
-    } else if (const auto marked = spill::mark_as_stored(file); !marked) {
+    } else if (const auto marked = outbox::mark_as_stored(file); !marked) {
       context.voice().warn(marked.error().message);
     }
   }

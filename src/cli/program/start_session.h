@@ -16,9 +16,9 @@
 #include "reprise/conversation.h"
 #include "reprise/error.h"
 #include "reprise/open_store.h"
+#include "reprise/outbox.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
-#include "reprise/spill.h"
 #include "reprise/store.h"
 #include "reprise/tool.h"
 #include "reprise/types.h"
@@ -55,7 +55,7 @@ struct StartedSession {
   std::string model;     // that answers
   std::unique_ptr<Provider> provider;
   ToolRegistry tools;
-  std::unique_ptr<Spill> spill;
+  std::unique_ptr<Outbox> spill;
   std::unique_ptr<Conversation> conversation;
   std::jthread preloading;  // the HTTP library
 };

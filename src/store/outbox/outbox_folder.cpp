@@ -1,4 +1,4 @@
-#include "store/spill/spill_folder.h"
+#include "store/outbox/outbox_folder.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -21,13 +21,13 @@
 #include "base/text.h"
 #include "reprise/environment.h"
 #include "reprise/error.h"
+#include "reprise/outbox.h"
 #include "reprise/session.h"
-#include "reprise/spill.h"
 #include "reprise/types.h"
+#include "store/outbox/outbox_lines.h"
 #include "store/paths.h"
-#include "store/spill/spill_lines.h"
 
-namespace reprise::store::spill {
+namespace reprise::store::outbox {
 namespace {
 
 namespace fs = std::filesystem;
@@ -50,12 +50,12 @@ Result<bool> try_lock(int fd, const fs::path& file) {
   return std::unexpected(os_error("lock", file, errno));
 }
 
-class SpillFile final : public Spill {
+class OutboxFile final : public Outbox {
  public:
-  SpillFile(fs::path folder, std::string store)
+  OutboxFile(fs::path folder, std::string store)
       : folder_(std::move(folder)), store_(std::move(store)) {}
 
-  Result<> keep(const Session& session, const SpilledStep& step) override {
+  Result<> keep(const Session& session, const OutboxStep& step) override {
     if (file_.is_open()) {
       return add(step_line(step));
     }
@@ -144,11 +144,11 @@ class SpillFile final : public Spill {
 
 }  // namespace
 
-std::unique_ptr<Spill> make_spill_file(fs::path folder, std::string store) {
-  return std::make_unique<SpillFile>(std::move(folder), std::move(store));
+std::unique_ptr<Outbox> make_outbox_file(fs::path folder, std::string store) {
+  return std::make_unique<OutboxFile>(std::move(folder), std::move(store));
 }
 
-Result<std::vector<fs::path>> find_spills(const fs::path& folder) {
+Result<std::vector<fs::path>> find_outboxes(const fs::path& folder) {
   REPRISE_ASSIGN(const auto entries, list_if_there(folder));
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : entries) {
@@ -160,7 +160,7 @@ Result<std::vector<fs::path>> find_spills(const fs::path& folder) {
   return files;
 }
 
-Result<std::optional<Fd>> lock_spill(const fs::path& file) {
+Result<std::optional<Fd>> lock_outbox(const fs::path& file) {
   REPRISE_ASSIGN(Fd fd, open_file(file, O_RDONLY));
   REPRISE_ASSIGN(const bool locked, try_lock(fd.get(), file));
   return locked ? std::optional(std::move(fd)) : std::nullopt;
@@ -173,4 +173,4 @@ Result<> mark_as_stored(const fs::path& file) {
   return move_file(file, cat(file.native(), kStored));
 }
 
-}  // namespace reprise::store::spill
+}  // namespace reprise::store::outbox

@@ -10,13 +10,13 @@
 
 #include "engine/copy.h"
 #include "reprise/error.h"
-#include "reprise/spill.h"
+#include "reprise/outbox.h"
 #include "reprise/store.h"
 
 namespace reprise {
 
 // An Error: it stopped in between; bringing it in again goes on. CopiedSession::detail says which
 // session has the steps when it is not their own. unsupported for a store that keeps no words.
-Result<CopiedSession> bring_in(const SpilledSession& spilled, Store& target);
+Result<CopiedSession> replay_outbox(const OutboxSession& outbox, Store& target);
 
 }  // namespace reprise

@@ -14,7 +14,7 @@
 namespace reprise {
 
 // One append, or replacement, that the store has not acknowledged; it may have happened.
-struct SpilledStep {
+struct OutboxStep {
   OperationId operation;
   Seq after = {};  // the head that it follows, as the conversation knew it
   std::vector<Message> messages = {};
@@ -23,19 +23,19 @@ struct SpilledStep {
 };
 
 // The steps of one conversation, in order.
-struct SpilledSession {
+struct OutboxSession {
   Session session;  // as it was created or found
   SessionId aside;  // of the session that takes the steps when the session has gone on without them
   std::string store = {};  // the URL of the store that did not take them, as it may be shown
-  std::vector<SpilledStep> steps = {};
+  std::vector<OutboxStep> steps = {};
 };
 
 // Used by one thread at a time.
-class Spill {
+class Outbox {
  public:
-  virtual ~Spill() = default;
+  virtual ~Outbox() = default;
   // Durable on disk when it returns without an error; after one, nothing of the step is kept.
-  virtual Result<> keep(const Session& session, const SpilledStep& step) = 0;
+  virtual Result<> keep(const Session& session, const OutboxStep& step) = 0;
   // The store has all that was kept.
   virtual void all_stored() = 0;
   // For the person who is warned: where it is kept, and what brings it back.

@@ -1,6 +1,6 @@
 #pragma once
 
-// The lines of a spill file (docs/formats/spill.md).
+// The lines of a spill file (docs/formats/outbox.md).
 
 #include <filesystem>
 #include <optional>
@@ -8,21 +8,21 @@
 #include <string_view>
 
 #include "reprise/error.h"
+#include "reprise/outbox.h"
 #include "reprise/session.h"
-#include "reprise/spill.h"
 #include "reprise/types.h"
 
-namespace reprise::store::spill {
+namespace reprise::store::outbox {
 
 // The first two lines, with their line ends.
 std::string head_lines(const Session& session, const SessionId& aside, std::string_view store);
-std::string step_line(const SpilledStep& step);
+std::string step_line(const OutboxStep& step);
 
 // A line that was cut at the end of the file was never acknowledged, and is left out. not_found;
 // corrupt, naming the line, for all else that cannot be read; unsupported for a newer version.
-Result<SpilledSession> read_spill(const std::filesystem::path& file);
+Result<OutboxSession> read_outbox(const std::filesystem::path& file);
 
 // The store's URL in a file's first line, read without the rest; nullopt when there is none.
-std::optional<std::string> store_of_spill(const std::filesystem::path& file);
+std::optional<std::string> store_of_outbox(const std::filesystem::path& file);
 
-}  // namespace reprise::store::spill
+}  // namespace reprise::store::outbox

@@ -1,6 +1,6 @@
 // What a store did not take is kept beside it, and comes into it once, whatever happened meanwhile.
 
-#include "engine/bring_in.h"
+#include "engine/outbox_replay.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@
 #include "reprise/error.h"
 #include "reprise/message.h"
 #include "reprise/open_store.h"
+#include "reprise/outbox.h"
 #include "reprise/session.h"
-#include "reprise/spill.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 
@@ -33,14 +33,14 @@ namespace {
 
 using testing::HasSubstr;
 
-class MemorySpill final : public Spill {
+class MemoryOutbox final : public Outbox {
  public:
-  Result<> keep(const Session& session, const SpilledStep& step) override {
+  Result<> keep(const Session& session, const OutboxStep& step) override {
     if (is_full) {
       return fail(Code::io, "the disk is full");
     }
     if (!kept) {
-      kept = SpilledSession{.session = session, .aside = *SessionId::parse("aside")};
+      kept = OutboxSession{.session = session, .aside = *SessionId::parse("aside")};
     }
     kept->steps.push_back(step);
     return {};
@@ -49,14 +49,14 @@ class MemorySpill final : public Spill {
   std::string where() const override { return "WHERE"; }
 
   bool is_full = false;
-  std::optional<SpilledSession> kept;
+  std::optional<OutboxSession> kept;
 };
 
-class SpillTest : public testing::Test {
+class OutboxTest : public testing::Test {
  protected:
   // Turns with a store that fails while `fails` says so; what it did not take is in the spill.
   void talk(Store* store, const std::vector<std::string_view>& questions) {
-    Conversation talk(provider_, store, session_, {.spill = &spill_});
+    Conversation talk(provider_, store, session_, {.spill = &outbox_});
     for (const std::string_view question : questions) {
       provider_.scripts.clear();
       provider_.add().text(cat("re: ", question)).ended();
@@ -65,15 +65,15 @@ class SpillTest : public testing::Test {
   }
   void talk(const std::vector<std::string_view>& questions) { talk(&store_, questions); }
 
-  CopiedSession bring_in() {
-    auto copied = reprise::bring_in(*spill_.kept, *memory_);
+  CopiedSession replay_outbox() {
+    auto copied = reprise::replay_outbox(*outbox_.kept, *memory_);
     EXPECT_TRUE(copied) << copied.error().message;
     return copied ? *copied : CopiedSession{};
   }
   // Once more, and nothing happens.
   void again() {
     const std::string before = all();
-    const CopiedSession copied = bring_in();
+    const CopiedSession copied = replay_outbox();
     EXPECT_EQ(copied.fate, CopyFate::unchanged);
     EXPECT_EQ(copied.messages, 0);
     EXPECT_EQ(all(), before);
@@ -92,29 +92,29 @@ class SpillTest : public testing::Test {
   Session session_ = make_session("s1");
   FakeProvider provider_;
   Listener listener_;
-  MemorySpill spill_;
+  MemoryOutbox outbox_;
 };
 
-TEST_F(SpillTest, ANewSessionWithoutAStoreComesInWhole) {
+TEST_F(OutboxTest, ANewSessionWithoutAStoreComesInWhole) {
   session_.info.title = "title";
   session_.system_prompt = "brief";
   talk(nullptr, {"one", "two"});
   EXPECT_THAT(listener_.warnings, testing::ElementsAre("it is kept in WHERE"));
-  EXPECT_EQ(bring_in().fate, CopyFate::copied);
+  EXPECT_EQ(replay_outbox().fate, CopyFate::copied);
   EXPECT_EQ(stored(), "user: one | assistant: re: one | user: two | assistant: re: two");
   EXPECT_EQ(get(*memory_, session_.info.id)->system_prompt, "brief");
   again();
 }
 
-TEST_F(SpillTest, ATailContinuesItsSession) {
+TEST_F(OutboxTest, ATailContinuesItsSession) {
   ASSERT_TRUE(memory_->create(session_));
   talk({"one"});
-  EXPECT_FALSE(spill_.kept);
+  EXPECT_FALSE(outbox_.kept);
   session_ = *get(*memory_, session_.info.id);
   store_.fails = [](int) { return true; };
   talk({"two", "three"});
-  ASSERT_TRUE(spill_.kept);
-  const CopiedSession copied = bring_in();
+  ASSERT_TRUE(outbox_.kept);
+  const CopiedSession copied = replay_outbox();
   EXPECT_EQ(copied.fate, CopyFate::continued);
   EXPECT_EQ(copied.messages, 4);
   EXPECT_EQ(stored(),
@@ -124,7 +124,7 @@ TEST_F(SpillTest, ATailContinuesItsSession) {
 }
 
 // The server had done it, and only its answer was lost.
-TEST_F(SpillTest, WhatHadHappenedDoesNotHappenAgain) {
+TEST_F(OutboxTest, WhatHadHappenedDoesNotHappenAgain) {
   for (int last = 0; last < 12; ++last) {
     memory_ = open_memory_store();
     ASSERT_TRUE(memory_->create(session_));
@@ -135,10 +135,10 @@ TEST_F(SpillTest, WhatHadHappenedDoesNotHappenAgain) {
       store.after_the_fact = appends_left-- > 0;
       return true;
     };
-    spill_.kept.reset();
+    outbox_.kept.reset();
     talk(&store, {"one", "two"});
-    ASSERT_TRUE(spill_.kept) << last;
-    (void)bring_in();
+    ASSERT_TRUE(outbox_.kept) << last;
+    (void)replay_outbox();
     EXPECT_EQ(all(), "user: one | assistant: re: one | user: two | assistant: re: two / none");
     EXPECT_FALSE(memory_->capabilities().partials->find_partial(session_.info.id)->has_value())
         << last;
@@ -146,32 +146,32 @@ TEST_F(SpillTest, WhatHadHappenedDoesNotHappenAgain) {
   }
 }
 
-TEST_F(SpillTest, WhatIsStoredAfterAllIsNotKept) {
+TEST_F(OutboxTest, WhatIsStoredAfterAllIsNotKept) {
   ASSERT_TRUE(memory_->create(session_));
   bool broken = true;
   store_.fails = [&broken](int) { return broken; };
-  Conversation talk(provider_, &store_, session_, {.spill = &spill_});
+  Conversation talk(provider_, &store_, session_, {.spill = &outbox_});
   provider_.add().text("1").ended();
   provider_.add().text("2").ended();
   ASSERT_TRUE(talk.ask("one", listener_));
-  ASSERT_TRUE(spill_.kept);
-  const SpilledSession kept = *spill_.kept;
+  ASSERT_TRUE(outbox_.kept);
+  const OutboxSession kept = *outbox_.kept;
   EXPECT_THAT(listener_.warnings.back(), "it is kept in WHERE");
   broken = false;
   EXPECT_TRUE(talk.ask("two", listener_)->saved);
-  EXPECT_FALSE(spill_.kept);
-  spill_.kept = kept;  // as when it could not be removed
+  EXPECT_FALSE(outbox_.kept);
+  outbox_.kept = kept;  // as when it could not be removed
   again();
 }
 
-TEST_F(SpillTest, ASessionThatHasGoneOnGetsAForkAtThatPlace) {
+TEST_F(OutboxTest, ASessionThatHasGoneOnGetsAForkAtThatPlace) {
   ASSERT_TRUE(memory_->create(session_));
   others_say("before");
   session_ = *get(*memory_, session_.info.id);
   store_.fails = [](int) { return true; };
   talk({"one", "two"});
   others_say("meanwhile");
-  const CopiedSession copied = bring_in();
+  const CopiedSession copied = replay_outbox();
   EXPECT_EQ(copied.fate, CopyFate::forked);
   EXPECT_THAT(copied.detail, HasSubstr("aside"));
   EXPECT_EQ(stored(), "user: before | user: meanwhile");
@@ -183,7 +183,7 @@ TEST_F(SpillTest, ASessionThatHasGoneOnGetsAForkAtThatPlace) {
 }
 
 // The first step was stored although nobody heard of it, then others went on.
-TEST_F(SpillTest, OnlyTheRestBecomesAFork) {
+TEST_F(OutboxTest, OnlyTheRestBecomesAFork) {
   ASSERT_TRUE(memory_->create(session_));
   store_.fails = [this](int) {
     store_.after_the_fact = memory_->find(session_.info.id)->value().info.head == Seq{};
@@ -191,47 +191,47 @@ TEST_F(SpillTest, OnlyTheRestBecomesAFork) {
   };
   talk({"one"});
   others_say("meanwhile");
-  EXPECT_EQ(bring_in().fate, CopyFate::forked);
+  EXPECT_EQ(replay_outbox().fate, CopyFate::forked);
   EXPECT_EQ(all(), "user: one | user: meanwhile / user: one | assistant: re: one");
   again();
 }
 
-TEST_F(SpillTest, AnInterruptedRunGoesOnWhereItStopped) {
+TEST_F(OutboxTest, AnInterruptedRunGoesOnWhereItStopped) {
   for (int failing = 0; failing < 12; ++failing) {
     memory_ = open_memory_store();
     ASSERT_TRUE(memory_->create(session_));
-    spill_.kept.reset();
+    outbox_.kept.reset();
     FaultyStore broken(*memory_);
     broken.fails = [](int) { return true; };
     talk(&broken, {"one", "two"});
     others_say("meanwhile");
     FaultyStore store(*memory_);
     store.fails = [failing](int call) { return call == failing; };
-    const auto first = reprise::bring_in(*spill_.kept, store);
+    const auto first = reprise::replay_outbox(*outbox_.kept, store);
     EXPECT_EQ(first.has_value(), store.calls <= failing);
-    (void)bring_in();
+    (void)replay_outbox();
     EXPECT_EQ(all(),
               "user: meanwhile / user: one | assistant: re: one | user: two | assistant: re: two");
     again();
   }
 }
 
-TEST_F(SpillTest, ASessionThatIsGoneGetsAnotherOfItsOwn) {
+TEST_F(OutboxTest, ASessionThatIsGoneGetsAnotherOfItsOwn) {
   ASSERT_TRUE(memory_->create(session_));
   others_say("before");
   session_ = *get(*memory_, session_.info.id);
   store_.fails = [](int) { return true; };
   talk({"one"});
   ASSERT_TRUE(memory_->capabilities().trash->purge(session_.info.id));
-  EXPECT_EQ(bring_in().fate, CopyFate::forked);
+  EXPECT_EQ(replay_outbox().fate, CopyFate::forked);
   EXPECT_EQ(all(), "none / user: one | assistant: re: one");
   again();
 }
 
-TEST_F(SpillTest, AContinuedAnswerReplacesTheCutOneOrBecomesAFork) {
+TEST_F(OutboxTest, AContinuedAnswerReplacesTheCutOneOrBecomesAFork) {
   for (const bool has_gone_on : {false, true}) {
     memory_ = open_memory_store();
-    spill_.kept.reset();
+    outbox_.kept.reset();
     session_ = make_session("s1");
     ASSERT_TRUE(memory_->create(session_));
     ASSERT_TRUE(memory_->append(session_.info.id, {user("q"), incomplete({text_of("ha")})}, {}));
@@ -240,14 +240,14 @@ TEST_F(SpillTest, AContinuedAnswerReplacesTheCutOneOrBecomesAFork) {
     provider_.scripts.clear();
     provider_.add().text("lf").then([&store] { store.fails = [](int) { return true; }; }).ended();
     {
-      Conversation talk(provider_, &store, session_, {.spill = &spill_});
+      Conversation talk(provider_, &store, session_, {.spill = &outbox_});
       ASSERT_TRUE(talk.go_on(listener_));
     }
-    ASSERT_TRUE(spill_.kept);
+    ASSERT_TRUE(outbox_.kept);
     if (has_gone_on) {
       others_say("meanwhile");
     }
-    (void)bring_in();
+    (void)replay_outbox();
     EXPECT_EQ(all(), has_gone_on ? "user: q | assistant: ha | user: meanwhile / user: q | "
                                    "assistant: half"
                                  : "user: q | assistant: half / none");
@@ -255,11 +255,11 @@ TEST_F(SpillTest, AContinuedAnswerReplacesTheCutOneOrBecomesAFork) {
   }
 }
 
-TEST_F(SpillTest, AFullDiskIsSaidAndTriedAgain) {
+TEST_F(OutboxTest, AFullDiskIsSaidAndTriedAgain) {
   ASSERT_TRUE(memory_->create(session_));
   store_.fails = [](int) { return true; };
-  spill_.is_full = true;
-  Conversation talk(provider_, &store_, session_, {.spill = &spill_});
+  outbox_.is_full = true;
+  Conversation talk(provider_, &store_, session_, {.spill = &outbox_});
   provider_.add().text("1").ended();
   provider_.add().text("2").ended();
   const auto outcome = talk.ask("one", listener_);
@@ -268,20 +268,20 @@ TEST_F(SpillTest, AFullDiskIsSaidAndTriedAgain) {
   EXPECT_THAT(listener_.warnings,
               testing::ElementsAre(HasSubstr("not saved"),
                                    "it is not kept elsewhere either: the disk is full"));
-  spill_.is_full = false;
+  outbox_.is_full = false;
   ASSERT_TRUE(talk.ask("two", listener_));
-  (void)bring_in();
+  (void)replay_outbox();
   EXPECT_EQ(stored(), "user: one | assistant: 1 | user: two | assistant: 2");
 }
 
-TEST_F(SpillTest, AStoreWithoutForksKeepsWhatItHas) {
+TEST_F(OutboxTest, AStoreWithoutForksKeepsWhatItHas) {
   ASSERT_TRUE(memory_->create(session_));
   store_.fails = [](int) { return true; };
   talk({"one"});
   others_say("meanwhile");
   store_.fails = [](int) { return false; };
   store_.capabilities_for_test().forking = nullptr;
-  EXPECT_EQ(reprise::bring_in(*spill_.kept, store_).error().code, Code::unsupported);
+  EXPECT_EQ(reprise::replay_outbox(*outbox_.kept, store_).error().code, Code::unsupported);
   EXPECT_EQ(all(), "user: meanwhile / none");
 }
 

@@ -1,6 +1,6 @@
 // What a conversation says while its server is away comes into the store later, exactly once.
 
-#include "reprise/spill.h"
+#include "reprise/outbox.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "engine/bring_in.h"
 #include "engine/copy.h"
+#include "engine/outbox_replay.h"
 #include "postgres/fault_proxy.h"
 #include "postgres/server_support.h"
 #include "reprise/capabilities.h"
@@ -30,8 +30,8 @@
 #include "reprise/session.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
-#include "store/spill/spill_folder.h"
-#include "store/spill/spill_lines.h"
+#include "store/outbox/outbox_folder.h"
+#include "store/outbox/outbox_lines.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/postgres_server.h"
@@ -73,15 +73,15 @@ class PostgresSpill : public testing::Test {
     TurnObserver nobody;
     return must(talk.ask(question, nobody));
   }
-  std::unique_ptr<Spill> make_spill() {
-    return store::spill::make_spill_file(folder_.path() / "spill", "postgres://here");
+  std::unique_ptr<Outbox> make_spill() {
+    return store::outbox::make_outbox_file(folder_.path() / "spill", "postgres://here");
   }
   // Everything that is kept, into the store, when its server is back.
-  CopiedSession bring_in() {
+  CopiedSession replay_outbox() {
     proxy_.come_back();
-    const auto files = must(store::spill::find_spills(folder_.path() / "spill"));
+    const auto files = must(store::outbox::find_outboxes(folder_.path() / "spill"));
     EXPECT_EQ(files.size(), 1U);
-    return must(reprise::bring_in(must(store::spill::read_spill(files.at(0))), *direct_));
+    return must(reprise::replay_outbox(must(store::outbox::read_outbox(files.at(0))), *direct_));
   }
   std::vector<std::string> stored() { return texts(must(read_all(*direct_, id_))); }
 
@@ -105,12 +105,12 @@ TEST_F(PostgresSpill, AServerThatComesBackGetsWhatWasSaidMeanwhile) {
     EXPECT_FALSE(ask(talk, "three").saved);
   }
   EXPECT_EQ(stored().size(), 2U);
-  EXPECT_EQ(bring_in().fate, CopyFate::continued);
+  EXPECT_EQ(replay_outbox().fate, CopyFate::continued);
   const auto all = stored();
   ASSERT_EQ(all.size(), 6U);
   EXPECT_EQ(all[2], "two");
   EXPECT_EQ(all[4], "three");
-  EXPECT_EQ(bring_in().fate, CopyFate::unchanged);
+  EXPECT_EQ(replay_outbox().fate, CopyFate::unchanged);
   EXPECT_EQ(stored(), all);
 }
 
@@ -139,10 +139,10 @@ TEST_F(PostgresSpill, ALostCommitAndItsSpillAreOneMessage) {
     }
     ending.join();
     proxy_.set(Fault::none);
-    (void)bring_in();
+    (void)replay_outbox();
     EXPECT_EQ(must(get(*direct_, id_)).info.head, before.next(2));
     EXPECT_EQ(must(direct_->capabilities().partials->find_partial(id_)), std::nullopt);
-    EXPECT_EQ(bring_in().fate, CopyFate::unchanged);
+    EXPECT_EQ(replay_outbox().fate, CopyFate::unchanged);
     EXPECT_EQ(must(get(*direct_, id_)).info.head, before.next(2));
     spill->all_stored();
     must(store_->find(id_));  // connects again
@@ -159,10 +159,10 @@ TEST_F(PostgresSpill, ASessionThatOthersWentOnWithIsForked) {
   }
   must(direct_->append(id_, messages(1, "others"), {}));
   const auto before = stored();
-  const CopiedSession copied = bring_in();
+  const CopiedSession copied = replay_outbox();
   EXPECT_EQ(copied.fate, CopyFate::forked);
   EXPECT_EQ(stored(), before);
-  EXPECT_EQ(bring_in().fate, CopyFate::unchanged);
+  EXPECT_EQ(replay_outbox().fate, CopyFate::unchanged);
   const auto page = must(direct_->list({}));
   ASSERT_EQ(page.sessions.size(), 2U);
   for (const SessionInfo& info : page.sessions) {

@@ -8,7 +8,7 @@
 #include "engine/record.h"
 #include "reprise/conversation.h"
 #include "reprise/error.h"
-#include "reprise/spill.h"
+#include "reprise/outbox.h"
 #include "reprise/types.h"
 
 namespace reprise {

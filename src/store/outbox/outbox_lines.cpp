@@ -1,4 +1,4 @@
-#include "store/spill/spill_lines.h"
+#include "store/outbox/outbox_lines.h"
 
 #include <fcntl.h>
 #include <sys/types.h>
@@ -18,13 +18,13 @@
 #include "base/text.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
+#include "reprise/outbox.h"
 #include "reprise/session.h"
-#include "reprise/spill.h"
 #include "reprise/types.h"
 #include "store/document/sidecar.h"
 #include "store/stored_session.h"
 
-namespace reprise::store::spill {
+namespace reprise::store::outbox {
 namespace {
 
 constexpr std::int64_t kVersion = 1;
@@ -79,7 +79,7 @@ bool read_operation(json::Scanner& scanner, std::optional<OperationId>& out) {
   return true;
 }
 
-bool read_message(json::Scanner& scanner, SpilledStep& step) {
+bool read_message(json::Scanner& scanner, OutboxStep& step) {
   std::string_view raw;
   if (!scanner.raw(raw)) {
     return false;
@@ -92,7 +92,7 @@ bool read_message(json::Scanner& scanner, SpilledStep& step) {
   return true;
 }
 
-bool read_member(json::Scanner& scanner, std::string_view name, SpilledStep& step,
+bool read_member(json::Scanner& scanner, std::string_view name, OutboxStep& step,
                  std::optional<OperationId>& operation) {
   if (name == "operation") {
     return read_operation(scanner, operation);
@@ -112,8 +112,8 @@ bool read_member(json::Scanner& scanner, std::string_view name, SpilledStep& ste
   return scanner.skip();
 }
 
-Result<SpilledStep> read_step(std::string_view line) {
-  SpilledStep step{.operation = *OperationId::parse("none")};
+Result<OutboxStep> read_step(std::string_view line) {
+  OutboxStep step{.operation = *OperationId::parse("none")};
   std::optional<OperationId> operation;
   json::Scanner scanner(line);
   const bool whole = scanner.object(
@@ -129,15 +129,15 @@ Result<SpilledStep> read_step(std::string_view line) {
   return step;
 }
 
-Result<SpilledSession> begin_session(std::string_view head_line, std::string_view session_line) {
+Result<OutboxSession> begin_session(std::string_view head_line, std::string_view session_line) {
   REPRISE_ASSIGN(Head head, read_head(head_line));
   REPRISE_ASSIGN(SessionId id, SessionId::parse(head.session));
   REPRISE_ASSIGN(SessionId aside, SessionId::parse(head.aside));
   StoredSession stored{.session = bare_session(std::move(id))};
   REPRISE_TRY(add_session_sidecar(stored, session_line));
-  return SpilledSession{.session = std::move(stored.session),
-                        .aside = std::move(aside),
-                        .store = std::move(head.store)};
+  return OutboxSession{.session = std::move(stored.session),
+                       .aside = std::move(aside),
+                       .store = std::move(head.store)};
 }
 
 // What lies between line ends; takes it from the front. nullopt when no whole line is left.
@@ -167,7 +167,7 @@ std::string head_lines(const Session& session, const SessionId& aside, std::stri
   return cat(out, "\n", rest.empty() ? "{}" : rest, "\n");
 }
 
-std::string step_line(const SpilledStep& step) {
+std::string step_line(const OutboxStep& step) {
   std::string out;
   json::ObjectWriter object(out);
   object.field("operation", step.operation.str()).field("after", step.after.value);
@@ -188,7 +188,7 @@ std::string step_line(const SpilledStep& step) {
   return out += '\n';
 }
 
-Result<SpilledSession> read_spill(const std::filesystem::path& file) {
+Result<OutboxSession> read_outbox(const std::filesystem::path& file) {
   REPRISE_ASSIGN(const std::string bytes, read_file(file));
   std::string_view left = bytes;
   const auto head = take_line(left);
@@ -196,9 +196,9 @@ Result<SpilledSession> read_spill(const std::filesystem::path& file) {
   if (!head || !session) {
     return fail(Code::corrupt, cat(file.native(), ": this is no spill file"));
   }
-  auto spilled = begin_session(*head, *session);
-  if (!spilled) {
-    return wrong_line(file, 1, spilled.error());
+  auto outbox = begin_session(*head, *session);
+  if (!outbox) {
+    return wrong_line(file, 1, outbox.error());
   }
   int number = 3;
   for (auto line = take_line(left); line; line = take_line(left)) {
@@ -206,13 +206,13 @@ Result<SpilledSession> read_spill(const std::filesystem::path& file) {
     if (!step) {
       return wrong_line(file, number, step.error());
     }
-    spilled->steps.push_back(*std::move(step));
+    outbox->steps.push_back(*std::move(step));
     ++number;
   }
-  return spilled;
+  return outbox;
 }
 
-std::optional<std::string> store_of_spill(const std::filesystem::path& file) {
+std::optional<std::string> store_of_outbox(const std::filesystem::path& file) {
   const auto fd = open_file(file, O_RDONLY | O_NONBLOCK);
   if (!fd) {
     return std::nullopt;
@@ -225,4 +225,4 @@ std::optional<std::string> store_of_spill(const std::filesystem::path& file) {
   return head ? std::optional(std::move(head->store)) : std::nullopt;
 }
 
-}  // namespace reprise::store::spill
+}  // namespace reprise::store::outbox

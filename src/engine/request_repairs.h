@@ -10,7 +10,7 @@
 
 namespace reprise {
 
-enum class Mend : std::uint8_t {
+enum class RequestRepair : std::uint8_t {
   system_message,  // the prompt stands apart
   unknown_role,
   foreign_thinking,
@@ -27,19 +27,19 @@ enum class Mend : std::uint8_t {
   damaged_message,
   refused_question,  // asked again since, or given up
 };
-inline constexpr std::size_t kMendKinds = 15;
+inline constexpr std::size_t kRequestRepairKinds = 15;
 
-class Mending {
+class RequestRepairs {
  public:
-  void count(Mend kind, std::int64_t times = 1) {
+  void count(RequestRepair kind, std::int64_t times = 1) {
     counts_.at(static_cast<std::size_t>(kind)) += times;
   }
-  std::int64_t of(Mend kind) const { return counts_.at(static_cast<std::size_t>(kind)); }
+  std::int64_t of(RequestRepair kind) const { return counts_.at(static_cast<std::size_t>(kind)); }
   // One line for each kind that happened: "2 tool calls without a result: sealed with an error".
   std::vector<std::string> lines() const;
 
  private:
-  std::array<std::int64_t, kMendKinds> counts_{};
+  std::array<std::int64_t, kRequestRepairKinds> counts_{};
 };
 
 }  // namespace reprise

@@ -1,6 +1,6 @@
-// Spill files: what was kept is there after a crash, what was not is not, and garbage is named.
+// Outbox files: what was kept is there after a crash, what was not is not, and garbage is named.
 
-#include "reprise/spill.h"
+#include "reprise/outbox.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -28,10 +28,10 @@
 #include "reprise/message.h"
 #include "reprise/session.h"
 #include "reprise/types.h"
-#include "store/spill/spill_folder.h"
-#include "store/spill/spill_lines.h"
+#include "store/outbox/outbox_folder.h"
+#include "store/outbox/outbox_lines.h"
 
-namespace reprise::store::spill {
+namespace reprise::store::outbox {
 namespace {
 
 namespace fs = std::filesystem;
@@ -46,11 +46,11 @@ Message message(std::string_view text) {
   return message;
 }
 
-SpilledStep step(const std::string& name, std::int64_t after, std::string_view text) {
+OutboxStep step(const std::string& name, std::int64_t after, std::string_view text) {
   return {.operation = *OperationId::parse(name), .after = {after}, .messages = {message(text)}};
 }
 
-bool same(const SpilledStep& a, const SpilledStep& b) {
+bool same(const OutboxStep& a, const OutboxStep& b) {
   return a.operation == b.operation && a.after == b.after && a.messages == b.messages &&
          a.replace_from == b.replace_from && a.end_partial == b.end_partial;
 }
@@ -71,19 +71,19 @@ Session whole_session() {
   return session;
 }
 
-class SpillFileTest : public testing::Test {
+class OutboxFileTest : public testing::Test {
  protected:
-  SpillFileTest() {
+  OutboxFileTest() {
     std::string name = fs::temp_directory_path() / "reprise-spill-XXXXXX";
     EXPECT_NE(::mkdtemp(name.data()), nullptr);
     root_ = name;
   }
-  ~SpillFileTest() override { fs::remove_all(root_); }
+  ~OutboxFileTest() override { fs::remove_all(root_); }
 
   fs::path folder() const { return root_ / "state" / "spill"; }
-  std::unique_ptr<Spill> begin() { return make_spill_file(folder(), std::string(kUrl)); }
+  std::unique_ptr<Outbox> begin() { return make_outbox_file(folder(), std::string(kUrl)); }
   fs::path only_file() const {
-    const auto files = find_spills(folder()).value();
+    const auto files = find_outboxes(folder()).value();
     EXPECT_EQ(files.size(), 1U);
     return files.empty() ? fs::path() : files.front();
   }
@@ -96,25 +96,25 @@ class SpillFileTest : public testing::Test {
   fs::path root_;
 };
 
-TEST_F(SpillFileTest, GivesBackWhatItKept) {
+TEST_F(OutboxFileTest, GivesBackWhatItKept) {
   const Session session = whole_session();
-  SpilledStep second = step("op2", 6, "\xff two \n\"");
+  OutboxStep second = step("op2", 6, "\xff two \n\"");
   second.replace_from = Seq{4};
   second.end_partial = *OperationId::parse("answer");
   {
     const auto spill = begin();
-    EXPECT_TRUE(find_spills(folder())->empty());
+    EXPECT_TRUE(find_outboxes(folder())->empty());
     ASSERT_TRUE(spill->keep(session, step("op1", 5, "one")));
     ASSERT_TRUE(spill->keep(session, second));
     EXPECT_EQ(spill->where(),
               cat(only_file().native(), "; bring it in with: reprise copy spill: '", kUrl, "'"));
   }
-  const auto read = read_spill(only_file());
+  const auto read = read_outbox(only_file());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->session, session);
   EXPECT_EQ(read->store, kUrl);
   EXPECT_EQ(only_file().stem(), read->aside.str());
-  EXPECT_EQ(store_of_spill(only_file()), kUrl);
+  EXPECT_EQ(store_of_outbox(only_file()), kUrl);
   ASSERT_EQ(read->steps.size(), 2U);
   EXPECT_TRUE(same(read->steps[0], step("op1", 5, "one")));
   EXPECT_TRUE(same(read->steps[1], second));
@@ -125,7 +125,7 @@ TEST_F(SpillFileTest, GivesBackWhatItKept) {
   EXPECT_EQ(status.st_mode & 07777U, 0700U);
 }
 
-TEST_F(SpillFileTest, ATornLineCostsNothingThatWasKept) {
+TEST_F(OutboxFileTest, ATornLineCostsNothingThatWasKept) {
   {
     const auto spill = begin();
     ASSERT_TRUE(spill->keep(whole_session(), step("op1", 0, "one")));
@@ -134,14 +134,14 @@ TEST_F(SpillFileTest, ATornLineCostsNothingThatWasKept) {
   const std::string bytes = *read_file(only_file());
   const std::size_t second = bytes.find("\n{\"operation\":\"op2\"") + 1;
   for (std::size_t size = second; size < bytes.size(); ++size) {
-    const auto read = read_spill(file_of(bytes.substr(0, size)));
+    const auto read = read_outbox(file_of(bytes.substr(0, size)));
     ASSERT_TRUE(read) << read.error().message;
     ASSERT_EQ(read->steps.size(), 1U) << size;
   }
-  EXPECT_EQ(read_spill(file_of(bytes))->steps.size(), 2U);
+  EXPECT_EQ(read_outbox(file_of(bytes))->steps.size(), 2U);
 }
 
-TEST_F(SpillFileTest, AFailedLineIsCutAndTheNextOneStandsAlone) {
+TEST_F(OutboxFileTest, AFailedLineIsCutAndTheNextOneStandsAlone) {
   const auto spill = begin();
   ASSERT_TRUE(spill->keep(whole_session(), step("op1", 0, "one")));
   struct rlimit before{};
@@ -154,54 +154,54 @@ TEST_F(SpillFileTest, AFailedLineIsCutAndTheNextOneStandsAlone) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_FALSE(kept);
   EXPECT_EQ(kept.error().code, Code::io);
-  EXPECT_EQ(read_spill(only_file())->steps.size(), 1U);
+  EXPECT_EQ(read_outbox(only_file())->steps.size(), 1U);
   ASSERT_TRUE(spill->keep(whole_session(), step("op3", 1, "three")));
-  const auto read = read_spill(only_file());
+  const auto read = read_outbox(only_file());
   ASSERT_TRUE(read) << read.error().message;
   ASSERT_EQ(read->steps.size(), 2U);
   EXPECT_TRUE(same(read->steps[1], step("op3", 1, "three")));
 }
 
-TEST_F(SpillFileTest, WhereNothingCanBeWrittenNothingIsLeft) {
+TEST_F(OutboxFileTest, WhereNothingCanBeWrittenNothingIsLeft) {
   std::ofstream(root_ / "state") << "in the way";
   const auto spill = begin();
   EXPECT_FALSE(spill->keep(whole_session(), step("op1", 0, "one")));
   fs::remove(root_ / "state");
   ASSERT_TRUE(spill->keep(whole_session(), step("op1", 0, "one")));
-  EXPECT_EQ(read_spill(only_file())->steps.size(), 1U);
+  EXPECT_EQ(read_outbox(only_file())->steps.size(), 1U);
 }
 
-TEST_F(SpillFileTest, EachConversationHasItsOwnAndHoldsIt) {
+TEST_F(OutboxFileTest, EachConversationHasItsOwnAndHoldsIt) {
   auto one = begin();
   auto two = begin();
   ASSERT_TRUE(one->keep(whole_session(), step("op1", 0, "one")));
   ASSERT_TRUE(two->keep(whole_session(), step("op2", 0, "two")));
   ASSERT_TRUE(one->keep(whole_session(), step("op3", 1, "three")));
-  const auto files = find_spills(folder()).value();
+  const auto files = find_outboxes(folder()).value();
   ASSERT_EQ(files.size(), 2U);
-  EXPECT_EQ(*lock_spill(files[0]), std::nullopt);
+  EXPECT_EQ(*lock_outbox(files[0]), std::nullopt);
   one.reset();
-  const fs::path first = read_spill(files[0])->steps.size() == 2 ? files[0] : files[1];
+  const fs::path first = read_outbox(files[0])->steps.size() == 2 ? files[0] : files[1];
   {
-    auto held = lock_spill(first);
+    auto held = lock_outbox(first);
     ASSERT_TRUE(held && *held);
-    EXPECT_EQ(*lock_spill(first), std::nullopt);
+    EXPECT_EQ(*lock_outbox(first), std::nullopt);
   }
   ASSERT_TRUE(mark_as_stored(first));
-  EXPECT_EQ(find_spills(folder())->size(), 1U);
-  EXPECT_EQ(read_spill(cat(first.native(), ".stored"))->steps.size(), 2U);
+  EXPECT_EQ(find_outboxes(folder())->size(), 1U);
+  EXPECT_EQ(read_outbox(cat(first.native(), ".stored"))->steps.size(), 2U);
   two->all_stored();
-  EXPECT_TRUE(find_spills(folder())->empty());
+  EXPECT_TRUE(find_outboxes(folder())->empty());
   ASSERT_TRUE(two->keep(whole_session(), step("op4", 0, "four")));
-  EXPECT_EQ(read_spill(only_file())->steps.size(), 1U);
+  EXPECT_EQ(read_outbox(only_file())->steps.size(), 1U);
 }
 
-TEST_F(SpillFileTest, WhatIsNoSpillIsNamed) {
+TEST_F(OutboxFileTest, WhatIsNoSpillIsNamed) {
   const std::string head = R"({"reprise_spill":1,"store":"u","session":"s","aside":"a"})"
                            "\n{}\n";
   const std::string good = R"({"operation":"o","after":0,"messages":[]})"
                            "\n";
-  EXPECT_TRUE(read_spill(file_of(head + good)));
+  EXPECT_TRUE(read_outbox(file_of(head + good)));
   const std::pair<std::string, std::string_view> bad[] = {
       {"", "this is no spill file"},
       {"\n\n", "line 1: this is no spill file"},
@@ -235,17 +235,17 @@ TEST_F(SpillFileTest, WhatIsNoSpillIsNamed) {
        "line 3: "},
   };
   for (const auto& [bytes, why] : bad) {
-    const auto read = read_spill(file_of(bytes));
+    const auto read = read_outbox(file_of(bytes));
     ASSERT_FALSE(read) << bytes;
     EXPECT_EQ(read.error().code, Code::corrupt);
     EXPECT_THAT(read.error().message, testing::HasSubstr(why));
     EXPECT_THAT(read.error().message, testing::HasSubstr("given.jsonl"));
   }
-  EXPECT_EQ(read_spill(file_of("{\"reprise_spill\":2}\n{}\n")).error().code, Code::unsupported);
-  EXPECT_EQ(read_spill(root_ / "none").error().code, Code::not_found);
-  EXPECT_EQ(store_of_spill(file_of(std::string(100'000, 'x'))), std::nullopt);
-  EXPECT_EQ(store_of_spill(root_), std::nullopt);
+  EXPECT_EQ(read_outbox(file_of("{\"reprise_spill\":2}\n{}\n")).error().code, Code::unsupported);
+  EXPECT_EQ(read_outbox(root_ / "none").error().code, Code::not_found);
+  EXPECT_EQ(store_of_outbox(file_of(std::string(100'000, 'x'))), std::nullopt);
+  EXPECT_EQ(store_of_outbox(root_), std::nullopt);
 }
 
 }  // namespace
-}  // namespace reprise::store::spill
+}  // namespace reprise::store::outbox

@@ -1,4 +1,4 @@
-#include "engine/mending.h"
+#include "engine/request_repairs.h"
 
 #include <array>
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace reprise {
 namespace {
 
-constexpr std::array<std::string_view, kMendKinds> kTexts = {
+constexpr std::array<std::string_view, kRequestRepairKinds> kTexts = {
     "stored system message(s) not sent: the system prompt stands apart",
     "message(s) of an unknown role left out",
     "thinking block(s) of another provider or model left out",
@@ -31,9 +31,9 @@ constexpr std::array<std::string_view, kMendKinds> kTexts = {
 
 }  // namespace
 
-std::vector<std::string> Mending::lines() const {
+std::vector<std::string> RequestRepairs::lines() const {
   std::vector<std::string> out;
-  for (std::size_t i = 0; i < kMendKinds; ++i) {
+  for (std::size_t i = 0; i < kRequestRepairKinds; ++i) {
     if (counts_.at(i) > 0) {
       out.push_back(cat("request: ", counts_.at(i), " ", kTexts.at(i)));
     }

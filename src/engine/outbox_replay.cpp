@@ -1,4 +1,4 @@
-#include "engine/bring_in.h"
+#include "engine/outbox_replay.h"
 
 #include <algorithm>
 #include <iterator>
@@ -12,24 +12,24 @@
 #include "reprise/capabilities.h"
 #include "reprise/error.h"
 #include "reprise/message.h"
+#include "reprise/outbox.h"
 #include "reprise/session.h"
-#include "reprise/spill.h"
 #include "reprise/store.h"
 #include "reprise/types.h"
 
 namespace reprise {
 namespace {
 
-class BringIn {
+class OutboxReplay {
  public:
-  BringIn(const SpilledSession& spilled, Store& target) : spilled_(spilled), target_(target) {}
+  OutboxReplay(const OutboxSession& outbox, Store& target) : spilled_(outbox), target_(target) {}
 
   Result<CopiedSession> run() {
     if (!target_.capabilities().messages) {
       return fail(Code::unsupported, "this store keeps no words");
     }
     REPRISE_TRY(find_places());
-    for (const SpilledStep& step : spilled_.steps) {
+    for (const OutboxStep& step : spilled_.steps) {
       REPRISE_TRY(bring(step));
     }
     copied_.losses.assign(losses_.begin(), losses_.end());
@@ -58,7 +58,7 @@ class BringIn {
     return {};
   }
 
-  Result<> bring(const SpilledStep& step) {
+  Result<> bring(const OutboxStep& step) {
     // Steps that follow one another do so wherever the first of them was stored.
     const Seq expected = told_head_ == step.after ? stored_head_ : step.after;
     const Seq place = step.replace_from.value_or(expected);
@@ -87,7 +87,7 @@ class BringIn {
   }
 
   // conflict: the session has gone on.
-  Result<Appended> put_in_own(const SpilledStep& step, Seq expected) {
+  Result<Appended> put_in_own(const OutboxStep& step, Seq expected) {
     auto appended = put(own(), step, step.replace_from,
                         {.expected_head = expected, .end_partial = step.end_partial});
     if (!appended && appended.error().code == Code::conflict && step.end_partial) {
@@ -96,7 +96,7 @@ class BringIn {
     return appended;
   }
 
-  Result<Appended> put(const SessionId& id, const SpilledStep& step, std::optional<Seq> from,
+  Result<Appended> put(const SessionId& id, const OutboxStep& step, std::optional<Seq> from,
                        AppendOptions options) {
     std::vector<Message> messages;
     messages.reserve(step.messages.size());
@@ -128,7 +128,7 @@ class BringIn {
     return forking->fork(own(), *aside_from_, child);
   }
 
-  void note(const SpilledStep& step, const Appended& appended, CopyFate fate) {
+  void note(const OutboxStep& step, const Appended& appended, CopyFate fate) {
     if (appended.repeated) {
       return;
     }
@@ -143,7 +143,7 @@ class BringIn {
     }
   }
 
-  const SpilledSession& spilled_;
+  const OutboxSession& spilled_;
   Store& target_;
   std::optional<Seq> own_head_;    // when this began; nullopt: it is not there
   std::optional<Seq> aside_from_;  // nullopt: it is not there
@@ -157,8 +157,8 @@ class BringIn {
 
 }  // namespace
 
-Result<CopiedSession> bring_in(const SpilledSession& spilled, Store& target) {
-  return BringIn(spilled, target).run();
+Result<CopiedSession> replay_outbox(const OutboxSession& outbox, Store& target) {
+  return OutboxReplay(outbox, target).run();
 }
 
 }  // namespace reprise
