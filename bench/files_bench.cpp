@@ -8,24 +8,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <filesystem>
 #include <fstream>
 #include <ios>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "measure.h"
 #include "messages.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace bench {
 namespace {

@@ -2,13 +2,10 @@
 
 // Stores of the sizes that the benchmarks need.
 
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace bench {
 

@@ -5,21 +5,14 @@
 // usage: growth_bench FOLDER GROWN_FOLDER [--smoke|--full]
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "grown_store.h"
 #include "measure.h"
 #include "messages.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace bench {
 namespace {

@@ -3,22 +3,15 @@
 // usage: library_bench FOLDER GROWN_FOLDER [--smoke|--full] [--row N]
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "bare_sqlite.h"
 #include "grown_store.h"
 #include "measure.h"
 #include "messages.h"
-#include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace bench {
 namespace {

@@ -1,8 +1,6 @@
 #include "messages.h"
 
 #include <cstddef>
-#include <string>
-#include <string_view>
 
 #include "reprise/environment.h"
 #include "reprise/message.h"

@@ -3,12 +3,8 @@
 // The messages that are written and read, and the stores' results.
 
 #include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "measure.h"
-#include "reprise/error.h"
 #include "reprise/message.h"
 
 namespace bench {

@@ -5,26 +5,19 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 #include "bare_postgres.h"
 #include "grown_store.h"
 #include "measure.h"
 #include "messages.h"
 #include "postgres_rows.h"
-#include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/postgres/statements.h"
 
 namespace bench {

@@ -1,20 +1,12 @@
 // What size and partitions do to the PostgreSQL store.
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <sstream>
-#include <string>
-#include <vector>
 
 #include "bare_postgres.h"
 #include "measure.h"
 #include "messages.h"
 #include "postgres_rows.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace bench {
 namespace {

@@ -2,12 +2,9 @@
 
 // What the rows of the PostgreSQL bench share.
 
-#include <cstdint>
 #include <memory>
-#include <string>
 
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace bench {
 

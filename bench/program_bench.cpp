@@ -4,20 +4,14 @@
 // usage: program_bench FOLDER GROWN_FOLDER BIN_FOLDER PROGRAM [--smoke|--full] [--row N]
 
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "bare_sqlite.h"
 #include "grown_store.h"
 #include "instant_server.h"
 #include "measure.h"
-#include "reprise/message.h"
 #include "reprise/store.h"
 #include "spawn.h"
 

@@ -1,12 +1,6 @@
 // Messages, todos and usage in JSON: what can be read is written so that reading it again gives the
 // same value, and the same text.
 
-#include "reprise/message.h"
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
 #include "fuzzing.h"
 #include "reprise/session.h"
 

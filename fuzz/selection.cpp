@@ -1,18 +1,8 @@
 // SEL, as people type it: an error in one line, or a session that it may mean.
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <utility>
-
 #include "fuzzing.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/select.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 using reprise::fuzz::require;
 

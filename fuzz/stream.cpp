@@ -2,20 +2,11 @@
 // it.
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
 
 #include "base/utf8.h"
 #include "fuzzing.h"
 #include "provider/codec.h"
-#include "provider/reply_out.h"
 #include "provider/sse.h"
-#include "reprise/provider.h"
 
 using reprise::fuzz::require;
 

@@ -1,19 +1,8 @@
 #include "additions.h"
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "life.h"
 #include "life_parts.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::rel {
 

@@ -2,14 +2,8 @@
 
 // What the trials do with a store beside the life it leads.
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "life.h"
-#include "reprise/error.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::rel {
 

@@ -11,8 +11,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/text.h"

@@ -7,18 +7,10 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstddef>
 #include <cstdio>
-#include <filesystem>
-#include <memory>
 #include <stdexcept>
 #include <stop_token>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -29,12 +21,7 @@
 #include "program.h"
 #include "recorded.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "run.h"
 #include "tally.h"
 #include "trial.h"

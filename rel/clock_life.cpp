@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <string>
 
 #include "base/text.h"
 #include "clock_shift.h"

@@ -3,23 +3,14 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <filesystem>
-#include <memory>
 #include <random>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "additions.h"
 #include "base/text.h"
 #include "life.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "tally.h"
 #include "trial.h"
 #include "writers.h"

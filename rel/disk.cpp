@@ -7,8 +7,6 @@
 #include <fstream>
 #include <ios>
 #include <map>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>

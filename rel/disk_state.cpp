@@ -7,8 +7,6 @@
 #include <ios>
 #include <random>
 #include <set>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/text.h"

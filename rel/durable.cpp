@@ -4,16 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "additions.h"
 #include "base/file.h"
@@ -24,9 +15,7 @@
 #include "life.h"
 #include "life_parts.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/outbox.h"
-#include "reprise/store.h"
 #include "store/context/defaults.h"
 #include "store/outbox/outbox_folder.h"
 #include "tally.h"

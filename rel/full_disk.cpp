@@ -5,14 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cstddef>
-#include <filesystem>
-#include <functional>
-#include <memory>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "additions.h"
 #include "base/file.h"
@@ -21,11 +14,7 @@
 #include "life.h"
 #include "life_parts.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "small_disk.h"
 #include "tally.h"
 #include "trial.h"

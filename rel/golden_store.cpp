@@ -7,10 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <stdexcept>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"

@@ -8,14 +8,10 @@
 
 #include <array>
 #include <charconv>
-#include <cstddef>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"

@@ -2,10 +2,6 @@
 
 // A model server that sends as much of its answer as it is told to, and then waits.
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/file.h"

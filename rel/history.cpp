@@ -1,22 +1,13 @@
 #include "history.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <filesystem>
-#include <memory>
-#include <span>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "additions.h"
 #include "base/text.h"
 #include "life.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "trial.h"
 
 namespace reprise::rel {

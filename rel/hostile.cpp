@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/text.h"

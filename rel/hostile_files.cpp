@@ -4,17 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <filesystem>
 #include <fstream>
 #include <ios>
 #include <iterator>
 #include <random>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "reprise/open_store.h"

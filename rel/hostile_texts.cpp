@@ -1,25 +1,13 @@
 #include "hostile_texts.h"
 
 #include <array>
-#include <cstddef>
-#include <filesystem>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "hostile_files.h"
 #include "life.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::rel {
 namespace {

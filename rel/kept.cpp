@@ -1,17 +1,8 @@
 #include "kept.h"
 
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 
 namespace reprise::rel {
 

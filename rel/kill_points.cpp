@@ -2,14 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/text.h"
 #include "calls.h"
@@ -17,7 +12,6 @@
 #include "history.h"
 #include "killed.h"
 #include "life.h"
-#include "reprise/error.h"
 #include "reprise/store.h"
 #include "tally.h"
 #include "trial.h"

@@ -1,12 +1,8 @@
 #include "killed.h"
 
-#include <functional>
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "life.h"
-#include "reprise/error.h"
 #include "reprise/store.h"
 #include "trial.h"
 

@@ -2,12 +2,9 @@
 
 // A step of a life in a process of its own, which something kills on the way.
 
-#include <functional>
 #include <memory>
-#include <string>
 
 #include "life.h"
-#include "reprise/error.h"
 #include "reprise/store.h"
 
 namespace reprise::rel {

@@ -9,15 +9,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"

@@ -3,17 +3,7 @@
 // The life that a store leads in the trials: a fixed sequence of steps, each one call that must
 // happen whole or not at all, and what can be seen of the store after each.
 
-#include <cstddef>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 
 namespace reprise::rel {
 

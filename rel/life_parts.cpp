@@ -1,15 +1,9 @@
 #include "life_parts.h"
 
-#include <chrono>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/text.h"
-#include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::rel {
 namespace {

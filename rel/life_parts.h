@@ -2,12 +2,7 @@
 
 // What the sessions and messages of the trials are made of: always the same.
 
-#include <string>
-#include <string_view>
-
-#include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::rel {
 

@@ -1,18 +1,10 @@
 // What can be seen of a store. Processes that are answering are left out: they differ each time.
 
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "base/text.h"
 #include "life.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::rel {
 namespace {

@@ -1,7 +1,5 @@
 #include <cstdio>
 #include <exception>
-#include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "run.h"

@@ -8,11 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <sstream>
-#include <string>
 
 #include "base/file.h"
 #include "base/text.h"

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <random>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "additions.h"

@@ -8,21 +8,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstddef>
 #include <cstdio>
 #include <iostream>
-#include <memory>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "additions.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "run.h"
 #include "writers.h"
 

@@ -13,14 +13,8 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstddef>
-#include <filesystem>
 #include <fstream>
-#include <functional>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"

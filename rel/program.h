@@ -5,11 +5,6 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <cstddef>
-#include <filesystem>
-#include <functional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/file.h"

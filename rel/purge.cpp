@@ -1,21 +1,10 @@
 #include "purge.h"
 
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/file.h"
 #include "base/text.h"
 #include "life.h"
 #include "life_parts.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "tally.h"
 #include "trial.h"
 

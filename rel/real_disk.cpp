@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <random>
-#include <string>
 #include <thread>
 
 #include "base/text.h"

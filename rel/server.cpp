@@ -3,17 +3,8 @@
 // The life of a store on a server, whose client is killed, or whose connection breaks, at each call
 // by which they talk; and purges beside a client that stores. Each trial has a tenant of its own.
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <memory>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "additions.h"
 #include "base/text.h"
@@ -22,9 +13,7 @@
 #include "network.h"
 #include "purge.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "run.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/url.h"
@@ -246,11 +235,11 @@ int run(std::vector<std::string> words) {
   }
   if (words[0] == "purge") {
     const std::string url = cat(words[1], "?tenant=purge");
-    const Kind kind{.name = "postgres",
-                    .open = [&url](const std::filesystem::path& /*place*/,
-                                   const StoreOptions& options) {
-                      return open_store(url, options);
-                    }};
+    const Kind kind{
+        .name = "postgres",
+        .open = [&url](const std::filesystem::path& /*place*/, const StoreOptions& options) {
+          return open_store(url, options);
+        }};
     return report(words[0], kind.name, purge_beside_others(kind)) ? 0 : 1;
   }
   Lives lives{words[1]};

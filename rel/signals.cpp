@@ -9,15 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstddef>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -29,7 +24,6 @@
 #include "life.h"
 #include "program.h"
 #include "recorded.h"
-#include "reprise/error.h"
 #include "run.h"
 #include "tally.h"
 #include "trial.h"

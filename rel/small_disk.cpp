@@ -6,14 +6,10 @@
 #include <sys/mount.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
-#include <string>
-#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"

@@ -4,14 +4,11 @@
 // Ends with 1 when anything was.
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "clock_life.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
-#include <string>
-#include <string_view>
 
 #include "base/text.h"
 

@@ -11,13 +11,8 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstddef>
 #include <exception>
-#include <filesystem>
-#include <functional>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 #include "base/file.h"

@@ -2,14 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "additions.h"
 #include "base/file.h"
@@ -19,10 +11,7 @@
 #include "golden_store.h"
 #include "history.h"
 #include "life.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 #include "tally.h"
 #include "trial.h"
 

@@ -8,19 +8,13 @@
 
 #include <array>
 #include <chrono>
-#include <cstddef>
-#include <filesystem>
-#include <functional>
 #include <stdexcept>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "additions.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "life.h"
-#include "reprise/error.h"
 #include "trial.h"
 
 namespace reprise::rel {

@@ -4,12 +4,7 @@
 
 #include <sys/types.h>
 
-#include <cstddef>
-#include <filesystem>
-#include <functional>
 #include <map>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"

@@ -4,23 +4,11 @@
 // there is nothing to cast and no function that only says no. A store implements those it can do
 // itself. Threads, errors and durability are as for Store: durable on disk unless said otherwise.
 
-#include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <filesystem>  // IWYU pragma: export
+#include <memory>      // IWYU pragma: export
+#include <span>        // IWYU pragma: export
 
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
+#include "reprise/store.h"  // IWYU pragma: export
 
 namespace reprise {
 

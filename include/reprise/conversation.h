@@ -15,24 +15,9 @@
 // (5) A store that fails never stops a turn: the conversation goes on in memory, the observer is
 //     warned, and Outcome::saved is false. With a spill, what is not stored is kept there.
 
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/outbox.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
+#include "reprise/environment.h"  // IWYU pragma: export
+#include "reprise/outbox.h"       // IWYU pragma: export
+#include "reprise/tool.h"         // IWYU pragma: export
 
 namespace reprise {
 

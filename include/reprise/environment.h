@@ -3,10 +3,9 @@
 // The outside world that decides what Reprise writes: the time and randomness. The real ones are
 // used unless a caller hands in others (tests do).
 
-#include <cstdint>
-#include <span>
+#include <span>  // IWYU pragma: export
 
-#include "reprise/types.h"
+#include "reprise/types.h"  // IWYU pragma: export
 
 namespace reprise {
 

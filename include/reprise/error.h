@@ -4,11 +4,11 @@
 // `Error` whose `code` says what a caller can do about it and whose `message` is one line for a
 // person: lower case, no full stop, what failed, on what, and what to try if that is known.
 
-#include <cstdint>
-#include <expected>  // IWYU pragma: export
-#include <string>
-#include <string_view>
-#include <utility>
+#include <cstdint>      // IWYU pragma: export
+#include <expected>     // IWYU pragma: export
+#include <string>       // IWYU pragma: export
+#include <string_view>  // IWYU pragma: export
+#include <utility>      // IWYU pragma: export
 
 namespace reprise {
 

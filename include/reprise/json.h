@@ -3,12 +3,9 @@
 // JSON that is kept as it was written. Tool inputs, provider payloads and unknown fields are
 // opaque to Reprise: their spelling (`1.0`, 24-digit integers, key order, escapes) survives.
 
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
+#include <vector>  // IWYU pragma: export
 
-#include "reprise/error.h"
+#include "reprise/error.h"  // IWYU pragma: export
 
 namespace reprise {
 

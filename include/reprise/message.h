@@ -5,15 +5,10 @@
 // Text is valid UTF-8. Bytes that are not enter through `text_block()`, which keeps the original
 // beside the readable form, so nothing that was accepted is lost.
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
+#include <variant>  // IWYU pragma: export
 
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/types.h"
+#include "reprise/json.h"   // IWYU pragma: export
+#include "reprise/types.h"  // IWYU pragma: export
 
 namespace reprise {
 

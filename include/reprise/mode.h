@@ -2,15 +2,12 @@
 
 // A mode: a named way to start a session.
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <filesystem>  // IWYU pragma: export
+#include <functional>  // IWYU pragma: export
+#include <stop_token>  // IWYU pragma: export
+#include <vector>      // IWYU pragma: export
 
-#include "reprise/error.h"
+#include "reprise/error.h"  // IWYU pragma: export
 
 namespace reprise {
 

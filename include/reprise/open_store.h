@@ -2,18 +2,11 @@
 
 // Opening stores by URL ("sqlite:FILE", "postgres://…", "memory:") or directly.
 
-#include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
+#include <filesystem>  // IWYU pragma: export
+#include <memory>      // IWYU pragma: export
 
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/store.h"
+#include "reprise/environment.h"  // IWYU pragma: export
+#include "reprise/store.h"        // IWYU pragma: export
 
 namespace reprise {
 

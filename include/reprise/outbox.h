@@ -2,14 +2,7 @@
 
 // What a conversation could not store, kept elsewhere until it can be brought into the store.
 
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
+#include "reprise/session.h"  // IWYU pragma: export
 
 namespace reprise {
 

@@ -3,24 +3,13 @@
 // A provider turns a request into a stream of events. Implementations: echo (built in, repeats),
 // openai-responses, openai-chat (any compatible server) and anthropic.
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <variant>
-#include <vector>
+#include <cstddef>     // IWYU pragma: export
+#include <memory>      // IWYU pragma: export
+#include <span>        // IWYU pragma: export
+#include <stop_token>  // IWYU pragma: export
+#include <thread>      // IWYU pragma: export
 
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
+#include "reprise/message.h"  // IWYU pragma: export
 
 namespace reprise {
 

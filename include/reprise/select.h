@@ -2,12 +2,7 @@
 
 // SEL, the way people name a session.
 
-#include <string_view>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
+#include "reprise/store.h"  // IWYU pragma: export
 
 namespace reprise {
 

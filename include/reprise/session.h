@@ -3,17 +3,9 @@
 // A session: a stored conversation, what changes it and what finds it. Messages are not part of the
 // value; they are read from the store in ranges, because a session may be larger than memory.
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <cstddef>  // IWYU pragma: export
 
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/types.h"
+#include "reprise/message.h"  // IWYU pragma: export
 
 namespace reprise {
 

@@ -9,27 +9,9 @@
 // store.h) and those named here; after one, nothing has changed unless said otherwise. Where
 // a function needs what this store cannot do, the error is unsupported.
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "reprise/capabilities.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
+#include "reprise/capabilities.h"  // IWYU pragma: export
+#include "reprise/environment.h"   // IWYU pragma: export
+#include "reprise/provider.h"      // IWYU pragma: export
 
 namespace reprise {
 

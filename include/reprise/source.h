@@ -4,16 +4,7 @@
 // a `Source`; what writes takes a `Store`, which is one (store.h, where the promises of both are).
 // Sources that nobody can write to are nothing more than this.
 
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
+#include "reprise/session.h"  // IWYU pragma: export
 
 namespace reprise {
 

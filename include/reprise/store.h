@@ -21,16 +21,7 @@
 // not_found for an unknown session where one is needed, unsupported for facts this store cannot
 // hold.
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/source.h"
-#include "reprise/types.h"
+#include "reprise/source.h"  // IWYU pragma: export
 
 namespace reprise {
 

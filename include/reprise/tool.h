@@ -2,19 +2,10 @@
 
 // Tools a model may call, and who may stop it.
 
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <map>  // IWYU pragma: export
 
-#include "reprise/error.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
+#include "reprise/provider.h"  // IWYU pragma: export
+#include "reprise/store.h"     // IWYU pragma: export
 
 namespace reprise {
 

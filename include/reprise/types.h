@@ -3,17 +3,13 @@
 // The small distinct types: ids, sequence numbers, token counts, money, time. They cannot be
 // swapped by accident and are validated once, where they enter.
 
-#include <chrono>
-#include <compare>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
+#include <chrono>      // IWYU pragma: export
+#include <compare>     // IWYU pragma: export
+#include <functional>  // IWYU pragma: export
+#include <limits>      // IWYU pragma: export
+#include <optional>    // IWYU pragma: export
 
-#include "reprise/error.h"
+#include "reprise/error.h"  // IWYU pragma: export
 
 namespace reprise {
 

@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <string>
-#include <string_view>
 
 #include "base/text.h"
 

@@ -14,10 +14,7 @@
 #include <optional>
 #include <span>
 #include <stop_token>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "base/curl_library.h"

@@ -14,10 +14,7 @@
 #include <semaphore>
 #include <span>
 #include <stop_token>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "base/http.h"

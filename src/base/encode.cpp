@@ -2,15 +2,10 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "base/late_library.h"
-#include "reprise/error.h"
 #include "reprise/types.h"
 
 namespace reprise {

@@ -3,12 +3,8 @@
 // Bytes as text: base64 (RFC 4648, with padding), hex. And what bytes are proven with: SHA-256, and
 // the HMAC and PBKDF2 made of it, all by OpenSSL's libcrypto, which is loaded at the first call.
 
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 
-#include "reprise/error.h"
 #include "reprise/types.h"
 
 namespace reprise {

@@ -4,14 +4,9 @@
 #include <sys/types.h>
 
 #include <array>
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
 
 #include "base/encode.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

@@ -1,7 +1,5 @@
 #include "reprise/error.h"
 
-#include <string_view>
-
 namespace reprise {
 
 std::string_view to_string(Code code) {

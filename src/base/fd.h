@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <utility>
 
 #include "reprise/error.h"
 

@@ -8,20 +8,10 @@
 
 #include <array>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <filesystem>
-#include <functional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
-#include "base/temporary_file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 
 namespace reprise {
 namespace {

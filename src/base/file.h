@@ -8,18 +8,14 @@
 // The path that a person names is resolved once, where it comes in (resolve_path), and what is
 // below it is opened as it stands.
 
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
+#include <cstddef>     // IWYU pragma: export
+#include <filesystem>  // IWYU pragma: export
+#include <functional>  // IWYU pragma: export
+#include <span>        // IWYU pragma: export
 
-#include "base/fd.h"
-#include "base/temporary_file.h"
-#include "reprise/error.h"
+#include "base/fd.h"              // IWYU pragma: export
+#include "base/temporary_file.h"  // IWYU pragma: export
+#include "reprise/error.h"        // IWYU pragma: export
 
 namespace reprise {
 

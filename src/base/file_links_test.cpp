@@ -12,17 +12,12 @@
 
 #include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstdlib>
-#include <filesystem>
-#include <functional>
-#include <string>
 
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/reserve.h"
 #include "base/text.h"
-#include "reprise/error.h"
 
 namespace reprise {
 namespace {

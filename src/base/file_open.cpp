@@ -9,15 +9,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
-#include <filesystem>
-#include <string>
 #include <system_error>
 #include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 
 namespace reprise {
 namespace {

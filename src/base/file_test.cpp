@@ -5,12 +5,9 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
-#include <string>
 
 #include "base/text.h"
-#include "reprise/error.h"
 
 namespace reprise {
 namespace {

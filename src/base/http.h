@@ -4,11 +4,8 @@
 // `Transport` is the seam to the network: the real one is in curl_transport.h, tests have others.
 
 #include <chrono>
-#include <cstdint>
 #include <span>
 #include <stop_token>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "reprise/error.h"

@@ -2,14 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "reprise/error.h"
 
 namespace reprise::json {
 namespace {

@@ -3,10 +3,6 @@
 // JSON for people: one member or element a line, the spelling of numbers and strings kept. And the
 // way back.
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include "reprise/error.h"
 
 namespace reprise::json {

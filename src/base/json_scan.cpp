@@ -3,17 +3,11 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/json_run.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 
 namespace reprise {
 

@@ -9,12 +9,7 @@
 // why. Strings come out as valid UTF-8: lone surrogates and bad bytes become U+FFFD and lossy()
 // tells.
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-#include "reprise/error.h"
-#include "reprise/json.h"
+#include "reprise/json.h"  // IWYU pragma: export
 
 namespace reprise::json {
 

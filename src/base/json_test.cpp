@@ -1,9 +1,5 @@
-#include "reprise/json.h"
 
 #include <gtest/gtest.h>
-
-#include <cstdint>
-#include <string>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"

@@ -2,14 +2,10 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "base/json_run.h"
 #include "base/json_scan.h"
 #include "base/utf8.h"
-#include "reprise/json.h"
 
 namespace reprise {
 namespace json {

@@ -2,11 +2,7 @@
 
 // Writing JSON: compact, keys in the order of the calls, text as UTF-8.
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-#include "reprise/json.h"
+#include "reprise/json.h"  // IWYU pragma: export
 
 namespace reprise::json {
 

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <initializer_list>
-#include <string_view>
 
 #include "base/text.h"
 #include "reprise/error.h"

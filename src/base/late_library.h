@@ -5,8 +5,6 @@
 
 #include <initializer_list>
 #include <memory>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "reprise/error.h"

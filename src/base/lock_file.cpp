@@ -9,19 +9,13 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <mutex>
-#include <string_view>
 #include <thread>
-#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 
 namespace reprise {
 namespace {

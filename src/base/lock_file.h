@@ -5,13 +5,10 @@
 // the one that waits next holds the gate, so writers queue instead of starving one another.
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <mutex>
-#include <utility>
 
 #include "base/file.h"
-#include "reprise/error.h"
 
 namespace reprise {
 

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <string>
 #include <thread>
 #include <vector>
 

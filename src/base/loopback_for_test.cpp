@@ -11,12 +11,8 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <functional>
 #include <stop_token>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"

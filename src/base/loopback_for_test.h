@@ -2,9 +2,6 @@
 
 // A server on 127.0.0.1 whose every byte a test decides.
 
-#include <functional>
-#include <string>
-#include <string_view>
 #include <thread>
 
 #include "base/file.h"

@@ -7,12 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
 
 #include "base/file.h"
-#include "reprise/error.h"
 
 namespace reprise {
 namespace {

@@ -4,7 +4,6 @@
 // anything. It lies beyond the end of a file that is there anyway (a lock file), whose size and
 // bytes it does not change.
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 

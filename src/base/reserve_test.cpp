@@ -5,11 +5,8 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
-#include <string>
 
 #include "base/file.h"
-#include "reprise/error.h"
 
 namespace reprise {
 namespace {

@@ -9,19 +9,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 
 namespace reprise {
 namespace {

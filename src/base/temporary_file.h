@@ -5,8 +5,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <string_view>
-#include <utility>
 
 #include "base/fd.h"
 #include "reprise/error.h"

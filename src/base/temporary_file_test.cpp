@@ -9,16 +9,11 @@
 
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
-#include <string>
-#include <string_view>
 
-#include "base/fd.h"
 #include "base/file.h"
-#include "reprise/error.h"
 
 namespace reprise {
 namespace {

@@ -1,8 +1,6 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <string>
-#include <string_view>
 
 namespace reprise {
 

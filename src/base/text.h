@@ -2,9 +2,9 @@
 
 // Putting strings together: cat("row ", 17, ": ", reason).
 
-#include <concepts>
-#include <string>
-#include <string_view>
+#include <concepts>     // IWYU pragma: export
+#include <string>       // IWYU pragma: export
+#include <string_view>  // IWYU pragma: export
 
 namespace reprise {
 

@@ -2,16 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 #include "base/text.h"
-#include "reprise/error.h"
 
 namespace reprise {
 namespace {

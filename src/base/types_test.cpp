@@ -1,11 +1,7 @@
-#include "reprise/types.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdint>
-#include <span>
-#include <string>
 
 #include "reprise/environment.h"
 

@@ -1,23 +1,12 @@
 #include "engine/blobs.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
 
 #include "base/encode.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "model/media.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

@@ -2,15 +2,7 @@
 
 // Large bytes beside the messages: put there when they come, read back for a request.
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

@@ -1,14 +1,7 @@
 #include "engine/builtin_tools.h"
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/tool.h"
 
 namespace reprise {

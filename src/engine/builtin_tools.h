@@ -2,13 +2,6 @@
 
 // The built-in tools, one function each, and how they read their input.
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/tool.h"
 
 namespace reprise {

@@ -4,21 +4,12 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/text.h"
 #include "engine/test_record.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 #include "reprise/tool.h"
 
 namespace reprise {

@@ -3,26 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <latch>
-#include <memory>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/text.h"
 #include "engine/fake_provider.h"
 #include "engine/test_record.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
 
 namespace reprise {
 namespace {

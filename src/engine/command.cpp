@@ -11,15 +11,10 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string>
-#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 
 namespace reprise {
 namespace {

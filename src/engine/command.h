@@ -3,10 +3,8 @@
 // A command line of the user's, run by /bin/sh.
 
 #include <chrono>
-#include <cstdint>
 #include <filesystem>
 #include <stop_token>
-#include <string>
 
 #include "reprise/error.h"
 

@@ -7,12 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <string>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 
 namespace reprise {
 namespace {

@@ -3,12 +3,7 @@
 // Files inside one folder. What a name leads to is decided by the kernel (openat2,
 // RESOLVE_BENEATH): no "..", absolute name or link gets out, also when it changes meanwhile.
 
-#include <cstdint>
-#include <filesystem>
-#include <string>
-
 #include "base/file.h"
-#include "reprise/error.h"
 
 namespace reprise {
 

@@ -1,31 +1,13 @@
-#include "reprise/conversation.h"
 
 #include <algorithm>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "engine/blobs.h"
-#include "engine/history.h"
 #include "engine/message_of.h"
 #include "engine/record.h"
 #include "engine/request_plan.h"
 #include "engine/request_view.h"
 #include "engine/turn.h"
-#include "reprise/capabilities.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

@@ -2,29 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <iterator>
-#include <optional>
 #include <set>
 #include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/hash.h"
 #include "base/text.h"
 #include "engine/copy_reduce.h"
 #include "engine/history.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/redact.h"
 
 namespace reprise {

@@ -8,16 +8,9 @@
 //      with operation ids made of the session and the place.
 //  (3) What the target cannot hold, and what cannot be read, is a line in the list of losses.
 
-#include <cstdint>
 #include <stop_token>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

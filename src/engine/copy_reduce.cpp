@@ -1,15 +1,5 @@
 #include "engine/copy_reduce.h"
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
-
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 
 namespace reprise::engine {

@@ -3,10 +3,7 @@
 // What is left of a session or a message in a store that cannot hold everything.
 
 #include <set>
-#include <string>
 
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 
 namespace reprise::engine {

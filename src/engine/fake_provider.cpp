@@ -1,24 +1,10 @@
 #include "engine/fake_provider.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
 #include <set>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "engine/tool_input.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise {

@@ -3,20 +3,8 @@
 // A provider for the tests: it plays scripts, keeps the requests it got, and refuses what real
 // providers refuse.
 
-#include <cstddef>
 #include <deque>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise {

@@ -3,21 +3,8 @@
 // A store that fails on purpose: every call is counted, and those the test picks fail.
 
 #include <atomic>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

@@ -2,14 +2,6 @@
 
 // A request's messages that are all in memory.
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise {

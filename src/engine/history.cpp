@@ -1,16 +1,8 @@
 #include "engine/history.h"
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <type_traits>
-#include <utility>
-#include <variant>
 
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

@@ -2,18 +2,11 @@
 
 // The record of a session as the engine reads it: what the store has, then what only memory has.
 
-#include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <functional>
-#include <optional>
 #include <span>
 
 #include "engine/unanswered.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

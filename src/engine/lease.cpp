@@ -1,25 +1,12 @@
 #include "engine/lease.h"
 
-#include <chrono>
 #include <mutex>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "base/assert.h"
 #include "base/text.h"
 #include "engine/message_of.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

@@ -5,19 +5,13 @@
 // answers is decided by the store alone, which ends an answer once.
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <optional>
 #include <stop_token>
 #include <thread>
 
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

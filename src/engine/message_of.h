@@ -2,13 +2,7 @@
 
 // A message in one expression.
 
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

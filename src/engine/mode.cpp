@@ -4,22 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <memory>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "engine/command.h"
-#include "reprise/error.h"
 
 namespace reprise {
 namespace {

@@ -4,17 +4,10 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <stop_token>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "engine/command.h"
-#include "reprise/error.h"
 
 namespace reprise {
 namespace {

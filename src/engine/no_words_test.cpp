@@ -3,22 +3,12 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "engine/fake_provider.h"
 #include "engine/faulty_store.h"
 #include "engine/test_record.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

@@ -1,8 +1,5 @@
 #include "engine/one_line.h"
 
-#include <string>
-#include <string_view>
-
 #include "base/text.h"
 #include "base/utf8.h"
 

@@ -4,13 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "reprise/message.h"
 

@@ -2,20 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "engine/copy.h"
 #include "engine/copy_reduce.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/outbox.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

@@ -9,7 +9,6 @@
 //      when it is gone a session of their own: nothing is lost or mixed up.
 
 #include "engine/copy.h"
-#include "reprise/error.h"
 #include "reprise/outbox.h"
 #include "reprise/store.h"
 

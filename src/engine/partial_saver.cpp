@@ -1,21 +1,12 @@
 #include "engine/partial_saver.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <mutex>
-#include <optional>
-#include <stop_token>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "engine/reply.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

@@ -4,24 +4,13 @@
 // one write later, with one write in that time however fast the deltas come. The writes are made
 // by a thread of their own, so that the stream never waits for the store.
 
-#include <chrono>
 #include <condition_variable>
-#include <cstddef>
 #include <deque>
-#include <functional>
 #include <mutex>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "engine/reply.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

@@ -4,22 +4,12 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <cstddef>
 #include <mutex>
 #include <numeric>
-#include <optional>
-#include <span>
-#include <string>
-#include <variant>
-#include <vector>
 
 #include "engine/test_record.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

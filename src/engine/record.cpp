@@ -1,33 +1,11 @@
 #include "engine/record.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "engine/history.h"
-#include "engine/lease.h"
 #include "engine/unanswered.h"
 #include "model/known_time.h"
-#include "reprise/capabilities.h"
-#include "reprise/conversation.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
-#include "store/usage_sum.h"
 
 namespace reprise {
 namespace {

@@ -13,30 +13,15 @@
 //  and
 //      its session with the first of them: until then nothing could be gone on with.
 
-#include <chrono>
-#include <cstddef>
-#include <deque>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <deque>  // IWYU pragma: export
 
-#include "engine/history.h"
-#include "engine/lease.h"
-#include "engine/record_responses.h"
-#include "engine/request_start.h"
-#include "reprise/capabilities.h"
-#include "reprise/conversation.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
-#include "store/usage_sum.h"
+#include "engine/history.h"           // IWYU pragma: export
+#include "engine/lease.h"             // IWYU pragma: export
+#include "engine/record_responses.h"  // IWYU pragma: export
+#include "engine/request_start.h"     // IWYU pragma: export
+#include "reprise/capabilities.h"     // IWYU pragma: export
+#include "reprise/conversation.h"     // IWYU pragma: export
+#include "store/usage_sum.h"          // IWYU pragma: export
 
 namespace reprise {
 

@@ -1,15 +1,9 @@
 // What the record does when its store fails, or when there is none.
 
-#include <cstdint>
 #include <iterator>
-#include <utility>
 
 #include "base/text.h"
 #include "engine/record.h"
-#include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/outbox.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

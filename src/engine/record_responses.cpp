@@ -1,17 +1,8 @@
 #include "engine/record_responses.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "engine/record.h"
-#include "reprise/capabilities.h"
-#include "reprise/conversation.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

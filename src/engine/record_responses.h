@@ -5,13 +5,8 @@
 // before the next one.
 
 #include <deque>
-#include <utility>
 
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

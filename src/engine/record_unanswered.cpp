@@ -1,22 +1,9 @@
 // What a record notes for the turns to come: how a call has failed before the first word of an
 // answer, and what of the history fits.
 
-#include <functional>
-#include <optional>
-#include <string_view>
-#include <utility>
-
 #include "base/text.h"
-#include "engine/history.h"
 #include "engine/record.h"
-#include "engine/request_start.h"
 #include "engine/unanswered.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

@@ -1,19 +1,10 @@
 #include "engine/reply.h"
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/utf8.h"
 #include "engine/tool_input.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise {

@@ -2,12 +2,6 @@
 
 // A reply while it streams: the events become the blocks of a message.
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise {

@@ -1,32 +1,13 @@
 #include "engine/request_plan.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "engine/blobs.h"
-#include "engine/history.h"
 #include "engine/message_of.h"
 #include "engine/record.h"
-#include "engine/request_start.h"
 #include "engine/request_view.h"
 #include "engine/unanswered.h"
-#include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

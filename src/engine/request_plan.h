@@ -3,20 +3,8 @@
 // What of the record goes into a request: the prompt, where the history begins within the budget,
 // or only what is new after an answer that the provider still has.
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "engine/history.h"
 #include "engine/record.h"
-#include "engine/request_start.h"
 #include "engine/request_view.h"
-#include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

@@ -1,14 +1,9 @@
 #include "engine/request_start.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "reprise/json.h"
 #include "reprise/types.h"
 
 namespace reprise {

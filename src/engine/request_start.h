@@ -4,9 +4,6 @@
 // session's unknown field `request_start`, which every store with words holds, so that the next
 // turn, in whatever process, begins with what fitted instead of being refused again.
 
-#include <optional>
-#include <string>
-
 #include "reprise/json.h"
 #include "reprise/types.h"
 

@@ -1,15 +1,7 @@
 #include "engine/request_view.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <functional>
 #include <iterator>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "base/utf8.h"
@@ -21,9 +13,6 @@
 #include "engine/tool_input.h"
 #include "engine/unanswered.h"
 #include "model/media.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise {

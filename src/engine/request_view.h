@@ -10,19 +10,11 @@
 //  (4) Blobs are read back in, bounded.
 // The record is not changed. Memory stays bounded by one message and the look-ahead of the reader.
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <unordered_set>
-#include <vector>
 
 #include "engine/history.h"
 #include "engine/open_calls.h"
 #include "engine/request_repairs.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise {

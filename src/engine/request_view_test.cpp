@@ -2,15 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <random>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "engine/blobs.h"
@@ -20,11 +12,7 @@
 #include "engine/open_calls.h"
 #include "engine/request_repairs.h"
 #include "engine/test_record.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

@@ -1,20 +1,10 @@
 #include "reprise/select.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/grapheme.h"
 #include "base/text.h"
 #include "engine/one_line.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

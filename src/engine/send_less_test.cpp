@@ -2,24 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "engine/fake_provider.h"
 #include "engine/test_record.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

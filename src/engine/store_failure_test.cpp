@@ -2,13 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
-#include <memory>
 #include <set>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "engine/fake_provider.h"
@@ -16,12 +10,7 @@
 #include "engine/test_record.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
 
 namespace reprise {
 namespace {

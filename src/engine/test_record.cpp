@@ -1,9 +1,6 @@
 #include "engine/test_record.h"
 
-#include <string>
 #include <type_traits>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "reprise/message.h"

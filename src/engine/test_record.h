@@ -2,19 +2,9 @@
 
 // Sessions and messages for the engine's tests.
 
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/text.h"
 #include "engine/message_of.h"
 #include "reprise/conversation.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

@@ -1,11 +1,4 @@
 #include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
 
 #include "base/grapheme.h"
 #include "base/text.h"
@@ -14,9 +7,6 @@
 #include "engine/message_of.h"
 #include "engine/one_line.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
 
 namespace reprise {
 namespace {

@@ -1,13 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <string>
-#include <string_view>
-
 #include "engine/fake_provider.h"
 #include "engine/test_record.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 
 namespace reprise {
 namespace {

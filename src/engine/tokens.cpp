@@ -1,11 +1,6 @@
-#include <cstdint>
-#include <string_view>
 #include <type_traits>
-#include <variant>
 
 #include "reprise/conversation.h"
-#include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

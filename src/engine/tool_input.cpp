@@ -1,13 +1,9 @@
 #include "engine/tool_input.h"
 
 #include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "reprise/json.h"
 
 namespace reprise {
 

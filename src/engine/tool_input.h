@@ -3,8 +3,6 @@
 // The input of a tool call, from the model's text to what may be sent and run.
 
 #include <optional>
-#include <string>
-#include <string_view>
 
 #include "reprise/json.h"
 

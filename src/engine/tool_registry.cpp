@@ -1,14 +1,7 @@
 #include <algorithm>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "engine/tool_input.h"
-#include "reprise/error.h"
-#include "reprise/provider.h"
 #include "reprise/tool.h"
 
 namespace reprise {

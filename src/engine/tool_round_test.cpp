@@ -3,29 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <latch>
-#include <memory>
 #include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "engine/fake_provider.h"
 #include "engine/test_record.h"
 #include "engine/tool_input.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
 
 namespace reprise {
 namespace {

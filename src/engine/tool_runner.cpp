@@ -1,31 +1,16 @@
 #include "engine/tool_runner.h"
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
-#include <cstddef>
 #include <deque>
 #include <exception>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "base/utf8.h"
 #include "engine/blobs.h"
 #include "engine/tool_input.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
 
 namespace reprise {
 namespace {

@@ -2,14 +2,7 @@
 
 // Runs the tool calls of one answer: checked, approved, then up to kToolsAtOnce side by side.
 
-#include <cstddef>
-#include <functional>
-#include <string_view>
-#include <vector>
-
 #include "reprise/conversation.h"
-#include "reprise/message.h"
-#include "reprise/tool.h"
 
 namespace reprise {
 

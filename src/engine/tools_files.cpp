@@ -6,21 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/builtin_tools.h"
 #include "engine/confined.h"
 #include "engine/one_line.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/tool.h"
 
 namespace reprise {

@@ -1,12 +1,4 @@
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "base/utf8.h"
@@ -14,11 +6,6 @@
 #include "engine/history.h"
 #include "engine/one_line.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 #include "reprise/tool.h"
 
 namespace reprise {

@@ -1,14 +1,6 @@
 #include "engine/turn.h"
 
-#include <chrono>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "engine/message_of.h"
@@ -17,14 +9,6 @@
 #include "engine/reply.h"
 #include "engine/request_plan.h"
 #include "engine/request_view.h"
-#include "reprise/capabilities.h"
-#include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

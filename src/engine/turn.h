@@ -3,21 +3,9 @@
 // One turn: requests and tool rounds until the model has answered. The record has been opened
 // (Record::begin) before; the turn ends what it began there.
 
-#include <cstdint>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <vector>
-
 #include "engine/record.h"
 #include "engine/reply.h"
 #include "engine/request_plan.h"
-#include "reprise/capabilities.h"
-#include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

@@ -1,11 +1,6 @@
 // What a turn makes of what came: messages, results of tools, and its outcome.
 
 #include <iterator>
-#include <optional>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "engine/message_of.h"
@@ -13,13 +8,6 @@
 #include "engine/reply.h"
 #include "engine/tool_runner.h"
 #include "engine/turn.h"
-#include "reprise/conversation.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
-#include "reprise/tool.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

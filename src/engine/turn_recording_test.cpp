@@ -2,11 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "base/json_scan.h"
 #include "engine/fake_provider.h"
 #include "engine/faulty_store.h"
@@ -14,14 +9,7 @@
 #include "model/attachment.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
-#include "reprise/types.h"
 #include "store/chatdir/step_recorder.h"
 
 namespace reprise {

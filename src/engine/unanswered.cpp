@@ -2,16 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
-#include <string_view>
-#include <variant>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

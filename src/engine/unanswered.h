@@ -11,9 +11,7 @@
 
 #include <set>
 
-#include "reprise/json.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

@@ -1,10 +1,6 @@
 #include "model/attachment.h"
 
 #include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
 
 #include "base/text.h"
 #include "reprise/message.h"

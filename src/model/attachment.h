@@ -3,10 +3,6 @@
 // Text files that a person attaches to a question: blocks of their own, which say where they are
 // from.
 
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "reprise/message.h"
 
 namespace reprise {

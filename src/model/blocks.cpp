@@ -1,23 +1,13 @@
 // The JSON of blocks.
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/utf8.h"
 #include "model/json_fields.h"
 #include "model/media.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace model {

@@ -5,12 +5,8 @@
 // columns of databases, Store::update(). A new field is a member of the struct and a line here; a
 // database also needs a migration. Extra fields are in no list: they are written last.
 
-#include <cstdint>
-#include <optional>
-#include <string_view>
 #include <tuple>
 
-#include "reprise/message.h"
 #include "reprise/session.h"
 
 namespace reprise::model {

@@ -1,22 +1,14 @@
 #include "model/json_fields.h"
 
 #include <charconv>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <type_traits>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "model/fields.h"
 #include "model/known_time.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::model {
 namespace {

@@ -4,19 +4,11 @@
 // is not lost: it goes to the object's extra fields.
 
 #include <concepts>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "model/fields.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::model {
 

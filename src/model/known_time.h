@@ -4,10 +4,7 @@
 // first moment of 1970, what a Time begins as, in every value and every file. They sort behind all
 // others where the newest come first, are null in JSON and never shown as a date.
 
-#include <vector>
-
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

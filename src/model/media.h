@@ -3,9 +3,6 @@
 // An image block that holds a PDF: in JSON its type is "document", and its extra field "name" is
 // the name of the file.
 
-#include <string>
-#include <string_view>
-
 #include "base/json_scan.h"
 #include "reprise/message.h"
 

@@ -1,11 +1,6 @@
 #include "reprise/message.h"
 
 #include <algorithm>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/encode.h"
 #include "base/json_scan.h"
@@ -13,8 +8,6 @@
 #include "base/utf8.h"
 #include "model/fields.h"
 #include "model/json_fields.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 
 namespace reprise {
 namespace {

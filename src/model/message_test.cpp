@@ -2,13 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
 #include "base/text.h"
-#include "reprise/json.h"
 
 namespace reprise {
 namespace {

@@ -7,11 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "base/file.h"
 #include "base/text.h"

@@ -1,17 +1,8 @@
 #include "reprise/session.h"
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/json_scan.h"
 #include "model/fields.h"
 #include "model/json_fields.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 
 namespace reprise {
 namespace {

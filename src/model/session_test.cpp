@@ -5,14 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "reprise/json.h"
-
 namespace reprise {
 namespace {
 

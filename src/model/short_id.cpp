@@ -1,14 +1,7 @@
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/text.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

@@ -1,17 +1,11 @@
 #include "provider/answer.h"
 
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/http.h"
 #include "base/text.h"
 #include "provider/json_view.h"
 #include "provider/refusal.h"
-#include "reprise/error.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {

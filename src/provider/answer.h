@@ -3,17 +3,8 @@
 // One answer as it comes in: a stream of events, one JSON object or a refusal, told apart by what
 // it is and not by what its headers say.
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-
-#include "base/http.h"
 #include "provider/codec.h"
-#include "provider/reply_out.h"
 #include "provider/sse.h"
-#include "reprise/error.h"
 
 namespace reprise::provider {
 

@@ -1,27 +1,12 @@
 // anthropic: POST {base}/v1/messages.
 
-#include <cstdint>
-#include <memory>
-#include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
-#include "base/http.h"
 #include "base/json_scan.h"
-#include "base/json_write.h"
 #include "base/text.h"
 #include "model/media.h"
 #include "provider/anthropic_reader.h"
 #include "provider/codec.h"
 #include "provider/kinds.h"
-#include "provider/reply_out.h"
-#include "provider/request_options.h"
 #include "provider/request_parts.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 namespace {

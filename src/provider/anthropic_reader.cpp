@@ -1,21 +1,10 @@
 #include "provider/anthropic_reader.h"
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "base/json_scan.h"
-#include "base/json_write.h"
 #include "provider/codec.h"
 #include "provider/json_view.h"
 #include "provider/refusal.h"
-#include "provider/reply_out.h"
 #include "provider/request_parts.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 namespace {

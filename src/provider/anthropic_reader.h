@@ -2,10 +2,7 @@
 
 // Reads the answers of Anthropic's Messages.
 
-#include <memory>
-
 #include "provider/codec.h"
-#include "provider/reply_out.h"
 
 namespace reprise::provider {
 

@@ -1,27 +1,14 @@
 #include "provider/chat_reader.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_scan.h"
-#include "base/json_write.h"
 #include "base/text.h"
 #include "provider/codec.h"
 #include "provider/json_view.h"
 #include "provider/refusal.h"
-#include "provider/reply_out.h"
 #include "provider/request_parts.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
-#include "reprise/types.h"
 
 namespace reprise::provider {
 namespace {

@@ -2,12 +2,7 @@
 
 // Reads the answers of chat/completions.
 
-#include <memory>
-#include <string>
-#include <string_view>
-
 #include "provider/codec.h"
-#include "provider/reply_out.h"
 
 namespace reprise::provider {
 

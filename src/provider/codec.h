@@ -3,21 +3,13 @@
 // What differs between the protocols: how a request is written and how an answer is read. All else
 // (sending, retries, errors, server-sent events) is http_provider.h.
 
-#include <memory>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <set>  // IWYU pragma: export
 
-#include "base/http.h"
-#include "base/json_write.h"
-#include "provider/reply_out.h"
-#include "provider/request_options.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
+#include "base/http.h"                 // IWYU pragma: export
+#include "base/json_write.h"           // IWYU pragma: export
+#include "provider/reply_out.h"        // IWYU pragma: export
+#include "provider/request_options.h"  // IWYU pragma: export
+#include "reprise/provider.h"          // IWYU pragma: export
 
 namespace reprise::provider {
 

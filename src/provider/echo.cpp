@@ -2,24 +2,10 @@
 // last user message, word by word; asked to go on after an answer that was cut, with what was
 // still to be repeated.
 
-#include <chrono>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "base/json_write.h"
 #include "provider/request_parts.h"
 #include "provider/retry.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

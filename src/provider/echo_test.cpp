@@ -1,16 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
 #include "provider/fixture_for_test.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {

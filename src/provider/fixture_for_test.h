@@ -6,29 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
-#include "base/http.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "provider/codec.h"
 #include "provider/http_provider.h"
 #include "provider/retry.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 

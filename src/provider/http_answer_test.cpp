@@ -4,17 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "provider/codec.h"
 #include "provider/fixture_for_test.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 namespace {

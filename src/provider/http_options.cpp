@@ -2,12 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "base/http.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/variable.h"
@@ -15,9 +10,6 @@
 #include "provider/json_view.h"
 #include "provider/key_mask.h"
 #include "provider/refusal.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 namespace {

@@ -2,13 +2,7 @@
 
 // What a provider over HTTP is told: checked once, before anything is sent.
 
-#include <string>
-#include <string_view>
-
-#include "base/http.h"
 #include "provider/codec.h"
-#include "reprise/error.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 

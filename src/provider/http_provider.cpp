@@ -1,22 +1,10 @@
 #include "provider/http_provider.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "base/http.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "provider/answer.h"
@@ -27,14 +15,9 @@
 #include "provider/model_list.h"
 #include "provider/model_page.h"
 #include "provider/refusal.h"
-#include "provider/reply_out.h"
 #include "provider/request_body.h"
 #include "provider/retry.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 namespace {

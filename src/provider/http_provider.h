@@ -3,14 +3,9 @@
 // The one driver of all providers that are reached by HTTP: sends, reads, tries again, and says
 // what went wrong. What differs between them is their codec.
 
-#include <memory>
-
-#include "base/http.h"
 #include "provider/codec.h"
 #include "provider/retry.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 

@@ -4,24 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "base/utf8.h"
 #include "provider/codec.h"
 #include "provider/fixture_for_test.h"
 #include "provider/refusal.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 namespace {

@@ -1,9 +1,6 @@
 #include "provider/json_view.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "base/json_scan.h"
 

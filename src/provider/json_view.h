@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <string>
-#include <string_view>
 
 #include "base/json_scan.h"
 

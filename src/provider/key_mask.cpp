@@ -1,19 +1,11 @@
 #include "provider/key_mask.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/text.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {

@@ -3,13 +3,6 @@
 // What a request holds of secrets (the key, and the values of headers) and a server repeats is
 // masked before anything of the answer is stored or shown, also when it comes in pieces.
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "reprise/provider.h"
 
 namespace reprise::provider {

@@ -3,15 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/text.h"
 #include "provider/codec.h"
 #include "provider/fixture_for_test.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 namespace {

@@ -1,17 +1,10 @@
 #include "provider/kinds.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
 
-#include "base/http.h"
 #include "base/text.h"
 #include "provider/codec.h"
-#include "reprise/provider.h"
 
 namespace reprise {
 namespace {

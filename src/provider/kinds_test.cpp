@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <set>
-#include <string>
-#include <string_view>
 
 #include "reprise/provider.h"
 

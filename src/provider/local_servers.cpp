@@ -1,15 +1,7 @@
 #include "provider/local_servers.h"
 
 #include <array>
-#include <chrono>
-#include <cstddef>
 #include <future>
-#include <optional>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/curl_transport.h"
 #include "base/http.h"

@@ -2,12 +2,6 @@
 
 // Model servers on this machine, found on the ports they use when nobody chose another.
 
-#include <chrono>
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "reprise/provider.h"
 
 namespace reprise::provider {

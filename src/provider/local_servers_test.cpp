@@ -5,8 +5,6 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/loopback_for_test.h"

@@ -1,11 +1,4 @@
 #include <charconv>
-#include <chrono>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
 
 #include "base/curl_transport.h"
 #include "base/text.h"
@@ -13,9 +6,6 @@
 #include "provider/codec.h"
 #include "provider/http_provider.h"
 #include "provider/kinds.h"
-#include "provider/request_options.h"
-#include "reprise/error.h"
-#include "reprise/provider.h"
 
 namespace reprise {
 namespace {

@@ -1,11 +1,5 @@
 #include "provider/model_list.h"
 
-#include <chrono>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "base/http.h"
 #include "base/json_scan.h"
 #include "provider/json_view.h"

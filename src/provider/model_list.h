@@ -2,13 +2,6 @@
 
 // The list of a server's models: {"data":[{"id":…}]}, which all protocols have in common.
 
-#include <chrono>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/http.h"
 #include "reprise/provider.h"
 

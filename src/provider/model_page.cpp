@@ -1,19 +1,10 @@
 #include "provider/model_page.h"
 
-#include <chrono>
-#include <cstddef>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/http.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "provider/model_list.h"
 #include "provider/refusal.h"
-#include "reprise/error.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {

@@ -2,15 +2,9 @@
 
 // Asking a server for its models.
 
-#include <chrono>
-#include <stop_token>
-#include <string_view>
-#include <vector>
-
 #include "base/http.h"
 #include "provider/model_list.h"
 #include "provider/refusal.h"
-#include "reprise/error.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {

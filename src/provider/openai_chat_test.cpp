@@ -2,18 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/text.h"
 #include "provider/codec.h"
 #include "provider/fixture_for_test.h"
 #include "provider/request_body.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 namespace {

@@ -4,27 +4,14 @@
 
 #include <atomic>
 #include <charconv>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
 
-#include "base/http.h"
-#include "base/json_write.h"
 #include "base/text.h"
 #include "model/media.h"
 #include "provider/codec.h"
 #include "provider/json_view.h"
 #include "provider/kinds.h"
-#include "provider/reply_out.h"
-#include "provider/request_options.h"
 #include "provider/request_parts.h"
 #include "provider/responses_reader.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 namespace {

@@ -1,17 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <string>
-#include <string_view>
-
 #include "base/text.h"
 #include "provider/codec.h"
 #include "provider/fixture_for_test.h"
 #include "provider/request_body.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 namespace {

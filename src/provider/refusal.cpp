@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "base/http.h"
 #include "base/json_scan.h"
@@ -14,7 +10,6 @@
 #include "base/utf8.h"
 #include "provider/json_view.h"
 #include "provider/key_mask.h"
-#include "reprise/error.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {

@@ -2,10 +2,6 @@
 
 // What a provider said instead of an answer, as our Error.
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include "base/http.h"
 #include "provider/json_view.h"
 #include "reprise/error.h"

@@ -1,17 +1,10 @@
 #include "provider/reply_out.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {

@@ -3,11 +3,7 @@
 // The way of an answer from a protocol's reader to the sink: text is handed on in whole characters,
 // and blocks one after the other even when a server mixes the pieces of several tool calls.
 
-#include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <string>
-#include <string_view>
 #include <unordered_map>
 
 #include "reprise/provider.h"

@@ -1,25 +1,11 @@
 #include "provider/request_body.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <variant>
 
 #include "base/json_scan.h"
-#include "base/json_write.h"
 #include "base/text.h"
 #include "provider/body_changes.h"
 #include "provider/codec.h"
-#include "provider/request_options.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
-#include "reprise/types.h"
 
 namespace reprise::provider {
 namespace {

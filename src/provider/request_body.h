@@ -3,21 +3,8 @@
 // A request's body. Small ones are made whole; a long history is rendered message by message while
 // it is sent, so that memory holds one message of it.
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
-
-#include "base/http.h"
-#include "base/json_write.h"
 #include "provider/body_changes.h"
 #include "provider/codec.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 

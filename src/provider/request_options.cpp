@@ -4,25 +4,14 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "provider/json_view.h"
 #include "provider/request_parts.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {

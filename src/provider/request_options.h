@@ -3,17 +3,6 @@
 // The options of a request as one table, which settings, flags and protocols walk, and how a
 // protocol puts them into a body.
 
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {

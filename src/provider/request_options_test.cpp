@@ -3,20 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "provider/codec.h"
 #include "provider/fixture_for_test.h"
 #include "provider/request_body.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
 
 namespace reprise::provider {
 namespace {

@@ -3,17 +3,13 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
-#include <string>
-#include <string_view>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "provider/json_view.h"
 #include "reprise/environment.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise::provider {
 namespace {

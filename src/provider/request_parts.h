@@ -2,13 +2,8 @@
 
 // Pieces of requests that are the same in all protocols.
 
-#include <string>
-#include <string_view>
-
 #include "base/json_write.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise::provider {
 

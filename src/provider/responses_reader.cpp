@@ -1,22 +1,10 @@
 #include "provider/responses_reader.h"
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <string_view>
-
 #include "base/json_scan.h"
 #include "provider/codec.h"
 #include "provider/json_view.h"
 #include "provider/refusal.h"
-#include "provider/reply_out.h"
 #include "provider/request_parts.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
-#include "reprise/types.h"
 
 namespace reprise::provider {
 namespace {

@@ -2,11 +2,7 @@
 
 // Reads the answers of OpenAI's Responses.
 
-#include <memory>
-#include <string_view>
-
 #include "provider/codec.h"
-#include "provider/reply_out.h"
 
 namespace reprise::provider {
 

@@ -3,21 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <condition_variable>
-#include <cstdint>
 #include <mutex>
-#include <optional>
 #include <stop_token>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "base/http.h"
 #include "base/text.h"
 #include "reprise/environment.h"
-#include "reprise/types.h"
 
 namespace reprise::provider {
 namespace {

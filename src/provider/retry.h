@@ -2,9 +2,6 @@
 
 // When a request is tried again, and after which pause.
 
-#include <chrono>
-#include <functional>
-#include <optional>
 #include <stop_token>
 #include <vector>
 

@@ -3,12 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <optional>
-#include <span>
 #include <stop_token>
-#include <string>
 
 #include "provider/fixture_for_test.h"
 #include "reprise/environment.h"

@@ -1,10 +1,6 @@
 #include "provider/sse.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "provider/refusal.h"
 #include "reprise/error.h"

@@ -3,11 +3,6 @@
 // Server-sent events, whatever pieces they come in: lines end in LF, CR or CRLF, comments and
 // unknown fields are passed over, a BOM at the very beginning too.
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-#include "reprise/error.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {

@@ -1,18 +1,7 @@
 #include "session/closing_title.h"
 
-#include <optional>
-#include <string>
-#include <utility>
-
-#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "session/time_limit.h"
 
 namespace reprise {

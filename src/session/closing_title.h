@@ -6,12 +6,6 @@
 //  (3) Where it cannot be asked, or has no good answer, the first prompt is the title.
 //  (4) Interrupted without a title: "Untitled (interrupted)". A later end replaces that.
 
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include "reprise/error.h"
 #include "reprise/sessions.h"
 
 namespace reprise {

@@ -2,10 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
-#include <string>
-
-#include "reprise/error.h"
 #include "reprise/sessions.h"
 
 namespace reprise {

@@ -1,21 +1,10 @@
 // Sessions with another history: a fork goes on beside the one it comes from, a rewind in its
 // place.
 
-#include <cstdint>
 #include <iterator>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
-#include "reprise/capabilities.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

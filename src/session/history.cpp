@@ -1,19 +1,9 @@
 // What a session holds already, read for those who talk in it.
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/usage_sum.h"
 
 namespace reprise {

@@ -1,17 +1,8 @@
 #include "session/instructions.h"
 
-#include <filesystem>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <utility>
-
 #include "base/text.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
 #include "reprise/mode.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 
 namespace reprise {
 

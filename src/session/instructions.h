@@ -2,19 +2,8 @@
 
 // The system prompt of a session: its own, its mode's, or the usual one.
 
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-
 #include "reprise/conversation.h"
-#include "reprise/error.h"
 #include "reprise/mode.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 
 namespace reprise {
 

@@ -1,25 +1,12 @@
 #include "session/outbox.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/outbox.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/outbox/outbox_folder.h"
 #include "store/outbox/outbox_lines.h"
 

@@ -3,20 +3,10 @@
 // What could not be saved on a server waits in a folder of this machine until it is brought in
 // (docs/formats/outbox.md). All functions take that folder; one that is not there is empty.
 
-#include <cstddef>
-#include <filesystem>
-#include <functional>
 #include <map>
-#include <memory>
-#include <span>
-#include <string_view>
-#include <vector>
 
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/outbox.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

@@ -1,20 +1,10 @@
 // Finding sessions to remove, and removing them.
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
-#include <span>
-#include <utility>
-#include <vector>
 
-#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

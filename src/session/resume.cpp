@@ -1,19 +1,8 @@
 // Beginning a session and going on with one.
 
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "base/text.h"
-#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

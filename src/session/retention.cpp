@@ -3,26 +3,11 @@
 #include <fcntl.h>
 #include <time.h>
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "reprise/capabilities.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

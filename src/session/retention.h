@@ -7,10 +7,7 @@
 // more, when it has gone back, and when more than the retention itself has passed, of which nobody
 // can say whether it has. From then on nothing is moved until as much time has passed plausibly.
 
-#include <chrono>
-#include <cstdint>
 #include <filesystem>
-#include <string>
 
 #include "reprise/types.h"
 

@@ -3,11 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <chrono>
-#include <filesystem>
-#include <string>
 #include <system_error>
-#include <utility>
 
 #include "base/file.h"
 #include "reprise/types.h"

@@ -1,16 +1,11 @@
 #include "session/session_config.h"
 
 #include <charconv>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 #include "base/http.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "reprise/json.h"
 #include "reprise/session.h"
 
 namespace reprise {

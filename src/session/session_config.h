@@ -2,11 +2,6 @@
 
 // What a session brings along of how it was held: Session::config.
 
-#include <cstdint>
-#include <optional>
-#include <string_view>
-
-#include "reprise/json.h"
 #include "reprise/session.h"
 
 namespace reprise {

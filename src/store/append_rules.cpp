@@ -1,14 +1,7 @@
 #include "store/append_rules.h"
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/rules.h"
 
 namespace reprise::store {

@@ -4,14 +4,7 @@
 // the session is now, which places a batch gets, and by which names a database remembers what has
 // happened once.
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include "reprise/error.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::store {
 

@@ -1,17 +1,8 @@
 #include "store/blob_pieces.h"
 
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "base/encode.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::store {
 

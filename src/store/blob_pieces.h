@@ -2,16 +2,7 @@
 
 // Blobs that a store keeps in pieces, and when those that no message names go.
 
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::store {
 

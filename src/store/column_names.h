@@ -4,8 +4,6 @@
 // in which the statement names the columns, so that a name is found at the first look.
 
 #include <cstddef>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -3,20 +3,8 @@
 // Fields out of a database's row by their types. `Row` has is_null(), integer(), bytes() and
 // text(column, out), all by a column's name.
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "model/fields.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/stored_json.h"
 
 namespace reprise::store {

@@ -2,17 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/json_scan.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
 
 namespace reprise::store {

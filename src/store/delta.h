@@ -3,7 +3,6 @@
 // A running answer grows by deltas: what has come since the last one.
 
 #include <span>
-#include <vector>
 
 #include "reprise/message.h"
 

@@ -2,11 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "reprise/json.h"
 #include "reprise/message.h"
 
 namespace reprise::store {

@@ -4,20 +4,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstddef>
-#include <filesystem>
 #include <iterator>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "store/chain/files.h"
 #include "store/chatdir/layout.h"
 #include "store/context/find.h"

@@ -2,17 +2,10 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <string>
-#include <string_view>
 
 #include "base/file.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/postgres/url.h"
 
 namespace reprise {

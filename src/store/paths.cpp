@@ -2,14 +2,10 @@
 
 #include <fcntl.h>
 
-#include <filesystem>
-#include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"
-#include "reprise/error.h"
 
 namespace reprise::store {
 

@@ -2,12 +2,9 @@
 
 // Names of files beside others, and in folders.
 
-#include <filesystem>
-#include <string_view>
 #include <vector>
 
 #include "base/file.h"
-#include "reprise/error.h"
 
 namespace reprise::store {
 

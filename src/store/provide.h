@@ -3,10 +3,8 @@
 // Which capability interfaces a store implements, told by its type.
 
 #include <concepts>
-#include <utility>
 
 #include "reprise/capabilities.h"
-#include "reprise/store.h"
 
 namespace reprise::store {
 

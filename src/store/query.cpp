@@ -2,21 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::store {
 namespace {

@@ -4,15 +4,7 @@
 // pages whose cursor is the place of the last session shown (so that it stays good while sessions
 // come, go and move).
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::store {
 

@@ -2,15 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::store {
 namespace {

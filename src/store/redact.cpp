@@ -1,8 +1,6 @@
 #include "store/redact.h"
 
 #include <cstddef>
-#include <string>
-#include <string_view>
 
 #include "base/json_scan.h"
 #include "base/text.h"

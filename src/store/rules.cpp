@@ -1,20 +1,10 @@
 #include "store/rules.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "model/fields.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::store {
 namespace {

@@ -2,15 +2,7 @@
 
 // Small rules about what may be stored, the same in every store.
 
-#include <cstdint>
-#include <string_view>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::store {
 

@@ -1,16 +1,7 @@
-#include "reprise/store.h"
 
-#include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

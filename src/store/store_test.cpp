@@ -1,14 +1,7 @@
-#include "reprise/store.h"
 
 #include <gtest/gtest.h>
 
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

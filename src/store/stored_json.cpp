@@ -1,25 +1,11 @@
 #include "store/stored_json.h"
 
-#include <chrono>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/utf8.h"
 #include "model/fields.h"
 #include "model/json_fields.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::store {
 namespace {

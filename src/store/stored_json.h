@@ -3,17 +3,7 @@
 // Parts of a session as JSON, the same in every store that keeps them so. What is read back and is
 // no such JSON is empty, unless the function says otherwise.
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 
 namespace reprise::store {
 

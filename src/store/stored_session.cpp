@@ -1,26 +1,12 @@
 #include "store/stored_session.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/assert.h"
 #include "base/text.h"
 #include "model/known_time.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/append_rules.h"
 #include "store/rules.h"
-#include "store/usage_sum.h"
 
 namespace reprise::store {
 namespace {

@@ -3,20 +3,10 @@
 // A session as a store keeps it that holds whole sessions in memory: the memory store, and those
 // whose files are read and replaced as a whole. Messages never change once they are stored.
 
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
+#include <map>  // IWYU pragma: export
 
-#include "reprise/capabilities.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
-#include "store/usage_sum.h"
+#include "reprise/capabilities.h"  // IWYU pragma: export
+#include "store/usage_sum.h"       // IWYU pragma: export
 
 namespace reprise::store {
 

@@ -1,11 +1,6 @@
 #include "store/usage_sum.h"
 
-#include <cstdint>
-#include <limits>
-#include <string>
-
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise::store {
 namespace {

@@ -2,9 +2,7 @@
 
 // The sums of a session's usage.
 
-#include <functional>
 #include <set>
-#include <string>
 
 #include "reprise/message.h"
 

@@ -2,12 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <optional>
-
-#include "reprise/json.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise::store {
 namespace {

@@ -4,22 +4,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "chain/chain_fixture.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"

@@ -4,17 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/text.h"
 #include "chain/chain_fixture.h"
-#include "reprise/json.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/document/document_format.h"
 #include "store/document/file_session.h"
 #include "support/build.h"

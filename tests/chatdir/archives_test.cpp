@@ -7,11 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <filesystem>
 #include <map>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -20,13 +16,8 @@
 #include "chatdir/chatdir_fixture.h"
 #include "chatdir/zip_bytes.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
 #include "reprise/select.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/zip_file.h"
 #include "support/build.h"
 #include "support/must.h"

@@ -2,21 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
 #include "engine/copy.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 

@@ -4,19 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 

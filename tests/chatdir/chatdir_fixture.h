@@ -2,18 +2,7 @@
 
 // Chat directories for tests: empty ones of ours, and one as the original program writes it.
 
-#include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/temporary_folder.h"
 
 namespace reprise::test {

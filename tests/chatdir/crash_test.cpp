@@ -10,18 +10,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
 #include <map>
-#include <memory>
-#include <optional>
 #include <random>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 #include "base/file.h"
 #include "base/lock_file.h"
@@ -29,13 +20,7 @@
 #include "base/variable.h"
 #include "chatdir/chatdir_fixture.h"
 #include "reprise/capabilities.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"

@@ -4,20 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "chatdir/chatdir_fixture.h"
 #include "reprise/capabilities.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 

@@ -4,21 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "context/context_fixture.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/select.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/context/entry.h"
 #include "store/context/members.h"
 #include "store/document/document_format.h"

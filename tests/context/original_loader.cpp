@@ -1,9 +1,6 @@
 #include "context/original_loader.h"
 
 #include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "base/json_scan.h"
 #include "base/text.h"

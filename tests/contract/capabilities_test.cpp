@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "contract/store_contract.h"
-#include "reprise/store.h"
 
 namespace reprise::test {
 namespace {

@@ -5,20 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "contract/store_contract.h"
 #include "engine/copy_reduce.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"

@@ -7,18 +7,10 @@
 
 #include <atomic>
 #include <stop_token>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
 
 #include "contract/store_contract.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 

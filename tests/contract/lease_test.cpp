@@ -11,28 +11,10 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "contract/store_contract.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
@@ -173,7 +155,8 @@ TEST_P(StoreContract, AConversationThatLostItsLeaseGoesOnWithTheNextQuestion) {
       return;
     }
     wait_until([&] { return has_begun(store(), id); });
-    must(settle(store(), id, must(capabilities().partials->find_partial(id)).value(), system_clock()));
+    must(settle(store(), id, must(capabilities().partials->find_partial(id)).value(),
+                system_clock()));
     append(id, {user("between"), assistant("said elsewhere")});
   });
   TurnObserver observer;

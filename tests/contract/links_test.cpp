@@ -6,25 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <vector>
 
 #include "contract/store_contract.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"

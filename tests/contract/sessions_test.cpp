@@ -3,23 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "contract/named_ids.h"
 #include "contract/store_contract.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"

@@ -1,17 +1,9 @@
 // The stores that the contract suite runs against.
 
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "base/text.h"
 #include "contract/named_ids.h"
 #include "contract/store_contract.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "support/postgres_server.h"
 
 namespace reprise::test {

@@ -5,17 +5,8 @@
 #include <algorithm>
 #include <memory>
 #include <ostream>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 

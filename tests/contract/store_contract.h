@@ -7,23 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
-#include <filesystem>
-#include <functional>
 #include <iosfwd>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "reprise/capabilities.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/print.h"

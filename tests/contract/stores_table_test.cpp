@@ -2,17 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/file.h"
 #include "base/text.h"
 #include "contract/store_contract.h"
 #include "reprise/capabilities.h"
-#include "reprise/store.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"
 

@@ -3,18 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <functional>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "contract/store_contract.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 

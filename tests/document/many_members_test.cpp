@@ -3,24 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
-#include <filesystem>
-#include <functional>
-#include <memory>
 #include <ostream>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"
 

@@ -2,17 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <cstddef>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "base/file.h"
-#include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"

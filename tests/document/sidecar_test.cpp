@@ -4,18 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/stored_session.h"
 #include "support/build.h"
 #include "support/must.h"

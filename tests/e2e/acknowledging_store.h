@@ -5,19 +5,7 @@
 //   replacing SEQ        the messages from SEQ on may have given way from here on
 // MESSAGE is its JSON. Nothing else is changed.
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::e2e {
 

@@ -4,22 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "base/text.h"
 #include "e2e/turns.h"
 #include "fake_provider/fake_provider.h"
 #include "reprise/conversation.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"

@@ -9,10 +9,7 @@
 
 #include <array>
 #include <cerrno>
-#include <cstddef>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"

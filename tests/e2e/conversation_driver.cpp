@@ -8,11 +8,6 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/file.h"
 #include "base/json_write.h"
@@ -20,13 +15,7 @@
 #include "e2e/acknowledging_store.h"
 #include "e2e/turns.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/provider.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
-#include "reprise/types.h"
 
 namespace reprise::e2e {
 namespace {

@@ -11,19 +11,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
 #include <ostream>
 #include <random>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "base/variable.h"
@@ -31,11 +20,7 @@
 #include "e2e/turns.h"
 #include "fake_provider/fake_provider.h"
 #include "fake_provider/json_value.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"

@@ -3,15 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/curl_transport.h"
 #include "base/http.h"
@@ -19,7 +12,6 @@
 #include "e2e/child_process.h"
 #include "e2e/talk.h"
 #include "fake_provider/fake_provider.h"
-#include "reprise/error.h"
 #include "reprise/provider.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"

@@ -4,23 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <memory>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "e2e/talk.h"
 #include "fake_provider/answer.h"
 #include "fake_provider/fake_provider.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise::e2e {

@@ -1,18 +1,6 @@
 #include "e2e/talk.h"
 
-#include <cstdint>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "base/json_scan.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise::e2e {

@@ -2,18 +2,6 @@
 
 // One request through a provider, and all that came of it.
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/provider.h"
 
 namespace reprise::e2e {

@@ -1,13 +1,6 @@
 #include "e2e/turns.h"
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/tool.h"
 
 namespace reprise::e2e {

@@ -2,11 +2,6 @@
 
 // The conversation that the driver talks and the test checks: both must know its questions.
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "reprise/tool.h"
 
 namespace reprise::e2e {

@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/hash.h"
 #include "base/json_scan.h"

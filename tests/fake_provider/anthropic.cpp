@@ -1,11 +1,6 @@
 #include "fake_provider/anthropic.h"
 
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/text.h"
@@ -13,7 +8,6 @@
 #include "fake_provider/http.h"
 #include "fake_provider/json_value.h"
 #include "fake_provider/protocol.h"
-#include "reprise/error.h"
 
 namespace reprise::fake {
 namespace {

@@ -2,8 +2,6 @@
 
 // POST /v1/messages
 
-#include <cstdint>
-
 #include "fake_provider/answer.h"
 #include "fake_provider/json_value.h"
 #include "reprise/error.h"

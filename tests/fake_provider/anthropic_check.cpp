@@ -1,10 +1,6 @@
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/text.h"
 #include "fake_provider/answer.h"

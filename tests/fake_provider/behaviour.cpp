@@ -4,10 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/text.h"
 #include "reprise/error.h"

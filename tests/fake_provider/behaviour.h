@@ -3,12 +3,9 @@
 // How a request is answered wrongly on demand. README.md lists the words.
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <random>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "reprise/error.h"

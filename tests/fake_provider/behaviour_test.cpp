@@ -4,8 +4,6 @@
 
 #include <chrono>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <thread>
 
 #include "base/text.h"

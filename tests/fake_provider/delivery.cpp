@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/text.h"

@@ -2,7 +2,6 @@
 
 // Sends an answer's events, rightly or as a behaviour wants it.
 
-#include <cstdint>
 #include <functional>
 #include <vector>
 

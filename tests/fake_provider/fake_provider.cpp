@@ -7,21 +7,16 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "fake_provider/http.h"
 #include "fake_provider/service.h"
-#include "reprise/error.h"
 
 namespace reprise::fake {
 namespace {

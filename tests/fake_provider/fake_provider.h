@@ -4,11 +4,8 @@
 // checks every request as strictly as the real ones, and misbehaves on demand. README.md tells
 // how to ask for what.
 
-#include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "fake_provider/http.h"

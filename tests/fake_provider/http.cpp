@@ -8,10 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/text.h"
 #include "reprise/error.h"

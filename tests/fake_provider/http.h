@@ -3,15 +3,9 @@
 // HTTP/1.1 over one accepted socket, as small as a server that must misbehave needs it: what is
 // sent is decided byte by byte by the caller.
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"
-#include "reprise/error.h"
 
 namespace reprise::fake {
 

@@ -2,16 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <expected>
 #include <initializer_list>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "reprise/error.h"
 
 namespace reprise::fake {
 namespace {

@@ -3,15 +3,9 @@
 // A JSON document as a tree, and the checks of a request's fields. Stricter than JSON: bytes that
 // are not UTF-8, lone surrogates and repeated keys are errors, as they are at a real provider.
 
-#include <cstdint>
-#include <expected>
 #include <initializer_list>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/json_scan.h"
-#include "reprise/error.h"
 
 namespace reprise::fake {
 

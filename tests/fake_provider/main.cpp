@@ -6,12 +6,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -19,7 +15,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "fake_provider/fake_provider.h"
-#include "reprise/error.h"
 
 namespace reprise::fake {
 namespace {

@@ -1,16 +1,12 @@
 #include "fake_provider/openai_chat.h"
 
 #include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/text.h"
 #include "fake_provider/answer.h"
 #include "fake_provider/json_value.h"
 #include "fake_provider/protocol.h"
-#include "reprise/error.h"
 
 namespace reprise::fake {
 namespace {

@@ -1,8 +1,4 @@
-#include <cstdint>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/text.h"

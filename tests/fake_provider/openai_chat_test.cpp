@@ -1,8 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "fake_provider/answer.h"

@@ -1,20 +1,14 @@
 #include "fake_provider/openai_responses.h"
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/text.h"
 #include "fake_provider/answer.h"
 #include "fake_provider/json_value.h"
 #include "fake_provider/protocol.h"
-#include "reprise/error.h"
 
 namespace reprise::fake {
 namespace {

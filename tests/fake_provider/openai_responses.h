@@ -2,9 +2,7 @@
 
 // POST /v1/responses
 
-#include <cstdint>
 #include <set>
-#include <string>
 
 #include "fake_provider/answer.h"
 #include "fake_provider/json_value.h"

@@ -1,8 +1,4 @@
 #include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/text.h"
 #include "fake_provider/answer.h"

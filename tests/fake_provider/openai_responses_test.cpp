@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "base/json_write.h"
 #include "base/text.h"

@@ -1,9 +1,6 @@
 #include "fake_provider/protocol.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "base/encode.h"
 #include "base/hash.h"
@@ -11,7 +8,6 @@
 #include "base/text.h"
 #include "fake_provider/answer.h"
 #include "fake_provider/json_value.h"
-#include "reprise/error.h"
 
 namespace reprise::fake {
 

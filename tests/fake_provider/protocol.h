@@ -2,10 +2,7 @@
 
 // One of the three protocols: what is a right request, and how an answer is spelled.
 
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "fake_provider/answer.h"

@@ -6,11 +6,6 @@
 
 #include <array>
 #include <charconv>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"

@@ -2,9 +2,6 @@
 
 // An HTTP client that hides nothing: what came is there byte by byte. For the server's own tests.
 
-#include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/file.h"

@@ -2,11 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <mutex>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/text.h"

@@ -4,14 +4,10 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <random>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/hash.h"
 #include "base/json_write.h"
@@ -23,7 +19,6 @@
 #include "fake_provider/http.h"
 #include "fake_provider/json_value.h"
 #include "fake_provider/protocol.h"
-#include "reprise/error.h"
 
 namespace reprise::fake {
 namespace {

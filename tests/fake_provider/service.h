@@ -3,11 +3,8 @@
 // Answers one HTTP request: finds the protocol, checks, decides how to behave, sends.
 
 #include <array>
-#include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <string_view>
 
 #include "fake_provider/answer.h"
 #include "fake_provider/behaviour.h"

@@ -6,28 +6,17 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <csignal>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "postgres/server_support.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"

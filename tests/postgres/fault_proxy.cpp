@@ -9,16 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"

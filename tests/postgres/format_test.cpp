@@ -2,19 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/text.h"
 #include "postgres/server_support.h"
 #include "reprise/capabilities.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/postgres/schema.h"
 #include "support/build.h"
 #include "support/must.h"

@@ -1,20 +1,7 @@
 // What a conversation says while its server is away comes into the store later, exactly once.
 
-#include "reprise/outbox.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <chrono>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "engine/copy.h"
@@ -23,13 +10,7 @@
 #include "postgres/server_support.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/outbox/outbox_folder.h"
 #include "store/outbox/outbox_lines.h"
 #include "support/build.h"

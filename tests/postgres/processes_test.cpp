@@ -8,17 +8,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <map>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "base/text.h"
 #include "postgres/server_support.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"

@@ -4,21 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 #include "base/text.h"
 #include "postgres/fault_proxy.h"
 #include "postgres/server_support.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/postgres_server.h"

@@ -1,10 +1,7 @@
 #include "postgres/server_support.h"
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "reprise/environment.h"

@@ -1,29 +1,16 @@
 // What only this store has: tenants, its URL, tables that many clients make at once.
 
-#include "reprise/store.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <functional>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "postgres/server_support.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/url.h"

@@ -5,21 +5,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "program/full_store.h"
 #include "program/program_fixture.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "support/must.h"
 
 namespace reprise::test {

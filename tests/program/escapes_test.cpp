@@ -3,21 +3,13 @@
 // answer of `ask` and JSON. What is to be seen is named, so that the table is not empty talk.
 
 #include <algorithm>
-#include <cstdint>
-#include <filesystem>
-#include <memory>
 #include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "program/full_store.h"
 #include "program/program_fixture.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "support/must.h"
 
 namespace reprise::test {

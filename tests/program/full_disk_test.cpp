@@ -6,22 +6,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "program/program_fixture.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 #include "support/child.h"
 #include "support/must.h"
 #include "support/small_disk.h"

@@ -2,14 +2,7 @@
 
 // Stores in which every field of every value is set, each to a value of its own.
 
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::test {
 

@@ -1,14 +1,8 @@
 // What is piped in.
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-
 #include "base/text.h"
 #include "program/program_fixture.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "support/must.h"
 
 namespace reprise::test {

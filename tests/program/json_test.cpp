@@ -7,15 +7,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
-#include <memory>
 #include <regex>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -23,9 +17,7 @@
 #include "fake_provider/json_value.h"
 #include "program/full_store.h"
 #include "program/program_fixture.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "support/must.h"
 
 namespace reprise::test {

@@ -8,13 +8,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstddef>
-#include <filesystem>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"

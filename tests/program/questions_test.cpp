@@ -1,16 +1,9 @@
 // What a question is, told the same way by every command that counts, repeats or takes back turns:
 // also where a person's words stand beside the results of tools in one message.
 
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "base/text.h"
 #include "program/program_fixture.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 #include "support/build.h"
 #include "support/must.h"
 

@@ -4,25 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "program/program_fixture.h"
 #include "reprise/capabilities.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/sqlite/connection.h"
 #include "support/build.h"
 #include "support/must.h"

@@ -1,9 +1,5 @@
 #include "sessions/fixture.h"
 
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "base/text.h"
 #include "reprise/session.h"
 #include "store/document/file_session.h"

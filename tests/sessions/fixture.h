@@ -2,9 +2,6 @@
 
 // A session file as the original program wrote it, and small ones made of parts.
 
-#include <string>
-#include <string_view>
-
 #include "reprise/session.h"
 #include "store/document/file_session.h"
 #include "store/sessions/session_json.h"

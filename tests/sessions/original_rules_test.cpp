@@ -3,23 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <regex>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/grapheme.h"
 #include "base/json_pretty.h"
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "reprise/environment.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "sessions/fixture.h"
 #include "store/document/file_session.h"
 #include "store/sessions/session_json.h"

@@ -3,20 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_pretty.h"
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "sessions/fixture.h"
 #include "store/document/file_session.h"
 #include "store/stored_session.h"

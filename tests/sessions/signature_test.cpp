@@ -3,18 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <filesystem>
 #include <fstream>
-#include <memory>
-#include <string>
-#include <string_view>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "sessions/fixture.h"
 #include "store/document/file_session.h"
 #include "support/build.h"

@@ -8,25 +8,14 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
 #include <random>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
 #include "support/child.h"

@@ -6,24 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
 #include "support/must.h"

@@ -3,22 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
 #include "base/encode.h"
 #include "base/text.h"
 #include "engine/copy.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
 #include "support/must.h"

@@ -2,22 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
-#include <filesystem>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <variant>
-#include <vector>
 
 #include "base/file.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
 #include "support/child.h"

@@ -4,24 +4,13 @@
 #include <gtest/gtest.h>
 #include <sys/types.h>
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
 #include <fstream>
-#include <memory>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "store/sqlite/schema.h"
 #include "support/build.h"

@@ -7,26 +7,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
 #include <fstream>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "store/sqlite/connection.h"
 #include "support/build.h"

@@ -3,17 +3,10 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-#include <filesystem>
-#include <memory>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "support/must.h"
 
 namespace reprise::test {

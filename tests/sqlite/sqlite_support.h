@@ -2,15 +2,7 @@
 
 // What the SQLite store's tests share: databases made by hand, child processes, sizes.
 
-#include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "support/must.h"
 
 namespace reprise::test {

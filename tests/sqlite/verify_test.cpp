@@ -2,17 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <ostream>
-#include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "sqlite/sqlite_support.h"
 #include "support/build.h"
 #include "support/must.h"

@@ -1,17 +1,7 @@
 #include "support/build.h"
 
-#include <chrono>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/text.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 #include "support/must.h"
 
 namespace reprise::test {

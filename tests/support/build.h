@@ -2,15 +2,7 @@
 
 // Values for tests, short to write.
 
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::test {
 

@@ -8,9 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
-#include <string>
 #include <type_traits>
-#include <utility>
 
 #include "reprise/error.h"
 

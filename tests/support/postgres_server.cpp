@@ -3,11 +3,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 
 #include "base/file.h"
 #include "base/text.h"

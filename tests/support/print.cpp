@@ -1,15 +1,8 @@
 #include "support/print.h"
 
-#include <cstddef>
 #include <ostream>
-#include <string>
-#include <string_view>
 
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 namespace {

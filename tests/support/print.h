@@ -4,11 +4,7 @@
 
 #include <iosfwd>
 
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise {
 

@@ -4,9 +4,6 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <string>
-
 #include "base/file.h"
 #include "support/must.h"
 

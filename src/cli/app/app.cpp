@@ -6,22 +6,14 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <csignal>
 #include <ctime>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "cli/app/effect.h"
-#include "cli/app/event.h"
 #include "cli/app/event_queue.h"
 #include "cli/app/outside_editor.h"
 #include "cli/app/render.h"
@@ -33,7 +25,6 @@
 #include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
 #include "cli/repl/menu.h"
-#include "reprise/error.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -3,14 +3,10 @@
 // The full-screen program: several sessions at once. It puts together the terminal, the worker and
 // the state, and carries events and effects between them.
 
-#include <filesystem>
-#include <string>
-
 #include "cli/app/update.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/settings/run_flags.h"
-#include "reprise/error.h"
 
 namespace reprise::cli::app {
 

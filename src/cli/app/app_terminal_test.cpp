@@ -5,8 +5,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "cli/repl/terminal_for_test.h"

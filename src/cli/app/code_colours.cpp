@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/terminal_text.h"

@@ -1,11 +1,6 @@
 #include "cli/app/complete.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "base/utf8.h"

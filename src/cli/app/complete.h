@@ -2,10 +2,6 @@
 
 // What Tab makes of an input: commands, their words, open sessions, models. Pure.
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cli/app/state.h"
 
 namespace reprise::cli::app {

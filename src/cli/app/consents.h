@@ -3,10 +3,7 @@
 // Questions of running turns to the person: whether a tool may run. A turn waits for its answer.
 
 #include <condition_variable>
-#include <map>
 #include <mutex>
-#include <optional>
-#include <stop_token>
 
 #include "cli/app/effect.h"
 #include "cli/app/event.h"

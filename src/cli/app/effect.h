@@ -3,8 +3,6 @@
 // What update() wants done in the world, as values. The worker does it and answers with events.
 
 #include <cstddef>
-#include <cstdint>
-#include <string>
 #include <variant>
 #include <vector>
 

@@ -2,19 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "model/known_time.h"
 #include "model/media.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 #include "store/usage_sum.h"
 
 namespace reprise::cli::app {

@@ -3,17 +3,10 @@
 // What stands in a transcript: questions, answers, thoughts, tool calls and what the program says.
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "cli/app/style.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 

@@ -1,11 +1,7 @@
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/grapheme.h"

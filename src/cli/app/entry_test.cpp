@@ -2,13 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
 #include "cli/app/style.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {

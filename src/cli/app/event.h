@@ -3,19 +3,10 @@
 // Everything that can happen to the program, as values: keys, the clock, and what the worker and
 // the running turns report.
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <variant>
-#include <vector>
-
 #include "cli/app/entry.h"
 #include "cli/app/picker/picker.h"
 #include "cli/app/screen.h"
-#include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 

@@ -4,16 +4,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "cli/app/event.h"
-#include "reprise/error.h"
 
 namespace reprise::cli::app {
 

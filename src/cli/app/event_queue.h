@@ -3,14 +3,12 @@
 // The one way from the worker and the running turns to the thread that owns the screen.
 
 #include <condition_variable>
-#include <cstddef>
 #include <deque>
 #include <mutex>
 #include <vector>
 
 #include "base/file.h"
 #include "cli/app/event.h"
-#include "reprise/error.h"
 
 namespace reprise::cli::app {
 

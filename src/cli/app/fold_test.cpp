@@ -2,13 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-#include <string_view>
-
 #include "cli/app/effect.h"
-#include "cli/app/entry.h"
-#include "cli/app/event.h"
-#include "cli/app/screen.h"
 #include "cli/app/state.h"
 #include "cli/app/test_state.h"
 

@@ -1,18 +1,12 @@
 #include "cli/app/frame.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
-#include <string_view>
-#include <vector>
 
-#include "cli/app/editor.h"
-#include "cli/app/entry.h"
 #include "cli/app/state.h"
 #include "cli/app/style.h"
 #include "cli/app/todos_panel.h"
 #include "cli/app/wrap.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {

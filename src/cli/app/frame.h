@@ -3,12 +3,6 @@
 // Where the parts of the screen are, and which lines of the transcript it shows. Pure; update()
 // needs it to scroll, render() to paint.
 
-#include <cstddef>
-#include <optional>
-#include <vector>
-
-#include "cli/app/editor.h"
-#include "cli/app/screen.h"
 #include "cli/app/state.h"
 #include "cli/app/style.h"
 

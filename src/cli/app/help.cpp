@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 
 #include "base/text.h"
 #include "cli/app/keys.h"

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <map>
-#include <string>
 #include <utility>
 
 #include "base/text.h"

@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "base/text.h"
 

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "base/file.h"
 #include "cli/repl/slash.h"
 

@@ -1,18 +1,8 @@
 #include "cli/app/live_session.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <mutex>
 #include <set>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "cli/app/consents.h"
@@ -24,12 +14,6 @@
 #include "cli/repl/chat_session.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {

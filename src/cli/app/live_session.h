@@ -4,16 +4,8 @@
 // One thread calls it (the worker); stop() and the approver may be called from any.
 
 #include <atomic>
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "cli/app/consents.h"
 #include "cli/app/effect.h"
@@ -23,12 +15,7 @@
 #include "cli/program/context.h"
 #include "cli/repl/chat_session.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 

@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

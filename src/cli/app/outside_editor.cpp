@@ -9,16 +9,11 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
-#include <functional>
-#include <string>
 #include <system_error>
-#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/program/process_environment.h"
-#include "reprise/error.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -3,7 +3,6 @@
 // A text edited with the person's own editor.
 
 #include <functional>
-#include <string>
 
 #include "cli/program/process_environment.h"
 #include "reprise/error.h"

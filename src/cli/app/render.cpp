@@ -1,16 +1,10 @@
 #include "cli/app/render.h"
 
 #include <array>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/grapheme.h"
 #include "base/text.h"
 #include "cli/app/frame.h"
-#include "cli/app/screen.h"
 #include "cli/app/state.h"
 #include "cli/app/style.h"
 #include "cli/app/wrap.h"

@@ -2,10 +2,6 @@
 
 // The state as a screen. Pure.
 
-#include <cstddef>
-
-#include "cli/app/picker/picker.h"
-#include "cli/app/screen.h"
 #include "cli/app/state.h"
 
 namespace reprise::cli::app {

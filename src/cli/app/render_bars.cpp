@@ -1,19 +1,11 @@
 // The first and the last row.
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/app/entry.h"
-#include "cli/app/event.h"
 #include "cli/app/render.h"
-#include "cli/app/screen.h"
 #include "cli/app/state.h"
 #include "cli/app/style.h"
 

@@ -3,15 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string>
-#include <string_view>
 
-#include "cli/app/event.h"
-#include "cli/app/screen.h"
 #include "cli/app/state.h"
 #include "cli/app/test_state.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {

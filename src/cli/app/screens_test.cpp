@@ -3,12 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <cstdlib>
 #include <fstream>
-#include <functional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/file.h"

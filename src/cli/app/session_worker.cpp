@@ -1,16 +1,7 @@
 #include "cli/app/session_worker.h"
 
 #include <algorithm>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "cli/app/effect.h"
@@ -19,9 +10,6 @@
 #include "cli/program/context.h"
 #include "cli/repl/chat_session.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 
 namespace reprise::cli::app {
 

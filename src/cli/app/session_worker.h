@@ -7,15 +7,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <stop_token>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 #include "cli/app/consents.h"
 #include "cli/app/effect.h"
@@ -25,7 +21,6 @@
 #include "cli/program/context.h"
 #include "cli/program/start_session.h"
 #include "cli/settings/run_flags.h"
-#include "reprise/error.h"
 #include "reprise/session.h"
 
 namespace reprise::cli::app {

@@ -3,14 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/http.h"
 #include "base/json_scan.h"
@@ -19,7 +12,6 @@
 #include "cli/repl/chat_session.h"
 #include "provider/local_servers.h"
 #include "reprise/provider.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 
 namespace reprise::cli::app {

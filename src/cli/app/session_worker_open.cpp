@@ -1,15 +1,8 @@
 // How the worker opens sessions: new ones and stored ones.
 
 #include <algorithm>
-#include <filesystem>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "base/utf8.h"
@@ -25,13 +18,8 @@
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {

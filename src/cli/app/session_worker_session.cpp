@@ -1,12 +1,5 @@
 // What the worker does in an open session.
 
-#include "reprise/session.h"
-
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "base/text.h"
 #include "cli/app/effect.h"
 #include "cli/app/event.h"
@@ -16,9 +9,7 @@
 #include "cli/repl/chat_session.h"
 #include "cli/repl/slash.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 

@@ -1,13 +1,10 @@
 #include "cli/app/state.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
-#include <string>
 
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/app/event.h"
 
 namespace reprise::cli::app {
 

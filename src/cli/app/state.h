@@ -3,19 +3,12 @@
 // All that the program knows while it runs, as plain values. Only update() changes it; render()
 // shows it.
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "cli/app/editor.h"
-#include "cli/app/entry.h"
-#include "cli/app/event.h"
-#include "cli/app/picker/picker.h"
-#include "cli/app/screen.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
+#include "cli/app/editor.h"         // IWYU pragma: export
+#include "cli/app/entry.h"          // IWYU pragma: export
+#include "cli/app/event.h"          // IWYU pragma: export
+#include "cli/app/picker/picker.h"  // IWYU pragma: export
+#include "cli/app/screen.h"         // IWYU pragma: export
+#include "reprise/session.h"        // IWYU pragma: export
 
 namespace reprise::cli::app {
 

@@ -12,9 +12,6 @@
 #include <cwchar>
 #include <map>
 #include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 // After the standard headers: it defines macros with everyday names.

@@ -2,8 +2,6 @@
 
 #include <cwchar>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>

@@ -1,22 +1,9 @@
 #include "cli/app/test_screens.h"
 
-#include <chrono>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/text.h"
-#include "cli/app/event.h"
-#include "cli/app/screen.h"
 #include "cli/app/state.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace talk_screens_for_test {

@@ -2,11 +2,6 @@
 
 // For tests: every screen that the program has.
 
-#include <functional>
-#include <string_view>
-#include <vector>
-
-#include "cli/app/screen.h"
 #include "cli/app/state.h"
 
 namespace reprise::cli::app {

@@ -2,18 +2,9 @@
 
 // For tests: a state as it is in the middle of things.
 
-#include <chrono>
-#include <string>
-#include <string_view>
-#include <utility>
-
-#include "cli/app/entry.h"
-#include "cli/app/event.h"
 #include "cli/app/render.h"
-#include "cli/app/screen.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 

@@ -1,10 +1,6 @@
 #include "cli/app/todos_panel.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"

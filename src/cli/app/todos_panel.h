@@ -2,9 +2,6 @@
 
 // The todos of a session as lines: beside the transcript or below it. Pure.
 
-#include <cstddef>
-#include <vector>
-
 #include "cli/app/style.h"
 #include "reprise/session.h"
 

@@ -2,17 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <string>
-
 #include "cli/app/effect.h"
-#include "cli/app/event.h"
 #include "cli/app/state.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -1,20 +1,9 @@
 #include "cli/app/update.h"
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "base/text.h"
 #include "cli/app/effect.h"
-#include "cli/app/entry.h"
-#include "cli/app/event.h"
-#include "cli/app/picker/picker.h"
 #include "cli/app/state.h"
 #include "cli/output/age.h"
-#include "reprise/session.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -2,12 +2,7 @@
 
 // What an event changes and what it asks for. No I/O, no clock: the time comes with Ticked.
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include "cli/app/effect.h"
-#include "cli/app/event.h"
 #include "cli/app/state.h"
 
 namespace reprise::cli::app {

@@ -2,23 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/text.h"
-#include "cli/app/editor.h"
 #include "cli/app/effect.h"
-#include "cli/app/entry.h"
 #include "cli/app/frame.h"
 #include "cli/app/help.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
 #include "cli/repl/slash.h"
-#include "reprise/error.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -1,13 +1,10 @@
 // What Tab does to the input, and models that are looked up for it.
 
 #include <algorithm>
-#include <string>
 
 #include "base/text.h"
 #include "cli/app/complete.h"
-#include "cli/app/editor.h"
 #include "cli/app/effect.h"
-#include "cli/app/event.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
 

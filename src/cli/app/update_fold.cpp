@@ -1,11 +1,8 @@
 // Tool calls and thoughts, opened and closed one by one.
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
-#include <optional>
 
-#include "cli/app/entry.h"
 #include "cli/app/frame.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"

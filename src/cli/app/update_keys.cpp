@@ -1,22 +1,11 @@
 // What a key does.
 
-#include <chrono>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "base/text.h"
-#include "cli/app/editor.h"
 #include "cli/app/effect.h"
-#include "cli/app/entry.h"
-#include "cli/app/event.h"
 #include "cli/app/frame.h"
 #include "cli/app/keys.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {

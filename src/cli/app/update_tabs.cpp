@@ -1,15 +1,8 @@
 // Tabs: the first ones, new ones, the one that is shown, and those that go.
 
 #include <algorithm>
-#include <cstddef>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "cli/app/editor.h"
 #include "cli/app/effect.h"
-#include "cli/app/entry.h"
-#include "cli/app/event.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
 

@@ -2,18 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <string>
-#include <variant>
-
 #include "base/text.h"
 #include "cli/app/effect.h"
-#include "cli/app/event.h"
 #include "cli/app/state.h"
 #include "cli/app/test_state.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -2,18 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "cli/app/effect.h"
-#include "cli/app/entry.h"
-#include "cli/app/event.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
-#include "reprise/message.h"
 #include "store/usage_sum.h"
 
 namespace reprise::cli::app {

@@ -1,20 +1,13 @@
 // reprise archive: sessions packed away.
 
-#include <memory>
-#include <string>
-
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,13 +1,6 @@
 // reprise ask: one turn.
 
 #include <algorithm>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/json_write.h"
@@ -16,7 +9,6 @@
 #include "cli/commands/command.h"
 #include "cli/commands/prompt.h"
 #include "cli/output/answer_output.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
@@ -27,8 +19,6 @@
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,20 +1,13 @@
 // reprise backup: a consistent snapshot of the store.
 
-#include <filesystem>
-#include <memory>
-#include <string>
-
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "reprise/error.h"
-#include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "reprise/capabilities.h"
+#include "reprise/open_store.h"
 
 namespace reprise::cli {
 namespace {

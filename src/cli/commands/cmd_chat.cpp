@@ -1,18 +1,13 @@
 // reprise chat: a conversation, turn after turn.
 
 #include <memory>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include "cli/commands/command.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/repl/chat.h"
 #include "cli/settings/run_flags.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 namespace {

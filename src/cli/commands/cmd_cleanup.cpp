@@ -1,11 +1,5 @@
 // reprise cleanup: sessions that were closed long ago to the trash.
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
@@ -13,17 +7,12 @@
 #include "cli/commands/removal.h"
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/settings/duration.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 namespace {

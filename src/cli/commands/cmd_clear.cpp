@@ -1,23 +1,12 @@
 // reprise clear: all sessions of this folder to the trash, or all that are archived.
 
-#include <cstddef>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
 
 namespace reprise::cli {
 namespace {

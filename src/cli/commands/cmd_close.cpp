@@ -1,19 +1,14 @@
 // reprise close: a session is done.
 
 #include <memory>
-#include <optional>
-#include <string>
 
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 
 namespace reprise::cli {

@@ -1,15 +1,12 @@
 // reprise completions: a script that a shell reads.
 
 #include <memory>
-#include <string>
 
 #include "cli/commands/command.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/completions.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 namespace {

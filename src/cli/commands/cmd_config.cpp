@@ -3,13 +3,6 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/http.h"
@@ -17,7 +10,6 @@
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
@@ -25,7 +17,6 @@
 #include "cli/settings/settings.h"
 #include "provider/kinds.h"
 #include "provider/request_options.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/provider.h"
 #include "store/context/defaults.h"

@@ -1,20 +1,12 @@
 // reprise copy: sessions from one store to another.
 
-#include <cstdint>
-#include <filesystem>
 #include <map>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
@@ -23,12 +15,9 @@
 #include "cli/settings/settings.h"
 #include "engine/copy.h"
 #include "engine/outbox_replay.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/select.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
 #include "session/outbox.h"
 #include "store/outbox/outbox_folder.h"
 #include "store/outbox/outbox_lines.h"

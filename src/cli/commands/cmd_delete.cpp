@@ -1,21 +1,12 @@
 // reprise delete: sessions to the trash, or for good.
 
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
 
 namespace reprise::cli {
 namespace {

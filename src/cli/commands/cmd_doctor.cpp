@@ -1,17 +1,8 @@
 // reprise doctor: what is set up, what is missing and how to mend it.
 
-#include <chrono>
-#include <cstddef>
-#include <filesystem>
 #include <initializer_list>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/http.h"
@@ -21,7 +12,6 @@
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/stores_around.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
@@ -29,10 +19,8 @@
 #include "cli/settings/config.h"
 #include "cli/settings/provider_choice.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/provider.h"
-#include "reprise/store.h"
 #include "store/sqlite/version.h"
 
 namespace reprise::cli {

@@ -1,22 +1,12 @@
 // reprise fork: another session with the same beginning.
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,17 +1,13 @@
 // reprise help [COMMAND]
 
 #include <memory>
-#include <optional>
-#include <string>
 
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/program/help_text.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 namespace {

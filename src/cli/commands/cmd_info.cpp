@@ -1,12 +1,5 @@
 // reprise info: a session's facts, and usage and cost by turn.
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
@@ -14,20 +7,13 @@
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "model/json_fields.h"
 #include "model/known_time.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 namespace {

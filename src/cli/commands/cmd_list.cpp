@@ -1,14 +1,6 @@
 // reprise list: the newest sessions first.
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/terminal_text.h"
@@ -17,17 +9,12 @@
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/program/last_list.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 namespace {

@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/program/help_text.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 namespace {

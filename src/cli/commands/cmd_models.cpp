@@ -1,18 +1,11 @@
 // reprise models: what the provider offers.
 
 #include <algorithm>
-#include <chrono>
-#include <memory>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
@@ -20,7 +13,6 @@
 #include "cli/settings/request_choice.h"
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 #include "reprise/provider.h"
 
 namespace reprise::cli {

@@ -1,20 +1,15 @@
 // reprise rename, pin, unpin: another title, another place in lists.
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/prompt.h"
 #include "cli/output/session_json.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 
 namespace reprise::cli {

@@ -1,18 +1,11 @@
 // reprise restore: back from the trash or the archive.
 
-#include <memory>
-#include <string>
-
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 #include "reprise/capabilities.h"
 
 namespace reprise::cli {

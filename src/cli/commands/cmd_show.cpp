@@ -2,30 +2,17 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
 #include "cli/output/transcript.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 namespace {

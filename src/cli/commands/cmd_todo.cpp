@@ -1,13 +1,7 @@
 // reprise todo: a session's list of things to do.
 
 #include <charconv>
-#include <cstddef>
-#include <memory>
-#include <optional>
-#include <string>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/terminal_text.h"
 #include "base/text.h"
@@ -15,15 +9,11 @@
 #include "cli/commands/prompt.h"
 #include "cli/output/session_json.h"
 #include "cli/output/todo_lines.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "reprise/error.h"
-#include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 #include "reprise/capabilities.h"
+#include "reprise/open_store.h"
 
 namespace reprise::cli {
 namespace {

@@ -1,27 +1,15 @@
 // reprise verify: reads everything; with --repair writes all that can be read into a new store.
 
-#include <chrono>
-#include <cstddef>
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/output/session_json.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
-#include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "reprise/capabilities.h"
-#include "reprise/types.h"
+#include "reprise/open_store.h"
 
 namespace reprise::cli {
 namespace {
@@ -52,7 +40,8 @@ class Verify final : public Command {
       target = repaired_path(context.config().store_url(*settings), context.clock().now()).string();
       REPRISE_ASSIGN(report, repair->repair_into(target));
     } else {
-      REPRISE_ASSIGN(Verifying* const verifying, offered(store->capabilities().verifying, "be verified"));
+      REPRISE_ASSIGN(Verifying* const verifying,
+                     offered(store->capabilities().verifying, "be verified"));
       REPRISE_ASSIGN(report, verifying->verify());
     }
     print(context, report, target);

@@ -4,11 +4,8 @@
 // cmd_NAME.cpp, with its flags as members; commands.cpp has the table of all.
 
 #include <memory>
-#include <string_view>
 
-#include "cli/program/arguments.h"
 #include "cli/program/context.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 

@@ -7,14 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/encode.h"
 #include "base/file.h"
@@ -22,8 +14,6 @@
 #include "base/utf8.h"
 #include "model/attachment.h"
 #include "model/media.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
 
 namespace reprise::cli {

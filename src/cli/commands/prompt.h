@@ -2,12 +2,6 @@
 
 // What is asked: words, a pipe and attached files, put together.
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/error.h"
 #include "reprise/message.h"
 
 namespace reprise::cli {

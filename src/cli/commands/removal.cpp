@@ -2,20 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/output/session_json.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "session/outbox.h"
 
 namespace reprise::cli {

@@ -3,16 +3,9 @@
 // Taking sessions away: to the trash, or with --purge for good. `delete`, `clear` and `cleanup`
 // share it.
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
 
 namespace reprise::cli {
 

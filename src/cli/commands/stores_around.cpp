@@ -1,12 +1,7 @@
 #include "cli/commands/stores_around.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <filesystem>
-#include <string>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "cli/program/context.h"
 #include "reprise/open_store.h"

@@ -2,7 +2,6 @@
 
 // The stores that are there: in the working folder and those above it, and in the usual places.
 
-#include <string>
 #include <vector>
 
 #include "cli/program/context.h"

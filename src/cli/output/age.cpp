@@ -1,8 +1,5 @@
 #include "cli/output/age.h"
 
-#include <chrono>
-#include <string>
-
 #include "base/text.h"
 #include "model/known_time.h"
 #include "reprise/types.h"

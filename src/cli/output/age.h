@@ -2,8 +2,6 @@
 
 // How long ago something was, in words.
 
-#include <string>
-
 #include "reprise/types.h"
 
 namespace reprise::cli {

@@ -1,9 +1,5 @@
 #include "cli/output/answer_output.h"
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-
 #include "base/grapheme.h"
 #include "base/json_write.h"
 #include "base/text.h"
@@ -11,9 +7,7 @@
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "model/json_fields.h"
-#include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 namespace {

@@ -2,14 +2,9 @@
 
 // How a turn shows itself: as text for people, or as JSON lines of events.
 
-#include <string>
-#include <string_view>
-
 #include "base/terminal_text.h"
 #include "cli/program/context.h"
 #include "reprise/conversation.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 
 namespace reprise::cli {
 

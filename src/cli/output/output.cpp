@@ -4,11 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
-#include <string_view>
 
 #include "base/file.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 namespace {

@@ -3,9 +3,6 @@
 // Standard output and standard error. What is written is buffered until flush(); a write that
 // failed is remembered and said by flush(), and nothing more is written after it.
 
-#include <string>
-#include <string_view>
-
 #include "reprise/error.h"
 
 namespace reprise::cli {

@@ -1,18 +1,10 @@
 #include "cli/output/session_json.h"
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/json_write.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "model/fields.h"
 #include "model/json_fields.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 
 namespace reprise::cli {

@@ -2,16 +2,9 @@
 
 // The JSON that scripts rely on; docs/json.md says what each field means.
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/json_write.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 
 namespace reprise::cli {

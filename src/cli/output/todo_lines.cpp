@@ -1,10 +1,5 @@
 #include "cli/output/todo_lines.h"
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "reprise/session.h"

@@ -4,13 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/file.h"
 #include "base/grapheme.h"
@@ -19,11 +12,7 @@
 #include "cli/output/session_json.h"
 #include "model/known_time.h"
 #include "model/media.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 namespace {

@@ -2,14 +2,8 @@
 
 // A session as Markdown, for people. Everything foreign in it has passed the terminal gate.
 
-#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <vector>
 
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 
 namespace reprise::cli {

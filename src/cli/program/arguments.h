@@ -3,10 +3,7 @@
 // What a command takes on its command line, as data: the parser, `--help`, the man page and the
 // shell completions are all made from the same table.
 
-#include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 

@@ -2,16 +2,15 @@
 
 // What every command is given: the global flags, the settings, the store and the voice.
 
-#include <filesystem>
-#include <utility>
+#include <filesystem>  // IWYU pragma: export
 
-#include "cli/output/output.h"
-#include "cli/program/arguments.h"
-#include "cli/program/process_environment.h"
-#include "cli/program/store_opener.h"
-#include "cli/program/voice.h"
-#include "cli/settings/program_config.h"
-#include "reprise/environment.h"
+#include "cli/output/output.h"                // IWYU pragma: export
+#include "cli/program/arguments.h"            // IWYU pragma: export
+#include "cli/program/process_environment.h"  // IWYU pragma: export
+#include "cli/program/store_opener.h"         // IWYU pragma: export
+#include "cli/program/voice.h"                // IWYU pragma: export
+#include "cli/settings/program_config.h"      // IWYU pragma: export
+#include "reprise/environment.h"              // IWYU pragma: export
 
 namespace reprise::cli {
 

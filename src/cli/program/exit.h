@@ -2,8 +2,6 @@
 
 // How the program ends.
 
-#include <cstdint>
-
 #include "reprise/error.h"
 
 namespace reprise::cli {

@@ -1,27 +1,14 @@
 #include "cli/program/find_session.h"
 
-#include <chrono>
-#include <filesystem>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <thread>
-#include <utility>
 
 #include "base/text.h"
 #include "cli/program/context.h"
 #include "cli/program/start_session.h"
 #include "cli/program/tool_consent.h"
 #include "cli/settings/settings.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "session/outbox.h"
 
 namespace reprise::cli {

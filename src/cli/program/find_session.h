@@ -3,16 +3,11 @@
 // The first half of a start: the store, and the session in it that a run goes
 // on with.
 
-#include <optional>
 #include <stop_token>
-#include <vector>
 
 #include "cli/program/context.h"
 #include "cli/program/start_session.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 
 namespace reprise::cli {

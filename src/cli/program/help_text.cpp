@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 

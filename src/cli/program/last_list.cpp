@@ -2,17 +2,9 @@
 
 #include <fcntl.h>
 
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "reprise/error.h"
 #include "reprise/types.h"
 
 namespace reprise::cli {

@@ -4,10 +4,8 @@
 // `$XDG_STATE_HOME/reprise/last-list.json`, for each store by itself.
 
 #include <filesystem>
-#include <string_view>
 #include <vector>
 
-#include "reprise/error.h"
 #include "reprise/types.h"
 
 namespace reprise::cli {

@@ -5,8 +5,6 @@
 
 #include <csignal>
 #include <exception>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/text.h"

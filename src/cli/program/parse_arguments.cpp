@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <variant>
 #include <vector>

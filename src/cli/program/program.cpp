@@ -2,22 +2,15 @@
 
 #include <algorithm>
 #include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/output/output.h"
-#include "cli/program/arguments.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/program/help_text.h"
-#include "cli/program/process_environment.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 namespace {

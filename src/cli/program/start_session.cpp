@@ -2,15 +2,7 @@
 
 #include "cli/program/start_session.h"
 
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <thread>
-#include <utility>
 
 #include "base/text.h"
 #include "base/utf8.h"
@@ -23,16 +15,9 @@
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
 #include "reprise/conversation.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
 #include "reprise/mode.h"
 #include "reprise/open_store.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/capabilities.h"
-#include "reprise/types.h"
 #include "session/instructions.h"
 #include "session/outbox.h"
 #include "session/session_config.h"

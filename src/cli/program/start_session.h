@@ -4,24 +4,10 @@
 // which key, which session, which system prompt and tools. `ask` and `chat`
 // share it.
 
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <thread>
-
 #include "cli/program/context.h"
 #include "cli/settings/run_flags.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/outbox.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 

@@ -1,11 +1,5 @@
 #include "cli/program/store_opener.h"
 
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/program/last_list.h"
@@ -13,11 +7,8 @@
 #include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "reprise/select.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 #include "session/outbox.h"
 
 namespace reprise::cli {

@@ -2,17 +2,10 @@
 
 // The door to the store: opens it when it is first asked for, and finds sessions in it.
 
-#include <memory>
-#include <string_view>
-#include <vector>
-
 #include "base/text.h"
 #include "cli/program/voice.h"
 #include "cli/settings/program_config.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
 
 namespace reprise::cli {
 

@@ -2,20 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <functional>
-#include <memory>
 #include <set>
-#include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "cli/program/context.h"
-#include "cli/program/voice.h"
 #include "cli/settings/config.h"
-#include "cli/settings/program_config.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/tool.h"
 
 namespace reprise::cli {

@@ -3,11 +3,7 @@
 // Whether a tool may run. Those that only read (within the session's folder and the store) always
 // may; for the others the person is asked, and where nobody can be asked they need --yes.
 
-#include <filesystem>
-#include <string_view>
-
 #include "cli/program/context.h"
-#include "reprise/error.h"
 #include "reprise/tool.h"
 
 namespace reprise::cli {

@@ -3,17 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/output/output.h"
 #include "cli/program/exit.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 namespace {

@@ -2,11 +2,7 @@
 
 // What the program says to a person or a script, and asks a person.
 
-#include <cstdint>
 #include <functional>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "cli/output/output.h"

@@ -2,12 +2,6 @@
 
 #include <unistd.h>
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "cli/app/app.h"
 #include "cli/output/answer_output.h"
 #include "cli/program/context.h"
@@ -21,9 +15,7 @@
 #include "cli/repl/line_source.h"
 #include "cli/repl/plain_source.h"
 #include "cli/repl/repl.h"
-#include "reprise/error.h"
 #include "reprise/tool.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 

@@ -2,14 +2,9 @@
 
 // What `chat` and `resume` share: from flags to a running REPL.
 
-#include <filesystem>
-#include <optional>
-#include <string>
-
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/settings/run_flags.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 

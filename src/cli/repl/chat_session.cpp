@@ -1,15 +1,5 @@
 #include "cli/repl/chat_session.h"
 
-#include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/output/session_json.h"
@@ -21,15 +11,8 @@
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
 #include "model/known_time.h"
-#include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 

@@ -4,21 +4,12 @@
 // changes what the model is told (another model, another system prompt, another history) the
 // conversation is built anew from the store.
 
-#include <memory>
-#include <stop_token>
-#include <string>
-#include <string_view>
-
 #include "cli/program/context.h"
 #include "cli/program/start_session.h"
 #include "cli/repl/slash.h"
 #include "cli/settings/run_flags.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/tool.h"
 
 namespace reprise::cli {
 

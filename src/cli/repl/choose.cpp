@@ -1,23 +1,15 @@
 #include "cli/repl/choose.h"
 
-#include <cstddef>
-#include <optional>
 #include <stop_token>
-#include <vector>
 
 #include "base/text.h"
 #include "cli/commands/removal.h"
-#include "cli/output/output.h"
 #include "cli/program/context.h"
 #include "cli/program/last_list.h"
 #include "cli/repl/line_source.h"
 #include "cli/repl/menu.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 

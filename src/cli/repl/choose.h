@@ -2,13 +2,10 @@
 
 // Asks a person which session to resume, by number.
 
-#include <optional>
 #include <stop_token>
 
 #include "cli/program/context.h"
 #include "cli/repl/line_source.h"
-#include "reprise/error.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 

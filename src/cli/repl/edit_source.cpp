@@ -17,9 +17,6 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/utf8.h"
 #include "cli/repl/edit_library.h"

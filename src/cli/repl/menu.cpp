@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstddef>
 #include <span>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 #include "base/grapheme.h"
@@ -14,7 +11,6 @@
 #include "cli/output/age.h"
 #include "model/known_time.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 

@@ -2,14 +2,9 @@
 
 // The numbered menu of `resume`: what it shows and what it accepts. Pure.
 
-#include <cstddef>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 

@@ -3,12 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <string>
-#include <vector>
 
 #include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::cli {
 namespace {

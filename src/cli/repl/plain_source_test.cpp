@@ -6,8 +6,6 @@
 #include <array>
 #include <memory>
 #include <stop_token>
-#include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 

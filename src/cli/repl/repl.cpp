@@ -1,18 +1,11 @@
 #include "cli/repl/repl.h"
 
-#include <chrono>
 #include <csignal>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/output/answer_output.h"
-#include "cli/output/output.h"
 #include "cli/output/session_json.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
@@ -20,9 +13,6 @@
 #include "cli/repl/line_source.h"
 #include "cli/repl/slash.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
 
 namespace reprise::cli {

@@ -5,13 +5,6 @@
 //  (2) However it ends, what was said is stored: nothing is kept back for the end but the title.
 //  (3) A turn or command that fails is said, and the loop goes on.
 
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "cli/output/answer_output.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
@@ -19,7 +12,6 @@
 #include "cli/repl/chat_session.h"
 #include "cli/repl/line_source.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
 #include "reprise/sessions.h"
 
 namespace reprise::cli {

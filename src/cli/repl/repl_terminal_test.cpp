@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <string>
-
 #include "base/text.h"
 #include "cli/repl/terminal_for_test.h"
 

@@ -7,31 +7,16 @@
 #include <array>
 #include <csignal>
 #include <deque>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
-#include "cli/output/output.h"
-#include "cli/program/arguments.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
-#include "cli/program/process_environment.h"
 #include "cli/program/start_session.h"
 #include "cli/repl/chat_session.h"
 #include "cli/repl/line_source.h"
 #include "cli/settings/run_flags.h"
-#include "reprise/capabilities.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
 
 namespace reprise::cli {
 namespace {

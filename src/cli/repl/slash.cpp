@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <vector>
 
 #include "base/suggest.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/session.h"
 
 namespace reprise::cli {

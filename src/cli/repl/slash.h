@@ -2,13 +2,6 @@
 
 // Slash commands: what a line that begins with '/' asks for. Pure; nothing here acts.
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/error.h"
 #include "reprise/session.h"
 
 namespace reprise::cli {

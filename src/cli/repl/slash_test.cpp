@@ -3,10 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <set>
-#include <string>
 
 #include "base/file.h"
-#include "reprise/error.h"
 #include "reprise/session.h"
 
 namespace reprise::cli {

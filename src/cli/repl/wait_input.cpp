@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <stop_token>
-#include <utility>
 
 #include "base/file.h"
 

@@ -2,7 +2,6 @@
 
 // Waiting for bytes until somebody asks to stop.
 
-#include <cstdint>
 #include <stop_token>
 
 #include "base/file.h"

@@ -1,13 +1,8 @@
 #include "cli/settings/config.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <filesystem>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -16,7 +11,6 @@
 #include "cli/settings/config_reader.h"
 #include "cli/settings/config_values.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 namespace {

@@ -3,8 +3,6 @@
 // Reading settings; see settings.h for what they mean.
 
 #include <filesystem>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/program/process_environment.h"

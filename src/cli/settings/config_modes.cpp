@@ -4,13 +4,9 @@
 #include <array>
 #include <iterator>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/text.h"
 #include "cli/settings/config_values.h"
-#include "reprise/error.h"
 #include "reprise/mode.h"
 
 namespace reprise::cli {

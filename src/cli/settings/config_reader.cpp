@@ -5,9 +5,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/text.h"

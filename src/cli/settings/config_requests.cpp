@@ -1,19 +1,12 @@
 #include "cli/settings/config_requests.h"
 
 #include <sstream>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/settings/config_values.h"
 #include "cli/settings/settings.h"
 #include "provider/request_options.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/provider.h"
 
 namespace reprise::cli {

@@ -2,12 +2,8 @@
 
 // The settings of one file that go into requests, at its top or in [providers.NAME].
 
-#include <string>
-#include <string_view>
-
 #include "cli/settings/config_values.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 #include "reprise/provider.h"
 
 namespace reprise::cli {

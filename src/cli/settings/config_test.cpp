@@ -4,15 +4,11 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <filesystem>
 #include <fstream>
 #include <map>
-#include <string>
-#include <string_view>
 
 #include "cli/program/process_environment.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 #include "reprise/mode.h"
 
 namespace reprise::cli {

@@ -1,10 +1,7 @@
 #include "cli/settings/config_values.h"
 
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/suggest.h"

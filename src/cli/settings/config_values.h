@@ -3,13 +3,9 @@
 // The values of one file of settings: each is looked at, and what is wrong is said with its place.
 // Only the files of that name (config*) include toml++, compiled without its exceptions.
 
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "cli/settings/config.h"

@@ -1,14 +1,8 @@
 #include "cli/settings/context_file.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/http.h"
@@ -16,7 +10,6 @@
 #include "cli/settings/config.h"
 #include "cli/settings/provider_names.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "store/context/defaults.h"
 #include "store/context/members.h"

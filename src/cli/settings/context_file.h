@@ -5,8 +5,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/settings/settings.h"

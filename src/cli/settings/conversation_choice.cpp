@@ -1,10 +1,6 @@
 #include "cli/settings/conversation_choice.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "cli/settings/provider_choice.h"
@@ -12,12 +8,7 @@
 #include "cli/settings/settings.h"
 #include "engine/builtin_tools.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
 #include "reprise/mode.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
-#include "reprise/tool.h"
-#include "reprise/types.h"
 #include "session/session_config.h"
 
 namespace reprise::cli {

@@ -2,17 +2,11 @@
 
 // With what a conversation is held: its mode, its tools, and what goes into every request.
 
-#include <string_view>
-
 #include "cli/settings/provider_choice.h"
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
 #include "reprise/mode.h"
-#include "reprise/provider.h"
-#include "reprise/session.h"
-#include "reprise/tool.h"
 
 namespace reprise::cli {
 

@@ -1,13 +1,7 @@
 #include "cli/settings/program_config.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <filesystem>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -17,7 +11,6 @@
 #include "cli/settings/config.h"
 #include "cli/settings/context_file.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
 
 namespace reprise::cli {

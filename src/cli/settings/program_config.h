@@ -5,8 +5,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
-#include <string_view>
 
 #include "cli/program/arguments.h"
 #include "cli/program/process_environment.h"

@@ -1,22 +1,15 @@
 #include "cli/settings/provider_choice.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/http.h"
 #include "base/text.h"
 #include "cli/program/context.h"
-#include "cli/program/process_environment.h"
 #include "cli/settings/provider_model.h"
 #include "cli/settings/provider_names.h"
 #include "cli/settings/provider_server.h"
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
 

@@ -2,14 +2,9 @@
 
 // Which provider answers, with which model and key.
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cli/program/context.h"
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
 

@@ -5,22 +5,13 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <filesystem>
 #include <fstream>
 #include <map>
-#include <string>
-#include <string_view>
 
 #include "base/file.h"
-#include "cli/output/output.h"
-#include "cli/program/arguments.h"
 #include "cli/program/context.h"
-#include "cli/program/process_environment.h"
 #include "cli/settings/provider_key.h"
 #include "cli/settings/run_flags.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
 

@@ -5,20 +5,14 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
-#include <optional>
 #include <ranges>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/http.h"
 #include "base/text.h"
 #include "cli/program/context.h"
-#include "cli/program/process_environment.h"
 #include "cli/settings/provider_names.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 namespace {

@@ -7,13 +7,9 @@
 // - a variable such as OPENAI_API_KEY to the server in OPENAI_BASE_URL, or else to the provider's
 // own
 
-#include <string>
-#include <string_view>
-
 #include "cli/program/context.h"
 #include "cli/settings/provider_names.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 
 namespace reprise::cli {
 

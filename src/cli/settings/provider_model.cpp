@@ -1,11 +1,6 @@
 #include "cli/settings/provider_model.h"
 
 #include <algorithm>
-#include <chrono>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/http.h"
 #include "base/text.h"
@@ -13,7 +8,6 @@
 #include "cli/settings/provider_choice.h"
 #include "cli/settings/provider_server.h"
 #include "cli/settings/run_flags.h"
-#include "reprise/error.h"
 #include "reprise/provider.h"
 #include "reprise/session.h"
 

@@ -2,15 +2,10 @@
 
 // Which model answers where nobody names one.
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cli/program/context.h"
 #include "cli/settings/provider_choice.h"
 #include "cli/settings/provider_server.h"
 #include "cli/settings/run_flags.h"
-#include "reprise/error.h"
 #include "reprise/provider.h"
 
 namespace reprise::cli {

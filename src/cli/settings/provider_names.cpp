@@ -2,11 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/http.h"
 #include "base/text.h"

@@ -3,11 +3,6 @@
 // The names that a provider may be called by: a kind of provider, a well-known server that speaks
 // the protocol of one, or a [providers.NAME] of the settings with a base_url.
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cli/settings/settings.h"
 #include "reprise/provider.h"
 

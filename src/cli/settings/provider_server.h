@@ -2,15 +2,11 @@
 
 // Which server a provider is asked at, and with which key.
 
-#include <optional>
-#include <string>
-
 #include "cli/program/context.h"
 #include "cli/settings/provider_choice.h"
 #include "cli/settings/provider_names.h"
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 #include "reprise/session.h"
 
 namespace reprise::cli {

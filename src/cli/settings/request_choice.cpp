@@ -1,19 +1,12 @@
 #include "cli/settings/request_choice.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
 
 #include "base/file.h"
 #include "base/http.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "cli/program/context.h"
-#include "cli/program/process_environment.h"
 #include "cli/settings/provider_choice.h"
 #include "cli/settings/provider_key.h"
 #include "cli/settings/provider_names.h"
@@ -21,7 +14,6 @@
 #include "cli/settings/settings.h"
 #include "provider/key_mask.h"
 #include "provider/request_options.h"
-#include "reprise/error.h"
 #include "reprise/provider.h"
 
 namespace reprise::cli {

@@ -6,7 +6,6 @@
 #include "cli/settings/provider_choice.h"
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
-#include "reprise/error.h"
 #include "reprise/provider.h"
 
 namespace reprise::cli {

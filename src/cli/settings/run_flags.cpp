@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/text.h"
 #include "cli/program/arguments.h"

@@ -7,15 +7,8 @@
 // command, send a key or the conversation elsewhere, or read other files is ignored with a warning
 // unless the user's own config names the folder in `trust = ["/path"]`.
 
-#include <cstdint>
-#include <filesystem>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "reprise/json.h"
 #include "reprise/mode.h"
 #include "reprise/provider.h"
 

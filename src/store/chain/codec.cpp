@@ -1,21 +1,11 @@
 #include "store/chain/codec.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <filesystem>
-#include <limits>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chain/row.h"
 #include "store/document/document_format.h"
 #include "store/document/file_session.h"

@@ -8,8 +8,6 @@
 //      another program may have written since.
 
 #include <filesystem>
-#include <string>
-#include <string_view>
 
 #include "reprise/error.h"
 #include "store/document/document_format.h"

@@ -1,25 +1,13 @@
 #include "store/chain/files.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chain/codec.h"
 #include "store/document/document_format.h"
 #include "store/document/document_store.h"

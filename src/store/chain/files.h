@@ -3,16 +3,6 @@
 // Where an index of conversations keeps what: FILE itself, FILE.lock, FILE.trash (the rows that are
 // in the trash, as such a file of its own; the original program does not see them).
 
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/document/document_format.h"
 #include "store/document/one_file.h"
 #include "store/stored_session.h"

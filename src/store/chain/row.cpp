@@ -1,22 +1,12 @@
 #include "store/chain/row.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/json_fields.h"
 #include "model/known_time.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/chain/codec.h"
 #include "store/document/member_lines.h"
 #include "store/document/milliseconds.h"

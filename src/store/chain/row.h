@@ -2,11 +2,6 @@
 
 // One row of the index.
 
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include "reprise/error.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::chain {

@@ -1,17 +1,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <memory>
-#include <optional>
 #include <system_error>
 
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chatdir_store.h"
 #include "store/chatdir/chats.h"

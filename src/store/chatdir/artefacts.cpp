@@ -5,24 +5,13 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
 #include <iterator>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/lock_file.h"
-#include "base/temporary_file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/types.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chatdir_store.h"
 #include "store/chatdir/chats.h"

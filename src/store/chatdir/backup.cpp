@@ -6,18 +6,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
-#include <string>
 #include <system_error>
-#include <utility>
 
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "store/chatdir/chatdir_store.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/file_window.h"

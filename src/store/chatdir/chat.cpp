@@ -4,29 +4,13 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <span>
-#include <string>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/text.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chat_writer.h"
 #include "store/chatdir/layout.h"
@@ -39,7 +23,6 @@
 #include "store/paths.h"
 #include "store/rules.h"
 #include "store/stored_session.h"
-#include "store/usage_sum.h"
 
 namespace reprise::store::chatdir {
 namespace {

@@ -6,26 +6,11 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/lock_file.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/message_log.h"

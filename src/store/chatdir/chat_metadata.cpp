@@ -1,21 +1,9 @@
 #include "store/chatdir/chat_metadata.h"
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/known_time.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/log_end.h"
 #include "store/chatdir/trailer.h"
 #include "store/document/sidecar.h"

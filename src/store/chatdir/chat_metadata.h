@@ -3,17 +3,6 @@
 // What a chat has beside its messages: reprise.json in its folder. Small, and replaced whole. A
 // chat that the original made has none; then what can be told is told from its other files.
 
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/message_log.h"
 #include "store/stored_session.h"

@@ -6,26 +6,11 @@
 
 #include <array>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "model/known_time.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/append_rules.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/file_window.h"
@@ -39,7 +24,6 @@
 #include "store/chatdir/trailer.h"
 #include "store/document/quarantine.h"
 #include "store/stored_session.h"
-#include "store/usage_sum.h"
 
 namespace reprise::store::chatdir {
 namespace {

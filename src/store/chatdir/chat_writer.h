@@ -3,17 +3,6 @@
 // Writing to one chat, by whoever holds its lock. A message is there from the moment its batch's
 // last line is; all else that a step changes stands in that line, or follows from it.
 
-#include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/message_log.h"
 #include "store/chatdir/schema.h"

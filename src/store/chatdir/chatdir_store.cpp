@@ -2,27 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
-#include <filesystem>
 #include <iterator>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/text.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chat_writer.h"

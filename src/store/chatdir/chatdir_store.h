@@ -3,23 +3,7 @@
 // The store over a chat directory (docs/formats/chatdir.md): a folder for each chat, whose record
 // is only ever added to.
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"
 #include "store/provide.h"

@@ -1,20 +1,13 @@
 #include "store/chatdir/chats.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <utility>
 
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/reserve.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/types.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/layout.h"

@@ -4,15 +4,11 @@
 // open compared with one append.
 
 #include <cstddef>
-#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <utility>
 
 #include "base/lock_file.h"
-#include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/layout.h"

@@ -3,19 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise::store::chatdir {
 namespace {

@@ -3,10 +3,6 @@
 // The words of a message as such chats spell them: `content` is a string, or an array of parts
 // (text, reasoning, tool-call, tool-result, image). What is no part we know stays as it is.
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/json_scan.h"
 #include "reprise/message.h"
 

@@ -5,14 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/file.h"
 #include "base/json_pretty.h"
@@ -20,10 +14,6 @@
 #include "base/json_write.h"
 #include "base/lock_file.h"
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chatdir_store.h"
 #include "store/chatdir/chats.h"

@@ -3,9 +3,6 @@
 // DIR/chat/current, and DIR/chat/llimo.json beside it: the chat that programs go on with, and the
 // model that all of them use.
 
-#include <optional>
-
-#include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/chatdir/layout.h"
 

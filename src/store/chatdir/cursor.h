@@ -5,9 +5,6 @@
 
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 #include "base/json_scan.h"

@@ -5,23 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 #include "base/file.h"
 #include "base/grapheme.h"
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/log_end.h"

@@ -6,16 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <string>
-#include <string_view>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 
 namespace reprise::store::chatdir {
 Result<> FileWindow::load(std::int64_t offset, std::size_t bytes) {

@@ -5,11 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "reprise/error.h"
 

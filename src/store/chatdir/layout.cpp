@@ -1,18 +1,10 @@
 #include "store/chatdir/layout.h"
 
 #include <array>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/paths.h"
 
 namespace reprise::store::chatdir {

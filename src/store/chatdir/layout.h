@@ -9,14 +9,9 @@
 //
 // Names that begin with a point are ours and never sessions: locks, folders in the making.
 
-#include <cstdint>
 #include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "reprise/error.h"
 #include "reprise/types.h"
 
 namespace reprise::store::chatdir {

@@ -3,21 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 #include "store/chatdir/content.h"
 #include "store/chatdir/cursor.h"
 #include "store/chatdir/schema.h"

@@ -3,12 +3,6 @@
 // One line of messages.jsonl: {"role":…,"content":…,"reprise":{…}}. The last member is ours: what
 // role and content cannot say, or the original would not accept (schema.h), and the trailer.
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include "reprise/error.h"
 #include "reprise/message.h"
 #include "store/chatdir/schema.h"
 #include "store/chatdir/trailer.h"

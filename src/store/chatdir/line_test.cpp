@@ -2,18 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/chatdir/trailer.h"
 
 namespace reprise::store::chatdir {

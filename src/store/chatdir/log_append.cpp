@@ -4,14 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <mutex>
-#include <string_view>
-#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/store.h"
 #include "store/chatdir/message_log.h"
 

@@ -9,21 +9,12 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <ctime>
-#include <filesystem>
-#include <optional>
-#include <span>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/trailer.h"

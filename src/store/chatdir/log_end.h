@@ -4,15 +4,10 @@
 
 #include <sys/stat.h>
 
-#include <cstdint>
 #include <ctime>
-#include <filesystem>
 #include <memory>
-#include <optional>
-#include <string_view>
 
 #include "base/file.h"
-#include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/chatdir/trailer.h"
 

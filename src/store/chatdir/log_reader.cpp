@@ -1,19 +1,10 @@
 #include "store/chatdir/log_reader.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_end.h"

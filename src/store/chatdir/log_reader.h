@@ -3,13 +3,9 @@
 // Reads the messages of a log one after the other.
 
 #include <filesystem>
-#include <functional>
 #include <memory>
-#include <string_view>
 
-#include "reprise/error.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/message_log.h"
 
 namespace reprise::store::chatdir {

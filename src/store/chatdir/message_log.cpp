@@ -4,24 +4,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <ctime>
-#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_end.h"

@@ -10,25 +10,14 @@
 
 #include <sys/stat.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <ctime>
-#include <filesystem>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
-#include "reprise/error.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_end.h"

@@ -5,21 +5,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/log_reader.h"
 #include "store/chatdir/trailer.h"

@@ -1,14 +1,9 @@
 #include "store/chatdir/moment.h"
 
-#include <filesystem>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/current.h"

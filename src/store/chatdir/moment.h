@@ -8,11 +8,8 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
 
-#include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/chatdir/chats.h"
 #include "store/chatdir/layout.h"

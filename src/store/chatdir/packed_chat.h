@@ -4,18 +4,8 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <ctime>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "reprise/error.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/layout.h"
 #include "store/stored_session.h"
 

@@ -1,22 +1,9 @@
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
 #include <iterator>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/backup.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chat_metadata.h"

@@ -2,16 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
 
 namespace reprise::store::chatdir {

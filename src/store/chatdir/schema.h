@@ -10,8 +10,6 @@
 //   tool       parts: tool-result, each with toolName and an output of a known type
 
 #include <map>
-#include <optional>
-#include <string>
 
 #include "reprise/message.h"
 

@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
-#include <string_view>
-#include <utility>
 
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/line.h"
 #include "store/chatdir/trailer.h"

@@ -5,10 +5,8 @@
 // raw line ends in their strings, and damage in between, which costs only itself.
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "reprise/error.h"
 #include "store/chatdir/file_window.h"

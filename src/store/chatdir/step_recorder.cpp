@@ -2,31 +2,19 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <ranges>
 #include <set>
 #include <stop_token>
-#include <string>
-#include <string_view>
 #include <thread>
 #include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/json_pretty.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/attachment.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/chatdir_store.h"
 #include "store/redact.h"
 #include "store/usage_sum.h"

@@ -6,26 +6,13 @@
 // It is written as it happens: what has streamed in is there at most kStepPause and one write
 // later. The writes are made by a thread of its own, so that the stream never waits for the store.
 
-#include <chrono>
 #include <condition_variable>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <stop_token>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::store::chatdir {
 

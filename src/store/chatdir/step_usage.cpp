@@ -5,20 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <limits>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "reprise/error.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 #include "store/chatdir/file_window.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/line.h"

@@ -4,12 +4,8 @@
 // the provider sent it with its last chunks (chunks.jsonl). What we add to a chat is counted by its
 // lines; what another program adds, by the files of its steps.
 
-#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <string_view>
 
-#include "reprise/error.h"
 #include "reprise/message.h"
 #include "store/chatdir/message_log.h"
 

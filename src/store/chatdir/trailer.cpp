@@ -2,22 +2,11 @@
 
 #include <string.h>
 
-#include <cstddef>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/chatdir/cursor.h"
 #include "store/stored_json.h"
 

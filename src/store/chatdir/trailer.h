@@ -11,16 +11,9 @@
 //      session so far, the running answer). A batch whose last line is missing at the end of the
 //      file was torn.
 
-#include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 
-#include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 
 namespace reprise::store::chatdir {
 

@@ -2,15 +2,11 @@
 // by one rename.
 
 #include <cerrno>
-#include <filesystem>
-#include <optional>
-#include <utility>
 
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/reserve.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/chatdir/chatdir_store.h"
 #include "store/chatdir/chats.h"

@@ -3,22 +3,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/lock_file.h"
-#include "base/temporary_file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/chatdir/current.h"
 #include "store/chatdir/layout.h"

@@ -4,12 +4,9 @@
 // then what it replaces goes. In between archive/.doing says what is going on. Whoever comes after
 // a crash finishes it; nobody writes into the chat before that.
 
-#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <vector>
 
-#include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/chatdir/layout.h"
 #include "store/chatdir/message_log.h"

@@ -10,27 +10,17 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
-#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "base/fd.h"
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/late_library.h"
 #include "base/text.h"
-#include "reprise/error.h"
 
 namespace reprise::store::chatdir {
 namespace {

@@ -4,14 +4,11 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "reprise/error.h"

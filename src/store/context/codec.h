@@ -10,10 +10,7 @@
 //      `Document::extra`, stay as they are. The system prompt is the file's.
 
 #include <filesystem>
-#include <string>
-#include <string_view>
 
-#include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/document/document_format.h"
 

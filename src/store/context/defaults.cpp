@@ -4,20 +4,13 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstdint>
-#include <filesystem>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <type_traits>
-#include <utility>
 
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "store/context/codec.h"
 #include "store/context/members.h"
 #include "store/document/document_format.h"

@@ -2,11 +2,8 @@
 
 // What a context file sets for whoever asks in its project.
 
-#include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "reprise/error.h"

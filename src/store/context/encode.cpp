@@ -1,24 +1,11 @@
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
 #include <iterator>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/known_time.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/context/codec.h"
 #include "store/context/entry.h"
 #include "store/context/members.h"

@@ -1,21 +1,13 @@
 #include "store/context/entry.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "model/json_fields.h"
 #include "model/known_time.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 #include "store/document/member_lines.h"
 #include "store/document/milliseconds.h"
 #include "store/document/sidecar.h"

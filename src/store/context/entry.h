@@ -3,11 +3,6 @@
 // One entry of a context file's conversation: {"role","content","timestamp"[,"usage"]
 // [,"incomplete"]}. What these members cannot say stands in a member "reprise" of the entry.
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/json_scan.h"
 #include "reprise/message.h"
 

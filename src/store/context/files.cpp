@@ -1,24 +1,12 @@
 #include "store/context/files.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/context/codec.h"
 #include "store/context/merge.h"
 #include "store/document/document_format.h"

@@ -3,17 +3,9 @@
 // Where a context store keeps what: FILE itself, FILE.lock, FILE.answer (a running answer's text),
 // FILE.trash/ID.json (a conversation in the trash, as such a file of its own).
 
-#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/context/codec.h"
 #include "store/document/document_format.h"
 #include "store/document/one_file.h"

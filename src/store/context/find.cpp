@@ -1,14 +1,10 @@
 #include "store/context/find.h"
 
 #include <cerrno>
-#include <filesystem>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 #include "base/file.h"
 #include "base/json_scan.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "store/context/members.h"
 

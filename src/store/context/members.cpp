@@ -2,21 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::context {

@@ -4,17 +4,8 @@
 // about its session without the member "reprise".
 
 #include <array>
-#include <cstdint>
-#include <filesystem>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
 
-#include "reprise/json.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::context {

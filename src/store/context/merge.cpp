@@ -1,21 +1,9 @@
 #include "store/context/merge.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
 #include <iterator>
-#include <map>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/json_scan.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/context/codec.h"
 #include "store/context/entry.h"
 #include "store/context/members.h"

@@ -1,23 +1,10 @@
 
 // What a store of documents can do besides the core.
 
-#include <cstdint>
-#include <functional>
 #include <iterator>
-#include <memory>
-#include <optional>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "base/lock_file.h"
 #include "base/text.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/document/document_format.h"
 #include "store/document/document_maintenance.h"
 #include "store/document/document_store.h"

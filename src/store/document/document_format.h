@@ -3,20 +3,6 @@
 // A format whose files are read whole and replaced whole. It knows bytes and places; the rules of
 // a store (who may write when, what an append is) are in document_store.h.
 
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/document/file_session.h"
 #include "store/stored_session.h"
 

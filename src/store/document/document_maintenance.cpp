@@ -3,21 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <iterator>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
 #include "store/document/file_session.h"

@@ -2,13 +2,10 @@
 
 // Checking, repairing and saving a store of whole files.
 
-#include <filesystem>
 #include <map>
 #include <set>
-#include <string>
 
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
 

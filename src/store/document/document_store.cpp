@@ -1,20 +1,9 @@
 #include "store/document/document_store.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
-#include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
 
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/document/document_format.h"
 #include "store/document/document_write.h"
 #include "store/document/documents.h"

@@ -2,13 +2,7 @@
 
 // Appending to a document and replacing its end, by the rules of the store.
 
-#include <optional>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
 

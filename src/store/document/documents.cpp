@@ -4,34 +4,17 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <ctime>
-#include <filesystem>
-#include <functional>
 #include <iterator>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/reserve.h"
-#include "base/temporary_file.h"
 #include "base/text.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/document/document_format.h"
 #include "store/document/file_session.h"
 #include "store/document/partial_file.h"

@@ -13,27 +13,14 @@
 
 #include <sys/types.h>
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/lock_file.h"
 #include "base/reserve.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/document/document_format.h"
 #include "store/document/file_session.h"
 

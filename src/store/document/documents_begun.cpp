@@ -3,16 +3,10 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/json_pretty.h"
 #include "base/lock_file.h"
-#include "reprise/error.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
 #include "store/document/file_session.h"

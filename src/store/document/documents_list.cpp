@@ -1,13 +1,5 @@
-#include <filesystem>
-#include <optional>
 #include <set>
-#include <utility>
-#include <vector>
 
-#include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
 #include "store/document/file_session.h"

@@ -1,19 +1,9 @@
 // Moving a session to the place that its state has.
 
-#include <cstddef>
-#include <filesystem>
-#include <optional>
-#include <string>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
-#include "base/temporary_file.h"
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
 #include "store/document/file_session.h"

@@ -1,14 +1,6 @@
 // Sessions as readers see them: with the turn that is held beside their file.
 
-#include <memory>
-#include <optional>
-#include <utility>
-
 #include "base/file.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
 #include "store/document/file_session.h"

@@ -1,19 +1,11 @@
 // Replacing a file by what a document has become, where that may be done.
 
 #include <algorithm>
-#include <cstdint>
-#include <filesystem>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"

@@ -2,13 +2,6 @@
 
 // A session as a file holds it: what every store keeps, and what only the bytes of the file say.
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "reprise/json.h"
-#include "reprise/store.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {

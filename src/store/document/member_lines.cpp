@@ -1,9 +1,6 @@
 #include "store/document/member_lines.h"
 
 #include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"

@@ -3,9 +3,6 @@
 // Objects in files that people read, too: a member a line, two blanks for each level, in the order
 // of the calls. Values stand as they are handed in.
 
-#include <string>
-#include <string_view>
-
 #include "base/json_scan.h"
 
 namespace reprise::store {

@@ -1,14 +1,9 @@
 #include <algorithm>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "model/fields.h"
 #include "model/json_fields.h"
-#include "reprise/error.h"
 #include "reprise/message.h"
 #include "store/document/sidecar.h"
 #include "store/stored_json.h"

@@ -1,8 +1,5 @@
 #include "store/document/milliseconds.h"
 
-#include <chrono>
-#include <string>
-
 #include "reprise/types.h"
 
 namespace reprise::store {

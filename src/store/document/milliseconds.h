@@ -2,8 +2,6 @@
 
 // Times as JavaScript writes them: always three digits after the seconds.
 
-#include <string>
-
 #include "reprise/types.h"
 
 namespace reprise::store {

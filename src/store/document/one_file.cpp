@@ -1,17 +1,10 @@
 #include "store/document/one_file.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/document/file_session.h"
 #include "store/paths.h"
 

@@ -3,15 +3,7 @@
 // The places of a format that is one file: FILE itself, FILE.lock where writers queue, FILE.answer
 // with a running answer's text, and FILE.trash, which a format fills in its own way.
 
-#include <filesystem>
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/document/document_format.h"
 
 namespace reprise::store {

@@ -8,24 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/delta.h"
 #include "store/stored_json.h"
 

@@ -8,14 +8,9 @@
 // answer's process has renewed its lease; the last one counts. A line that was cut is left out.
 
 #include <filesystem>
-#include <optional>
 #include <span>
-#include <vector>
 
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::store {
 

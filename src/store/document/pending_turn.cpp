@@ -1,23 +1,11 @@
 #include "store/document/pending_turn.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/stored_json.h"
 #include "store/stored_session.h"
 

@@ -12,15 +12,6 @@
 // that was begun brings that session along, which is not in the file either: as a file of the
 // format that holds nothing else, in a member "begun".
 
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {

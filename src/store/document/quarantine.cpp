@@ -3,13 +3,9 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <string_view>
-#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 
 namespace reprise::store {
 namespace {

@@ -4,7 +4,6 @@
 // says so; no name is ever used twice.
 
 #include <filesystem>
-#include <string_view>
 
 #include "reprise/error.h"
 

@@ -1,22 +1,10 @@
 #include <algorithm>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "model/fields.h"
 #include "model/json_fields.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/document/sidecar.h"
 #include "store/stored_json.h"
 #include "store/stored_session.h"

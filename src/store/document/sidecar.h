@@ -8,12 +8,6 @@
 //   encode: native members of m;  sidecar = message_sidecar(m, decode(native members))
 //   decode: m = decode(native members);  add_message_sidecar(m, sidecar)
 
-#include <string>
-#include <string_view>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {

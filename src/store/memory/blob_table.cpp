@@ -1,13 +1,7 @@
 #include "store/memory/blob_table.h"
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
-#include "reprise/message.h"
-#include "reprise/types.h"
 #include "store/rules.h"
 
 namespace reprise::store {

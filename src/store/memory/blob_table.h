@@ -4,14 +4,9 @@
 
 #include <map>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "reprise/environment.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise::store {
 

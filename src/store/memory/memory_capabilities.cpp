@@ -1,26 +1,10 @@
 // What the memory store can do besides the core.
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <iterator>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/encode.h"
 #include "base/text.h"
-#include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/delta.h"
 #include "store/memory/memory_store.h"
 #include "store/rules.h"

@@ -1,20 +1,8 @@
 #include "store/memory/memory_store.h"
 
-#include <cstdint>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <utility>
-#include <vector>
 
-#include "reprise/capabilities.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/own_process.h"
 #include "store/query.h"
 #include "store/rules.h"

@@ -3,23 +3,9 @@
 // The reference for the contract: everything in memory, nothing clever. One mutex guards all of it;
 // readers take it for the moment in which they pick up one message.
 
-#include <cstdint>
-#include <functional>
-#include <map>
 #include <mutex>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "reprise/capabilities.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/memory/blob_table.h"
 #include "store/provide.h"
 #include "store/stored_session.h"

@@ -7,23 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
-#include "base/temporary_file.h"
 #include "base/text.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
 #include "reprise/outbox.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/outbox/outbox_lines.h"
 #include "store/paths.h"
 

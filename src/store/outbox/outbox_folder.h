@@ -3,14 +3,9 @@
 // The folder with spill files: one for each conversation of each process, so that no two write to
 // the same one. Whoever writes a file or brings it in holds its lock, which ends with the process.
 
-#include <filesystem>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "base/file.h"
-#include "reprise/error.h"
 #include "reprise/outbox.h"
 
 namespace reprise::store::outbox {

@@ -4,23 +4,11 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/outbox.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/document/sidecar.h"
 #include "store/stored_session.h"
 

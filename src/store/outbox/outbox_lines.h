@@ -3,14 +3,8 @@
 // The lines of a spill file (docs/formats/outbox.md).
 
 #include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
 
-#include "reprise/error.h"
 #include "reprise/outbox.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::store::outbox {
 

@@ -1,19 +1,8 @@
 #include "store/postgres/blobs.h"
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/encode.h"
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/blob_pieces.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"

@@ -1,14 +1,9 @@
 #include "store/postgres/branches.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/sessions.h"

@@ -5,12 +5,8 @@
 // branch 0 of the child. A branch's own messages begin at its base_count; what comes before is its
 // base's, another branch of this or another session.
 
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/sessions.h"

@@ -7,13 +7,10 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <unordered_set>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <libpq-fe.h>
 
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "base/assert.h"

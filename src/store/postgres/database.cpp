@@ -1,21 +1,10 @@
 #include "store/postgres/database.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
 
 #include "base/text.h"
-#include "reprise/environment.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/schema.h"

@@ -8,18 +8,8 @@
 //      so: it looks up what it did by its name before it does it again.
 
 #include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "reprise/environment.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/schema.h"

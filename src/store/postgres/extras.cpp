@@ -1,21 +1,8 @@
 // Todos and artefacts: what stands beside the messages.
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/text.h"
 #include "base/utf8.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"

@@ -1,16 +1,9 @@
 #include "store/postgres/list.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/store.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "reprise/error.h"
 #include "reprise/store.h"
 #include "store/postgres/database.h"
 

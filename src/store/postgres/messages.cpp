@@ -1,23 +1,13 @@
 #include "store/postgres/messages.h"
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <iterator>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/assert.h"
 #include "base/text.h"
 #include "model/fields.h"
 #include "model/known_time.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/append_rules.h"
 #include "store/postgres/branches.h"
 #include "store/postgres/connection.h"

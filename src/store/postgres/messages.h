@@ -2,14 +2,7 @@
 
 // Writing messages: at the end, or in place of a suffix.
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/values.h"

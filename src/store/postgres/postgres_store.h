@@ -2,22 +2,7 @@
 
 // The store over one PostgreSQL database (docs/formats/postgres.md): its parts, put together.
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/postgres/database.h"
 #include "store/postgres/sessions.h"
 #include "store/provide.h"

@@ -1,20 +1,10 @@
 #include "store/postgres/read.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/postgres/branches.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"

@@ -1,8 +1,6 @@
 #pragma once
 
-#include "reprise/error.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/postgres/database.h"
 
 namespace reprise::postgres {

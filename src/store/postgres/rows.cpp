@@ -1,22 +1,11 @@
 #include "store/postgres/rows.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/encode.h"
 #include "base/text.h"
 #include "model/fields.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/postgres/values.h"
 
 namespace reprise::postgres {

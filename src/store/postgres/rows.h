@@ -2,18 +2,7 @@
 
 // Sessions and messages as values: how they go into rows and come out of them.
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/column_reader.h"
 #include "store/postgres/values.h"
 

@@ -1,14 +1,10 @@
 #include "store/postgres/schema.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <span>
-#include <string_view>
 #include <vector>
 
 #include "base/text.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/server_error.h"
 #include "store/postgres/statements.h"

@@ -6,9 +6,7 @@
 // number decides: its unique key lets one of them insert it, in the transaction that makes the
 // tables; the others wait for that transaction and then find it done.
 
-#include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "reprise/error.h"
 #include "store/postgres/connection.h"

@@ -1,8 +1,6 @@
 #include "store/postgres/server_error.h"
 
 #include <cerrno>
-#include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "reprise/error.h"

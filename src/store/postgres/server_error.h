@@ -2,10 +2,6 @@
 
 // What the server's error codes (SQLSTATE) mean here, and what can be done about them.
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include "reprise/error.h"
 
 namespace reprise::postgres {

@@ -1,18 +1,12 @@
 #include "store/postgres/session_columns.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <initializer_list>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
 
 #include "base/text.h"
 #include "model/fields.h"
-#include "reprise/message.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/postgres/statements.h"
 
 namespace reprise::postgres {

@@ -3,15 +3,10 @@
 // The columns of a session's fields, which stand in two rows: what lists are found by in its head,
 // all else in its row. The statements that have them all are put together here.
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
 
 #include "model/fields.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::postgres {
 

@@ -1,25 +1,13 @@
 #include "store/postgres/sessions.h"
 
-#include <concepts>
-#include <cstdint>
-#include <functional>
 #include <iterator>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "model/fields.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/append_rules.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/rows.h"

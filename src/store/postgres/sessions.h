@@ -2,16 +2,7 @@
 
 // Creating, finding and changing a session's row, head and values.
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/values.h"
 

@@ -1,20 +1,12 @@
 #include "store/postgres/statements.h"
 
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <iterator>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "model/fields.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 #include "store/postgres/session_columns.h"
 #include "store/postgres/statements_beside.h"
 

@@ -1,15 +1,7 @@
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/blob_pieces.h"
 #include "store/postgres/blobs.h"
 #include "store/postgres/connection.h"

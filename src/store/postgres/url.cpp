@@ -3,15 +3,11 @@
 #include <libpq-fe.h>
 
 #include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/http.h"
 #include "base/text.h"
 #include "base/variable.h"
-#include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/postgres/libpq_library.h"
 

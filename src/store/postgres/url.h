@@ -5,12 +5,6 @@
 //   tenant=NAME          whose sessions; "default" without it. Named like a session id.
 //   list_from=standby    lists may come from a standby, which can be a moment behind.
 
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "reprise/error.h"
 #include "reprise/open_store.h"
 
 namespace reprise::postgres {

@@ -1,19 +1,7 @@
 // Looks at everything a tenant has and lists what is wrong.
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database.h"
 #include "store/postgres/postgres_store.h"

@@ -1,8 +1,5 @@
 // What stands before the place at which a file was cut.
 
-#include <string>
-#include <string_view>
-
 #include "base/json_scan.h"
 #include "store/sessions/members.h"
 #include "store/sessions/parts_json.h"

@@ -1,19 +1,9 @@
 #include "store/sessions/derived.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <map>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/grapheme.h"
 #include "base/text.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::sessions {

@@ -3,12 +3,6 @@
 // What the original looks for in members of its own, and Reprise says elsewhere: they follow from
 // the title and the messages.
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/session.h"
 #include "store/stored_session.h"
 
 namespace reprise::store::sessions {

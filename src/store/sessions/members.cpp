@@ -6,15 +6,10 @@
 #include <map>
 #include <set>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_pretty.h"
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "reprise/json.h"
 #include "store/document/file_session.h"
 #include "store/sessions/spelling.h"
 

@@ -4,10 +4,6 @@
 
 #include <map>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "reprise/json.h"
 #include "store/document/file_session.h"

@@ -2,20 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_pretty.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 #include "store/document/sidecar.h"
 #include "store/sessions/members.h"
 #include "store/sessions/session_json.h"

@@ -2,13 +2,7 @@
 
 // One entry of `conversation`, both ways.
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "reprise/message.h"
-#include "reprise/types.h"
 
 namespace reprise::store::sessions {
 

@@ -2,20 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_pretty.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "reprise/json.h"
 #include "reprise/session.h"
 #include "store/document/file_session.h"
 #include "store/document/sidecar.h"

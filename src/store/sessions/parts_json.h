@@ -3,12 +3,6 @@
 // The smaller parts of a session file, each both ways: the config, the todos, the prompt history.
 // What is written stands one level deep in the file.
 
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/json.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 #include "store/document/file_session.h"
 

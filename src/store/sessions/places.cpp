@@ -2,25 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <filesystem>
 #include <iterator>
-#include <optional>
 #include <ranges>
 #include <set>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "model/known_time.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/paths.h"
 #include "store/sessions/session_info.h"
 #include "store/sessions/session_json.h"

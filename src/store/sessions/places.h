@@ -5,14 +5,8 @@
 // session goes to the trash and comes back without a byte being changed.
 
 #include <filesystem>
-#include <optional>
-#include <utility>
-#include <vector>
 
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/sessions/session_json.h"
 
 namespace reprise::store::sessions {

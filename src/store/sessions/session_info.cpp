@@ -6,19 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/document/file_session.h"
 #include "store/document/sidecar.h"
 #include "store/sessions/session_json.h"

@@ -7,12 +7,8 @@
 // on a line that begins with two blanks and a quotation mark, and no text in it can hold such a
 // line. So the two ends are enough, if they fit together; what they do not tell is read whole.
 
-#include <cstdint>
 #include <filesystem>
-#include <optional>
-#include <string_view>
 
-#include "reprise/error.h"
 #include "reprise/session.h"
 #include "store/sessions/session_json.h"
 

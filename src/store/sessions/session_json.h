@@ -11,14 +11,8 @@
 //      places do not.
 
 #include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 
-#include "reprise/error.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/document/file_session.h"
 #include "store/sessions/signature.h"
 

@@ -1,20 +1,9 @@
 #include "store/sessions/session_members.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/text.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/document/file_session.h"
 #include "store/document/sidecar.h"
 #include "store/sessions/derived.h"

@@ -1,22 +1,9 @@
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_pretty.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/document/file_session.h"
 #include "store/document/sidecar.h"
 #include "store/sessions/derived.h"

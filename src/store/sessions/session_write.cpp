@@ -1,20 +1,8 @@
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json_write.h"
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/document/file_session.h"
 #include "store/document/sidecar.h"
 #include "store/sessions/members.h"

@@ -1,26 +1,14 @@
 // sessions: one file a session, in the folder of the program that the format comes from.
 
 #include <array>
-#include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/encode.h"
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/document/document_format.h"
 #include "store/document/document_store.h"
 #include "store/document/file_session.h"

@@ -3,22 +3,14 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/encode.h"
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "store/document/sidecar.h"
 #include "store/sessions/spelling.h"
 

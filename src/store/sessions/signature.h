@@ -7,9 +7,6 @@
 #include <filesystem>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "reprise/error.h"
 

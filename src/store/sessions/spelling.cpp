@@ -5,16 +5,11 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "reprise/error.h"
 
 namespace reprise::store::sessions {
 namespace {

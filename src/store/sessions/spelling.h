@@ -4,9 +4,6 @@
 // strings with as few escapes as can be, floats as Erlang writes them. A signature is made over
 // that spelling, whatever spelling the file has.
 
-#include <string>
-#include <string_view>
-
 #include "reprise/error.h"
 
 namespace reprise::store::sessions {

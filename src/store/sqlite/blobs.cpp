@@ -1,21 +1,10 @@
 #include "store/sqlite/blobs.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/encode.h"
 #include "reprise/capabilities.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/blob_pieces.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"

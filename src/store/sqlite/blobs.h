@@ -3,12 +3,8 @@
 // Large bytes in pieces, and which of them may go.
 
 #include <cstddef>
-#include <cstdint>
-#include <string_view>
 
 #include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/types.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {

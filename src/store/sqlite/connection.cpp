@@ -3,21 +3,11 @@
 #include <sqlite3.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/assert.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "reprise/error.h"
 #include "store/sqlite/functions.h"
 
 namespace reprise::sqlite {

@@ -2,19 +2,15 @@
 
 // SQLite's C interface behind results and destructors. One thread at a time.
 
-#include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
+#include <chrono>         // IWYU pragma: export
+#include <filesystem>     // IWYU pragma: export
+#include <limits>         // IWYU pragma: export
+#include <memory>         // IWYU pragma: export
+#include <optional>       // IWYU pragma: export
+#include <unordered_map>  // IWYU pragma: export
 
-#include "reprise/error.h"
-#include "store/column_names.h"
+#include "reprise/error.h"       // IWYU pragma: export
+#include "store/column_names.h"  // IWYU pragma: export
 
 struct sqlite3;
 struct sqlite3_stmt;

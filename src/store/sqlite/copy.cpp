@@ -2,16 +2,8 @@
 
 #include <sqlite3.h>
 
-#include <chrono>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <string>
-
 #include "base/file.h"
-#include "base/temporary_file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "store/paths.h"
 #include "store/sqlite/connection.h"
 

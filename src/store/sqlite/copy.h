@@ -2,10 +2,8 @@
 
 // Whole copies of a database: before a migration, and for backups.
 
-#include <filesystem>
 #include <functional>
 
-#include "reprise/error.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {

@@ -5,24 +5,13 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
-#include <cstddef>
-#include <filesystem>
-#include <functional>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/reserve.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "store/paths.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/hot_journal.h"

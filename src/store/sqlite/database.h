@@ -2,20 +2,9 @@
 
 // One database file as the parts of the store see it: connections to read with and the writer.
 
-#include <chrono>
-#include <filesystem>
-#include <functional>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "reprise/environment.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/store.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/hot_journal.h"
 #include "store/sqlite/writer.h"

@@ -1,21 +1,9 @@
 // Todos and artefacts: what stands beside the messages.
 
 #include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/rules.h"
 #include "store/sqlite/blobs.h"
 #include "store/sqlite/connection.h"

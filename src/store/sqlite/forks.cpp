@@ -1,17 +1,9 @@
 #include "store/sqlite/forks.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
-#include "reprise/error.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/sessions.h"

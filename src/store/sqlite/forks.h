@@ -4,14 +4,7 @@
 // its base's. A suffix that is replaced moves to a kept session "ID~GENERATION", a hidden fork of
 // the session as it was: nothing is destroyed, and readers and forks that need it find it there.
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "reprise/error.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {

@@ -10,21 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
-#include <cstddef>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/error.h"
 #include "store/paths.h"
 #include "store/sqlite/connection.h"
 

@@ -4,13 +4,6 @@
 // pages that were never committed, and only both files together are a database. SQLite puts that
 // right when it may write. Readers, who change nothing, have it done in a copy of their own.
 
-#include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <optional>
-
-#include "reprise/error.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {

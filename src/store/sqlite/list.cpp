@@ -1,20 +1,10 @@
 #include "store/sqlite/list.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 #include "store/query.h"
 #include "store/sqlite/connection.h"

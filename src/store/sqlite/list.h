@@ -2,7 +2,6 @@
 
 // Pages of sessions, by keyset: a page costs the same at ten sessions and at a million.
 
-#include "reprise/error.h"
 #include "reprise/store.h"
 #include "store/sqlite/connection.h"
 

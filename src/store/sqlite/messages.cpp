@@ -1,21 +1,9 @@
 #include "store/sqlite/messages.h"
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/assert.h"
 #include "base/text.h"
 #include "model/known_time.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/append_rules.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"

@@ -2,13 +2,7 @@
 
 // Writing messages: at the end, or in place of a suffix. Inside the caller's transaction.
 
-#include <string_view>
-#include <vector>
-
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {

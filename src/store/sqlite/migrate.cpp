@@ -4,26 +4,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <initializer_list>
-#include <optional>
 #include <set>
-#include <span>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/types.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/copy.h"
 #include "store/sqlite/rows.h"

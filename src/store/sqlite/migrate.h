@@ -2,11 +2,6 @@
 
 // What a database file is, and how it becomes ours.
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-#include "reprise/error.h"
 #include "reprise/types.h"
 #include "store/sqlite/connection.h"
 

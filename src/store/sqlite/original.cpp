@@ -3,22 +3,12 @@
 #include <sqlite3.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/encode.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {

@@ -3,17 +3,10 @@
 // What the original program keeps in tables of its own (docs/formats/sqlite.md): large results of
 // tools, and snapshots of conversations. A database need not have the tables.
 
-#include <cstdint>
 #include <map>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "reprise/error.h"
 #include "reprise/message.h"
-#include "reprise/types.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {

@@ -1,16 +1,5 @@
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/delta.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"

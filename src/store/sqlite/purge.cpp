@@ -5,15 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/text.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/types.h"
 #include "store/sqlite/blobs.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/migrate.h"

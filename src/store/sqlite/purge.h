@@ -3,13 +3,7 @@
 // Removing a session for good, all at once or, where there is no room for that, a part at a time.
 // All inside the caller's transactions.
 
-#include <cstdint>
-#include <string>
-#include <utility>
-
 #include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/types.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {

@@ -1,19 +1,9 @@
 #include "store/sqlite/read.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/database.h"

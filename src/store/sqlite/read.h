@@ -4,8 +4,6 @@
 // statement nor the log. What is delivered is one state of the session all the same: when a suffix
 // is replaced between two pages, reading goes on in the kept session that has the old one.
 
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
 #include "store/sqlite/database.h"
 

@@ -5,23 +5,9 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/store.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/copy.h"
 #include "store/sqlite/database.h"

@@ -1,21 +1,8 @@
 #include "store/sqlite/rows.h"
 
-#include <chrono>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/text.h"
 #include "model/fields.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/sqlite/connection.h"
 #include "store/stored_json.h"
 

@@ -2,18 +2,7 @@
 
 // Rows as values. The column lists and the functions that read them belong together.
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/column_reader.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/schema.h"

@@ -1,24 +1,9 @@
 #include "store/sqlite/sessions.h"
 
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "base/text.h"
 #include "model/fields.h"
 #include "reprise/environment.h"
-#include "reprise/error.h"
-#include "reprise/json.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/migrate.h"

@@ -2,13 +2,7 @@
 
 // Session rows: made, found, changed. All inside the caller's transaction.
 
-#include <optional>
-#include <string_view>
-
-#include "reprise/error.h"
-#include "reprise/session.h"
 #include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {

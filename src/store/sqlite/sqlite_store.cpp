@@ -1,19 +1,7 @@
 #include "store/sqlite/sqlite_store.h"
 
-#include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/own_process.h"
 #include "store/rules.h"
 #include "store/sqlite/connection.h"

@@ -2,23 +2,7 @@
 
 // The store over one SQLite database (docs/formats/sqlite.md): its parts, put together.
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/session.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/provide.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/original.h"

@@ -1,16 +1,7 @@
-#include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/store.h"
-#include "reprise/types.h"
 #include "store/blob_pieces.h"
 #include "store/paths.h"
 #include "store/sqlite/blobs.h"

@@ -1,17 +1,8 @@
 #include "store/sqlite/verify.h"
 
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "base/encode.h"
 #include "base/text.h"
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
-#include "reprise/message.h"
-#include "reprise/store.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/rows.h"
 

@@ -2,11 +2,7 @@
 
 // Looks at everything a database holds and lists what is wrong.
 
-#include <string>
-#include <string_view>
-
 #include "reprise/capabilities.h"
-#include "reprise/error.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {

@@ -4,24 +4,15 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
-#include <cstddef>
-#include <cstdint>
 #include <exception>
-#include <filesystem>
-#include <memory>
 #include <mutex>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/assert.h"
 #include "base/file.h"
 #include "base/lock_file.h"
 #include "base/reserve.h"
-#include "base/temporary_file.h"
-#include "reprise/error.h"
 #include "reprise/store.h"
 #include "store/paths.h"
 #include "store/sqlite/connection.h"

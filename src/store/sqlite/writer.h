@@ -7,20 +7,12 @@
 //  (2) Work that fails undoes itself only; a commit that fails fails everybody in it.
 //  (3) Checkpoints happen here and nowhere else, under the same lock, never beside a writer.
 
-#include <chrono>
 #include <condition_variable>
-#include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <exception>
-#include <filesystem>
-#include <functional>
-#include <memory>
 #include <mutex>
-#include <vector>
 
 #include "base/lock_file.h"
-#include "reprise/error.h"
 #include "reprise/store.h"
 #include "store/sqlite/connection.h"
 

@@ -1,20 +1,14 @@
 #include "cli/app/picker/picker.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <numeric>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/picker/fuzzy.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {

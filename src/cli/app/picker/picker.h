@@ -4,17 +4,10 @@
 // rows come page by page: the first screen needs one page; all are loaded only when a filter or
 // another order needs them.
 
-#include <cstddef>
-#include <cstdint>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/app/editor.h"
 #include "reprise/session.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 

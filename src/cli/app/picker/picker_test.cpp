@@ -2,14 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <string>
-#include <variant>
-#include <vector>
-
 #include "base/text.h"
 #include "cli/app/effect.h"
-#include "cli/app/event.h"
 #include "cli/app/state.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"

@@ -2,20 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/app/editor.h"
-#include "cli/app/entry.h"
-#include "cli/app/picker/picker.h"
 #include "cli/app/render.h"
-#include "cli/app/screen.h"
 #include "cli/app/state.h"
 #include "cli/app/style.h"
 #include "cli/app/wrap.h"

@@ -2,18 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "cli/app/effect.h"
-#include "cli/app/entry.h"
-#include "cli/app/event.h"
 #include "cli/app/state.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {

@@ -2,16 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
-#include <cstddef>
-#include <functional>
 #include <iterator>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "cli/app/effect.h"
@@ -23,13 +15,8 @@
 #include "cli/output/session_json.h"
 #include "cli/program/context.h"
 #include "reprise/conversation.h"
-#include "reprise/error.h"
 #include "reprise/open_store.h"
-#include "reprise/session.h"
 #include "reprise/sessions.h"
-#include "reprise/store.h"
-#include "reprise/capabilities.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -136,7 +123,8 @@ void SessionWorker::load_preview(const LoadPreview& request) {
 Result<> SessionWorker::trash_stored(const std::string& text) {
   REPRISE_ASSIGN(const SessionId id, SessionId::parse(text));
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
-  REPRISE_ASSIGN(Trash* const trash, offered(store->capabilities().trash, "move sessions to a trash"));
+  REPRISE_ASSIGN(Trash* const trash,
+                 offered(store->capabilities().trash, "move sessions to a trash"));
   REPRISE_TRY(check_not_answering(parts_.context, *store, id));
   return trash->trash(id, parts_.context.clock().now());
 }
@@ -255,7 +243,8 @@ void SessionWorker::count_closed() {
 
 Result<std::string> SessionWorker::clear_closed() {
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
-  REPRISE_ASSIGN(Trash* const trash, offered(store->capabilities().trash, "move sessions to a trash"));
+  REPRISE_ASSIGN(Trash* const trash,
+                 offered(store->capabilities().trash, "move sessions to a trash"));
   REPRISE_ASSIGN(const FoundSessions closed,
                  find_all_sessions(*store, {.states = {SessionState::closed}}));
   for (const Damage& part : closed.damage) {

@@ -1,18 +1,9 @@
-#include <chrono>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/text.h"
-#include "cli/app/event.h"
-#include "cli/app/picker/picker.h"
-#include "cli/app/screen.h"
 #include "cli/app/state.h"
 #include "cli/app/test_screens.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace picker_screens_for_test {

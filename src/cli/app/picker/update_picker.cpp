@@ -1,16 +1,9 @@
 // The picker: what keys and answers do to it.
 
 #include <algorithm>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/text.h"
-#include "cli/app/editor.h"
 #include "cli/app/effect.h"
-#include "cli/app/event.h"
-#include "cli/app/picker/picker.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
 

@@ -1,23 +1,14 @@
 // Looking for something: an earlier message (Ctrl-R), or a place in the transcript ('/').
 
 #include <algorithm>
-#include <cstddef>
-#include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "cli/app/effect.h"
-#include "cli/app/entry.h"
 #include "cli/app/frame.h"
 #include "cli/app/state.h"
 #include "cli/app/style.h"
 #include "cli/app/update.h"
-#include "reprise/types.h"
 
 namespace reprise::cli::app {
 namespace {
