@@ -13,7 +13,7 @@
 //     that another process has taken the session over stores nothing more: the turn ends with
 //     conflict, and what came before is in the session, as an incomplete answer.
 // (5) A store that fails never stops a turn: the conversation goes on in memory, the observer is
-//     warned, and Outcome::saved is false. With a spill, what is not stored is kept there.
+//     warned, and Outcome::saved is false. With an outbox, what is not stored is kept there.
 
 #include "reprise/environment.h"  // IWYU pragma: export
 #include "reprise/outbox.h"       // IWYU pragma: export
@@ -42,7 +42,7 @@ struct ConversationOptions {
   Clock& clock = system_clock();
   Entropy& entropy = system_entropy();
   std::vector<Message> earlier = {};  // what the session has, for when there is no store
-  Outbox* spill = nullptr;  // for what the store does not take; null: it stays in memory alone
+  Outbox* outbox = nullptr;  // for what the store does not take; null: it stays in memory alone
 };
 
 // What happens during a turn, for the one who watches. All have empty defaults; calls come from

@@ -14,14 +14,14 @@ namespace {
 
 class OutboxReplay {
  public:
-  OutboxReplay(const OutboxSession& outbox, Store& target) : spilled_(outbox), target_(target) {}
+  OutboxReplay(const OutboxSession& outbox, Store& target) : outbox_(outbox), target_(target) {}
 
   Result<CopiedSession> run() {
     if (!target_.capabilities().messages) {
       return fail(Code::unsupported, "this store keeps no words");
     }
     REPRISE_TRY(find_places());
-    for (const OutboxStep& step : spilled_.steps) {
+    for (const OutboxStep& step : outbox_.steps) {
       REPRISE_TRY(bring(step));
     }
     copied_.losses.assign(losses_.begin(), losses_.end());
@@ -29,11 +29,11 @@ class OutboxReplay {
   }
 
  private:
-  const SessionId& own() const { return spilled_.session.info.id; }
+  const SessionId& own() const { return outbox_.session.info.id; }
 
   // The session, created if it has to be; and the one aside, if an earlier run has made it.
   Result<> find_places() {
-    REPRISE_ASSIGN(const auto aside, target_.find(spilled_.aside));
+    REPRISE_ASSIGN(const auto aside, target_.find(outbox_.aside));
     if (aside) {
       const auto& origin = aside->info.forked_from;
       aside_from_ = aside_head_ = origin ? origin->at : Seq{};
@@ -41,9 +41,8 @@ class OutboxReplay {
     REPRISE_ASSIGN(const auto session, target_.find(own()));
     if (session) {
       own_head_ = session->info.head;
-    } else if (!spilled_.steps.empty() && spilled_.steps.front().after == Seq{}) {
-      REPRISE_TRY(
-          target_.create(engine::reduce(spilled_.session, target_.capabilities(), losses_)));
+    } else if (!outbox_.steps.empty() && outbox_.steps.front().after == Seq{}) {
+      REPRISE_TRY(target_.create(engine::reduce(outbox_.session, target_.capabilities(), losses_)));
       own_head_ = Seq{};
       copied_.fate = CopyFate::copied;
     }
@@ -72,7 +71,7 @@ class OutboxReplay {
     const auto from =
         step.replace_from ? std::optional(std::min(place, aside_head_)) : std::nullopt;
     REPRISE_ASSIGN(const Appended appended,
-                   put(spilled_.aside, step, from, {.expected_head = aside_head_}));
+                   put(outbox_.aside, step, from, {.expected_head = aside_head_}));
     aside_head_ = appended.head;
     note(step, appended, CopyFate::forked);
     return {};
@@ -104,8 +103,8 @@ class OutboxReplay {
   }
 
   Result<> begin_aside(Seq place) {
-    Session child = engine::reduce(spilled_.session, target_.capabilities(), losses_);
-    child.info.id = spilled_.aside;
+    Session child = engine::reduce(outbox_.session, target_.capabilities(), losses_);
+    child.info.id = outbox_.aside;
     child.info.forked_from.reset();
     if (!own_head_) {
       aside_from_ = Seq{};
@@ -129,13 +128,13 @@ class OutboxReplay {
       copied_.fate = fate;
       copied_.detail = cat(own_head_ ? "the session has gone on without it; it is a fork now: "
                                      : "the session is gone; it is one of its own now: ",
-                           short_id(spilled_.aside).value_or(spilled_.aside.str()));
+                           short_id(outbox_.aside).value_or(outbox_.aside.str()));
     } else if (copied_.fate == CopyFate::unchanged) {
       copied_.fate = fate;
     }
   }
 
-  const OutboxSession& spilled_;
+  const OutboxSession& outbox_;
   Store& target_;
   std::optional<Seq> own_head_;    // when this began; nullopt: it is not there
   std::optional<Seq> aside_from_;  // nullopt: it is not there

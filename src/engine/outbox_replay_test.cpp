@@ -40,9 +40,9 @@ class MemoryOutbox final : public Outbox {
 
 class OutboxTest : public testing::Test {
  protected:
-  // Turns with a store that fails while `fails` says so; what it did not take is in the spill.
+  // Turns with a store that fails while `fails` says so; what it did not take is in the outbox.
   void talk(Store* store, const std::vector<std::string_view>& questions) {
-    Conversation talk(provider_, store, session_, {.spill = &outbox_});
+    Conversation talk(provider_, store, session_, {.outbox = &outbox_});
     for (const std::string_view question : questions) {
       provider_.scripts.clear();
       provider_.add().text(cat("re: ", question)).ended();
@@ -136,7 +136,7 @@ TEST_F(OutboxTest, WhatIsStoredAfterAllIsNotKept) {
   ASSERT_TRUE(memory_->create(session_));
   bool broken = true;
   store_.fails = [&broken](int) { return broken; };
-  Conversation talk(provider_, &store_, session_, {.spill = &outbox_});
+  Conversation talk(provider_, &store_, session_, {.outbox = &outbox_});
   provider_.add().text("1").ended();
   provider_.add().text("2").ended();
   ASSERT_TRUE(talk.ask("one", listener_));
@@ -226,7 +226,7 @@ TEST_F(OutboxTest, AContinuedAnswerReplacesTheCutOneOrBecomesAFork) {
     provider_.scripts.clear();
     provider_.add().text("lf").then([&store] { store.fails = [](int) { return true; }; }).ended();
     {
-      Conversation talk(provider_, &store, session_, {.spill = &outbox_});
+      Conversation talk(provider_, &store, session_, {.outbox = &outbox_});
       ASSERT_TRUE(talk.go_on(listener_));
     }
     ASSERT_TRUE(outbox_.kept);
@@ -245,7 +245,7 @@ TEST_F(OutboxTest, AFullDiskIsSaidAndTriedAgain) {
   ASSERT_TRUE(memory_->create(session_));
   store_.fails = [](int) { return true; };
   outbox_.is_full = true;
-  Conversation talk(provider_, &store_, session_, {.spill = &outbox_});
+  Conversation talk(provider_, &store_, session_, {.outbox = &outbox_});
   provider_.add().text("1").ended();
   provider_.add().text("2").ended();
   const auto outcome = talk.ask("one", listener_);

@@ -136,7 +136,7 @@ void Record::begin_lease() {
   }
 }
 
-// What a spill has stays there: it is brought in as a fork.
+// What an outbox has stays there: it is brought in as a fork.
 void Record::drop_lost() {
   pending_.clear();
   answer_.reset();
@@ -290,7 +290,7 @@ void Record::flush() {
     failed(stored.error());
   }
   if (store_ == nullptr) {
-    return spill_pending();
+    return move_to_outbox();
   }
   while (!pending_.empty()) {
     const Batch& batch = pending_.front();
@@ -305,8 +305,8 @@ void Record::flush() {
     done(batch, *appended);
     pending_.pop_front();
   }
-  if (std::exchange(is_spilling_, false)) {
-    options_.spill->all_stored();
+  if (std::exchange(uses_outbox_, false)) {
+    options_.outbox->all_stored();
   }
 }
 

@@ -5,7 +5,7 @@
 //  (1) What cannot be stored stays in memory, in order, and is tried again, under the same
 //      operation id, before the next thing is stored.
 //  (2) The first failure of a turn is said as a warning; saved() is false from then on while
-//      something is not stored. With a spill it is kept there meanwhile, which is said, too.
+//      something is not stored. With an outbox it is kept there meanwhile, which is said, too.
 //  (3) One answer runs at a time: begin() waits for another process's, and settles a dead one's.
 //      While ours runs its lease is renewed; one that another process has settled is lost, and
 //      nothing more of it is stored.
@@ -106,7 +106,7 @@ class Record {
     std::optional<PartialStart> begin;
     std::optional<Seq> replace_from;
     std::size_t memory_at = 0;
-    bool is_spilled = false;
+    bool in_outbox = false;
   };
 
   static bool is_nothing(const Batch& batch);
@@ -120,8 +120,8 @@ class Record {
   void drop_lost();
   void failed(const Error& error);
   void keep_without_store(Batch batch);
-  void spill_pending();
-  Result<> spill(const Batch& batch, Seq after);
+  void move_to_outbox();
+  Result<> put_in_outbox(const Batch& batch, Seq after);
   Result<> wait_until_free(std::chrono::steady_clock::time_point deadline,
                            const std::stop_token& stop);
   bool is_ours(const OperationId& answer) const;
@@ -147,7 +147,7 @@ class Record {
   std::optional<OperationId> answer_;
   bool saved_ = true;
   bool warned_ = false;
-  bool is_spilling_ = false;        // the spill holds something that is not in the store
+  bool uses_outbox_ = false;        // the outbox holds something that is not in the store
   bool has_said_where_ = false;     // it is kept, in this turn
   bool has_said_not_kept_ = false;  // likewise
   std::optional<Seq> question_at_;  // of this turn, in the store

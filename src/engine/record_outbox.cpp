@@ -10,20 +10,20 @@ namespace reprise {
 void Record::failed(const Error& error) {
   saved_ = false;
   warn(cat("not saved: ", error.message, "; the conversation goes on in memory"));
-  spill_pending();
+  move_to_outbox();
 }
 
-// Without a store nothing waits but what the spill could not take.
+// Without a store nothing waits but what the outbox could not take.
 void Record::keep_without_store(Batch batch) {
-  if (store_ == nullptr && options_.spill != nullptr) {
+  if (store_ == nullptr && options_.outbox != nullptr) {
     pending_.push_back(std::move(batch));
-    spill_pending();
+    move_to_outbox();
   }
 }
 
 // In order, each once; the next failure tries again what could not be kept.
-void Record::spill_pending() {
-  if (options_.spill == nullptr) {
+void Record::move_to_outbox() {
+  if (options_.outbox == nullptr) {
     return;
   }
   Result<> kept;
@@ -34,34 +34,34 @@ void Record::spill_pending() {
       after = session_.info.head.next(static_cast<std::int64_t>(batch->memory_at));
     }
     const bool is_something = !batch->messages.empty() || batch->replace_from;
-    if (is_something && !batch->is_spilled) {
-      kept = spill(*batch, after);
+    if (is_something && !batch->in_outbox) {
+      kept = put_in_outbox(*batch, after);
       is_any = is_any || kept;
     }
-    batch->is_spilled = kept.has_value();
+    batch->in_outbox = kept.has_value();
     after = batch->replace_from.value_or(after).next(std::ssize(batch->messages));
   }
   if (store_ == nullptr) {
-    while (!pending_.empty() && pending_.front().is_spilled) {
+    while (!pending_.empty() && pending_.front().in_outbox) {
       pending_.pop_front();
     }
   } else {
-    is_spilling_ = is_spilling_ || is_any;
+    uses_outbox_ = uses_outbox_ || is_any;
   }
   if (observer_ != nullptr && is_any && !std::exchange(has_said_where_, true)) {
-    observer_->on_warning(cat("it is kept in ", options_.spill->where()));
+    observer_->on_warning(cat("it is kept in ", options_.outbox->where()));
   }
   if (observer_ != nullptr && !kept && !std::exchange(has_said_not_kept_, true)) {
     observer_->on_warning(cat("it is not kept elsewhere either: ", kept.error().message));
   }
 }
 
-Result<> Record::spill(const Batch& batch, Seq after) {
-  return options_.spill->keep(session_, {.operation = batch.operation,
-                                         .after = after,
-                                         .messages = batch.messages,
-                                         .replace_from = batch.replace_from,
-                                         .end_partial = batch.end});
+Result<> Record::put_in_outbox(const Batch& batch, Seq after) {
+  return options_.outbox->keep(session_, {.operation = batch.operation,
+                                          .after = after,
+                                          .messages = batch.messages,
+                                          .replace_from = batch.replace_from,
+                                          .end_partial = batch.end});
 }
 
 }  // namespace reprise

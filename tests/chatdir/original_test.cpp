@@ -121,7 +121,7 @@ TEST(OriginalChat, WhatItUsesLaterIsCountedToo) {
   EXPECT_EQ(input_tokens(), 112'100) << "each counted once";
   original_adds("006", 1'000'000);
   must(directory.open()->update(id, {.title = "new"}));
-  EXPECT_EQ(input_tokens(), 1'112'100) << "the metadata are written anew";
+  EXPECT_EQ(input_tokens(), 1'112'100) << "the metadata is written anew";
   original_adds("007", 10'000'000);
   EXPECT_EQ(input_tokens(), 11'112'100);
   must(directory.open()->capabilities().archives->archive(id, at(1)));

@@ -79,7 +79,7 @@ class PostgresSpill : public testing::Test {
 TEST_F(PostgresSpill, AServerThatComesBackGetsWhatWasSaidMeanwhile) {
   const auto spill = make_spill();
   {
-    Conversation talk(*provider_, store_.get(), must(get(*store_, id_)), {.spill = spill.get()});
+    Conversation talk(*provider_, store_.get(), must(get(*store_, id_)), {.outbox = spill.get()});
     EXPECT_TRUE(ask(talk, "one").saved);
     proxy_.go_away();
     EXPECT_FALSE(ask(talk, "two").saved);
@@ -115,7 +115,7 @@ TEST_F(PostgresSpill, ALostCommitAndItsSpillAreOneMessage) {
     });
     auto spill = make_spill();
     {
-      Conversation talk(*provider_, &watched, must(get(*store_, id_)), {.spill = spill.get()});
+      Conversation talk(*provider_, &watched, must(get(*store_, id_)), {.outbox = spill.get()});
       EXPECT_FALSE(ask(talk, cat("question ", lost)).saved);
     }
     ending.join();
@@ -133,7 +133,7 @@ TEST_F(PostgresSpill, ALostCommitAndItsSpillAreOneMessage) {
 TEST_F(PostgresSpill, ASessionThatOthersWentOnWithIsForked) {
   const auto spill = make_spill();
   {
-    Conversation talk(*provider_, store_.get(), must(get(*store_, id_)), {.spill = spill.get()});
+    Conversation talk(*provider_, store_.get(), must(get(*store_, id_)), {.outbox = spill.get()});
     EXPECT_TRUE(ask(talk, "one").saved);
     proxy_.go_away();
     EXPECT_FALSE(ask(talk, "two").saved);

@@ -41,7 +41,7 @@ class CopyCommand final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (from_.starts_with(kSpill)) {
-      return run_spills(context);
+      return replay_outboxes(context);
     }
     REPRISE_ASSIGN(const std::unique_ptr<Source> source,
                    context.stores().open_at(from_, {.access = Access::read}));
@@ -66,9 +66,9 @@ class CopyCommand final : public Command {
 
  private:
   // What conversations could not store.
-  Result<Exit> run_spills(Context& context) {
+  Result<Exit> replay_outboxes(Context& context) {
     if (!sels_.empty()) {
-      return context.voice().wrong_usage("of a spill everything is brought in: name no sessions");
+      return context.voice().wrong_usage("spill: is copied whole: name no sessions");
     }
     REPRISE_ASSIGN(
         const auto files,

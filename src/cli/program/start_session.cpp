@@ -235,13 +235,13 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
                  make_provider(choice.name, provider_options(*settings, choice)));
   started->model = choice.model;
   if (settings->spill.value_or(true)) {
-    started->spill =
+    started->outbox =
         make_outbox(context.config().outbox_folder(), context.config().store_url(*settings));
   }
   options.approver = request.approver;
   options.stream = options.stream && request.stream;
   options.tools = started->tools.empty() ? nullptr : &started->tools;
-  options.spill = started->spill.get();
+  options.outbox = started->outbox.get();
   options.earlier = std::move(found.earlier);
   const Prepared with{*settings, request, mode, choice, is_away};
   REPRISE_ASSIGN(Session session, started->resumed ? go_on_with(context, with, *started,

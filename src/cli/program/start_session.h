@@ -41,7 +41,7 @@ struct StartedSession {
   std::string model;     // that answers
   std::unique_ptr<Provider> provider;
   ToolRegistry tools;
-  std::unique_ptr<Outbox> spill;
+  std::unique_ptr<Outbox> outbox;
   std::unique_ptr<Conversation> conversation;
   std::jthread preloading;  // the HTTP library
 };

@@ -23,7 +23,7 @@ struct MetadataFile {
   explicit MetadataFile(const SessionId& id) : now(id) {}
 
   ChatMetadata now;
-  // A cut that is being made: when the log ends at this point, it is these metadata that hold.
+  // A cut that is being made: when the log ends at this point, it is this metadata that holds.
   std::optional<ChatMetadata> cut = {};
   Extra others = {};        // members we do not know
   bool is_derived = false;  // from other files than reprise.json

@@ -69,7 +69,7 @@ Result<Moment> find_moment(Chats& chats, const std::set<fs::path>& busy) {
   for (int looks = 0; looks < kLooksMax; ++looks) {
     REPRISE_ASSIGN(Moment now, look_at_all(chats, busy));
     if (last == now) {
-      return *std::move(last);  // its metadata were read between the two
+      return *std::move(last);  // its metadata was read between the two
     }
     last = std::move(now);
   }

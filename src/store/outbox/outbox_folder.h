@@ -1,6 +1,6 @@
 #pragma once
 
-// The folder with spill files: one for each conversation of each process, so that no two write to
+// The folder with outbox files: one for each conversation of each process, so that no two write to
 // the same one. Whoever writes a file or brings it in holds its lock, which ends with the process.
 
 #include <memory>

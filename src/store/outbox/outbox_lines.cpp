@@ -45,7 +45,7 @@ Result<Head> read_head(std::string_view line) {
     return name == "aside" ? scanner.string(head.aside) : scanner.skip();
   });
   if (!whole || !scanner.end() || head.version < 1) {
-    return fail(Code::corrupt, "this is no spill file");
+    return fail(Code::corrupt, "this is no outbox file");
   }
   if (head.version > kVersion) {
     return fail(Code::unsupported,
@@ -182,7 +182,7 @@ Result<OutboxSession> read_outbox(const std::filesystem::path& file) {
   const auto head = take_line(left);
   const auto session = take_line(left);
   if (!head || !session) {
-    return fail(Code::corrupt, cat(file.native(), ": this is no spill file"));
+    return fail(Code::corrupt, cat(file.native(), ": this is no outbox file"));
   }
   auto outbox = begin_session(*head, *session);
   if (!outbox) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The lines of a spill file (docs/formats/outbox.md).
+// The lines of an outbox (docs/formats/outbox.md).
 
 #include <filesystem>
 

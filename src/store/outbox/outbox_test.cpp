@@ -90,11 +90,11 @@ TEST_F(OutboxFileTest, GivesBackWhatItKept) {
   second.replace_from = Seq{4};
   second.end_partial = *OperationId::parse("answer");
   {
-    const auto spill = begin();
+    const auto outbox = begin();
     EXPECT_TRUE(find_outboxes(folder())->empty());
-    ASSERT_TRUE(spill->keep(session, step("op1", 5, "one")));
-    ASSERT_TRUE(spill->keep(session, second));
-    EXPECT_EQ(spill->where(),
+    ASSERT_TRUE(outbox->keep(session, step("op1", 5, "one")));
+    ASSERT_TRUE(outbox->keep(session, second));
+    EXPECT_EQ(outbox->where(),
               cat(only_file().native(), "; bring it in with: reprise copy spill: '", kUrl, "'"));
   }
   const auto read = read_outbox(only_file());
@@ -115,9 +115,9 @@ TEST_F(OutboxFileTest, GivesBackWhatItKept) {
 
 TEST_F(OutboxFileTest, ATornLineCostsNothingThatWasKept) {
   {
-    const auto spill = begin();
-    ASSERT_TRUE(spill->keep(whole_session(), step("op1", 0, "one")));
-    ASSERT_TRUE(spill->keep(whole_session(), step("op2", 1, "two")));
+    const auto outbox = begin();
+    ASSERT_TRUE(outbox->keep(whole_session(), step("op1", 0, "one")));
+    ASSERT_TRUE(outbox->keep(whole_session(), step("op2", 1, "two")));
   }
   const std::string bytes = *read_file(only_file());
   const std::size_t second = bytes.find("\n{\"operation\":\"op2\"") + 1;
@@ -130,20 +130,20 @@ TEST_F(OutboxFileTest, ATornLineCostsNothingThatWasKept) {
 }
 
 TEST_F(OutboxFileTest, AFailedLineIsCutAndTheNextOneStandsAlone) {
-  const auto spill = begin();
-  ASSERT_TRUE(spill->keep(whole_session(), step("op1", 0, "one")));
+  const auto outbox = begin();
+  ASSERT_TRUE(outbox->keep(whole_session(), step("op1", 0, "one")));
   struct rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, SIG_IGN);
   struct rlimit tight = before;
   tight.rlim_cur = fs::file_size(only_file()) + 100;
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tight), 0);
-  const auto kept = spill->keep(whole_session(), step("op2", 1, std::string(1000, 'x')));
+  const auto kept = outbox->keep(whole_session(), step("op2", 1, std::string(1000, 'x')));
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_FALSE(kept);
   EXPECT_EQ(kept.error().code, Code::io);
   EXPECT_EQ(read_outbox(only_file())->steps.size(), 1U);
-  ASSERT_TRUE(spill->keep(whole_session(), step("op3", 1, "three")));
+  ASSERT_TRUE(outbox->keep(whole_session(), step("op3", 1, "three")));
   const auto read = read_outbox(only_file());
   ASSERT_TRUE(read) << read.error().message;
   ASSERT_EQ(read->steps.size(), 2U);
@@ -152,10 +152,10 @@ TEST_F(OutboxFileTest, AFailedLineIsCutAndTheNextOneStandsAlone) {
 
 TEST_F(OutboxFileTest, WhereNothingCanBeWrittenNothingIsLeft) {
   std::ofstream(root_ / "state") << "in the way";
-  const auto spill = begin();
-  EXPECT_FALSE(spill->keep(whole_session(), step("op1", 0, "one")));
+  const auto outbox = begin();
+  EXPECT_FALSE(outbox->keep(whole_session(), step("op1", 0, "one")));
   fs::remove(root_ / "state");
-  ASSERT_TRUE(spill->keep(whole_session(), step("op1", 0, "one")));
+  ASSERT_TRUE(outbox->keep(whole_session(), step("op1", 0, "one")));
   EXPECT_EQ(read_outbox(only_file())->steps.size(), 1U);
 }
 
@@ -191,10 +191,10 @@ TEST_F(OutboxFileTest, WhatIsNoSpillIsNamed) {
                            "\n";
   EXPECT_TRUE(read_outbox(file_of(head + good)));
   const std::pair<std::string, std::string_view> bad[] = {
-      {"", "this is no spill file"},
-      {"\n\n", "line 1: this is no spill file"},
-      {"{\"reprise_spill\":1", "this is no spill file"},
-      {"[]\n{}\n", "line 1: this is no spill file"},
+      {"", "this is no outbox file"},
+      {"\n\n", "line 1: this is no outbox file"},
+      {"{\"reprise_spill\":1", "this is no outbox file"},
+      {"[]\n{}\n", "line 1: this is no outbox file"},
       {R"({"reprise_spill":1,"session":"../x","aside":"a"})"
        "\n{}\n",
        "line 1: "},
