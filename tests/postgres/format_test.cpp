@@ -44,7 +44,7 @@ TEST_F(PostgresFormat, ItsTablesHaveTheKeysThatAreDescribed) {
             "reprise_schema(version)\n"
             "reprise_sessions(tenant, session_id)\n"
             "reprise_values(tenant, session_id, name, part)");
-  EXPECT_EQ(rows("SELECT version::text FROM reprise_schema ORDER BY version"),
+  EXPECT_EQ(rows("SELECT version::text FROM reprise_schema AS s ORDER BY s.version"),
             "-2\n-1\n1\n2\n3\n4");
 }
 

@@ -11,7 +11,6 @@
 
 namespace reprise::cli::app {
 namespace {
-
 // ncurses moves the cursor over blanks, so what is awaited are single words.
 class AppTerminalTest : public TerminalTest {};
 
@@ -295,13 +294,6 @@ TEST_F(AppTerminalTest, SaysWhenThereIsNothingToPick) {
   await("No previous conversations found.");
   EXPECT_EQ(end(), 0);
   EXPECT_EQ(printed("list --json"), "[]\n");
-}
-
-TEST_F(AppTerminalTest, IsTheLineProgramWhereThereIsNoScreen) {
-  start({"chat", "--plain"});
-  await_prompt();
-  type("\x04");
-  EXPECT_EQ(end(), 0);
 }
 
 }  // namespace

@@ -12,19 +12,7 @@ namespace {
 const Time kNow = *parse_time("2026-03-10T12:00:00Z");
 
 SessionInfo info_of(const char* mode, const std::string& title, Time updated) {
-  return {*SessionId::parse("a"),
-          title,
-          mode,
-          SessionState::active,
-          {},
-          {},
-          {},
-          {},
-          {},
-          updated,
-          {},
-          {},
-          {}};
+  return {.id = *SessionId::parse("a"), .title = title, .mode = mode, .updated_at = updated};
 }
 
 TEST(Menu, ShowsNumberModeTitleAndAge) {

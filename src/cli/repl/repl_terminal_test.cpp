@@ -146,5 +146,12 @@ TEST_F(TerminalTest, LetsNoEscapeSequenceThrough) {
   EXPECT_EQ(screen().find("owned\x07"), std::string::npos) << screen();
 }
 
+TEST_F(TerminalTest, NeedsNoScreenWhenItIsPlain) {
+  start({"chat", "--plain"});
+  await_prompt();
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+}
+
 }  // namespace
 }  // namespace reprise::cli

@@ -19,20 +19,20 @@ struct Assignments {
   std::string places = {};
   std::string set = {};
 
-  void add(std::string_view column, std::string_view type) {
+  void add_column(std::string_view column, std::string_view type) {
     const std::string place = cat("$", next++, "::", type);
     columns += cat(", ", column);
     places += cat(", ", place);
     set += cat(", ", column, " = ", place);
   }
-  void add(std::string_view column, const std::string& /*text*/) { add(column, "bytea"); }
+  void add(std::string_view column, const std::string& /*text*/) { add_column(column, "bytea"); }
   void add(std::string_view column, const std::optional<ForkOrigin>& /*origin*/) {
-    add(column, "text");
-    add(model::kForkedAt, "int8");
+    add_column(column, "text");
+    add_column(model::kForkedAt, "int8");
   }
   template <class Number>
   void add(std::string_view column, const Number& /*value*/) {
-    add(column, std::string_view("int8"));
+    add_column(column, "int8");
   }
 };
 
