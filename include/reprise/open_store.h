@@ -37,10 +37,10 @@ struct StoreKind {
   enum class Place : std::uint8_t { nowhere, file, folder, server };
 
   std::string_view name;        // "sqlite", the scheme of its URLs
-  std::string_view alias = "";  // another scheme for the same; "" for none
+  std::string_view alias = {};  // another scheme for the same; "" for none
   std::string_view form;        // "sqlite:FILE", for messages
   Place place = Place::nowhere;
-  std::string_view usual_name = "";  // of its file or folder: "reprise.db"
+  std::string_view usual_name = {};  // of its file or folder: "reprise.db"
   // Whether a file or folder is one, told by its content. Null: never found at a path.
   Result<bool> (*is_at)(const std::filesystem::path& place) = nullptr;
   // `place` is what follows "NAME:" in a URL.

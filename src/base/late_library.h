@@ -31,6 +31,7 @@ class LateLibrary {
 class LateFunctions {
  public:
   LateFunctions() = default;
+  ~LateFunctions() = default;
   LateFunctions(const LateFunctions&) = delete;
   LateFunctions& operator=(const LateFunctions&) = delete;
 

@@ -110,7 +110,7 @@ Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
   while (const auto running = answer_of_another()) {
     const OwnerState state = watch.look(*running);
     if (state == OwnerState::gone) {
-      const auto settled = settle(*store_, session_.info.id, *running, options_.clock);
+      auto settled = settle(*store_, session_.info.id, *running, options_.clock);
       if (!settled && settled.error().code == Code::busy && steady_clock::now() >= deadline) {
         return settled;  // whoever was stopped while it held a lock holds it for ever
       }

@@ -109,14 +109,14 @@ inline constexpr auto kTodoFields = std::tuple{
 
 // Calls visit(field) for each.
 template <class... Fields, class Visit>
-constexpr void for_each(const std::tuple<Fields...>& fields, Visit&& visit) {
+constexpr void for_each(const std::tuple<Fields...>& fields, const Visit& visit) {
   std::apply([&visit](const auto&... field) { (visit(field), ...); }, fields);
 }
 
 // Calls visit(field), a bool, for the one of that name. nullopt when there is none.
 template <class... Fields, class Visit>
 constexpr std::optional<bool> visit_named(const std::tuple<Fields...>& fields,
-                                          std::string_view name, Visit&& visit) {
+                                          std::string_view name, const Visit& visit) {
   std::optional<bool> result;
   const auto try_one = [&](const auto& field) {
     if (field.name == name || field.alias == name) {

@@ -101,7 +101,7 @@ Result<std::optional<SessionId>> make_current(Store& store, const SessionId& id,
   if (auto done = current->set_current(id); !done) {
     return fail_with_context("this session is not the current one", std::move(done).error());
   }
-  const std::optional<SessionId> old = before ? *before : std::nullopt;
+  std::optional<SessionId> old = before ? *before : std::nullopt;
   Archives* const archives = store.capabilities().archives;
   if (!archive || !old || archives == nullptr) {
     return std::nullopt;

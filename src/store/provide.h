@@ -40,7 +40,7 @@ void for_each_interface(Capabilities& capabilities, const Visit& visit) {
 // What `store` holds, and the interfaces that its class implements.
 template <class Implementation>
 Capabilities capabilities_of(Implementation& store, SourceCapabilities holds = {}) {
-  Capabilities capabilities{std::move(holds)};
+  Capabilities capabilities{holds};
   for_each_interface(capabilities, [&store]<class Interface>(Interface*& place) {
     if constexpr (std::derived_from<Implementation, Interface>) {
       place = &store;

@@ -53,9 +53,9 @@ void print(Context& context, const std::vector<SessionId>& removed,
 }
 
 void note_watching(Context& context, const SessionInfo& info) {
+  const Owner owner = info.answering.value_or(Owner{});
   context.voice().note(cat("watching whether '", info.title,
-                           "' is still being answered by process ", info.answering->pid, " on ",
-                           info.answering->host));
+                           "' is still being answered by process ", owner.pid, " on ", owner.host));
 }
 
 // What the words of purged sessions may still stand in.

@@ -25,7 +25,7 @@ class Context {
   // has. With `same_store` it is the parent's, whatever they name. The parent outlives it, says
   // what it has to say, and is used by the same thread.
   Context(Context& parent, std::filesystem::path folder, bool same_store)
-      : voice_(parent.voice_),
+      : voice_(&parent.voice_),
         config_(parent.config_, std::move(folder), same_store, voice_),
         stores_(parent.stores_, config_, voice_) {}
 

@@ -204,8 +204,8 @@ void tidy_store(Context& context, Store& store, const Settings& settings, const 
   const auto archived = make_current(store, id, archive, context.clock());
   if (!archived) {
     context.voice().warn(archived.error().message);
-  } else if (*archived) {
-    context.voice().remark(cat("archived ", short_id(**archived).value_or((*archived)->str())));
+  } else if (const std::optional<SessionId>& before = *archived; before) {
+    context.voice().remark(cat("archived ", short_id(*before).value_or(before->str())));
   }
 }
 
@@ -244,9 +244,9 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   options.outbox = started->outbox.get();
   options.earlier = std::move(found.earlier);
   const Prepared with{*settings, request, mode, choice, is_away};
-  REPRISE_ASSIGN(Session session, started->resumed ? go_on_with(context, with, *started,
-                                                                *std::move(found.session), options)
-                                                   : begin_new(context, with, *started, options));
+  REPRISE_ASSIGN(Session session, found.session ? go_on_with(context, with, *started,
+                                                             *std::move(found.session), options)
+                                                : begin_new(context, with, *started, options));
   if (started->store != nullptr && !request.dry_run) {
     tidy_store(context, *started->store, *settings, session.info.id, request.session.archive);
   }

@@ -28,6 +28,7 @@ class StoreOpener {
   // it and is used by the same thread.
   StoreOpener(StoreOpener& parent, ProgramConfig& config, Voice& voice)
       : config_(config), voice_(voice), parent_(&parent) {}
+  ~StoreOpener() = default;
   StoreOpener(const StoreOpener&) = delete;
   StoreOpener& operator=(const StoreOpener&) = delete;
 

@@ -20,8 +20,9 @@ class Voice {
   Voice(const Globals& globals, Output& out, Output& err)
       : globals_(globals), out_(out), err_(err) {}
   // Speaks through the parent, which outlives it and is used by the same thread.
-  explicit Voice(Voice& parent)
-      : globals_(parent.globals_), out_(parent.out_), err_(parent.err_), parent_(&parent) {}
+  explicit Voice(Voice* parent)
+      : globals_(parent->globals_), out_(parent->out_), err_(parent->err_), parent_(parent) {}
+  ~Voice() = default;
   Voice(const Voice&) = delete;
   Voice& operator=(const Voice&) = delete;
 

@@ -23,6 +23,7 @@ class ProgramConfig {
   // Of another folder: its settings. With `same_store` the store is the parent's, whatever they
   // name: what was found there is gone on with. The parent outlives it.
   ProgramConfig(ProgramConfig& parent, std::filesystem::path folder, bool same_store, Voice& voice);
+  ~ProgramConfig() = default;
   ProgramConfig(const ProgramConfig&) = delete;
   ProgramConfig& operator=(const ProgramConfig&) = delete;
 

@@ -23,7 +23,7 @@ namespace reprise::store::chatdir {
 namespace {
 
 constexpr Step kChat{0};
-constexpr std::string_view kAnswer = "answer.md";
+constexpr std::string_view kAnswerName = "answer.md";
 constexpr std::string_view kPrompt = "prompt.md";
 // Of the newest step, in the chat's own folder.
 constexpr std::array<std::string_view, 5> kCopied = {"input.md", kPrompt, "model.json",
@@ -136,7 +136,7 @@ Result<Prompts> prompts_without_answer(Artefacts& artefacts, const SessionId& id
   std::set<Step> answered;
   std::vector<Step> prompted;
   for (const Artefacts::Entry& entry : entries) {
-    if (entry.name == kAnswer && entry.step != kChat) {
+    if (entry.name == kAnswerName && entry.step != kChat) {
       answered.insert(entry.step);
     } else if (entry.name == kPrompt) {
       prompted.push_back(entry.step);
@@ -196,7 +196,7 @@ Result<Step> choose_step(Source& messages, Artefacts& artefacts, const SessionId
     return Flow::go_on;
   }));
   for (const Artefacts::Entry& entry : entries) {
-    if (entry.name == kAnswer) {
+    if (entry.name == kAnswerName) {
       step.value = std::max(step.value, entry.step.value + (replaces ? 0 : 1));
     }
   }
@@ -333,7 +333,7 @@ void StepRecorder::on_answer(const Message& answer) {
       .field("finishReason", answer.state == MessageState::complete ? "stop" : "length")
       .close();
   results_[{step_, std::string(kResponseFile)}] = pretty(response);
-  results_[{step_, std::string(kAnswer)}] = plain_text(answer);
+  results_[{step_, std::string(kAnswerName)}] = plain_text(answer);
   if (answer.usage) {
     add_usage(usage_, *answer.usage);
     results_[{step_, "usage.json"}] = pretty(usage_of(usage_));

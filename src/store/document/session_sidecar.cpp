@@ -158,7 +158,9 @@ class SidecarReader {
       return true;
     }
     const auto parsed = parse(raw.substr(1, raw.size() - 2));
-    out = parsed ? *parsed : out;
+    if (parsed) {
+      out = *parsed;  // NOLINT(bugprone-optional-value-conversion): into one or not, as it is
+    }
     return parsed.has_value();
   }
   bool read(SessionState& out) { return parse(out, parse_session_state); }

@@ -70,6 +70,7 @@ Result<> MemoryStore::add_partial(const SessionId& id, const OperationId& answer
                                   std::span<const Block> delta) {
   const std::lock_guard lock(mutex_);
   REPRISE_ASSIGN(StoredSession* const stored, get_running(id, answer));
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): get_running() has looked
   append_delta(stored->partial->blocks, delta);
   blobs_.name(id, {delta.begin(), delta.end()});
   return {};
