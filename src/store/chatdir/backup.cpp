@@ -32,24 +32,23 @@ namespace fs = std::filesystem;
 constexpr int kMomentsMax = 50;
 
 // The messages that were there at the moment. false: they are there no more.
-Result<bool> copy_log(const ChatMoment& chat, const fs::path& to) {
-  const fs::path& from = chat.listed.place.folder;
+Result<bool> copy_log(const fs::path& from, const FileIdentity& record, const fs::path& to) {
   REPRISE_ASSIGN(const Fd file, open_regular(from / kMessagesFile));
   REPRISE_ASSIGN(const struct stat status, status_of(file.get(), from / kMessagesFile));
-  if (status.st_ino != chat.record->inode || status.st_size < chat.record->size) {
+  if (status.st_ino != record.inode || status.st_size < record.size) {
     return false;
   }
   const fs::path copy = to / kMessagesFile;
   REPRISE_TRY(replace_file(copy, [&](int out) {
     FileWindow window(file.get(), from / kMessagesFile);
-    return copy_bytes(window, 0, chat.record->size, out, copy);
+    return copy_bytes(window, 0, record.size, out, copy);
   }));
   REPRISE_ASSIGN(const bool is_written_to, LockFile::is_held(from / kLockFile));
   REPRISE_ASSIGN(const FileIdentity now, identify(from / kMessagesFile));
-  if (now.inode != chat.record->inode) {
+  if (now.inode != record.inode) {
     return false;
   }
-  if (is_written_to || now != *chat.record) {
+  if (is_written_to || now != record) {
     // What was being written does not count yet, or not as it was.
     REPRISE_ASSIGN(const std::shared_ptr<MessageLog> log, MessageLog::open(copy));
     REPRISE_TRY(log->cut_torn());
@@ -64,7 +63,7 @@ Result<bool> copy_parts(const ChatMoment& chat, const fs::path& to) {
   REPRISE_TRY(copy_other_files(from, to));
   if (!chat.listed.place.is_packed()) {
     if (chat.record) {
-      REPRISE_ASSIGN(const bool copied, copy_log(chat, to));
+      REPRISE_ASSIGN(const bool copied, copy_log(from, *chat.record, to));
       if (!copied) {
         return false;
       }
