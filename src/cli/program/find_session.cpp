@@ -61,12 +61,8 @@ Error advised(Store& store, const SessionId& id, Error error) {
 }
 
 Result<FoundSession> resume_stored(Context& context, const StartRequest& request, bool has_tools) {
-  REPRISE_ASSIGN(Store * store, open_for_resume(context, request));
+  REPRISE_ASSIGN(Store* const store, open_for_resume(context, request));
   REPRISE_ASSIGN(const SessionInfo info, select(context, *store, request.session));
-  if (!request.dry_run) {
-    // One whose first answer was cut may have no file yet, and was found by a reader.
-    REPRISE_ASSIGN(store, context.stores().open(Access::write));
-  }
   REPRISE_TRY(check_folder(context, info, request.session.in_project, has_tools));
   auto resumed = resume_session(*store, info.id,
                                 {.change = !request.dry_run,

@@ -93,8 +93,14 @@ Result<Store*> StoreOpener::open_existing() {
   REPRISE_ASSIGN(const FileKind at_place, kind_behind(place));
   REPRISE_ASSIGN(const FileKind at_url, kind_behind(url.substr(url.find(':') + 1)));
   const bool missing = !place.empty() && at_place == FileKind::none && at_url == FileKind::none;
-  // Reading creates nothing and says in the store's own words that there is none.
-  return open(missing ? Access::read : Access::write);
+  if (!missing) {
+    return open(Access::write);
+  }
+  // Reading creates nothing and says in the store's own words that there is none. A session whose
+  // first answer was cut may be there all the same, beside its file that is not.
+  REPRISE_ASSIGN(Store* const reader, open(Access::read));
+  REPRISE_ASSIGN(const SessionPage page, reader->list({.limit = 1}));
+  return page.sessions.empty() ? Result<Store*>(reader) : open(Access::write);
 }
 
 Result<Source*> StoreOpener::source() {
