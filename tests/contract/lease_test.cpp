@@ -89,6 +89,16 @@ bool has_saved(Store& store, const SessionId& id, std::string_view last) {
   return text && *text && !(*text)->empty() && store.update(id, {}).has_value();
 }
 
+// Stops this process where it holds no lock of the store: its lease has just been renewed.
+void stop_between_renewals(Store& store, const SessionId& id) {
+  const auto renewed = [&] {
+    return must(store.capabilities().partials->find_partial(id)).value().owner.lease.uptime;
+  };
+  const auto before = renewed();
+  wait_until([&] { return renewed() != before; });
+  ::raise(SIGSTOP);
+}
+
 Result<Outcome> ask(Store& store, const SessionId& id, std::string_view question,
                     Provider& provider, ConversationOptions options = {}) {
   REPRISE_ASSIGN(Session session, get(store, id));
@@ -129,7 +139,7 @@ TEST_P(StoreContract, AProcessStoppedPastItsLeaseStoresNothingMore) {
     const auto own = open();
     TwoWords provider([&] {
       wait_until([&] { return has_begun(*own, id) && has_saved(*own, id, "stream.md"); });
-      ::raise(SIGSTOP);
+      stop_between_renewals(*own, id);
     });
     return code_of_loser(ask(*own, id, "first", provider, {.answer_lease = 300ms}));
   });
@@ -178,7 +188,7 @@ TEST_P(StoreContract, AProcessStoppedInAToolStoresNoResult) {
     ToolRegistry tools;
     const auto stop = [&](const ToolContext&, const RawJson&) -> Result<ToolOutput> {
       wait_until([&] { return has_saved(*own, id, "stream.jsonl"); });
-      ::raise(SIGSTOP);
+      stop_between_renewals(*own, id);
       return ToolOutput{"late"};
     };
     if (!tools.add(
