@@ -27,17 +27,16 @@ class Ask final : public Command {
  public:
   ArgumentTable arguments() override {
     ArgumentTable table{
-        .options = {{"-c,--continue", "", "go on with the newest session of this folder", &newest_},
-                    {"-r,--resume", "SEL", "go on with this session", &sel_},
-                    {"--new", "",
-                     "begin a new session; where one is the current one, that is archived", &new_},
-                    {"-f,--file", "FILE", "attach a text file, an image or a PDF, also by URL",
+        .options = {{"-c,--continue", "", "continue the newest session of this folder", &newest_},
+                    {"-r,--resume", "SEL", "continue this session", &sel_},
+                    {"--new", "", "start a new session; a store's current one is archived", &new_},
+                    {"-f,--file", "FILE", "attach a text file, an image or a PDF (file or URL)",
                      &files_},
-                    {"--go-on", "", "continue an answer that was cut", &go_on_},
-                    {"--save", "FILE", "write the answer to a file, too", &save_},
+                    {"--go-on", "", "continue an answer that was interrupted", &go_on_},
+                    {"--save", "FILE", "also write the answer to a file", &save_},
                     {"--no-stream", "", "show the answer when it is complete", &no_stream_},
-                    {"--dry-run", "", "show the request, send and change nothing", &dry_run_}},
-        .arguments = {{"PROMPT", "what to ask; - is standard input", &words_}}};
+                    {"--dry-run", "", "show the request without sending it", &dry_run_}},
+        .arguments = {{"PROMPT", "the question; - reads standard input", &words_}}};
     add_run_flags(table, flags_);
     return table;
   }

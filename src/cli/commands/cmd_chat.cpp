@@ -16,17 +16,16 @@ class Chat final : public Command {
  public:
   ArgumentTable arguments() override {
     ArgumentTable table{
-        .options = {{"-c,--continue", "", "go on with the newest session of this folder", &newest_},
+        .options = {{"-c,--continue", "", "continue the newest session of this folder", &newest_},
                     {.names = "-r,--resume",
                      .value = "SEL",
-                     .help = "go on with this session; without SEL choose from a menu",
+                     .help = "continue this session; without SEL, choose from a menu",
                      .target = &sel_,
                      .value_optional = true},
-                    {"--new", "",
-                     "begin a new session; where one is the current one, that is archived", &new_},
-                    {"-a,--all", "", "the menu has the sessions of all folders", &all_},
-                    {"--plain", "", "line by line, also on a terminal", &plain_}},
-        .arguments = {{"PATH", "the folder of a mode that has one", &path_}}};
+                    {"--new", "", "start a new session; a store's current one is archived", &new_},
+                    {"-a,--all", "", "offer the sessions of all folders", &all_},
+                    {"--plain", "", "work line by line, even on a terminal", &plain_}},
+        .arguments = {{"PATH", "the folder, for a mode that takes one", &path_}}};
     add_run_flags(table, flags_);
     return table;
   }

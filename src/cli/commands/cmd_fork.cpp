@@ -14,15 +14,19 @@ namespace {
 class Fork final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"--at", "SEQ", "share the messages before this one (all)", &at_},
+    return {.options = {{"--at",
+                         "SEQ",
+                         "copy only the messages before this one (all)",
+                         &at_,
+                         {},
+                         false,
+                         {},
+                         {.min = 0}},
                         {"--title", "TITLE", "the title of the new session", &title_}},
             .arguments = {{"SEL", "the session to fork", &sel_, true}}};
   }
 
   Result<Exit> run(Context& context) override {
-    if (at_ && *at_ < 0) {
-      return context.voice().wrong_usage("--at must be 0 or more");
-    }
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));
     const std::optional<Seq> at = at_ ? std::optional(Seq{*at_}) : std::nullopt;

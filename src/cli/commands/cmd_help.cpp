@@ -15,17 +15,18 @@ namespace {
 class Help final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {}, .arguments = {{"COMMAND", "the command to explain", &command_}}};
+    return {.options = {{"-a,--all", "", "every command and the options of all", &all_}},
+            .arguments = {{"COMMAND", "the command to explain", &command_}}};
   }
 
   Result<Exit> run(Context& context) override {
     if (!command_) {
-      context.voice().out().write(program_help(all_commands()));
+      context.voice().out().write(all_ ? all_help(all_commands()) : program_help(all_commands()));
       return Exit::done;
     }
     const CommandEntry* const entry = find_command(*command_);
     if (entry == nullptr) {
-      return context.voice().wrong_usage(cat("unknown command '", *command_, "'"));
+      return context.voice().wrong_usage(unknown_command(*command_));
     }
     const std::unique_ptr<Command> command = entry->make();
     context.voice().out().write(command_help(*entry, command->arguments()));
@@ -34,6 +35,7 @@ class Help final : public Command {
 
  private:
   std::optional<std::string> command_;
+  bool all_ = false;
 };
 
 }  // namespace

@@ -48,15 +48,19 @@ class List final : public Command {
                          "only those in a state",
                          &state_,
                          {"active", "interrupted", "closed", "archived", "trashed"}},
-                        {"-n,--limit", "N", "how many to show (50)", &limit_},
+                        {"-n,--limit",
+                         "N",
+                         "how many to show (50)",
+                         &limit_,
+                         {},
+                         false,
+                         {},
+                         {.min = 1, .max = kPageMax}},
                         {"--after", "CURSOR", "the page after another one", &after_}},
             .arguments = {}};
   }
 
   Result<Exit> run(Context& context) override {
-    if (limit_ && (*limit_ < 1 || *limit_ > static_cast<std::int64_t>(kPageMax))) {
-      return context.voice().wrong_usage(cat("--limit must be from 1 to ", kPageMax));
-    }
     REPRISE_ASSIGN(const SessionPage page, find_page(context));
     REPRISE_TRY(remember(context, page));
     if (context.globals().json) {
@@ -143,7 +147,7 @@ class List final : public Command {
         {.heading = "title", .flexible = true},         {.heading = "state"},
         {.heading = "messages", .align = Align::right}, {.heading = "age"}};
     if (all_) {
-      columns.push_back({.heading = "folder"});
+      columns.push_back({.heading = "folder", .optional = true});
     }
     const std::size_t prefix = prefix_length(page.sessions);
     const Time now = context.clock().now();
@@ -155,7 +159,7 @@ class List final : public Command {
                       cat(state_text(info), info.pinned ? ", pinned" : ""),
                       std::to_string(info.head.value), age_text(info.updated_at, now)});
       if (all_) {
-        rows.back().push_back(terminal_line(info.working_dir));
+        rows.back().push_back(terminal_line(context.config().short_path(info.working_dir)));
       }
     }
     const bool terminal = context.voice().out().is_terminal();

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/commands/command.h"
@@ -10,6 +14,7 @@
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/program/help_text.h"
+#include "cli/repl/slash.h"
 
 namespace reprise::cli {
 namespace {
@@ -32,6 +37,21 @@ std::string roff(std::string_view text) {
     line_start = c == '\n';
   }
   return out;
+}
+
+// Inside the double quotes of a request's argument.
+std::string roff_quoted(std::string_view text) {
+  std::string out;
+  for (const char c : roff(text)) {
+    out += c == '"' ? std::string("\\(dq") : std::string(1, c);
+  }
+  return out;
+}
+
+// As it is typed, line by line.
+std::string typed(std::string_view lines) {
+  return lines.empty() ? ""
+                       : cat(".PP\nExamples:\n.PP\n.nf\n", roff(example_lines(lines)), ".fi\n");
 }
 
 std::string paragraphs(std::string_view text) {
@@ -59,15 +79,17 @@ std::string options(const ArgumentTable& table) {
   return out;
 }
 
-constexpr std::string_view kTail = R"(.SH SELECTING A SESSION
-SEL is a number of the last shown list, an id, the beginning of one (4 characters or more), a short
-id, an exact title, or
+constexpr std::string_view kSelecting = R"(.SH SELECTING A SESSION
+SEL is a number of the list shown last, an id or the beginning of one (4 characters or more), a
+short id, an exact title, or
 .BR last ,
-the newest session of this folder. When several match they are listed and the exit code is 1.
-.SH EXIT STATUS
+the newest session of this folder. If several match, they are listed and the exit code is 1.
+)";
+
+constexpr std::string_view kTail = R"(.SH EXIT STATUS
 .TP
 0
-Done.
+Success.
 .TP
 1
 It could not be done.
@@ -76,31 +98,91 @@ It could not be done.
 The answer was given but could not be saved.
 .TP
 64
-The command line is wrong.
+Wrong usage.
 .TP
 130
-Stopped by a signal, after saving.
+Interrupted by a signal, after saving.
 .SH ENVIRONMENT
 .TP
 \fBREPRISE_STORE\fR, \fBREPRISE_PROVIDER\fR, \fBREPRISE_MODEL\fR, \fBREPRISE_CONFIG\fR
-Settings; flags beat them, they beat the files.
+Settings. Flags override them, they override the files.
 .TP
 \fBANTHROPIC_API_KEY\fR, \fBOPENAI_API_KEY\fR
 Keys. They are never stored or shown.
 .TP
+\fBVISUAL\fR, \fBEDITOR\fR
+The editor for a long message.
+.TP
 \fBNO_COLOR\fR
-No colour.
+Turns colour off.
 .SH FILES
 .TP
 \fI$XDG_CONFIG_HOME/reprise/config.toml\fR
-The user's settings.
+Your settings; \fI~/.config/reprise/config.toml\fR by default.
 .TP
 \fI.reprise.toml\fR
-A project's settings, of the nearest folder above.
+A project's settings, in this folder or the nearest one above it.
 .TP
 \fI$XDG_DATA_HOME/reprise/reprise.db\fR
-The sessions.
+The sessions; \fI~/.local/share/reprise/reprise.db\fR by default.
+.TP
+\fI$XDG_STATE_HOME/reprise/\fR
+The list shown last, the history of the input, and what a server could not save;
+\fI~/.local/state/reprise/\fR by default.
+.SH SEE ALSO
+.BR git (1),
+.BR jq (1),
+.BR less (1),
+.BR sqlite3 (1)
+.PP
+The documentation is installed with the program: stores.md, config.md, terminal.md and the
+specification of every file format.
 )";
+
+// The kinds of store, as `--store` takes them.
+constexpr std::pair<std::string_view, std::string_view> kStores[] = {
+    {"sqlite:FILE", "one database; the default, in the data folder"},
+    {"postgres://HOST/DATABASE", "a PostgreSQL database, shared by many machines"},
+    {"chatdir:DIR", "a folder for each session, with the files of each turn"},
+    {"sessions:DIR", "a JSON file for each session"},
+    {"context:FILE", "one JSON file with one session, beside a project's code"},
+    {"chain:FILE", "an index of response ids; the words stay with the provider"},
+    {"memory:", "nothing on disk"},
+};
+
+std::string terms(std::string_view heading, auto&& entries) {
+  std::string out = cat(".SH ", heading, "\n");
+  for (const auto& [name, text] : entries) {
+    out += cat(".TP\n\\fB", roff(name), "\\fR\n", roff(text), "\n");
+  }
+  return out;
+}
+
+std::string stores() {
+  return terms("STORES", kStores) +
+         ".PP\nA path without a scheme is recognised by what is there.\n";
+}
+
+std::string slash_commands_section() {
+  std::vector<std::pair<std::string, std::string_view>> entries;
+  for (const SlashCommand& command : slash_commands(Surface::screen)) {
+    entries.emplace_back(cat(command.name, command.arguments.empty() ? "" : " ", command.arguments),
+                         command.help);
+  }
+  return terms("SLASH COMMANDS", entries);
+}
+
+// The first example of each command.
+std::string examples() {
+  std::string out = ".SH EXAMPLES\n";
+  for (const CommandEntry& entry : all_commands()) {
+    if (!entry.hidden) {
+      const std::string_view first = entry.examples.substr(0, entry.examples.find('\n'));
+      out += cat(".TP\n", roff(entry.summary), "\n.B \"", roff_quoted(first), "\"\n");
+    }
+  }
+  return out;
+}
 
 class Man final : public Command {
  public:
@@ -109,10 +191,11 @@ class Man final : public Command {
   Result<Exit> run(Context& context) override {
     std::string version = version_line();
     version.resize(version.size() - 1);
-    std::string out = cat(".TH REPRISE 1 \"\" \"", version,
-                          "\"\n.SH NAME\nreprise \\- keeps conversations with language models\n"
-                          ".SH SYNOPSIS\n\\fBreprise\\fR [\\fICOMMAND\\fR] [\\fIOPTION\\fR]...\n"
-                          ".SH OPTIONS OF EVERY COMMAND\n");
+    std::string out =
+        cat(".TH REPRISE 1 \"\" \"", version,
+            "\"\n.SH NAME\nreprise \\- store and resume conversations with language models\n"
+            ".SH SYNOPSIS\n\\fBreprise\\fR [\\fICOMMAND\\fR] [\\fIOPTION\\fR]...\n"
+            ".SH OPTIONS OF EVERY COMMAND\n");
     Globals globals;
     out += options(global_arguments(globals));
     out += ".SH COMMANDS\n";
@@ -123,9 +206,10 @@ class Man final : public Command {
       const std::unique_ptr<Command> command = entry.make();
       const ArgumentTable table = command->arguments();
       out += cat(".SS ", roff(synopsis(entry.name, table)), "\n", roff(entry.summary), ".\n",
-                 paragraphs(entry.description), options(table));
+                 paragraphs(entry.description), options(table), typed(entry.examples));
     }
-    context.voice().out().write(out + std::string(kTail));
+    context.voice().out().write(
+        cat(out, kSelecting, stores(), slash_commands_section(), examples(), kTail));
     return Exit::done;
   }
 };

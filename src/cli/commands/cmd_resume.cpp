@@ -17,8 +17,8 @@ class Resume final : public Command {
   ArgumentTable arguments() override {
     ArgumentTable table{
         .options = {{"-a,--all", "", "choose from the sessions of all folders", &all_},
-                    {"--plain", "", "line by line, also on a terminal", &plain_}},
-        .arguments = {{"SEL", "the session; nothing shows a menu", &sel_}}};
+                    {"--plain", "", "work line by line, even on a terminal", &plain_}},
+        .arguments = {{"SEL", "the session; a menu if left out", &sel_}}};
     add_run_flags(table, flags_);
     return table;
   }

@@ -18,10 +18,15 @@ class Command {
   virtual Result<Exit> run(Context& context) = 0;
 };
 
+// Where a command stands in `reprise help`.
+enum class CommandGroup : std::uint8_t { ask, read, change, remove, stores, set_up };
+
 struct CommandEntry {
   std::string_view name;
+  CommandGroup group = CommandGroup::set_up;
   std::string_view summary;      // one line, lower case, no full stop
   std::string_view description;  // paragraphs for the manual, parted by empty lines
+  std::string_view examples;     // one a line, as they are typed
   std::unique_ptr<Command> (*make)();
   bool hidden = false;
 };

@@ -40,13 +40,20 @@ std::vector<std::size_t> natural_widths(const std::vector<Column>& columns,
   return widths;
 }
 
+std::size_t total_width(const std::vector<std::size_t>& widths) {
+  return std::accumulate(widths.begin(), widths.end(), std::size_t{0}) +
+         kGap.size() * (widths.size() - 1);
+}
+
 }  // namespace
 
 std::string format_table(const std::vector<Column>& columns,
                          const std::vector<std::vector<std::string>>& rows, std::size_t width_max) {
   std::vector<std::size_t> widths = natural_widths(columns, rows);
-  const std::size_t total = std::accumulate(widths.begin(), widths.end(), std::size_t{0}) +
-                            kGap.size() * (columns.size() - 1);
+  if (columns.back().optional && total_width(widths) > width_max) {
+    widths.pop_back();
+  }
+  const std::size_t total = total_width(widths);
   const auto flexible = std::ranges::find(columns, true, &Column::flexible);
   if (total > width_max && flexible != columns.end()) {
     std::size_t& width = widths[static_cast<std::size_t>(flexible - columns.begin())];
@@ -56,7 +63,7 @@ std::string format_table(const std::vector<Column>& columns,
   std::string out;
   const auto append_line = [&](const auto& cell_at) {
     std::string line;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
       line += i == 0 ? "" : kGap;
       append_cell(line, cell_at(i), widths[i], columns[i].align);
     }

@@ -16,6 +16,7 @@ struct Column {
   std::string heading;
   Align align = Align::left;
   bool flexible = false;  // cut with "…" when there is no room; at least kFlexibleMin columns stay
+  bool optional = false;  // the last one: left out before anything is cut
 };
 
 inline constexpr std::size_t kFlexibleMin = 10;

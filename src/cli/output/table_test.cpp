@@ -29,6 +29,18 @@ TEST(Table, CutsTheFlexibleColumnToFit) {
             "1  a title that is…  now\n");
 }
 
+TEST(Table, LeavesTheOptionalColumnOutBeforeItCuts) {
+  std::vector<Column> columns = kColumns;
+  columns.push_back({.heading = "folder", .optional = true});
+  const std::vector<std::vector<std::string>> rows = {{"1", "a title", "now", "~/work"}};
+  EXPECT_EQ(format_table(columns, rows, 23),
+            "#  title    age  folder\n"
+            "1  a title  now  ~/work\n");
+  EXPECT_EQ(format_table(columns, rows, 22),
+            "#  title    age\n"
+            "1  a title  now\n");
+}
+
 TEST(Table, NeverCutsAWideCharacterInTwo) {
   for (std::size_t width = 18; width < 40; ++width) {
     const std::string text =

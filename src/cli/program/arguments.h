@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/number_range.h"
 #include "reprise/error.h"
 
 namespace reprise::cli {
@@ -25,6 +26,7 @@ struct OptionSpec {
   std::vector<std::string_view> choices = {};  // all that is accepted; empty: anything
   bool value_optional = false;                 // without its value the target becomes ""
   std::vector<std::string_view> offered = {};  // by completions, where anything is accepted
+  NumberRange range = {};                      // of a number
 };
 
 // A word without a dash, in this order. The last one may take many.

@@ -24,13 +24,14 @@ struct Flags {
   std::vector<std::string> words;
 
   ArgumentTable table() {
-    return {.options = {{"-a,--all", "", "", &all},
-                        {"-r,--resume", "SEL", "", &resume, {}, true},
-                        {"--limit", "N", "", &limit},
-                        {"--temperature", "T", "", &temperature},
-                        {"--format", "FORMAT", "", &format, {"md", "json"}},
-                        {"-f,--file", "FILE", "", &files}},
-            .arguments = {{"SEL", "", &sel, true}, {"WORD", "", &words}}};
+    return {
+        .options = {{"-a,--all", "", "", &all},
+                    {"-r,--resume", "SEL", "", &resume, {}, true},
+                    {"--limit", "N", "", &limit},
+                    {"--temperature", "T", "", &temperature, {}, false, {}, {.min = 0, .max = 2}},
+                    {"--format", "FORMAT", "", &format, {"md", "json"}},
+                    {"-f,--file", "FILE", "", &files}},
+        .arguments = {{"SEL", "", &sel, true}, {"WORD", "", &words}}};
   }
 
   std::string parse(const std::vector<std::string>& given) {
@@ -73,16 +74,31 @@ TEST(Arguments, AllowsAValueToBeLeftOut) {
 }
 
 TEST(Arguments, SaysWhatIsWrong) {
-  EXPECT_EQ(Flags().parse({"x", "--lmit", "3"}), "unknown flag --lmit; did you mean --limit?");
-  EXPECT_EQ(Flags().parse({"x", "--sturdy"}), "unknown flag --sturdy");
+  EXPECT_EQ(Flags().parse({"x", "--lmit", "3"}), "unknown option --lmit; did you mean --limit?");
+  EXPECT_EQ(Flags().parse({"x", "--sturdy"}), "unknown option --sturdy");
   EXPECT_EQ(Flags().parse({"x", "--limit"}), "--limit needs a value: --limit N");
-  EXPECT_EQ(Flags().parse({"x", "--limit", "many"}), "--limit needs a number, not 'many'");
-  EXPECT_EQ(Flags().parse({"x", "--limit", "3x"}), "--limit needs a number, not '3x'");
+  EXPECT_EQ(Flags().parse({"x", "--limit", "many"}), "--limit must be a whole number, not 'many'");
+  EXPECT_EQ(Flags().parse({"x", "--limit", "3x"}), "--limit must be a whole number, not '3x'");
   EXPECT_EQ(Flags().parse({"x", "--temperature", "warm"}),
-            "--temperature needs a number, not 'warm'");
+            "--temperature must be a number from 0 to 2, not 'warm'");
   EXPECT_EQ(Flags().parse({"x", "--format", "pdf"}), "--format must be one of md, json, not 'pdf'");
-  EXPECT_EQ(Flags().parse({}), "SEL is missing");
+  EXPECT_EQ(Flags().parse({}), "missing argument SEL");
   EXPECT_EQ(Flags().parse({"x", "--all=yes"}), "--all takes no value");
+}
+
+TEST(Arguments, RefusesNumbersThatAreOutOfRange) {
+  EXPECT_EQ(Flags().parse({"x", "--temperature", "99"}),
+            "--temperature must be a number from 0 to 2, not '99'");
+  EXPECT_EQ(Flags().parse({"x", "--temperature", "-0.5"}),
+            "--temperature must be a number from 0 to 2, not '-0.5'");
+  EXPECT_EQ(Flags().parse({"x", "--temperature", "nan"}),
+            "--temperature must be a number from 0 to 2, not 'nan'");
+  EXPECT_EQ(Flags().parse({"x", "--temperature", "2"}), "");
+}
+
+TEST(Arguments, OffersNoOptionForALetter) {
+  EXPECT_EQ(Flags().parse({"x", "-x"}), "unknown option -x");
+  EXPECT_EQ(Flags().parse({"x", "-limit"}), "unknown option -limit; did you mean --limit?");
 }
 
 TEST(Arguments, SaysThatOneWordIsTooMany) {
@@ -91,7 +107,7 @@ TEST(Arguments, SaysThatOneWordIsTooMany) {
   const ArgumentTable table{.options = {}, .arguments = {{"SEL", "", &only}}};
   const auto parsed = parse_arguments(global_arguments(globals), table, {"a", "b"});
   ASSERT_FALSE(parsed);
-  EXPECT_EQ(parsed.error().message, "one word too many: 'b'");
+  EXPECT_EQ(parsed.error().message, "unexpected argument 'b'");
 }
 
 TEST(Arguments, TheLastOfTwoWins) {

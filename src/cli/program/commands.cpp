@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "base/suggest.h"
+#include "base/text.h"
 #include "cli/commands/command.h"
 
 namespace reprise::cli {
@@ -11,141 +14,226 @@ namespace {
 
 constexpr CommandEntry kCommands[] = {
     {.name = "ask",
-     .summary = "ask once; the answer streams to standard output and is kept",
+     .group = CommandGroup::ask,
+     .summary = "ask a question and print the answer",
      .description =
-         "The prompt is made of the words, then of what is piped in. The answer is stored while it "
-         "comes; when it is stopped by Ctrl-C, what came is kept and `reprise ask --go-on` "
-         "continues it.\n\n"
-         "To a terminal the answer is shown without control characters; to a pipe or file it is "
-         "written as the model gave it. When standard output is closed early the answer is stored "
-         "all the same, and the exit code is 1.",
+         "The prompt is the words given, followed by what is piped in. The answer is stored "
+         "while it streams: if it is interrupted with Ctrl-C, what has arrived is stored and "
+         "`reprise ask -c --go-on` continues it.\n\n"
+         "On a terminal the answer is shown without control characters; to a pipe or a file it "
+         "is written exactly as the model gave it. If standard output is closed early, the "
+         "answer is still stored and the exit code is 1.",
+     .examples = "reprise ask 'Why is the sky blue?'\n"
+                 "reprise ask -c 'And at night?'\n"
+                 "git diff | reprise ask 'Review this change'\n"
+                 "reprise ask -f plot.png 'What does this show?'\n"
+                 "reprise ask -c --go-on",
      .make = make_ask},
     {.name = "chat",
-     .summary = "talk, turn after turn; `reprise` alone does the same",
+     .group = CommandGroup::ask,
+     .summary = "open the terminal app; `reprise` alone does the same",
      .description =
-         "On a terminal it fills the screen, with several sessions in tabs; F1 shows the keys, "
-         "/help the commands. Started in a folder with a session, it offers to resume it.\n\n"
-         "With --plain it talks line by line: each line is a message; a backslash at the end of a "
-         "line, an open ``` fence, Alt-Enter or a paste makes it longer. A line that begins with a "
-         "slash is a command. Ctrl-C stops an answer and keeps what came, twice leaves.\n\n"
-         "Everything is stored as it happens. Without a terminal, lines are read as they come and "
-         "the exit code is 1 when one of them failed.",
+         "On a terminal the app fills the screen, with several sessions in tabs; F1 shows the "
+         "keys, /help the commands. Started in a folder that has a session, it offers to "
+         "resume it.\n\n"
+         "With --plain it works line by line: each line is a message; a backslash at the end "
+         "of a line, an open ``` fence, Alt-Enter or a paste makes it longer. A line that "
+         "begins with a slash is a command. Ctrl-C stops an answer and keeps what has arrived; "
+         "pressed twice it quits.\n\n"
+         "Everything is stored as it happens. Without a terminal, lines are read as they "
+         "arrive, and the exit code is 1 if one of them failed.",
+     .examples = "reprise\n"
+                 "reprise chat -c\n"
+                 "reprise chat --plain --mode draft",
      .make = make_chat},
     {.name = "resume",
-     .summary = "choose an earlier session and go on with it",
+     .group = CommandGroup::ask,
+     .summary = "choose a session and continue it",
      .description =
-         "Without SEL a picker filters as one types and shows the last exchange; Enter resumes. "
-         "Without a terminal, or with --plain, the newest sessions are listed and a number is "
-         "asked "
-         "for.",
+         "Without SEL a picker filters as you type and previews the last exchange; Enter "
+         "resumes. Without a terminal, or with --plain, the newest sessions are listed and you "
+         "enter a number.",
+     .examples = "reprise resume\n"
+                 "reprise resume last\n"
+                 "reprise resume 'Release notes'",
      .make = make_resume},
     {.name = "list",
+     .group = CommandGroup::read,
      .summary = "list the sessions of this folder, newest activity first",
-     .description = "The numbers of the last list name its sessions in other commands.",
+     .description = "The numbers in the first column name these sessions in other commands.",
+     .examples = "reprise list\n"
+                 "reprise list --all --limit 20\n"
+                 "reprise list --state interrupted",
      .make = make_list},
     {.name = "show",
+     .group = CommandGroup::read,
      .summary = "show the transcript of a session",
      .description =
-         "As Markdown, without control characters whatever the messages hold; --format json and "
-         "--json have every message exactly as it is.",
+         "As Markdown, without control characters whatever the messages contain; --format json "
+         "and --json give every message exactly as it is stored.",
+     .examples = "reprise show last\n"
+                 "reprise show 3 --full\n"
+                 "reprise show 'Release notes' > notes.md",
      .make = make_show},
     {.name = "info",
-     .summary = "show a session's facts, usage and cost by turn",
+     .group = CommandGroup::read,
+     .summary = "show a session's details, usage and cost by turn",
      .description = "",
+     .examples = "reprise info last\n"
+                 "reprise info 3 --json",
      .make = make_info},
     {.name = "rename",
-     .summary = "give a session another title",
+     .group = CommandGroup::change,
+     .summary = "give a session a new title",
      .description = "",
+     .examples = "reprise rename last 'Release notes'",
      .make = make_rename},
     {.name = "pin",
+     .group = CommandGroup::change,
      .summary = "list a session before the others",
      .description = "In lists and in the picker, until `reprise unpin`.",
+     .examples = "reprise pin last",
      .make = make_pin},
     {.name = "unpin",
-     .summary = "list a session by its activity again",
+     .group = CommandGroup::change,
+     .summary = "stop listing a session before the others",
      .description = "",
+     .examples = "reprise unpin 1",
      .make = make_unpin},
     {.name = "fork",
-     .summary = "begin another session with the same messages",
+     .group = CommandGroup::change,
+     .summary = "start another session with the same messages",
      .description = "Prints the id of the new session. Messages are shared, not copied.",
+     .examples = "reprise fork last\n"
+                 "reprise fork 2 --at 4 --title 'Another way'",
      .make = make_fork},
-    {.name = "close",
-     .summary = "mark a session as done",
-     .description = "`ask -r` and `chat -r` open it again.",
-     .make = make_close},
     {.name = "todo",
+     .group = CommandGroup::change,
      .summary = "show or change a session's todos",
      .description = "A status is pending, in_progress or completed.",
+     .examples = "reprise todo last\n"
+                 "reprise todo last add 'write the tests'\n"
+                 "reprise todo last done 1",
      .make = make_todo},
+    {.name = "close",
+     .group = CommandGroup::change,
+     .summary = "mark a session as done",
+     .description = "`ask -r` and `chat -r` reopen it.",
+     .examples = "reprise close last",
+     .make = make_close},
+    {.name = "archive",
+     .group = CommandGroup::change,
+     .summary = "pack a session into the archive",
+     .description =
+         "For stores that have an archive (chatdir:). The session becomes a zip file, without "
+         "the secret headers of responses. It is still listed with --state archived, and can "
+         "be shown; `reprise restore` brings it back.",
+     .examples = "reprise --store chatdir:chats archive last",
+     .make = make_archive},
     {.name = "delete",
+     .group = CommandGroup::remove,
      .summary = "move sessions to the trash",
-     .description = "`reprise restore` brings them back; --purge removes for good.",
+     .description = "`reprise restore` brings them back; --purge removes them for good.",
+     .examples = "reprise delete 3\n"
+                 "reprise delete 'Release notes' --purge",
      .make = make_delete},
     {.name = "clear",
+     .group = CommandGroup::remove,
      .summary = "move all sessions of this folder to the trash",
      .description =
-         "A session whose answer is running is left alone. In a store with an archive it "
-         "is the archived sessions alone that go.",
+         "A session whose answer is still running is left alone. In a store with an archive "
+         "only the archived sessions are removed.",
+     .examples = "reprise clear\n"
+                 "reprise clear --all --yes",
      .make = make_clear},
     {.name = "cleanup",
-     .summary = "move sessions that were closed long ago to the trash",
+     .group = CommandGroup::remove,
+     .summary = "move sessions closed long ago to the trash",
      .description =
-         "Only closed sessions of all folders. One closed exactly as long ago stays, and "
-         "so does one whose time is missing or yet to come.",
+         "Only closed sessions, of all folders. A session closed exactly that long ago stays, "
+         "and so does one whose time is missing or lies in the future.",
+     .examples = "reprise cleanup --dry-run\n"
+                 "reprise cleanup --older-than 90d --yes",
      .make = make_cleanup},
-    {.name = "archive",
-     .summary = "pack a session away",
-     .description =
-         "For stores that have an archive (chatdir:): the session becomes a zip file, and secret "
-         "headers of responses are left out. It is still listed with --state archived, and shown; "
-         "`reprise restore` brings it back.",
-     .make = make_archive},
     {.name = "restore",
+     .group = CommandGroup::remove,
      .summary = "bring a session back from the trash or the archive",
      .description = "",
+     .examples = "reprise list --state trashed\n"
+                 "reprise restore 1",
      .make = make_restore},
     {.name = "copy",
+     .group = CommandGroup::stores,
      .summary = "copy sessions to another store",
      .description =
-         "What is there already is compared: identical sessions are left, grown ones continued, "
-         "differing ones reported as a conflict and left as they are. What DST cannot hold is "
-         "listed. Copying again after an interruption goes on where it stopped.",
+         "Sessions that are already there are compared: identical ones are skipped, grown ones "
+         "continued, and different ones reported as a conflict and left unchanged. What DST "
+         "cannot hold is listed. After an interruption, copy again: it continues where it "
+         "stopped.",
+     .examples = "reprise copy sqlite:old.db sqlite:new.db\n"
+                 "reprise copy sqlite:notes.db postgres://db.example.com/team 'Release notes'\n"
+                 "reprise copy spill: sqlite:notes.db",
      .make = make_copy},
     {.name = "verify",
+     .group = CommandGroup::stores,
      .summary = "read everything and report what is damaged",
-     .description = "With --repair all that can be read is written to a new store beside the old "
-                    "one, which is not changed. Damage makes the exit code 1.",
+     .description =
+         "With --repair, everything that can be read is written to a new store next to the old "
+         "one, which is not changed. The exit code is 1 if anything is damaged.",
+     .examples = "reprise verify\n"
+                 "reprise --store sqlite:notes.db verify --repair",
      .make = make_verify},
     {.name = "backup",
+     .group = CommandGroup::stores,
      .summary = "write a consistent snapshot of the store",
      .description = "",
+     .examples = "reprise backup ~/reprise-backup.db",
      .make = make_backup},
     {.name = "models",
-     .summary = "list the models that the provider offers",
+     .group = CommandGroup::set_up,
+     .summary = "list the models the provider offers",
      .description =
-         "One a line, in the provider's order; the one that answers when none is named is marked, "
-         "and so is one that the provider is about to withdraw. --json has the names for people, "
-         "too.",
+         "One per line, in the provider's order. The one that answers when none is named is "
+         "marked, and so is one that the provider will soon withdraw. --json adds the display "
+         "names.",
+     .examples = "reprise models\n"
+                 "reprise models --provider anthropic",
      .make = make_models},
     {.name = "doctor",
-     .summary = "show what is set up, what is missing and how to mend it",
+     .group = CommandGroup::set_up,
+     .summary = "check the setup and say how to fix what is missing",
      .description = "",
+     .examples = "reprise doctor",
      .make = make_doctor},
     {.name = "config",
-     .summary = "show the settings, their files, or make the user's file",
-     .description = "init never overwrites.",
+     .group = CommandGroup::set_up,
+     .summary = "show or change the settings",
+     .description = "init never overwrites a file.",
+     .examples = "reprise config\n"
+                 "reprise config path\n"
+                 "reprise config init",
      .make = make_config},
     {.name = "completions",
+     .group = CommandGroup::set_up,
      .summary = "print completions for bash, zsh or fish",
      .description = "",
+     .examples = "source <(reprise completions bash)\n"
+                 "reprise completions zsh > ~/.zfunc/_reprise\n"
+                 "reprise completions fish > ~/.config/fish/completions/reprise.fish",
      .make = make_completions},
     {.name = "help",
-     .summary = "explain the program or one command",
-     .description = "Without COMMAND the commands are listed.",
+     .group = CommandGroup::set_up,
+     .summary = "explain the program or a command",
+     .description = "",
+     .examples = "reprise help\n"
+                 "reprise help ask\n"
+                 "reprise help --all",
      .make = make_help},
     {.name = "man",
+     .group = CommandGroup::set_up,
      .summary = "print the manual page",
      .description = "",
+     .examples = "reprise man | man -l -",
      .make = make_man,
      .hidden = true},
 };
@@ -159,6 +247,18 @@ std::span<const CommandEntry> all_commands() {
 const CommandEntry* find_command(std::string_view name) {
   const auto* const found = std::ranges::find(kCommands, name, &CommandEntry::name);
   return found == std::end(kCommands) ? nullptr : found;
+}
+
+std::string unknown_command(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const CommandEntry& entry : kCommands) {
+    if (!entry.hidden) {
+      names.push_back(entry.name);
+    }
+  }
+  const std::string_view meant = nearest(name, names);
+  return meant.empty() ? cat("unknown command '", name, "'")
+                       : cat("unknown command '", name, "'; did you mean ", meant, "?");
 }
 
 }  // namespace reprise::cli

@@ -12,6 +12,8 @@ namespace reprise::cli {
 
 std::span<const CommandEntry> all_commands();
 const CommandEntry* find_command(std::string_view name);
+// "unknown command 'lsit'; did you mean list?"
+std::string unknown_command(std::string_view name);
 
 // Each is defined in its own file.
 std::unique_ptr<Command> make_archive();

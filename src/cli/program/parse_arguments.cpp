@@ -18,11 +18,11 @@ namespace reprise::cli {
 namespace {
 
 template <class Number>
-bool parse_number(const std::string& text, std::optional<Number>& out) {
+bool parse_number(const std::string& text, const NumberRange& range, std::optional<Number>& out) {
   Number number{};
   const char* const end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stopped != end) {
+  if (error != std::errc() || stopped != end || !range.holds(static_cast<double>(number))) {
     return false;
   }
   out = number;
@@ -31,6 +31,7 @@ bool parse_number(const std::string& text, std::optional<Number>& out) {
 
 struct Assign {
   const std::vector<std::string>& values;
+  const NumberRange& range;
 
   bool operator()(bool* target) const {
     *target = true;
@@ -45,10 +46,10 @@ struct Assign {
     return true;
   }
   bool operator()(std::optional<std::int64_t>* target) const {
-    return parse_number(values.back(), *target);
+    return parse_number(values.back(), range, *target);
   }
   bool operator()(std::optional<double>* target) const {
-    return parse_number(values.back(), *target);
+    return parse_number(values.back(), range, *target);
   }
   bool operator()(std::vector<std::string>* target) const {
     *target = values;
@@ -74,16 +75,27 @@ struct Fault {
   std::string message;
 };
 
-bool accept(Fault& fault, std::string_view name, const Target& target,
-            const std::vector<std::string_view>& choices, const std::vector<std::string>& values) {
+// What a value is given to, and what it may be.
+struct Slot {
+  std::string_view name;
+  const Target& target;
+  const std::vector<std::string_view>& choices;
+  NumberRange range;
+};
+
+bool accept(Fault& fault, const Slot& slot, const std::vector<std::string>& values) {
+  const auto& choices = slot.choices;
   for (const std::string& value : values) {
     if (!choices.empty() && !value.empty() && std::ranges::find(choices, value) == choices.end()) {
-      fault.message = cat(name, " must be one of ", join(choices), ", not '", value, "'");
+      fault.message = cat(slot.name, " must be one of ", join(choices), ", not '", value, "'");
       return false;
     }
   }
-  if (!std::visit(Assign{values}, target)) {
-    fault.message = cat(name, " needs a number, not '", values.empty() ? "" : values.back(), "'");
+  if (!std::visit(Assign{values, slot.range}, slot.target)) {
+    const bool whole = std::holds_alternative<std::optional<std::int64_t>*>(slot.target);
+    fault.message = cat(slot.name, " must be ",
+                        number_words(whole ? NumberKind::whole : NumberKind::any, slot.range),
+                        ", not '", values.empty() ? "" : values.back(), "'");
     return false;
   }
   return true;
@@ -99,7 +111,7 @@ void add_option(CLI::App& app, const OptionSpec& spec, Fault& fault) {
     return;
   }
   const auto callback = [&spec, &fault](const CLI::results_t& values) {
-    return accept(fault, longest_name(spec.names), spec.target, spec.choices, values);
+    return accept(fault, {longest_name(spec.names), spec.target, spec.choices, spec.range}, values);
   };
   app.add_option(std::string(spec.names), callback)
       ->expected(spec.value_optional ? 0 : 1, 1)
@@ -110,7 +122,7 @@ void add_option(CLI::App& app, const OptionSpec& spec, Fault& fault) {
 
 void add_argument(CLI::App& app, const ArgumentSpec& spec, Fault& fault) {
   const auto callback = [&spec, &fault](const CLI::results_t& values) {
-    return accept(fault, spec.name, spec.target, spec.choices, values);
+    return accept(fault, {spec.name, spec.target, spec.choices, {}}, values);
   };
   auto* const option = app.add_option(std::string(spec.name), callback);
   option->required(spec.required);
@@ -120,14 +132,17 @@ void add_argument(CLI::App& app, const ArgumentSpec& spec, Fault& fault) {
   }
 }
 
-std::vector<std::string_view> flag_names(const ArgumentTable& a, const ArgumentTable& b) {
+// The long ones: those that a mistyped name may have meant.
+std::vector<std::string_view> long_names(const ArgumentTable& a, const ArgumentTable& b) {
   std::vector<std::string_view> names;
   for (const ArgumentTable* table : {&a, &b}) {
     for (const OptionSpec& option : table->options) {
       std::string_view rest = option.names;
       while (!rest.empty()) {
         const std::size_t comma = std::min(rest.find(','), rest.size());
-        names.push_back(rest.substr(0, comma));
+        if (rest.starts_with("--")) {
+          names.push_back(rest.substr(0, comma));
+        }
         rest.remove_prefix(std::min(comma + 1, rest.size()));
       }
     }
@@ -147,12 +162,13 @@ std::string unknown_word(const std::vector<std::string>& words,
   const auto flag = std::ranges::find_if(
       words, [](const std::string& word) { return word.starts_with('-') && word != "-"; });
   if (flag == words.end()) {
-    return cat("one word too many: '", words.front(), "'");
+    return cat("unexpected argument '", words.front(), "'");
   }
   const std::string name = flag->substr(0, flag->find('='));
-  const std::string_view meant = nearest(name, known);
-  return meant.empty() ? cat("unknown flag ", name)
-                       : cat("unknown flag ", name, "; did you mean ", meant, "?");
+  // One letter is near every other one, and was not meant.
+  const std::string_view meant = name.size() > 2 ? nearest(name, known) : "";
+  return meant.empty() ? cat("unknown option ", name)
+                       : cat("unknown option ", name, "; did you mean ", meant, "?");
 }
 
 // CLI11 would take "--all=yes" for a switch that is set.
@@ -186,7 +202,7 @@ std::string missing_value(const ArgumentTable& a, const ArgumentTable& b,
       }
     }
   }
-  return "a flag lacks its value";
+  return "an option is missing its value";
 }
 
 }  // namespace
@@ -211,10 +227,10 @@ Result<> parse_arguments(const ArgumentTable& globals, const ArgumentTable& comm
   } catch (const CLI::RequiredError&) {
     for (const ArgumentSpec& spec : command.arguments) {
       if (spec.required && app.get_option(std::string(spec.name))->count() == 0) {
-        return fail(Code::invalid_argument, cat(spec.name, " is missing"));
+        return fail(Code::invalid_argument, cat("missing argument ", spec.name));
       }
     }
-    return fail(Code::invalid_argument, "an argument is missing");
+    return fail(Code::invalid_argument, "missing argument");
   } catch (const CLI::ArgumentMismatch& error) {
     return fail(Code::invalid_argument, missing_value(globals, command, error.what()));
   } catch (const CLI::Error& error) {
@@ -223,7 +239,7 @@ Result<> parse_arguments(const ArgumentTable& globals, const ArgumentTable& comm
                                             : fault.message);
   }
   if (const auto words_left = left_over(app); !words_left.empty()) {
-    return fail(Code::invalid_argument, unknown_word(words_left, flag_names(globals, command)));
+    return fail(Code::invalid_argument, unknown_word(words_left, long_names(globals, command)));
   }
   return {};
 }

@@ -4,7 +4,6 @@
 #include <memory>
 #include <vector>
 
-#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/program/commands.h"
@@ -30,19 +29,6 @@ void complete_command(CommandLine& line) {
   }
 }
 
-Exit unknown_command(Context& context, std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const CommandEntry& entry : all_commands()) {
-    if (!entry.hidden) {
-      names.push_back(entry.name);
-    }
-  }
-  const std::string_view meant = nearest(name, names);
-  return context.voice().wrong_usage(cat("unknown command '", name, "'",
-                                         meant.empty() ? "" : "; did you mean ", meant,
-                                         meant.empty() ? "" : "?"));
-}
-
 Exit run_command(Context& context, const CommandEntry& entry, const ArgumentTable& global_table,
                  const std::vector<std::string>& words) {
   const std::unique_ptr<Command> command = entry.make();
@@ -51,6 +37,7 @@ Exit run_command(Context& context, const CommandEntry& entry, const ArgumentTabl
     context.voice().out().write(command_help(entry, table));
     return Exit::done;
   }
+  context.voice().set_usage(synopsis(entry.name, table));
   if (const auto parsed = parse_arguments(global_table, table, words); !parsed) {
     return context.voice().wrong_usage(parsed.error().message);
   }
@@ -74,7 +61,7 @@ Exit dispatch(Context& context, const ArgumentTable& global_table, CommandLine l
   complete_command(line);
   const CommandEntry* const entry = find_command(line.command);
   if (entry == nullptr) {
-    return unknown_command(context, line.command);
+    return context.voice().wrong_usage(unknown_command(line.command));
   }
   return run_command(context, *entry, global_table, line.words);
 }

@@ -99,7 +99,14 @@ void Voice::report(const Error& error) {
 }
 
 Exit Voice::wrong_usage(std::string_view message) {
-  report({Code::invalid_argument, cat(message, "; see `reprise help`")});
+  if (usage_.empty()) {
+    report({Code::invalid_argument, cat(message, "; see `reprise help`")});
+    return Exit::usage;
+  }
+  report({Code::invalid_argument, std::string(message)});
+  // There is nobody left to tell when standard error fails.
+  err_.write(cat("usage: ", usage_, "\n"));
+  (void)err_.flush();
   return Exit::usage;
 }
 

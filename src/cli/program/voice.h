@@ -55,8 +55,10 @@ class Voice {
 
   // "reprise: MESSAGE" on standard error, and with --json as an object on standard output too.
   void report(const Error& error);
-  // Reports it and says how help is had.
+  // Reports it with the usage line of the command that runs.
   Exit wrong_usage(std::string_view message);
+  // "reprise list [OPTION…]"; without one wrong_usage() names `reprise help`.
+  void set_usage(std::string usage) { usage_ = std::move(usage); }
 
   // A yes or no question on the terminal. Without one (and without --yes) the answer is an error
   // that names --yes.
@@ -77,6 +79,7 @@ class Voice {
   Voice* parent_ = nullptr;
   std::vector<std::string> warnings_;  // said once; those of a parent are not said twice
   std::vector<std::string> agreed_;    // questions
+  std::string usage_;
   bool warn_by_events_ = false;
   Sink sink_;
   QuestionSink question_sink_;

@@ -52,6 +52,13 @@ std::string ProgramConfig::project() {
   return utf8::sanitize(working_dir().native());
 }
 
+std::string ProgramConfig::short_path(std::string_view path) const {
+  const std::string home = environment_.find("HOME").value_or("/");
+  const bool is_below = home.size() > 1 && path.starts_with(home) &&
+                        (path.size() == home.size() || path[home.size()] == '/');
+  return is_below ? cat("~", path.substr(home.size())) : std::string(path);
+}
+
 std::filesystem::path ProgramConfig::path_named(std::string_view name) {
   if (name == "~" || name.starts_with("~/")) {
     const std::filesystem::path home = environment_.find("HOME").value_or("/");

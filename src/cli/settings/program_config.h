@@ -38,6 +38,8 @@ class ProgramConfig {
   std::string project();
   // What a person calls a file or folder: "~/x", or from the working folder.
   std::filesystem::path path_named(std::string_view name);
+  // The other way round: "~/x" for what is below $HOME.
+  std::string short_path(std::string_view path) const;
   // `$XDG_STATE_HOME/reprise` and its kind; nothing is created.
   std::filesystem::path state_folder() const;
   std::filesystem::path data_folder() const;

@@ -14,7 +14,7 @@ namespace reprise::cli {
 
 void add_run_flags(ArgumentTable& table, RunFlags& flags) {
   static const std::string who =
-      cat("who answers: ", provider::kind_names(), ", a known server or [providers.NAME]");
+      cat("the provider: ", provider::kind_names(), ", a known server or a [providers.NAME]");
   std::vector<std::string_view> models;
   for (const ProviderKind& kind : provider_kinds()) {
     for (const std::string_view model : {kind.default_model, kind.dev_model}) {
@@ -28,19 +28,40 @@ void add_run_flags(ArgumentTable& table, RunFlags& flags) {
       {"-m,--model", "MODEL", "the model that answers", &flags.model, {}, false, models},
       {"--dev", "", "use the cheaper model of the settings", &flags.dev},
       {"--base-url", "URL", "where the provider's server is", &flags.base_url},
-      {"--system", "TEXT", "another system prompt", &flags.system},
-      {"--temperature", "T", "how freely the model chooses", &flags.temperature},
-      {"--max-tokens", "N", "the longest answer", &flags.max_tokens},
+      {"--system", "TEXT", "use this system prompt", &flags.system},
+      {"--temperature",
+       "T",
+       "how freely the model chooses words, 0 to 2",
+       &flags.temperature,
+       {},
+       false,
+       {},
+       {.min = 0, .max = 2}},
+      {"--max-tokens",
+       "N",
+       "the longest answer, in tokens",
+       &flags.max_tokens,
+       {},
+       false,
+       {},
+       {.min = 1}},
       {"--effort", "LEVEL", "how much the model reasons", &flags.effort,
        provider::find_request_option("effort")->choices},
-      {"--schema", "FILE", "a JSON Schema that the answer must match", &flags.schema},
-      {"--set", "NAME=VALUE", "an option of the request: top_p, seed, stop, …", &flags.set},
-      {"--budget", "N", "tokens of history to send at most", &flags.budget},
-      {"--mode", "NAME", "a mode of the settings", &flags.mode},
+      {"--schema", "FILE", "a JSON Schema the answer must match", &flags.schema},
+      {"--set", "NAME=VALUE", "set a request option: top_p, seed, stop, …", &flags.set},
+      {"--budget",
+       "N",
+       "tokens of history to send at most",
+       &flags.budget,
+       {},
+       false,
+       {},
+       {.min = 1}},
+      {"--mode", "NAME", "start in this mode of the settings", &flags.mode},
       {"--tools", "NAMES",
-       "tools the model may call: names with commas, all or none; recall:all by name only",
+       "tools the model may call: names separated by commas, all or none; recall:all must be named",
        &flags.tools},
-      {"--force", "", "go on with a session even if its signature failed", &flags.force},
+      {"--force", "", "continue a session even if its signature does not match", &flags.force},
   };
   table.options.insert(table.options.end(), std::begin(options), std::end(options));
 }
