@@ -59,6 +59,8 @@ struct SourceCapabilities {
   bool messages = true;
   // The sessions of many folders, of which a list usually shows one folder's.
   bool many_folders = true;
+  // Its programs keep at most one session of a folder open at a time.
+  bool one_open_per_folder = false;
   bool open_questions = true;   // questions that got no answer, in a session's record
   bool blocks = true;           // all block types, not only text
   bool message_details = true;  // model, usage, response id and state of each message

@@ -98,6 +98,68 @@ TEST_F(AppTerminalTest, KeepsNothingWhenNothingWasSaid) {
   EXPECT_EQ(printed("list --json"), "[]\n");
 }
 
+TEST_F(AppTerminalTest, HasSeveralSessionsOfOneFolder) {
+  start({});
+  await("Reprise");
+  type("alpha-words\r");
+  await("now");
+  type("/new\r");
+  await("2");
+  type("beta-words\r");
+  await("now");
+  type("/session new --name Gamma\r");
+  await("Gamma");
+  type("gamma-words\r");
+  await("now");
+  type("\x17");  // Ctrl-W
+  await("beta-words");
+  // The one that is closed opens beside the others, the open one is shown.
+  type("\x0f");  // Ctrl-O
+  await("filter");
+  type("Gamma");
+  await("matche");
+  type("\r");
+  await("Resumed");
+  type("\x0f");
+  await("filter");
+  type("alpha");
+  await("matche");
+  type("\r");
+  await("alpha-words");
+  type("more-words\r");
+  await("more-words");
+  await("more-words");
+  await("now");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string listed = printed("list --json");
+  EXPECT_NE(listed.find(R"("title":"alpha-words","mode":"","state":"closed")"), std::string::npos)
+      << listed;
+  EXPECT_NE(listed.find(R"("messages":4)"), std::string::npos) << listed;
+  EXPECT_EQ(screen().find("already open"), std::string::npos);
+}
+
+TEST_F(AppTerminalTest, KeepsOneSessionOfAFolderOpenWhereTheStoreDoes) {
+  start({"--store", "sessions:s"});
+  await("Reprise");
+  type("alpha-words\r");
+  await("now");
+  type("/new\r");
+  await("saved");
+  await("closed");
+  type("beta-words\r");
+  await("now");
+  type("/resume 1\r");
+  await("saved");
+  await("closed");
+  await("Resumed");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string listed = printed("list --all --state closed --store sessions:s --json");
+  EXPECT_NE(listed.find("alpha-words"), std::string::npos) << listed;
+  EXPECT_NE(listed.find("beta-words"), std::string::npos) << listed;
+}
+
 TEST_F(AppTerminalTest, ClosesTheSessionThatWasForked) {
   start({});
   await("Reprise");

@@ -10,7 +10,7 @@
 
 namespace reprise::cli::app {
 
-Consents::Choice Consents::ask(TabId tab, std::string question, const std::stop_token& stop) {
+Choice Consents::ask(TabId tab, std::string question, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   const int number = ++asked_;
   lock.unlock();

@@ -17,7 +17,6 @@ class Consents {
  public:
   explicit Consents(EventQueue& events) : events_(events) {}
 
-  using Choice = AnswerConsent::Choice;
   // Asks, and waits; no when it is stopped.
   Choice ask(TabId tab, std::string question, const std::stop_token& stop);
   void answer(int number, Choice choice);

@@ -8,6 +8,7 @@
 
 #include "cli/app/event.h"
 #include "cli/app/picker/picker.h"
+#include "cli/program/voice.h"
 #include "cli/repl/slash.h"
 #include "reprise/types.h"
 
@@ -64,7 +65,7 @@ struct LoadOlder {
 struct AnswerConsent {
   TabId tab;
   int number = 0;
-  enum class Choice : std::uint8_t { no, yes, always } choice = Choice::no;
+  Choice choice = Choice::no;
 };
 // Closes all tabs.
 struct CloseAll {

@@ -65,6 +65,11 @@ struct TabOpened {
   std::vector<std::string> prompts;  // earlier ones, oldest first
   std::int64_t last_input = 0;       // tokens of the last request
 };
+// The session that was to be opened in `tab` is open in `open` already.
+struct TabIsOpen {
+  TabId tab;
+  TabId open;
+};
 struct TabFailed {
   TabId tab;
   std::string reason;
@@ -181,10 +186,11 @@ struct ClearAsked {
   std::size_t count = 0;
 };
 
-using Event = std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound,
-                           TabOpened, TabFailed, OlderLoaded, TabChanged, ModelsListed, TabClosed,
-                           TextCame, ThinkingCame, ToolCalled, ToolAnswered, AnswerStored,
-                           TurnEnded, TodosChanged, ConsentAsked, Edited, Announcement, AllClosed,
-                           PageLoaded, QuestionsLoaded, PreviewLoaded, StoredChanged, ClearAsked>;
+using Event =
+    std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound, TabOpened,
+                 TabIsOpen, TabFailed, OlderLoaded, TabChanged, ModelsListed, TabClosed, TextCame,
+                 ThinkingCame, ToolCalled, ToolAnswered, AnswerStored, TurnEnded, TodosChanged,
+                 ConsentAsked, Edited, Announcement, AllClosed, PageLoaded, QuestionsLoaded,
+                 PreviewLoaded, StoredChanged, ClearAsked>;
 
 }  // namespace reprise::cli::app

@@ -25,8 +25,8 @@ std::vector<Line> dialog_lines(const Dialog& dialog, std::size_t width, std::siz
   const std::string_view question = std::string_view(dialog.question).substr(0, kQuestionBytesMax);
   std::vector<Line> lines = wrap_text(
       question, kBold, width, {{{"? ", {.colour = Colour::yellow, .bold = true}}}, {{"  ", {}}}});
-  const char* const keys =
-      consent ? "Enter or y: yes · a: always · Esc or n: no" : "Enter or y: yes · Esc or n: no";
+  const char* const keys = consent ? "Enter or y: yes · o: once · a: always here · Esc or n: no"
+                                   : "Enter or y: yes · Esc or n: no";
   std::vector<Line> last = wrap_text(keys, kDim, width, {{{"  ", {}}}, {{"  ", {}}}});
   const std::size_t room = rows > last.size() + 1 ? rows - last.size() : 1;
   if (lines.size() > room || question.size() < dialog.question.size()) {

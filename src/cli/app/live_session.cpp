@@ -97,19 +97,19 @@ LiveSession::~LiveSession() {
 
 Approver LiveSession::approver() {
   return [this](const ToolUseBlock& call) {
-    std::unique_lock lock(mutex_);
-    if (only_reads(call.name) || parts_.allow_all || always_.contains(call.name)) {
-      return Approval::allow;
+    const auto answer = agreed_.approve(call, [this](const ToolUseBlock& asked) {
+      std::unique_lock lock(mutex_);
+      const std::stop_token stop = stop_.get_token();
+      lock.unlock();
+      return parts_.consents.ask(parts_.tab, cat("Run ", asked.name, " ", asked.input.text(), "?"),
+                                 stop);
+    });
+    if (!answer.remembered) {
+      parts_.events.post(
+          Announcement{Announcement::Kind::warning, parts_.tab,
+                       cat("cannot remember that: ", answer.remembered.error().message)});
     }
-    const std::stop_token stop = stop_.get_token();
-    lock.unlock();
-    const Consents::Choice choice =
-        parts_.consents.ask(parts_.tab, cat("Run ", call.name, " ", call.input.text(), "?"), stop);
-    if (choice == Consents::Choice::always) {
-      lock.lock();
-      always_.insert(call.name);
-    }
-    return choice == Consents::Choice::no ? Approval::deny : Approval::allow;
+    return answer.approval;
   };
 }
 
@@ -118,6 +118,7 @@ void LiveSession::begin(std::unique_ptr<Context> own_context, std::unique_ptr<Ch
   own_context_ = std::move(own_context);
   session_ = std::move(session);
   constant_ = std::move(constant_metadata);
+  agreed_.begin(constant_.folder);
   const Store* const store = session_->store();
   keeps_answers_ = store != nullptr && store->capabilities().partials != nullptr;
 }
@@ -147,6 +148,7 @@ std::vector<Todo> LiveSession::todos() {
 void LiveSession::run(Turn turn, std::string question) {
   wait();
   asked_ = true;
+  running_ = true;
   std::stop_token stop;
   {
     const std::lock_guard lock(mutex_);
@@ -177,6 +179,7 @@ void LiveSession::report(const Result<Outcome>& outcome, bool stopped) {
     saved_ = false;
     ended.saved = false;
   }
+  running_ = false;
   parts_.events.post(std::move(ended));
 }
 

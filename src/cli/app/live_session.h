@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <mutex>
-#include <set>
 
 #include "cli/app/consents.h"
 #include "cli/app/effect.h"
@@ -13,6 +12,7 @@
 #include "cli/app/event.h"
 #include "cli/app/event_queue.h"
 #include "cli/program/context.h"
+#include "cli/program/tool_consent.h"
 #include "cli/repl/chat_session.h"
 #include "reprise/conversation.h"
 #include "reprise/sessions.h"
@@ -35,9 +35,9 @@ class LiveSession {
     TabId tab;
     EventQueue& events;
     Consents& consents;
-    bool allow_all = false;  // --yes
+    Context& context;  // that of the program
   };
-  explicit LiveSession(const Parts& parts) : parts_(parts) {}
+  explicit LiveSession(const Parts& parts) : parts_(parts), agreed_(parts.context) {}
   ~LiveSession();
   LiveSession(const LiveSession&) = delete;
   LiveSession& operator=(const LiveSession&) = delete;
@@ -62,6 +62,7 @@ class LiveSession {
   void wait();
   bool all_saved() const { return saved_; }
   bool was_asked() const { return asked_; }
+  bool is_running() const { return running_; }
   // Whether a running answer is stored as it comes, so that little is lost with the process.
   bool keeps_answers() const { return keeps_answers_; }
   // True when it was called before: it is closed once, and nothing else is done then.
@@ -79,11 +80,12 @@ class LiveSession {
   std::unique_ptr<Context> own_context_;
   std::unique_ptr<ChatSession> session_;
   std::mutex mutex_;
-  std::stop_source stop_;         // of the running turn
-  std::set<std::string> always_;  // tools that may always run
+  std::stop_source stop_;  // of the running turn
+  ToolConsents agreed_;    // the running turn's
   bool keeps_answers_ = false;
   std::atomic<bool> closing_ = false;
   std::atomic<bool> asked_ = false;
+  std::atomic<bool> running_ = false;  // a turn
   std::atomic<bool> saved_ = true;
   std::atomic<bool> last_saved_ = true;  // after the last turn
   Exchange begun_;

@@ -83,7 +83,7 @@ TEST(Render, FitsOnASmallScreen) {
   enter(state, "A question that is longer than a line of this screen");
   answer(state, "An answer that is longer, too, than one line can be here");
   EXPECT_EQ(shown(state),
-            " 1 reprise\n"
+            " 1 A question that is long…\n"
             "▌ A question that is longer than a line\n"
             "▌ of this screen\n"
             "\n"
@@ -99,7 +99,7 @@ TEST(Render, SaysWhatRuns) {
   State state = open_state();
   enter(state, "slow");
   EXPECT_NE(shown(state).find("answering · Ctrl-C stops"), std::string::npos);
-  EXPECT_EQ(rows(shown(state), 0, 0), " 1 reprise …\n");
+  EXPECT_EQ(rows(shown(state), 0, 0), " 1 slow …\n");
   enter(state, "next");
   EXPECT_NE(shown(state).find("▌ next\n  waits for the answer above\n"), std::string::npos);
 }

@@ -19,8 +19,7 @@ SessionWorker::SessionWorker(Parts parts) : parts_(std::move(parts)), consents_(
         text);
   });
   parts_.context.voice().divert_questions([this](std::string question) {
-    return consents_.ask(job_tab(), std::move(question), leaving_.get_token()) !=
-           Consents::Choice::no;
+    return consents_.ask(job_tab(), std::move(question), leaving_.get_token()) != Choice::no;
   });
   worker_ = std::jthread([this](const std::stop_token& over) { work(over); });
 }
@@ -214,16 +213,13 @@ void SessionWorker::begin_close(TabId tab, bool interrupted) {
   }
   aside_.emplace_back([this, tab, live, interrupted] {
     set_job_tab(tab);
-    close(*live, interrupted);
-    std::unique_lock lock(mutex_);
-    tabs_.erase(tab);
+    close(tab, *live, interrupted);
+    const std::lock_guard lock(mutex_);
     job_tabs_.erase(std::this_thread::get_id());
-    lock.unlock();
-    parts_.events.post(TabClosed{tab});
   });
 }
 
-void SessionWorker::close(LiveSession& live, bool interrupted) {
+void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
   live.stop();
   live.wait();
   if (!live.all_saved()) {
@@ -251,6 +247,11 @@ void SessionWorker::close(LiveSession& live, bool interrupted) {
       }
     }
   }
+  {
+    const std::lock_guard lock(mutex_);
+    tabs_.erase(tab);
+  }
+  parts_.events.post(TabClosed{tab});
 }
 
 void SessionWorker::close_all(bool interrupted) {

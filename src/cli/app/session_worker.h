@@ -54,7 +54,8 @@ class SessionWorker {
   void work(const std::stop_token& over);
   void perform_job(const Effect& effect);
   Live find(TabId tab);
-  bool is_open(std::string_view folder, std::string_view id);
+  // The tab that has the session open.
+  std::optional<TabId> find_open(std::string_view id);
 
   void find_newest();
   Result<> open_new(const OpenNew& request);
@@ -67,7 +68,9 @@ class SessionWorker {
     std::filesystem::path folder;  // whose settings hold
     bool same_store = false;
     std::string title;
+    std::string working_dir;  // of the session
   };
+  Result<> make_room(const std::string& working_dir);
   Result<> open(Opening opening);
   Result<> begin_tab(TabId tab, Live live);
   // `name` is what the person calls it.
@@ -90,7 +93,7 @@ class SessionWorker {
   void count_closed();
   Result<std::string> clear_closed();
   void begin_close(TabId tab, bool interrupted);
-  void close(LiveSession& live, bool interrupted);
+  void close(TabId tab, LiveSession& live, bool interrupted);
   void close_all(bool interrupted);
   // In the tab whose job this thread does.
   void say(Announcement::Kind kind, std::string_view text);

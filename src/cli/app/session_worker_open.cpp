@@ -81,12 +81,40 @@ void SessionWorker::find_newest() {
   parts_.events.post(std::move(found));
 }
 
-bool SessionWorker::is_open(std::string_view folder, std::string_view id) {
+std::optional<TabId> SessionWorker::find_open(std::string_view id) {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(tabs_, [&](const auto& tab) {
-    LiveSession& live = *tab.second;
-    return (!folder.empty() && live.folder() == folder) || live.session().id().str() == id;
+  const auto found = std::ranges::find_if(
+      tabs_, [id](const auto& tab) { return tab.second->session().id().str() == id; });
+  return found == tabs_.end() ? std::nullopt : std::optional(found->first);
+}
+
+// In a store that has one session of a folder open at a time, another one closes it.
+Result<> SessionWorker::make_room(const std::string& working_dir) {
+  std::unique_lock lock(mutex_);
+  const auto found = std::ranges::find_if(tabs_, [&working_dir](const auto& tab) {
+    Store* const store = tab.second->session().store();
+    return tab.second->folder() == working_dir && store != nullptr &&
+           store->capabilities().one_open_per_folder;
   });
+  if (found == tabs_.end()) {
+    return {};
+  }
+  const auto [tab, live] = *found;
+  lock.unlock();
+  if (live->is_running()) {
+    return fail(Code::busy,
+                "this store keeps one session of a folder open, and that one is "
+                "answering; stop it first");
+  }
+  if (live->begin_close()) {
+    return {};  // it is being closed
+  }
+  const std::string title = live->session().now().info.title;
+  close(tab, *live, false);
+  say(Announcement::Kind::notice,
+      cat("saved and closed ", title.empty() ? "the session before" : cat("'", title, "'"),
+          ": this store keeps one session of a folder open"));
+  return {};
 }
 
 Result<> SessionWorker::open_new(const OpenNew& request) {
@@ -102,9 +130,6 @@ Result<> SessionWorker::open_new(const OpenNew& request) {
     REPRISE_ASSIGN(folder, folder_of(parts_.context, request.folder));
   }
   const fs::path here = folder.empty() ? parts_.context.config().working_dir() : folder;
-  if (is_open(utf8::sanitize(here.native()), "")) {
-    return fail(Code::conflict, std::string(kProjectOpen));
-  }
   return open({.tab = request.tab,
                .flags = std::move(flags),
                .choice = {.sel = std::nullopt,
@@ -113,7 +138,8 @@ Result<> SessionWorker::open_new(const OpenNew& request) {
                           .mode_path = folder},
                // A mode's folder is what it works on; where the program was started rules it.
                .folder = request.folder.empty() ? parts_.context.config().working_dir() : folder,
-               .title = request.title});
+               .title = request.title,
+               .working_dir = utf8::sanitize(here.native())});
 }
 
 Result<SessionInfo> SessionWorker::check_stored(const std::string& sel, const std::string& name) {
@@ -128,9 +154,6 @@ Result<SessionInfo> SessionWorker::check_stored(const std::string& sel, const st
     return found;
   }
   REPRISE_TRY(check_project(context, *found));
-  if (is_open(found->working_dir, found->id.str())) {
-    return fail(Code::conflict, std::string(kProjectOpen));
-  }
   return found;
 }
 
@@ -141,12 +164,20 @@ Result<> SessionWorker::open_stored(const OpenSession& request) {
   }
   REPRISE_ASSIGN(const SessionInfo info, check_stored(sel, request.sel));
   first_ = false;
+  if (const std::optional<TabId> tab = find_open(info.id.str()); tab) {
+    if (find(*tab)->is_closing()) {
+      return fail(Code::busy, "that session is being closed; try again in a moment");
+    }
+    parts_.events.post(TabIsOpen{.tab = request.tab, .open = *tab});
+    return {};
+  }
   REPRISE_TRY(open({.tab = request.tab,
                     .flags = parts_.flags,
                     .choice = {.newest = false, .sel = info.id.str(), .mode_path = {}},
                     .folder = info.mode.empty() ? fs::path(info.working_dir) : fs::path(),
                     .same_store = true,
-                    .title = ""}));
+                    .title = "",
+                    .working_dir = info.working_dir}));
   const std::string name = info.title.empty() ? info.id.str() : info.title;
   say(Announcement::Kind::notice, cat("Resumed session: ", name));
   return {};
@@ -154,16 +185,15 @@ Result<> SessionWorker::open_stored(const OpenSession& request) {
 
 Result<> SessionWorker::open(Opening opening) {
   const TabId tab = opening.tab;
+  REPRISE_TRY(make_room(opening.working_dir));
   std::unique_ptr<Context> own;
   if (!opening.folder.empty() && opening.folder != parts_.context.config().working_dir() &&
       opening.folder != parts_.context.config().project()) {
     own = std::make_unique<Context>(parts_.context, opening.folder, opening.same_store);
   }
   Context& context = own == nullptr ? parts_.context : *own;
-  auto live = std::make_shared<LiveSession>(LiveSession::Parts{.tab = tab,
-                                                               .events = parts_.events,
-                                                               .consents = consents_,
-                                                               .allow_all = context.globals().yes});
+  auto live = std::make_shared<LiveSession>(LiveSession::Parts{
+      .tab = tab, .events = parts_.events, .consents = consents_, .context = parts_.context});
   const Approver approver = live->approver();
   REPRISE_ASSIGN(std::unique_ptr<StartedSession> started,
                  start_session(context, {.flags = opening.flags,

@@ -5,6 +5,8 @@
 
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "cli/app/entry.h"
+#include "reprise/conversation.h"
 
 namespace reprise::cli::app {
 
@@ -16,6 +18,13 @@ Tab* State::find(TabId id) {
 std::string tab_name(const Tab& tab) {
   if (!tab.metadata.title.empty()) {
     return terminal_line(tab.metadata.title);
+  }
+  // Several tabs may be of one folder.
+  const auto question = std::ranges::find(tab.entries, Entry::Kind::question, &Entry::kind);
+  if (tab.oldest == Seq{} && question != tab.entries.end()) {
+    if (std::string name = title_from_prompt(question->text); !name.empty()) {
+      return terminal_line(name);
+    }
   }
   const std::string folder = std::filesystem::path(tab.metadata.folder).filename().string();
   return folder.empty() ? "new" : terminal_line(folder);

@@ -117,7 +117,7 @@ struct State {
   bool dialog_has_keys() const;
 };
 
-// What a tab is called: its title, or its folder.
+// What a tab is called: its title, its first question, or its folder.
 std::string tab_name(const Tab& tab);
 
 // "~/src" for "/home/a/src".

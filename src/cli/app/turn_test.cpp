@@ -16,7 +16,18 @@ TEST(Consent, AsksWhetherAToolMayRun) {
   update(state, ConsentAsked{{1}, 7, "Run todo_write {}?"});
   const auto answer = only<AnswerConsent>(type(state, "a"));
   EXPECT_EQ(answer.number, 7);
-  EXPECT_EQ(answer.choice, AnswerConsent::Choice::always);
+  EXPECT_EQ(answer.choice, Choice::always);
+}
+
+TEST(Consent, HoldsForTheSessionUnlessSomethingElseIsMeant) {
+  for (const auto& [typed, choice] :
+       {std::pair("y", Choice::yes), {"o", Choice::once}, {"n", Choice::no}}) {
+    State state = open_state();
+    enter(state, "question");
+    update(state, ConsentAsked{{1}, 7, "Run read_file {}?"});
+    EXPECT_NE(shown(state).find("o: once"), std::string::npos);
+    EXPECT_EQ(only<AnswerConsent>(type(state, typed)).choice, choice);
+  }
 }
 
 // "a" in the middle of a word is not "always".
@@ -48,7 +59,7 @@ TEST(Consent, LetsOneLookAtTheSessionBeforeConsent) {
   key(state, "Ctrl-Home");
   EXPECT_NE(shown(state).find("  ▾ write_file runs\n    {\"path\":\"b\"}\n"), std::string::npos)
       << shown(state);
-  EXPECT_EQ(only<AnswerConsent>(key(state, "Esc")).choice, AnswerConsent::Choice::no);
+  EXPECT_EQ(only<AnswerConsent>(key(state, "Esc")).choice, Choice::no);
 }
 
 TEST(Turn, SumsUpWhatATurnUsed) {

@@ -26,12 +26,13 @@ class Handler {
       type_text(typed.text);
       return;
     }
-    using Choice = AnswerConsent::Choice;
     const bool consent = state_.dialogs.front().kind == Dialog::Kind::consent;
     if (typed.text == "y" || typed.text == "Y") {
       answer_dialog(state_, Choice::yes, effects_);
     } else if (typed.text == "n" || typed.text == "N") {
       answer_dialog(state_, Choice::no, effects_);
+    } else if (consent && (typed.text == "o" || typed.text == "O")) {
+      answer_dialog(state_, Choice::once, effects_);
     } else if (consent && (typed.text == "a" || typed.text == "A")) {
       answer_dialog(state_, Choice::always, effects_);
     }
@@ -81,6 +82,13 @@ class Handler {
       tab->input.remember(prompt);
     }
     ask_next(*tab, effects_);
+  }
+
+  void operator()(const TabIsOpen& found) {
+    drop_tab(state_, found.tab);
+    if (const Tab* const tab = state_.find(found.open); tab != nullptr) {
+      show_tab(state_, static_cast<std::size_t>(tab - state_.tabs.data()));
+    }
   }
 
   void operator()(const TabFailed& failed) {

@@ -8,7 +8,6 @@
 namespace reprise::cli::app {
 
 inline constexpr std::string_view kTabsFull = "Maximum 10 sessions reached.";
-inline constexpr std::string_view kProjectOpen = "Project already open in another session.";
 
 Effects update(State& state, const Event& event);
 
@@ -73,7 +72,7 @@ void ask(Tab& tab, std::string text, Effects& effects);
 void ask_next(Tab& tab, Effects& effects);
 void say(State& state, Tab* tab, Entry::Kind kind, std::string text);
 // The first dialog has been answered.
-void answer_dialog(State& state, AnswerConsent::Choice choice, Effects& effects);
+void answer_dialog(State& state, Choice choice, Effects& effects);
 
 // The events of a running turn.
 void on_text(Tab& tab, Entry::Kind kind, std::string_view text);

@@ -168,6 +168,13 @@ void run_command(State& state, std::string_view line, Effects& effects) {
       return leave(state, Leaving::done, effects);
     case SlashVerb::session:
       return run_session(state, *slash, effects);
+    case SlashVerb::begin: {
+      std::string folder = tab == nullptr ? "" : tab->metadata.folder;
+      if (Tab* const added = add_tab(state, folder); added != nullptr) {
+        effects.emplace_back(OpenNew{.tab = added->id, .folder = std::move(folder)});
+      }
+      return;
+    }
     case SlashVerb::resume:
       return run_resume(state, slash->text, effects);
     case SlashVerb::help:
@@ -218,8 +225,7 @@ void leave(State& state, Leaving how, Effects& effects) {
   effects.emplace_back(CloseAll{.interrupted = how == Leaving::signalled});
 }
 
-void answer_dialog(State& state, AnswerConsent::Choice choice, Effects& effects) {
-  using Choice = AnswerConsent::Choice;
+void answer_dialog(State& state, Choice choice, Effects& effects) {
   const Dialog dialog = state.dialogs.front();
   state.dialogs.erase(state.dialogs.begin());
   switch (dialog.kind) {

@@ -122,7 +122,6 @@ void stop(State& state, Effects& effects) {
 }
 
 void dialog_key(State& state, std::string_view key, Effects& effects) {
-  using Choice = AnswerConsent::Choice;
   if (key == "Enter") {
     answer_dialog(state, Choice::yes, effects);
   } else if (key == "Esc" || key == "Ctrl-C") {

@@ -109,6 +109,7 @@ class Ask final : public Command {
       }
     }
     const Interrupts interrupts;
+    ToolConsents consents(context);
     StartRequest request{.flags = flags_,
                          .session = {.newest = newest_ || (go_on_ && !sel_),
                                      .sel = sel_,
@@ -118,12 +119,13 @@ class Ask final : public Command {
                          .title = title_from_prompt(prompt),
                          .stream = !no_stream_,
                          .dry_run = dry_run_,
-                         .approver = ask_for_consent(context),
+                         .approver = ask_for_consent(context, consents),
                          .stop = interrupts.token()};
     REPRISE_ASSIGN(std::vector<Block> blocks, this->blocks(prompt));
     request.has_pdf_by_url = std::ranges::any_of(blocks, is_pdf_by_url);
     REPRISE_ASSIGN(const std::unique_ptr<StartedSession> started,
                    start_session(context, std::move(request)));
+    consents.begin(started->conversation->session().info.working_dir);
     if (started->cut && !go_on_) {
       context.voice().remark("the last answer was cut; --go-on continues it");
     }

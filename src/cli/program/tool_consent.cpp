@@ -1,9 +1,11 @@
 #include "cli/program/tool_consent.h"
 
-#include <algorithm>
 #include <array>
-#include <set>
+#include <map>
 
+#include "base/file.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "cli/program/context.h"
 #include "cli/settings/config.h"
@@ -12,12 +14,106 @@
 namespace reprise::cli {
 namespace {
 
-constexpr std::array<std::string_view, 3> kOnlyRead = {"list_dir", "read_file", "recall"};
+constexpr std::int64_t kConsentBytesMax = 1 << 20;
+
+// What is agreed to together; "" for what needs no consent. A tool of somebody else's is asked
+// about by its own name.
+std::string reach_of(std::string_view tool) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOurs = {{
+      {"todo_write", ""},
+      {"recall", ""},
+      {"read_file", "files"},
+      {"list_dir", "files"},
+      {"recall_all", "sessions"},
+  }};
+  for (const auto& [name, reach] : kOurs) {
+    if (name == tool) {
+      return std::string(reach);
+    }
+  }
+  return cat("tool ", tool);
+}
+
+using Reaches = std::set<std::string, std::less<>>;
+using Remembered = std::map<std::string, Reaches, std::less<>>;  // by folder
+
+// {"/folder":["files","sessions"]}.
+Result<Remembered> read_remembered(const std::filesystem::path& file) {
+  const auto text = read_file(file, kConsentBytesMax);
+  if (!text && text.error().code == Code::not_found) {
+    return Remembered{};
+  }
+  if (!text) {
+    return std::unexpected(text.error());
+  }
+  json::Scanner scanner(*text);
+  Remembered out;
+  const bool read = scanner.object([&](std::string_view folder) {
+    return scanner.array([&, &reaches = out[std::string(folder)]] {
+      std::string reach;
+      if (!scanner.string(reach)) {
+        return false;
+      }
+      reaches.insert(std::move(reach));
+      return true;
+    });
+  });
+  if (!read) {
+    return fail(Code::corrupt, cat(file.native(), ": ", scanner.fault().message));
+  }
+  return out;
+}
+
+std::string consent_json(const Remembered& remembered) {
+  std::string out;
+  json::ObjectWriter object(out);
+  for (const auto& [folder, reaches] : remembered) {
+    object.key(folder);
+    json::ArrayWriter array(out);
+    for (const std::string& reach : reaches) {
+      array.item();
+      json::append_string(out, reach);
+    }
+    array.close();
+  }
+  object.close();
+  return cat(out, "\n");
+}
 
 }  // namespace
 
-bool only_reads(std::string_view tool) {
-  return std::ranges::find(kOnlyRead, tool) != kOnlyRead.end();
+ToolConsents::Answer ToolConsents::approve(const ToolUseBlock& call, const Ask& ask) {
+  const std::string reach = reach_of(call.name);
+  if (reach.empty() || allow_all_ || agreed_.contains(reach)) {
+    return {.approval = Approval::allow};
+  }
+  // What cannot be read allows nothing.
+  const Remembered remembered = read_remembered(file_).value_or(Remembered{});
+  if (const auto here = remembered.find(folder_);
+      here != remembered.end() && here->second.contains(reach)) {
+    return {.approval = Approval::allow};
+  }
+  Answer answer{.approval = Approval::allow};
+  switch (ask(call)) {
+    case Choice::no:
+      return {};
+    case Choice::once:
+      break;
+    case Choice::always:
+      answer.remembered = remember(reach);
+      [[fallthrough]];
+    case Choice::yes:
+      agreed_.insert(reach);
+      break;
+  }
+  return answer;
+}
+
+Result<> ToolConsents::remember(const std::string& what) const {
+  REPRISE_ASSIGN(Remembered all, read_remembered(file_));
+  all[folder_].insert(what);
+  REPRISE_TRY(make_private_folders(file_.parent_path()));
+  return replace_file(file_, consent_json(all));
 }
 
 Result<> allow_tools_in(Context& context, const std::filesystem::path& folder) {
@@ -34,28 +130,20 @@ Result<> allow_tools_in(Context& context, const std::filesystem::path& folder) {
       cat("no tools in ", folder.native()));
 }
 
-Approver ask_for_consent(Context& context) {
-  // Shared by the copies of the function: what "always" was said to.
-  auto always = std::make_shared<std::set<std::string, std::less<>>>();
-  return [&context, always](const ToolUseBlock& call) {
-    if (only_reads(call.name) || context.globals().yes || always->contains(call.name)) {
-      return Approval::allow;
+Approver ask_for_consent(Context& context, ToolConsents& consents) {
+  return [&context, &consents](const ToolUseBlock& call) {
+    const auto answer = consents.approve(call, [&context](const ToolUseBlock& asked) {
+      if (!context.voice().can_ask()) {
+        context.voice().warn(
+            cat("tool ", asked.name, " was not allowed: nobody to ask, and no --yes"));
+        return Choice::no;
+      }
+      return context.voice().ask_choice(cat("run ", asked.name, " ", asked.input.text(), "?"));
+    });
+    if (!answer.remembered) {
+      context.voice().warn(cat("cannot remember that: ", answer.remembered.error().message));
     }
-    if (!context.voice().can_ask()) {
-      context.voice().warn(
-          cat("tool ", call.name, " was not allowed: nobody to ask, and no --yes"));
-      return Approval::deny;
-    }
-    switch (context.voice().ask_choice(cat("run ", call.name, " ", call.input.text(), "?"))) {
-      case Choice::always:
-        always->insert(call.name);
-        return Approval::allow;
-      case Choice::yes:
-        return Approval::allow;
-      case Choice::no:
-        return Approval::deny;
-    }
-    return Approval::deny;
+    return answer.approval;
   };
 }
 

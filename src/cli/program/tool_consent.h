@@ -1,21 +1,51 @@
 #pragma once
 
-// Whether a tool may run. Those that only read (within the session's folder and the store) always
-// may; for the others the person is asked, and where nobody can be asked they need --yes.
+// Whether a tool may run. todo_write and recall may: they stay within the session and its folder's
+// sessions. For files, for the sessions of other folders and for a tool that is none of ours the
+// person is asked; where nobody can be asked they need --yes.
+
+#include <set>
 
 #include "cli/program/context.h"
 #include "reprise/tool.h"
 
 namespace reprise::cli {
 
-// Whether a tool of ours changes nothing.
-bool only_reads(std::string_view tool);
+// What a person has agreed to: for a session as long as the program runs, and what is remembered
+// for a folder in `consents.json` of the state folder. One thread at a time.
+class ToolConsents {
+ public:
+  using Ask = std::function<Choice(const ToolUseBlock& call)>;
+
+  explicit ToolConsents(Context& context)
+      : ToolConsents(context.config().state_folder() / "consents.json", context.globals().yes) {}
+  ToolConsents(std::filesystem::path file, bool allow_all)
+      : file_(std::move(file)), allow_all_(allow_all) {}
+  // Of a session that works in this folder; before the first call.
+  void begin(std::string folder) { folder_ = std::move(folder); }
+
+  // Asks where nothing answers it that was agreed to before. An error where that cannot be
+  // remembered: the tool may run all the same.
+  struct Answer {
+    Approval approval = Approval::deny;
+    Result<> remembered = {};
+  };
+  Answer approve(const ToolUseBlock& call, const Ask& ask);
+
+ private:
+  Result<> remember(const std::string& what) const;
+
+  std::filesystem::path file_;
+  bool allow_all_;
+  std::string folder_;
+  std::set<std::string, std::less<>> agreed_;
+};
 
 // Whether tools may work in a folder that is neither that of the start nor below it: the person is
 // asked, once. invalid_argument where nobody can be, without --yes.
 Result<> allow_tools_in(Context& context, const std::filesystem::path& folder);
 
-// `context` must outlive it.
-Approver ask_for_consent(Context& context);
+// Asks on the terminal. `context` and `consents` must outlive it.
+Approver ask_for_consent(Context& context, ToolConsents& consents);
 
 }  // namespace reprise::cli

@@ -117,11 +117,14 @@ bool Voice::can_ask() const {
 Choice Voice::ask_choice(std::string_view question) {
   // A failure is reported at the end, or there is nobody left to tell.
   (void)out_.flush();
-  err_.write(cat(terminal_line(question), " [y/n/always] "));
+  err_.write(cat(terminal_line(question), " [y/once/always/N] "));
   (void)err_.flush();
   const std::string answer = ascii_lower(trimmed(read_answer()));
   if (answer == "always" || answer == "a") {
     return Choice::always;
+  }
+  if (answer == "once" || answer == "o") {
+    return Choice::once;
   }
   return answer == "y" || answer == "yes" ? Choice::yes : Choice::no;
 }

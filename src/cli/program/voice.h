@@ -12,7 +12,9 @@
 
 namespace reprise::cli {
 
-enum class Choice : std::uint8_t { no, yes, always };
+// An answer to whether something may be done: this time only, as long as the program runs (yes), or
+// always in this folder.
+enum class Choice : std::uint8_t { no, once, yes, always };
 
 class Voice {
  public:
@@ -63,7 +65,7 @@ class Voice {
   // A yes or no question on the terminal. Without one (and without --yes) the answer is an error
   // that names --yes.
   Result<bool> confirm(std::string_view question);
-  // y, n or always, on the terminal; can_ask() must be true.
+  // On the terminal; can_ask() must be true.
   Choice ask_choice(std::string_view question);
   bool can_ask() const;  // standard input and standard error are a terminal
   // The same question is asked once as long as the answer is yes. `unasked` is the error where

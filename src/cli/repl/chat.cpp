@@ -53,7 +53,8 @@ Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
     }
     request.sel = chosen->str();
   }
-  const Approver approver = ask_for_consent(context);
+  ToolConsents consents(context);
+  const Approver approver = ask_for_consent(context, consents);
   REPRISE_ASSIGN(std::unique_ptr<StartedSession> started,
                  start_session(context, {.flags = request.flags,
                                          .session = {.newest = request.newest,
@@ -65,6 +66,7 @@ Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
                                          .title = "",
                                          .approver = approver,
                                          .stop = interrupts.token()}));
+  consents.begin(started->conversation->session().info.working_dir);
   ChatSession session(context, std::move(request.flags), approver, std::move(started));
   Repl repl({.context = context,
              .source = *source,

@@ -110,6 +110,7 @@ Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {
       return save(slash.text);
     case SlashVerb::help:
       return slash_help();
+    case SlashVerb::begin:
     case SlashVerb::resume:
     case SlashVerb::retry:
     case SlashVerb::go_on:

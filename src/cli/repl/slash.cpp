@@ -33,10 +33,14 @@ constexpr auto kSlashCommands = std::to_array<SlashCommand>({
      Surface::line},
     {SlashVerb::session, SlashArgument::text, "/session", "[new|list|switch|rename|save|close]",
      "what this session is, or another one", Surface::screen},
+    {SlashVerb::begin, SlashArgument::none, "/new", "",
+     "begin another session here; this one stays", Surface::screen},
+    {SlashVerb::begin, SlashArgument::none, "/clear", "", "begin another session, like /new",
+     Surface::screen},
     {SlashVerb::resume, SlashArgument::text, "/resume", "[N|ID|list|delete T|clear]",
      "list the stored sessions, or go on with one", Surface::screen},
     {SlashVerb::save, SlashArgument::file, "/save", "FILE", "write the transcript to a new file"},
-    {SlashVerb::save, SlashArgument::file, "/export", "FILE", "the same"},
+    {SlashVerb::save, SlashArgument::file, "/export", "FILE", "write the transcript, like /save"},
     {SlashVerb::quit, SlashArgument::none, "/quit", "", "leave; everything is saved already"},
 });
 

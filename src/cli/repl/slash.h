@@ -17,6 +17,7 @@ enum class SlashVerb : std::uint8_t {
   go_on,
   todo,
   session,
+  begin,  // another session here
   resume,
   save,
   quit,

@@ -28,7 +28,9 @@ class SessionsFiles final : public DocumentFormat {
  public:
   explicit SessionsFiles(const fs::path& root) : places_(root) {}
 
-  SourceCapabilities holds() const override { return {.new_ids = UuidVersion::v4}; }
+  SourceCapabilities holds() const override {
+    return {.one_open_per_folder = true, .new_ids = UuidVersion::v4};
+  }
   std::int64_t file_bytes_max() const override { return kFileBytesMax; }
   const fs::path& root() const override { return places_.root(); }
   bool is_folder() const override { return true; }

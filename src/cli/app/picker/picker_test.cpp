@@ -218,13 +218,11 @@ TEST(Picker, OrdersByCreation) {
   EXPECT_NE(shown(state).find("by creation"), std::string::npos);
 }
 
-TEST(Picker, GoesToTheTabThatIsOpenAndOpensNoFolderTwice) {
+TEST(Picker, GoesToTheTabThatIsOpenAndOpensOthersBesideIt) {
   State state = open_state();
   state.tabs[0].metadata.id = "id-2";
   key(state, "Ctrl-O");
   update(state, PageLoaded{.generation = 1, .rows = some_rows(), .next = ""});
-  EXPECT_TRUE(key(state, "Enter").empty());
-  EXPECT_NE(shown(state).find("Project already open in another session."), std::string::npos);
   EXPECT_TRUE(key(state, "Delete").size() == 1);
   key(state, "Down");
   key(state, "Delete");
@@ -232,6 +230,12 @@ TEST(Picker, GoesToTheTabThatIsOpenAndOpensNoFolderTwice) {
   EXPECT_TRUE(key(state, "Enter").empty());
   EXPECT_FALSE(state.picker);
   EXPECT_EQ(state.current, 0U);
+  // Another one of the same folder.
+  key(state, "Ctrl-O");
+  update(state, PageLoaded{.generation = 2, .rows = some_rows(), .next = ""});
+  ASSERT_EQ(state.picker->row()->folder, state.tabs[0].metadata.folder);
+  EXPECT_EQ(only<OpenSession>(key(state, "Enter")).tab, TabId{2});
+  EXPECT_EQ(state.current, 1U);
 }
 
 TEST(Picker, ShowsThePreview) {

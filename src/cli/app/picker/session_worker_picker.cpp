@@ -153,7 +153,7 @@ Result<std::vector<SessionInfo>> SessionWorker::resumable() {
   }
   REPRISE_ASSIGN(SessionPage page, (*store)->list({.limit = kPageMax}));
   std::erase_if(page.sessions, [this](const SessionInfo& info) {
-    return answers_now(info) || is_open(info.working_dir, info.id.str());
+    return answers_now(info) || find_open(info.id.str());
   });
   std::ranges::stable_sort(page.sessions, std::ranges::greater{}, left_at);
   return std::move(page.sessions);
@@ -218,7 +218,7 @@ Result<std::string> SessionWorker::delete_stored(const std::string& sel) {
   if (!found) {
     return std::unexpected(found.error());
   }
-  if (is_open("", found->id.str())) {
+  if (find_open(found->id.str())) {
     return fail(Code::conflict, "That session is open; close it first.");
   }
   REPRISE_TRY(trash_stored(found->id.str()));

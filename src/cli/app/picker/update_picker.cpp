@@ -65,11 +65,8 @@ void choose(State& state, Picker& picker, Effects& effects) {
     state.picker.reset();
     return show_tab(state, index);
   }
-  const bool taken = !row->folder.empty() && std::ranges::any_of(state.tabs, [row](const Tab& tab) {
-    return tab.metadata.folder == row->folder;
-  });
-  if (taken || state.tabs.size() >= kTabsMax) {
-    picker.note = taken ? kProjectOpen : kTabsFull;
+  if (state.tabs.size() >= kTabsMax) {
+    picker.note = kTabsFull;
     return;
   }
   const std::string id = row->id;
