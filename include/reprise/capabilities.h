@@ -240,6 +240,7 @@ class Trash {
 struct VerifyReport {
   std::int64_t sessions = 0;
   std::int64_t messages = 0;
+  std::int64_t messages_lost = 0;  // known to have been there; only damaged databases tell
   std::vector<Damage> damage;
 };
 
@@ -253,7 +254,8 @@ class Verifying {
 class Repair : public Verifying {
  public:
   // Writes a new store with all that can be read; what cannot is kept in it as it is, and listed.
-  // conflict when `target` exists.
+  // The damaged one is not changed. conflict when `target` exists; corrupt, and no new store, when
+  // no session and no message can be read any more.
   virtual Result<VerifyReport> repair_into(const std::filesystem::path& target) = 0;
 };
 

@@ -10,6 +10,10 @@ std::string ascii_lower(std::string_view text) {
   return out;
 }
 
+std::string counted(std::int64_t count, std::string_view one) {
+  return cat(count, " ", one, count == 1 ? "" : "s");
+}
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n\v\f";
   const auto first = text.find_first_not_of(kBlank);

@@ -40,6 +40,9 @@ inline char ascii_lower(char c) {
 }
 std::string ascii_lower(std::string_view text);
 
+// "1 page", "2 pages".
+std::string counted(std::int64_t count, std::string_view one);
+
 // Without the blanks, tabs and line ends at both ends.
 std::string_view trimmed(std::string_view text);
 

@@ -1,5 +1,7 @@
 // reprise verify: reads everything; with --repair writes all that can be read into a new store.
 
+#include <iterator>
+
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
@@ -54,6 +56,7 @@ class Verify final : public Command {
       std::string out;
       json::ObjectWriter object(out);
       object.field("sessions", report.sessions).field("messages", report.messages);
+      object.field("messages_lost", report.messages_lost);
       object.raw("damage", damage_document(report.damage));
       if (target.empty()) {
         object.null("repaired");
@@ -66,10 +69,13 @@ class Verify final : public Command {
     for (const Damage& part : report.damage) {
       context.voice().warn(cat("damaged: ", part.where, ": ", part.reason));
     }
-    context.voice().remark(cat("read ", report.sessions, " sessions and ", report.messages,
-                               " messages, ", report.damage.size(), " damaged"));
+    context.voice().remark(cat(
+        target.empty() ? "read " : "recovered ", counted(report.sessions, "session"), " and ",
+        counted(report.messages, "message"),
+        report.messages_lost == 0 ? "" : cat(", lost ", counted(report.messages_lost, "message")),
+        "; ", counted(std::ssize(report.damage), "damaged part")));
     if (!target.empty()) {
-      context.voice().remark(cat("wrote ", target));
+      context.voice().remark(cat("wrote ", target, "; the store itself was not changed"));
     } else if (!report.damage.empty()) {
       context.voice().remark("`reprise verify --repair` writes a store with all that can be read");
     }

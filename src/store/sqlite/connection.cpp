@@ -124,6 +124,18 @@ Statement& Statement::bind(Blob blob) {
   return *this;
 }
 
+Statement& Statement::bind_real(double number) {
+  check_bound(sqlite3_bind_double(statement_, ++bound_, number));
+  return *this;
+}
+
+Statement& Statement::bind_encoded(std::string_view text, std::uint32_t encoding) {
+  check_bound(sqlite3_bind_text64(statement_, ++bound_, text.empty() ? "" : text.data(),
+                                  text.size(), SQLITE_STATIC,
+                                  static_cast<unsigned char>(encoding)));
+  return *this;
+}
+
 Statement& Statement::bind(std::nullopt_t) {
   check_bound(sqlite3_bind_null(statement_, ++bound_));
   return *this;
@@ -204,14 +216,10 @@ void Statement::text(std::string_view column, std::string& out) const {
   }
 }
 
-Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path& file,
-                                                     OpenMode mode,
-                                                     std::chrono::milliseconds busy_timeout) {
-  const bool writes = mode == OpenMode::write || mode == OpenMode::read_alone;
-  const int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
-                    SQLITE_OPEN_NOFOLLOW | (writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+Result<std::unique_ptr<Connection>> Connection::open_as(const std::string& name, int flags,
+                                                        const std::filesystem::path& file) {
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(uri_of(file, options_of(mode)).c_str(), &handle, flags, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
   std::unique_ptr<Connection> connection(new Connection(handle, file));
   if (handle == nullptr) {
     return fail(Code::io, cat(file.string(), ": no memory to open it"), ENOMEM);
@@ -219,6 +227,25 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path
   if (code != SQLITE_OK) {
     return std::unexpected(connection->error(code));
   }
+  return connection;
+}
+
+Result<std::unique_ptr<Connection>> Connection::open_temporary(const std::filesystem::path& file) {
+  constexpr int kFlags =
+      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  REPRISE_ASSIGN(auto connection, open_as("", kFlags, file));
+  REPRISE_TRY(connection->configure(OpenMode::write));
+  REPRISE_TRY(connection->script("PRAGMA journal_mode=OFF;PRAGMA synchronous=OFF"));
+  return connection;
+}
+
+Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path& file,
+                                                     OpenMode mode,
+                                                     std::chrono::milliseconds busy_timeout) {
+  const bool writes = mode == OpenMode::write || mode == OpenMode::read_alone;
+  const int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                    SQLITE_OPEN_NOFOLLOW | (writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+  REPRISE_ASSIGN(auto connection, open_as(uri_of(file, options_of(mode)), flags, file));
   connection->set_busy_timeout(busy_timeout);
   REPRISE_TRY(connection->configure(mode));
   return connection;

@@ -51,6 +51,9 @@ class Statement {
   Statement& bind(const std::string& text) { return bind(std::string_view(text)); }
   Statement& bind(std::int64_t number);
   Statement& bind(Blob blob);
+  Statement& bind_real(double number);
+  // Text that is not UTF-8: one of SQLite's encodings.
+  Statement& bind_encoded(std::string_view text, std::uint32_t encoding);
   Statement& bind(std::nullopt_t);
   // A column of another statement's row, whatever its type.
   Statement& bind_column(const Statement& row, std::string_view column);
@@ -100,6 +103,8 @@ class Connection {
   // close, no memory mapping.
   static Result<std::unique_ptr<Connection>> open(const std::filesystem::path& file, OpenMode mode,
                                                   std::chrono::milliseconds busy_timeout);
+  // A connection to a new database that is nobody else's and goes with it. Messages name `file`.
+  static Result<std::unique_ptr<Connection>> open_temporary(const std::filesystem::path& file);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -159,6 +164,8 @@ class Connection {
 
   Connection(sqlite3* handle, std::filesystem::path file)
       : handle_(handle), file_(std::move(file)) {}
+  static Result<std::unique_ptr<Connection>> open_as(const std::string& name, int flags,
+                                                     const std::filesystem::path& file);
   Result<> configure(OpenMode mode);
 
   sqlite3* handle_;

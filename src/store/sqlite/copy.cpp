@@ -50,6 +50,10 @@ Result<> check_copy(const path& target) {
 
 }  // namespace
 
+Result<> copy_pages(Connection& source, const path& empty) {
+  return fill_file(empty, [&source](Connection& copy) { return copy_pages(source, copy); });
+}
+
 Result<> build_database(const path& named, const path& beside, const Fill& fill) {
   REPRISE_ASSIGN(const path target, resolve_folder_of(named));
   REPRISE_ASSIGN(const bool is_taken, is_there(target));

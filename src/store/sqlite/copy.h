@@ -18,4 +18,7 @@ Result<> copy_database(Connection& source, const std::filesystem::path& target,
 Result<> build_database(const std::filesystem::path& named, const std::filesystem::path& beside,
                         const std::function<Result<>(Connection& empty)>& fill);
 
+// The pages of the connection's database, as they are, into an empty file that nobody else reads.
+Result<> copy_pages(Connection& source, const std::filesystem::path& empty);
+
 }  // namespace reprise::sqlite

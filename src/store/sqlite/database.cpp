@@ -16,6 +16,8 @@
 #include "store/sqlite/connection.h"
 #include "store/sqlite/hot_journal.h"
 #include "store/sqlite/migrate.h"
+#include "store/sqlite/repair.h"
+#include "store/sqlite/salvage.h"
 #include "store/sqlite/writer.h"
 
 namespace reprise::sqlite {
@@ -68,7 +70,7 @@ Database::Reader::~Reader() {
   if (connection_ && keep_) {
     const std::lock_guard guard(database_->mutex_);
     if (database_->idle_.size() < kIdleMax) {
-      database_->idle_.push_back({std::move(connection_), rolled_back_});
+      database_->idle_.push_back({std::move(connection_), std::move(is_current_), is_salvaged_});
     }
   }
 }
@@ -101,7 +103,7 @@ Result<std::unique_ptr<Database>> Database::open(const path& named, const StoreO
 // version goes on as it is where there is no room, time or right for more, until it is opened
 // again.
 Result<> Database::prepare() {
-  REPRISE_ASSIGN(const Reader first, connect());
+  REPRISE_ASSIGN(const Reader first, reader());
   if (options_.access == Access::read) {
     return {};
   }
@@ -119,20 +121,43 @@ Result<> Database::prepare() {
   return shape == Shape::previous ? Result<>() : made;
 }
 
-Result<Database::Reader> Database::reader() {
-  {
-    const std::lock_guard guard(mutex_);
-    while (!idle_.empty()) {
-      Idle idle = std::move(idle_.back());
-      idle_.pop_back();
-      const auto journal =
-          idle.rolled_back ? find_journal(file_) : Result<std::optional<JournalMark>>();
-      if (journal && idle.rolled_back == *journal) {
-        return Reader(*this, std::move(idle.connection), true, idle.rolled_back);
-      }
+std::optional<Database::Idle> Database::take_idle(bool is_salvaged) {
+  const std::lock_guard guard(mutex_);
+  for (auto idle = idle_.end(); idle != idle_.begin();) {
+    --idle;
+    if (idle->is_current && !idle->is_current()) {
+      idle = idle_.erase(idle);
+    } else if (idle->is_salvaged == is_salvaged) {
+      std::optional<Idle> taken = std::move(*idle);
+      idle_.erase(idle);
+      return taken;
     }
   }
-  return connect();
+  return std::nullopt;
+}
+
+Result<Database::Reader> Database::reader() {
+  if (auto idle = take_idle(false); idle) {
+    return Reader(*this, std::move(idle->connection), true, std::move(idle->is_current));
+  }
+  auto usual = connect();
+  if (usual || usual.error().code != Code::corrupt || options_.access != Access::read) {
+    return usual;
+  }
+  auto other = salvaged();
+  return other ? std::move(other) : std::move(usual);
+}
+
+Result<Database::Reader> Database::salvaged() {
+  if (auto idle = take_idle(true); idle) {
+    return Reader(*this, std::move(idle->connection), true, std::move(idle->is_current), true);
+  }
+  std::string state = state_of_files(file_);
+  REPRISE_ASSIGN(auto copy, salvaged_copy(file_, options_.busy_timeout));
+  auto is_current = [file = file_, state = std::move(state)] {
+    return state_of_files(file) == state;
+  };
+  return Reader(*this, std::move(copy), true, std::move(is_current), true);
 }
 
 Result<> Database::write(Durability durability, const Work& work) {
@@ -211,18 +236,20 @@ Result<Database::Reader> Database::connect_without_shared_memory() {
 
 Result<Database::Reader> Database::connect_as(OpenMode mode) {
   REPRISE_ASSIGN(auto connection, Connection::open(file_, mode, options_.busy_timeout));
-  return show(std::move(connection), mode == OpenMode::read || mode == OpenMode::write,
-              std::nullopt);
+  return show(std::move(connection), mode == OpenMode::read || mode == OpenMode::write);
 }
 
 Result<Database::Reader> Database::connect_rolled_back(const JournalMark& journal) {
   REPRISE_ASSIGN(auto connection, open_rolled_back(file_, options_.busy_timeout));
-  return show(std::move(connection), true, journal);
+  return show(std::move(connection), true, [file = file_, journal] {
+    const auto now = find_journal(file);
+    return now && *now == journal;
+  });
 }
 
 // With the columns of the current version, whatever it is.
 Result<Database::Reader> Database::show(std::unique_ptr<Connection> connection, bool keep,
-                                        std::optional<JournalMark> rolled_back) {
+                                        std::function<bool()> is_current) {
   REPRISE_ASSIGN(const Shape shape, shape_of(*connection));
   const bool reads = options_.access == Access::read;
   if (reads && shape == Shape::empty) {
@@ -232,7 +259,7 @@ Result<Database::Reader> Database::show(std::unique_ptr<Connection> connection, 
     REPRISE_TRY(show_as_current(*connection, shape));
     keep = keep && reads;  // else it may become current any time
   }
-  return Reader(*this, std::move(connection), keep, rolled_back);
+  return Reader(*this, std::move(connection), keep, std::move(is_current));
 }
 
 }  // namespace reprise::sqlite

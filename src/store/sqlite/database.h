@@ -22,11 +22,12 @@ class Database {
   class Reader {
    public:
     Reader(Database& database, std::unique_ptr<Connection> connection, bool keep,
-           std::optional<JournalMark> rolled_back = std::nullopt)
+           std::function<bool()> is_current = {}, bool is_salvaged = false)
         : database_(&database),
           connection_(std::move(connection)),
           keep_(keep),
-          rolled_back_(rolled_back) {}
+          is_current_(std::move(is_current)),
+          is_salvaged_(is_salvaged) {}
     Reader(Reader&&) = default;
     Reader& operator=(Reader&&) = delete;
     Reader(const Reader&) = delete;
@@ -34,14 +35,29 @@ class Database {
     ~Reader();
     Connection& operator*() const { return *connection_; }
     Connection* operator->() const { return connection_.get(); }
+    // It shows a copy with what can be read of a damaged database.
+    bool is_salvaged() const { return is_salvaged_; }
 
    private:
     Database* database_;
     std::unique_ptr<Connection> connection_;
-    bool keep_;                               // one that shuts out others goes when it is done
-    std::optional<JournalMark> rolled_back_;  // of a copy: holds as long as the journal is this
+    bool keep_;                         // one that shuts out others goes when it is done
+    std::function<bool()> is_current_;  // of a copy: whether it is still one
+    bool is_salvaged_;
   };
+  // Of a database that is open for reading and cannot be read as it is, a salvaged one.
   Result<Reader> reader();
+  // What `make` makes with a reader; with a salvaged one where it meets damage.
+  template <class Make>
+  auto read(Make make) -> decltype(make(std::declval<Reader&>())) {
+    REPRISE_ASSIGN(Reader usual, reader());
+    auto made = make(usual);
+    if (made || made.error().code != Code::corrupt || usual.is_salvaged()) {
+      return made;
+    }
+    auto other = salvaged();
+    return other ? make(*other) : std::move(made);
+  }
 
   // unsupported when the store was opened for reading.
   Result<> write(Durability durability, const Work& work);
@@ -65,16 +81,18 @@ class Database {
   std::string name() const { return file_.filename().string(); }
   Writer& writer() { return writer_; }
   Clock& clock() const { return *options_.clock; }
+  std::chrono::milliseconds busy_timeout() const { return options_.busy_timeout; }
 
  private:
   Database(std::filesystem::path file, const StoreOptions& options)
       : file_(std::move(file)), options_(options), writer_(file_, options.busy_timeout) {}
   Result<> prepare();
+  Result<Reader> salvaged();
   Result<Reader> connect();
   Result<Reader> connect_as(OpenMode mode);
   Result<Reader> connect_rolled_back(const JournalMark& journal);
   Result<Reader> show(std::unique_ptr<Connection> connection, bool keep,
-                      std::optional<JournalMark> rolled_back);
+                      std::function<bool()> is_current = {});
   Result<Reader> connect_without_shared_memory();
   Result<bool> lacks_shared_memory() const;
   void forget_idle();
@@ -85,8 +103,10 @@ class Database {
   std::mutex mutex_;
   struct Idle {
     std::unique_ptr<Connection> connection;
-    std::optional<JournalMark> rolled_back;
+    std::function<bool()> is_current;
+    bool is_salvaged;
   };
+  std::optional<Idle> take_idle(bool is_salvaged);
   std::vector<Idle> idle_;  // guarded by mutex_
 };
 

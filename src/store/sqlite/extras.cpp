@@ -43,8 +43,7 @@ Result<> add_pieces(Connection& connection, const SessionId& id, Step step, std:
 }  // namespace
 
 Result<std::vector<Todo>> SqliteStore::todos(const SessionId& id) {
-  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  return find_todos(*reader, id);
+  return database_.read([&](const Database::Reader& reader) { return find_todos(*reader, id); });
 }
 
 Result<std::vector<Todo>> SqliteStore::edit_todos(

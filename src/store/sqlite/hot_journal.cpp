@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <stdlib.h>  // mkdtemp
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "base/text.h"
 #include "store/paths.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/private_folder.h"
 
 namespace reprise::sqlite {
 namespace {
@@ -26,39 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds kBetweenTries{10};
-
-// Only its owner can look into it; it goes with all that is in it.
-class PrivateFolder {
- public:
-  static Result<PrivateFolder> make() {
-    std::error_code error;
-    fs::path parent = fs::temp_directory_path(error);
-    if (error) {
-      parent = "/tmp";
-    }
-    REPRISE_ASSIGN(parent, resolve_path(parent));
-    std::string pattern = (parent / "reprise-rollback-XXXXXX").native();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      return std::unexpected(os_error("create a folder in", parent, errno));
-    }
-    return PrivateFolder(std::move(pattern));
-  }
-  PrivateFolder(PrivateFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  PrivateFolder& operator=(PrivateFolder&&) = delete;
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  ~PrivateFolder() {
-    if (!path_.empty()) {
-      std::error_code ignored;  // what cannot be removed can be read by nobody else
-      fs::remove_all(path_, ignored);
-    }
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  explicit PrivateFolder(fs::path path) : path_(std::move(path)) {}
-  fs::path path_;
-};
 
 // The database file as SQLite has opened it, which must not be opened and closed beside it: that
 // would drop the locks that this process has on it.

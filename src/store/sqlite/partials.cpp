@@ -88,8 +88,8 @@ Result<> SqliteStore::renew_lease(const SessionId& id, const OperationId& answer
 }
 
 Result<std::optional<Partial>> SqliteStore::find_partial(const SessionId& id) {
-  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  return sqlite::find_partial(*reader, id);
+  return database_.read(
+      [&](const Database::Reader& reader) { return sqlite::find_partial(*reader, id); });
 }
 
 }  // namespace reprise::sqlite

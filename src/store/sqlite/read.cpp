@@ -1,6 +1,7 @@
 #include "store/sqlite/read.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
 #include "reprise/store.h"
@@ -9,6 +10,7 @@
 #include "store/sqlite/database.h"
 #include "store/sqlite/forks.h"
 #include "store/sqlite/original.h"
+#include "store/sqlite/repair.h"
 #include "store/sqlite/rows.h"
 
 namespace reprise::sqlite {
@@ -23,7 +25,7 @@ constexpr std::size_t kDamageMax = 1000;
 class Reading {
  public:
   Reading(Database& database, const SessionId& id, const ReadRange& range)
-      : database_(database), id_(id), range_(range), current_(id.str()), file_(database.name()) {}
+      : database_(database), id_(id), range_(range), file_(database.name()), reached_{id.str()} {}
 
   Result<ReadReport> run(const MessageSink& sink) {
     while (true) {
@@ -33,7 +35,7 @@ class Reading {
           return std::move(report_);
         }
       }
-      if (from_ >= to_) {
+      if (reached_.from >= reached_.to) {
         return std::move(report_);
       }
       page_rows_ = std::min(page_rows_ * 2, kPageRowsMax);
@@ -42,6 +44,8 @@ class Reading {
 
  private:
   Result<> next_page();
+  Result<> read_page(const Database::Reader& reader);
+  Result<> report_salvaged(Connection& connection);
   Result<> find_version(Connection& connection);
   Result<> read_segment(Connection& connection, const Segment& segment);
   Result<> read_rows(Connection& connection, Statement& row, const Segment& segment);
@@ -52,26 +56,39 @@ class Reading {
   Database& database_;
   const SessionId& id_;
   const ReadRange range_;
-  std::string current_;  // the session whose rows are read: the kept one after a replacement
   const std::string file_;
-  std::optional<std::int64_t> generation_;
-  std::int64_t from_ = 0;  // what is left: [from_, to_)
-  std::int64_t to_ = 0;
+  struct Reached {
+    std::string session;  // whose rows are read: the kept one after a replacement
+    std::optional<std::int64_t> generation = std::nullopt;
+    std::int64_t from = 0;  // what is left: [from, to)
+    std::int64_t to = 0;
+  };
+  Reached reached_;
   std::vector<Message> page_;
   std::size_t page_rows_ = kFirstPageRows;
   std::size_t rows_ = 0;
   std::size_t bytes_ = 0;
+  bool is_salvaged_ = false;
   ReadReport report_;
 };
 
 Result<> Reading::next_page() {
+  const Reached before = reached_;
+  const ReadReport report_before = report_;
+  return database_.read([&](const Database::Reader& reader) {
+    reached_ = before;  // anew, when damage stopped the first try
+    report_ = report_before;
+    return read_page(reader);
+  });
+}
+
+Result<> Reading::read_page(const Database::Reader& reader) {
   page_.clear();
   rows_ = 0;
   bytes_ = 0;
-  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
   REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
   REPRISE_TRY(find_version(*reader));
-  REPRISE_ASSIGN(auto segments, segments_of(*reader, current_, from_, to_));
+  REPRISE_ASSIGN(auto segments, segments_of(*reader, reached_.session, reached_.from, reached_.to));
   if (range_.newest_first) {
     std::ranges::reverse(segments);
   }
@@ -81,7 +98,19 @@ Result<> Reading::next_page() {
     }
     REPRISE_TRY(read_segment(*reader, segment));
   }
-  return snapshot.commit();
+  REPRISE_TRY(snapshot.commit());
+  return reader.is_salvaged() ? report_salvaged(*reader) : Result<>();
+}
+
+// Once; it concerns the whole session.
+Result<> Reading::report_salvaged(Connection& connection) {
+  if (std::exchange(is_salvaged_, true)) {
+    return {};
+  }
+  REPRISE_ASSIGN(std::vector<Damage> damage, damage_of_salvaged(connection, id_.str()));
+  report_.damaged += static_cast<std::int64_t>(damage.size());
+  std::ranges::move(damage, std::back_inserter(report_.damage));
+  return {};
 }
 
 // The first page decides which messages there are; later ones stay with that state.
@@ -92,13 +121,13 @@ Result<> Reading::find_version(Connection& connection) {
   if (!found) {
     return std::unexpected(store::no_session(id_));
   }
-  if (!generation_) {
-    generation_ = row.integer("generation");
+  if (!reached_.generation) {
+    reached_.generation = row.integer("generation");
     const auto span = store::clamp(range_, Seq{row.integer("head")});
-    from_ = span.from;
-    to_ = span.to;
-  } else if (row.integer("generation") != *generation_) {
-    current_ = kept_name(id_.str(), *generation_);
+    reached_.from = span.from;
+    reached_.to = span.to;
+  } else if (row.integer("generation") != *reached_.generation) {
+    reached_.session = kept_name(id_.str(), *reached_.generation);
   }
   return {};
 }
@@ -149,9 +178,9 @@ Result<> Reading::take(Connection& connection, const Statement& row) {
 // `seq` is done.
 void Reading::advance(std::int64_t seq) {
   if (range_.newest_first) {
-    to_ = seq;
+    reached_.to = seq;
   } else {
-    from_ = seq + 1;
+    reached_.from = seq + 1;
   }
 }
 

@@ -1,10 +1,11 @@
 // Verification and repair: a new database with all that can be read of a damaged one. The damaged
-// one is not touched. What cannot be a message any more stands in the table reprise_damage of the
-// new database, byte by byte.
+// one is not touched: where its structure is sound it is read as it is, else page by page. What
+// cannot be a message any more stands in the table reprise_damage of the new database, byte by
+// byte.
+
+#include "store/sqlite/repair.h"
 
 #include <sqlite3.h>
-
-#include <algorithm>
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
@@ -14,6 +15,7 @@
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/original.h"
 #include "store/sqlite/rows.h"
+#include "store/sqlite/salvage.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store/sqlite/verify.h"
@@ -21,88 +23,8 @@
 namespace reprise::sqlite {
 namespace {
 
-constexpr std::int64_t kKeyMin = 0;  // SQLite gives no others
-constexpr std::int64_t kKeyMax = std::numeric_limits<std::int64_t>::max();
-constexpr int kProbesMax = 200'000;
-
 // Called for each row that can be read.
 using Row = std::function<Result<>(const Statement& row)>;
-
-// Walks a damaged table in the order of an integer key. Pages that cannot be read are narrowed
-// down by halves until only the rows in them are left out.
-class Salvage {
- public:
-  // `select` ends where " WHERE …" follows; its rows have the key.
-  Salvage(Connection& source, std::string_view select, std::string_view key)
-      : source_(source),
-        key_(key),
-        forwards_(cat(select, " WHERE ", key, " BETWEEN ? AND ? ORDER BY ", key)),
-        backwards_(cat(forwards_, " DESC")) {}
-
-  // An error is one of `row`; what could not be read is counted.
-  Result<> run(const Row& row) {
-    REPRISE_ASSIGN(const auto last_good, walk(forwards_, kKeyMin, kKeyMax, row));
-    if (!last_good) {
-      return {};
-    }
-    REPRISE_ASSIGN(const auto first_good, walk(backwards_, *last_good, kKeyMax, row));
-    return probe(*last_good, first_good ? *first_good : *last_good, row);
-  }
-
-  const std::optional<Error>& fault() const { return fault_; }
-
- private:
-  // Nothing when all rows of [from, to] were read, else the key the walk had come to.
-  Result<std::optional<std::int64_t>> walk(const std::string& sql, std::int64_t from,
-                                           std::int64_t to, const Row& row) {
-    std::int64_t at = &sql == &backwards_ ? to : from;
-    auto rows = source_.query(sql, from, to);
-    if (!rows) {
-      fault_ = rows.error();
-      return at;
-    }
-    while (true) {
-      const auto more = rows->step();
-      if (!more) {
-        fault_ = more.error();
-        return at;
-      }
-      if (!*more) {
-        return std::nullopt;
-      }
-      at = rows->integer(key_);
-      REPRISE_TRY(row(*rows));
-    }
-  }
-
-  // Rows of [from, to], in which something cannot be read.
-  Result<> probe(std::int64_t from, std::int64_t to, const Row& row) {
-    std::vector<std::pair<std::int64_t, std::int64_t>> left = {{from, to}};
-    for (int count = 0; !left.empty() && count < kProbesMax; ++count) {
-      const auto [low, high] = left.back();
-      left.pop_back();
-      REPRISE_ASSIGN(const auto at, walk(forwards_, low, high, row));
-      if (!at || low >= high) {
-        continue;
-      }
-      const std::int64_t next = std::max(*at, low);
-      const std::int64_t middle = next + (high - next) / 2;
-      if (middle < high) {
-        left.emplace_back(middle + 1, high);
-      }
-      if (next < middle || next > low) {
-        left.emplace_back(next == low ? low : next + 1, middle);
-      }
-    }
-    return {};
-  }
-
-  Connection& source_;
-  const std::string key_;
-  const std::string forwards_;
-  const std::string backwards_;
-  std::optional<Error> fault_;
-};
 
 struct Filled {
   std::string name;
@@ -150,10 +72,15 @@ class Repairing {
       : source_(source), target_(target), report_(report), file_(source.name()) {}
 
   Result<> run();
+  // The same for rows out of pages, with what is known of the damage. Messages that are missing are
+  // reported then.
+  Result<> run(std::vector<Damage> of_pages);
 
  private:
   Result<std::vector<Filled>> columns_of(std::string_view table);
   Result<> prepare();
+  Result<> fill();
+  Result<> each(const std::string& sql, std::string_view table, const Row& row);
   Result<> copy_sessions();
   Result<> copy_messages();
   Result<> copy_table(std::string_view table);
@@ -161,8 +88,8 @@ class Repairing {
   Result<> insert(const std::string& sql, const Statement& row, std::size_t count);
   Result<> copy_message(const Statement& row, const std::string& sql, std::size_t count);
   Result<> keep_damage(Damage damage, std::string_view bytes);
-  Result<> note(std::string_view table, const std::optional<Error>& fault);
   Result<> make_whole();
+  Result<> note_missing();
 
   Connection& source_;
   Connection& target_;
@@ -173,6 +100,22 @@ class Repairing {
 Result<> Repairing::run() {
   REPRISE_TRY(prepare());
   REPRISE_ASSIGN(Transaction transaction, Transaction::begin(target_));
+  REPRISE_TRY(fill());
+  return transaction.commit();
+}
+
+Result<> Repairing::run(std::vector<Damage> of_pages) {
+  REPRISE_TRY(prepare());
+  REPRISE_ASSIGN(Transaction transaction, Transaction::begin(target_));
+  for (Damage& damage : of_pages) {
+    REPRISE_TRY(keep_damage(std::move(damage), ""));
+  }
+  REPRISE_TRY(fill());
+  REPRISE_TRY(note_missing());
+  return transaction.commit();
+}
+
+Result<> Repairing::fill() {
   REPRISE_TRY(copy_sessions());
   REPRISE_TRY(copy_messages());
   for (const Table& table : own_tables()) {
@@ -186,8 +129,7 @@ Result<> Repairing::run() {
     REPRISE_TRY(copy_original(table));
   }
   REPRISE_TRY(target_.script(cat(fill_slots_sql(), triggers_sql())));
-  REPRISE_TRY(set_version(target_));
-  return transaction.commit();
+  return set_version(target_);
 }
 
 Result<> Repairing::prepare() {
@@ -229,45 +171,40 @@ Result<> Repairing::keep_damage(Damage damage, std::string_view bytes) {
   return {};
 }
 
-Result<> Repairing::note(std::string_view table, const std::optional<Error>& fault) {
-  if (!fault) {
-    return {};
+// Rows that cannot be reached are damage of the table.
+Result<> Repairing::each(const std::string& sql, std::string_view table, const Row& row) {
+  auto rows = source_.prepare(sql);
+  auto more = rows ? rows->step() : Result<bool>(std::unexpected(rows.error()));
+  while (more && *more) {
+    REPRISE_TRY(row(*rows));
+    more = rows->step();
   }
-  return keep_damage({cat(file_, ": ", table), fault->message, ""}, "");
+  return more ? Result<>()
+              : keep_damage({cat(file_, ": ", table), std::move(more).error().message, ""}, "");
 }
 
 Result<> Repairing::copy_sessions() {
   REPRISE_ASSIGN(const auto columns, columns_of("sessions"));
   const std::string sql = insert_sql("sessions", columns);
-  Salvage salvage(
-      source_, cat("SELECT rowid AS rowid, id AS id, ", select_columns(columns), " FROM sessions"),
-      "rowid");
-  const Row copy = [&](const Statement& row) -> Result<> {
-    REPRISE_TRY(insert(sql, row, columns.size()));
-    if (target_.changes() != 0) {
-      ++report_.sessions;
-      return {};
-    }
-    REPRISE_ASSIGN(const std::int64_t again,
-                   target_.integer("SELECT 1 FROM sessions WHERE id = ?", row.bytes("id")));
-    return again != 0 ? Result<>()  // a row both walks have met
-                      : keep_damage({row_place(file_, "sessions", row.integer("rowid")),
-                                     "it cannot stand in the new database", ""},
-                                    row.bytes("id"));
-  };
-  REPRISE_TRY(salvage.run(copy));
-  return note("sessions", salvage.fault());
+  return each(cat("SELECT rowid AS rowid, id AS id, ", select_columns(columns), " FROM sessions"),
+              "sessions", [&](const Statement& row) -> Result<> {
+                REPRISE_TRY(insert(sql, row, columns.size()));
+                if (target_.changes() != 0) {
+                  ++report_.sessions;
+                  return {};
+                }
+                return keep_damage({row_place(file_, "sessions", row.integer("rowid")),
+                                    "it cannot stand in the new database", ""},
+                                   row.bytes("id"));
+              });
 }
 
 Result<> Repairing::copy_messages() {
   REPRISE_ASSIGN(const auto columns, columns_of("messages"));
   const std::string sql = insert_sql("messages", columns);
-  Salvage salvage(source_,
-                  cat("SELECT ", message_select(), ", ", select_columns(columns), " FROM messages"),
-                  "id");
-  REPRISE_TRY(
-      salvage.run([&](const Statement& row) { return copy_message(row, sql, columns.size()); }));
-  return note("messages", salvage.fault());
+  return each(cat("SELECT ", message_select(), ", ", select_columns(columns), " FROM messages"),
+              "messages",
+              [&](const Statement& row) { return copy_message(row, sql, columns.size()); });
 }
 
 Result<> Repairing::copy_message(const Statement& row, const std::string& sql, std::size_t count) {
@@ -284,11 +221,6 @@ Result<> Repairing::copy_message(const Statement& row, const std::string& sql, s
     }
     return {};
   }
-  REPRISE_ASSIGN(const std::int64_t again,
-                 target_.integer("SELECT 1 FROM messages WHERE id = ?", row.integer("id")));
-  if (again != 0) {
-    return {};  // a row both walks have met
-  }
   return keep_damage(Damage{row_place(file_, "messages", row.integer("id")),
                             "another message has its place", excerpt_of(row.bytes("content"))},
                      row.bytes("content"));
@@ -297,21 +229,15 @@ Result<> Repairing::copy_message(const Statement& row, const std::string& sql, s
 Result<> Repairing::copy_table(std::string_view table) {
   REPRISE_ASSIGN(const auto columns, columns_of(table));
   const std::string sql = insert_sql(table, columns);
-  std::optional<Error> fault;
-  auto rows = source_.prepare(cat("SELECT ", select_columns(columns), " FROM ", table));
-  auto more = rows ? rows->step() : Result<bool>(std::unexpected(rows.error()));
-  while (more && *more) {
-    REPRISE_TRY(insert(sql, *rows, columns.size()));
-    if (target_.changes() == 0) {
-      REPRISE_TRY(keep_damage(
-          {cat(file_, ": ", table), "it has rows that cannot stand in the new database", ""}, ""));
-    }
-    more = rows->step();
-  }
-  if (!more) {
-    fault = more.error();
-  }
-  return note(table, fault);
+  return each(cat("SELECT ", select_columns(columns), " FROM ", table), table,
+              [&](const Statement& row) -> Result<> {
+                REPRISE_TRY(insert(sql, row, columns.size()));
+                return target_.changes() != 0
+                           ? Result<>()
+                           : keep_damage({cat(file_, ": ", table),
+                                          "it has rows that cannot stand in the new database", ""},
+                                         "");
+              });
 }
 
 // A table of the original program's, where there is one.
@@ -323,7 +249,7 @@ Result<> Repairing::copy_original(std::string_view table) {
   if (!found) {
     return {};
   }
-  REPRISE_TRY(target_.script(row.text("sql")));
+  REPRISE_TRY(target_.run(row.text("sql")));
   REPRISE_TRY(copy_table(table));
   return target_.run(
       cat("DELETE FROM ", table, " WHERE session_id NOT IN (SELECT id FROM sessions)"));
@@ -335,9 +261,20 @@ Result<> Repairing::make_whole() {
       target_.run("INSERT OR IGNORE INTO sessions(id, title, model, created_us, updated_us)"
                   " SELECT session_id, 'Recovered', '', 0, 0 FROM messages"
                   " WHERE session_id NOT IN (SELECT id FROM sessions) GROUP BY session_id"));
+  report_.sessions += target_.changes();
+  // What a fork shares with one that is gone is counted as missing.
+  REPRISE_TRY(
+      target_.run("INSERT OR IGNORE INTO sessions(id, title, model, created_us, updated_us, head)"
+                  " SELECT base, 'Recovered', '', 0, 0, max(base_count) FROM sessions"
+                  " WHERE base NOT IN (SELECT id FROM sessions) GROUP BY base"));
   REPRISE_TRY(target_.run(
       "UPDATE sessions SET created_at = '1970-01-01 00:00:00', updated_at = '1970-01-01 00:00:00'"
       " WHERE title = 'Recovered' AND created_us = 0 AND model = ''"));
+  // A kept session is known by its name; what it was kept for hides it from lists.
+  REPRISE_TRY(
+      target_.run("UPDATE sessions SET state = 'kept', kept_for = substr(id, 1, instr(id, '~') - 1)"
+                  " WHERE instr(id, '~') > 1 AND kept_for IS NULL"
+                  " AND substr(id, 1, instr(id, '~') - 1) IN (SELECT id FROM sessions)"));
   REPRISE_TRY(
       target_.run("UPDATE sessions SET head = max(head, base_count, coalesce((SELECT max(seq) + 1"
                   " FROM messages WHERE session_id = sessions.id), 0))"));
@@ -350,19 +287,124 @@ Result<> Repairing::make_whole() {
   return {};
 }
 
+std::string session_place(std::string_view file, std::string_view session) {
+  return cat(file, ": session ", session);
+}
+
+constexpr std::string_view kMissing =
+    "SELECT id, count, missing FROM (SELECT s.id AS id, s.head - s.base_count AS count,"
+    " s.head - s.base_count - (SELECT count(*) FROM messages AS m WHERE m.session_id = s.id"
+    " AND m.seq >= s.base_count) AS missing FROM sessions AS s) WHERE missing > 0 ORDER BY id";
+
+Result<> Repairing::note_missing() {
+  REPRISE_ASSIGN(Statement row, target_.prepare(kMissing));
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      return {};
+    }
+    const std::int64_t missing = row.integer("missing");
+    report_.messages_lost += missing;
+    REPRISE_TRY(keep_damage({session_place(file_, row.text("id")),
+                             cat(missing, " of ", row.integer("count"),
+                                 missing == 1 ? " messages is missing" : " messages are missing"),
+                             ""},
+                            ""));
+  }
+}
+
+Result<> repair_pages(const std::filesystem::path& file, std::chrono::milliseconds busy_timeout,
+                      Connection& target, VerifyReport& report) {
+  REPRISE_ASSIGN(SalvagedRows salvaged, salvage_rows(file, busy_timeout));
+  REPRISE_ASSIGN(const Shape shape, shape_of(*salvaged.rows));
+  if (shape != Shape::current) {
+    REPRISE_TRY(show_as_current(*salvaged.rows, shape));
+  }
+  return Repairing(*salvaged.rows, target, report).run(std::move(salvaged.damage));
+}
+
+bool is_sound(Connection& connection) {
+  auto check = connection.prepare("PRAGMA main.quick_check(1)");
+  const auto row = check ? check->step() : Result<bool>(std::unexpected(check.error()));
+  return row && *row && check->bytes("quick_check") == "ok";
+}
+
 }  // namespace
+
+Result<std::unique_ptr<Connection>> salvaged_copy(const std::filesystem::path& file,
+                                                  std::chrono::milliseconds busy_timeout) {
+  REPRISE_ASSIGN(auto copy, Connection::open_temporary(file));
+  VerifyReport report;
+  REPRISE_TRY(repair_pages(file, busy_timeout, *copy, report));
+  return copy;
+}
+
+namespace {
+
+Result<std::vector<Damage>> stored_damage(Statement row) {
+  std::vector<Damage> damage;
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      return damage;
+    }
+    damage.push_back({row.text("place"), row.text("reason"), ""});
+  }
+}
+
+Result<std::int64_t> count_missing(Connection& salvaged) {
+  return salvaged.integer(cat("SELECT coalesce(sum(missing), 0) FROM (", kMissing, ")"));
+}
+
+}  // namespace
+
+Result<std::vector<Damage>> damage_of_salvaged(Connection& salvaged, std::string_view session) {
+  const std::string file = salvaged.name();
+  const std::string place = session_place(file, session);
+  REPRISE_ASSIGN(
+      Statement row,
+      salvaged.query("SELECT place, reason FROM reprise_damage WHERE place IN (?, ?) ORDER BY id",
+                     file, place));
+  REPRISE_ASSIGN(auto damage, stored_damage(std::move(row)));
+  REPRISE_ASSIGN(const std::int64_t missing,
+                 session.empty() ? count_missing(salvaged) : Result<std::int64_t>(0));
+  if (missing != 0) {
+    damage.push_back(
+        {file, missing == 1 ? "1 message is missing" : cat(missing, " messages are missing"), ""});
+  }
+  return damage;
+}
+
+Result<VerifyReport> report_of_salvaged(Connection& salvaged) {
+  VerifyReport report;
+  REPRISE_ASSIGN(report.sessions,
+                 salvaged.integer("SELECT count(*) FROM sessions WHERE kept_for IS NULL"));
+  REPRISE_ASSIGN(report.messages, salvaged.integer("SELECT count(*) FROM messages"));
+  REPRISE_ASSIGN(report.messages_lost, count_missing(salvaged));
+  REPRISE_ASSIGN(Statement row,
+                 salvaged.prepare("SELECT place, reason FROM reprise_damage ORDER BY id"));
+  REPRISE_ASSIGN(report.damage, stored_damage(std::move(row)));
+  return report;
+}
 
 Result<VerifyReport> SqliteStore::verify() {
   REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  return verify_database(*reader);
+  return reader.is_salvaged() ? report_of_salvaged(*reader) : verify_database(*reader);
 }
 
 Result<VerifyReport> SqliteStore::repair_into(const std::filesystem::path& target) {
   REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
   VerifyReport report;
-  const auto fill = [&](Connection& empty) { return Repairing(*reader, empty, report).run(); };
-  REPRISE_TRY(build_database(target, target, fill));
+  const auto by_pages = [&](Connection& empty) {
+    return repair_pages(database_.file(), database_.busy_timeout(), empty, report);
+  };
+  if (reader.is_salvaged() || !is_sound(*reader)) {
+    REPRISE_TRY(build_database(target, target, by_pages));
+    return report;
+  }
+  REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
+  const auto by_rows = [&](Connection& empty) { return Repairing(*reader, empty, report).run(); };
+  REPRISE_TRY(build_database(target, target, by_rows));
   return report;
 }
 

@@ -1,5 +1,8 @@
 #include "store/sqlite/sqlite_store.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "store/own_process.h"
@@ -11,6 +14,7 @@
 #include "store/sqlite/list.h"
 #include "store/sqlite/messages.h"
 #include "store/sqlite/read.h"
+#include "store/sqlite/repair.h"
 #include "store/sqlite/sessions.h"
 
 namespace reprise {
@@ -27,8 +31,7 @@ Result<> SqliteStore::create(const Session& session) {
 }
 
 Result<std::optional<Session>> SqliteStore::find(const SessionId& id) {
-  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  return find_session(*reader, id);
+  return database_.read([&](const Database::Reader& reader) { return find_session(*reader, id); });
 }
 
 Result<> SqliteStore::update(const SessionId& id, const SessionPatch& patch) {
@@ -38,8 +41,14 @@ Result<> SqliteStore::update(const SessionId& id, const SessionPatch& patch) {
 }
 
 Result<SessionPage> SqliteStore::list(const SessionQuery& query) {
-  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  return list_sessions(*reader, query);
+  return database_.read([&](const Database::Reader& reader) -> Result<SessionPage> {
+    REPRISE_ASSIGN(SessionPage page, list_sessions(*reader, query));
+    if (reader.is_salvaged() && query.after.empty()) {
+      REPRISE_ASSIGN(auto damage, damage_of_salvaged(*reader, ""));
+      std::ranges::move(damage, std::back_inserter(page.damage));
+    }
+    return page;
+  });
 }
 
 Result<Appended> SqliteStore::append(const SessionId& id, std::vector<Message> messages,

@@ -1,0 +1,554 @@
+#include "store/sqlite/salvage.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <span>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "store/paths.h"
+#include "store/sqlite/copy.h"
+#include "store/sqlite/migrate.h"
+#include "store/sqlite/original.h"
+#include "store/sqlite/pages.h"
+#include "store/sqlite/private_folder.h"
+#include "store/sqlite/schema.h"
+
+namespace reprise::sqlite {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBlockBytes = 4096;
+constexpr std::size_t kHashDigits = 64;
+
+// --- The file as one, without a log ---
+
+// Blocks that cannot be read become zeros.
+Result<> copy_readable(const fs::path& from, const fs::path& to) {
+  auto source = open_file(from, O_RDONLY);
+  if (!source) {
+    return source.error().code == Code::not_found ? Result<>() : std::unexpected(source.error());
+  }
+  struct stat status{};
+  if (::fstat(source->get(), &status) != 0) {
+    return std::unexpected(os_error("look at", from, errno));
+  }
+  REPRISE_ASSIGN(Fd copy, open_file(to, O_WRONLY | O_CREAT | O_EXCL, 0600));
+  std::string block;
+  for (std::int64_t at = 0; at < status.st_size; at += static_cast<std::int64_t>(block.size())) {
+    block.assign(static_cast<std::size_t>(std::min<std::int64_t>(kBlockBytes, status.st_size - at)),
+                 '\0');
+    if (!read_at(source->get(), block, at, from)) {
+      block.assign(block.size(), '\0');
+    }
+    REPRISE_TRY(write_all(copy.get(), block, to));
+  }
+  return copy.close(to);
+}
+
+void put_u32(std::string& bytes, std::size_t at, std::uint32_t value) {
+  for (std::size_t i = 0; i < 4; ++i) {
+    bytes[at + i] = static_cast<char>((value >> (24 - (8 * i))) & 0xFFU);
+  }
+}
+
+// A header that says nothing of the number of pages, so that the file's size decides.
+std::string new_header(std::string bytes, const FileHeader& header, bool has_log) {
+  using namespace std::string_view_literals;
+  constexpr std::uint32_t kSchemaFormat = 4;
+  if (const auto old = FileHeader::parse(bytes); !old || old->page_size != header.page_size) {
+    bytes.assign(FileHeader::kBytes, '\0');
+    bytes.replace(0, 16, "SQLite format 3\0"sv);
+    bytes[16] = static_cast<char>(header.page_size >> 8U);
+    bytes[17] = static_cast<char>(header.page_size >> 16U);
+    bytes.replace(21, 3, "\x40\x20\x20"sv);
+    put_u32(bytes, 44, kSchemaFormat);
+    put_u32(bytes, 56, 1);
+  }
+  bytes[18] = bytes[19] = has_log ? '\2' : '\1';
+  put_u32(bytes, 24, 1);
+  put_u32(bytes, 92, 0);
+  return bytes;
+}
+
+// Puts that header into a copy of the database.
+Result<> write_header(const fs::path& copy, bool has_log) {
+  REPRISE_ASSIGN(const PageFile pages, PageFile::open(copy));
+  REPRISE_ASSIGN(const Fd fd, open_file(copy, O_RDWR));
+  std::string bytes(FileHeader::kBytes, '\0');
+  REPRISE_TRY(read_at(fd.get(), bytes, 0, copy));
+  return write_all(fd.get(), new_header(std::move(bytes), pages.header(), has_log), copy);
+}
+
+Result<> copy_by_sqlite(const fs::path& from, OpenMode mode, const fs::path& to,
+                        std::chrono::milliseconds timeout) {
+  REPRISE_ASSIGN(Fd created, open_file(to, O_RDWR | O_CREAT | O_TRUNC, 0600));
+  REPRISE_TRY(created.close(to));
+  REPRISE_ASSIGN(const auto connection, Connection::open(from, mode, timeout));
+  // Lets SQLite open a file that is shorter than its header says.
+  REPRISE_TRY(connection->script("PRAGMA writable_schema=ON"));
+  return copy_pages(*connection, to);
+}
+
+// Its pages as the last commit left them. SQLite knows the log and keeps writers away meanwhile;
+// where it does not even read pages, it may do so in a copy with another header.
+Result<PageFile> open_pages(const fs::path& file, std::chrono::milliseconds timeout) {
+  REPRISE_ASSIGN(const PrivateFolder folder, PrivateFolder::make());
+  const fs::path image = folder.path() / "image.db";
+  REPRISE_ASSIGN(const bool has_memory, is_there(store::beside(file, "-shm")));
+  REPRISE_ASSIGN(const bool has_log, is_there(store::beside(file, "-wal")));
+  if (has_memory || !has_log) {
+    const auto copied = copy_by_sqlite(file, OpenMode::read, image, timeout);
+    if (copied) {
+      return PageFile::open(image);
+    }
+    if (copied.error().code == Code::busy || copied.error().os_errno == ENOSPC) {
+      return std::unexpected(copied.error());
+    }
+  }
+  const fs::path raw = folder.path() / "raw.db";
+  for (const char* const suffix : {"", "-wal", "-journal"}) {
+    REPRISE_TRY(copy_readable(store::beside(file, suffix), store::beside(raw, suffix)));
+  }
+  REPRISE_TRY(write_header(raw, has_log));
+  if (copy_by_sqlite(raw, OpenMode::read_alone, image, timeout)) {
+    return PageFile::open(image);
+  }
+  return PageFile::open(raw);
+}
+
+// --- Tables ---
+
+struct KnownColumn {
+  std::string name;
+  std::string type;
+  bool is_not_null = false;
+  bool is_rowid = false;
+};
+
+struct KnownTable {
+  std::string name;
+  std::string sql;        // of the damaged database; "" when that is lost
+  bool is_index = false;  // WITHOUT ROWID: its rows stand in an index
+  std::vector<KnownColumn> columns = {};
+  std::string insert = {};
+};
+
+std::vector<KnownTable> known_tables() {
+  std::vector<KnownTable> tables = {{"sessions", ""}, {"messages", ""}};
+  for (const Table& table : own_tables()) {
+    tables.push_back({std::string(table.name), ""});
+  }
+  for (const std::string_view name : {kResultBlobsTable, kSnapshotsTable}) {
+    tables.push_back({std::string(name), ""});
+  }
+  return tables;
+}
+
+std::string sql_name(std::string_view name) {
+  std::string out = "\"";
+  for (const char c : name) {
+    out += c;
+    if (c == '"') {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+Result<> read_columns(Connection& schema, KnownTable& table) {
+  REPRISE_ASSIGN(
+      const std::int64_t without_rowid,
+      schema.integer("SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?",
+                     table.name));
+  REPRISE_ASSIGN(Statement row,
+                 schema.query("SELECT name, upper(type) AS type, \"notnull\", pk,"
+                              " sum(pk > 0) OVER () AS keys FROM pragma_table_info(?) ORDER BY cid",
+                              table.name));
+  table.is_index = without_rowid != 0;
+  table.columns.clear();
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      return {};
+    }
+    const bool is_key = row.integer("pk") == 1 && row.integer("keys") == 1;
+    table.columns.push_back({row.text("name"), row.text("type"), row.integer("notnull") != 0,
+                             is_key && !table.is_index && row.bytes("type") == "INTEGER"});
+  }
+}
+
+// --- Which table an orphaned row belongs to ---
+
+bool is_hash(const StoredValue& value) {
+  return value.bytes.size() == kHashDigits &&
+         value.bytes.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// What tells a table of ours from an index whose entries have the same types.
+bool is_of(std::string_view table, std::span<const StoredValue> values) {
+  if (table == "reprise_todos") {
+    return values.size() == 2 && values[1].bytes.starts_with('[');
+  }
+  if (table == "reprise_once") {
+    return values.size() > 2 && values[1].bytes.find(':') != std::string_view::npos;
+  }
+  if (table == "reprise_blob_refs") {
+    return values.size() == 2 && is_hash(values[1]);
+  }
+  return table != kPinsTable || is_hash(values[0]);
+}
+
+bool fits(const KnownColumn& column, const StoredValue& value, bool is_cut) {
+  using Type = StoredValue::Type;
+  if (column.is_rowid) {
+    return value.type == Type::null;
+  }
+  if (value.type == Type::null) {
+    return !column.is_not_null || is_cut;
+  }
+  if (column.type == "INTEGER") {
+    return value.type == Type::integer;
+  }
+  if (column.type == "TEXT") {
+    return value.type == Type::text;
+  }
+  return column.type != "BLOB" || value.type == Type::blob;
+}
+
+bool fits(const KnownTable& table, const StoredRow& row, bool is_index) {
+  const std::size_t least = std::min<std::size_t>(2, table.columns.size());
+  if (table.is_index != is_index || row.values.size() < least ||
+      row.values.size() > table.columns.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < row.values.size(); ++i) {
+    if (!fits(table.columns[i], row.values[i], row.is_cut)) {
+      return false;
+    }
+  }
+  return is_of(table.name, row.values);
+}
+
+class Salvaging {
+ public:
+  // The database had that many pages, as its header says; 0 when nobody knows.
+  Salvaging(PageFile pages, const fs::path& file, std::uint32_t pages_before)
+      : pages_(std::move(pages)),
+        pages_before_(pages_before),
+        name_(file.filename().string()),
+        file_(file) {}
+  Result<SalvagedRows> run();
+
+ private:
+  // Of a page: no table of ours that is known, another tree, or the index of a table.
+  static constexpr std::size_t kNobody = 1000;
+  static constexpr std::size_t kAnother = 1001;
+
+  void find_schema();
+  void take_schema_row(const StoredRow& row);
+  Result<> find_columns();
+  Result<> make_tables();
+  void walk(std::uint32_t root, std::size_t owner);
+  void find_owners();
+  Result<> take_rows();
+  Result<> take_page(const Page& page);
+  bool can_hold(std::size_t owner, const StoredRow& row, bool is_index) const;
+  std::size_t owner_of(const StoredRow& row, bool is_index) const;
+  Result<> insert(const KnownTable& table, const StoredRow& row);
+  void report();
+
+  PageFile pages_;
+  const std::uint32_t pages_before_;
+  const std::string name_;
+  const fs::path file_;
+  std::vector<KnownTable> tables_ = known_tables();
+  struct Root {
+    std::uint32_t page;
+    std::size_t owner;
+  };
+  std::vector<Root> roots_;
+  std::vector<std::size_t> owners_;  // by page
+  std::unique_ptr<Connection> rows_;
+  std::int64_t sessions_and_messages_ = 0;
+  std::int64_t lost_pages_ = 0;
+  std::int64_t lost_rows_ = 0;
+  std::int64_t cut_rows_ = 0;
+  std::vector<Damage> damage_;
+};
+
+bool is_schema_row(const StoredRow& row) {
+  using Type = StoredValue::Type;
+  return row.values.size() == 5 && !row.is_cut && row.values[0].type == Type::text &&
+         row.values[1].type == Type::text && row.values[2].type == Type::text &&
+         row.values[3].type == Type::integer &&
+         (row.values[0].bytes == "table" || row.values[0].bytes == "index" ||
+          row.values[0].bytes == "trigger" || row.values[0].bytes == "view");
+}
+
+// The schema's rows stand in the first pages; they are looked for everywhere.
+void Salvaging::find_schema() {
+  owners_.assign(std::size_t{pages_.count()} + 1, kNobody);
+  StoredRow row;
+  for (std::uint32_t number = 1; number <= pages_.count(); ++number) {
+    const Page page = pages_.page(number);
+    if (page.type != PageType::table_leaf || page.cell_count() == 0 ||
+        !pages_.peek_row(page, 0, row) || row.values.size() != 5) {
+      continue;
+    }
+    for (std::size_t i = 0; i < page.cell_count(); ++i) {
+      if (pages_.peek_row(page, i, row) && row.values.size() == 5 &&
+          pages_.read_row(page, i, row) && is_schema_row(row)) {
+        owners_[number] = kAnother;
+        take_schema_row(row);
+      }
+    }
+  }
+}
+
+void Salvaging::take_schema_row(const StoredRow& row) {
+  std::size_t owner = kAnother;
+  const std::string_view name = row.values[1].bytes;
+  if (row.values[0].bytes == "table") {
+    const auto found = std::ranges::find(tables_, name, &KnownTable::name);
+    if (found != tables_.end()) {
+      found->sql = row.values[4].bytes;
+      owner = static_cast<std::size_t>(found - tables_.begin());
+    }
+  }
+  const std::int64_t root = row.values[3].integer;
+  if (root > 1 && root <= pages_.count()) {
+    roots_.push_back({static_cast<std::uint32_t>(root), owner});
+  }
+}
+
+// By the statements that made the tables; by ours where those are lost.
+Result<> Salvaging::find_columns() {
+  REPRISE_ASSIGN(const auto theirs, Connection::open_temporary(file_));
+  REPRISE_ASSIGN(const auto ours, Connection::open_temporary(file_));
+  REPRISE_TRY(ours->script(tables_sql()));
+  for (KnownTable& table : tables_) {
+    const bool is_known = ascii_lower(table.sql.substr(0, 13)) == "create table " &&
+                          theirs->run(table.sql).has_value();
+    if (!is_known) {
+      table.sql.clear();
+    }
+    REPRISE_TRY(read_columns(is_known ? *theirs : *ours, table));
+  }
+  return {};
+}
+
+Result<> Salvaging::make_tables() {
+  REPRISE_ASSIGN(rows_, Connection::open_temporary(file_));
+  for (KnownTable& table : tables_) {
+    const bool has_rowid = std::ranges::any_of(table.columns, &KnownColumn::is_rowid);
+    std::string create;
+    std::string names = has_rowid || table.is_index ? "" : "rowid";
+    std::string places = names.empty() ? "" : "?";
+    for (const KnownColumn& column : table.columns) {
+      create += cat(create.empty() ? "" : ", ", sql_name(column.name),
+                    column.is_rowid ? " INTEGER PRIMARY KEY" : "");
+      names += cat(names.empty() ? "" : ", ", sql_name(column.name));
+      places += places.empty() ? "?" : ", ?";
+    }
+    if (table.columns.empty()) {
+      continue;  // one of the original's tables that is not there
+    }
+    const bool is_originals = table.name == kResultBlobsTable || table.name == kSnapshotsTable;
+    REPRISE_TRY(
+        rows_->run(is_originals ? table.sql : cat("CREATE TABLE ", table.name, "(", create, ")")));
+    table.insert = cat("INSERT OR IGNORE INTO ", table.name, "(", names, ") VALUES(", places, ")");
+  }
+  const auto& sessions = tables_.front().columns;
+  const bool is_ours = std::ranges::find(sessions, "head", &KnownColumn::name) != sessions.end();
+  return is_ours ? set_version(*rows_) : Result<>();
+}
+
+// Marks the pages below.
+void Salvaging::walk(std::uint32_t root, std::size_t owner) {
+  std::vector<std::uint32_t> left = {root};
+  while (!left.empty()) {
+    const std::uint32_t number = left.back();
+    left.pop_back();
+    if (number == 0 || number > pages_.count() || owners_[number] != kNobody) {
+      continue;  // beyond the end: counted as cut off
+    }
+    const Page page = pages_.page(number);
+    owners_[number] = owner;
+    if (page.type == PageType::other) {
+      ++lost_pages_;
+    }
+    for (const std::uint32_t child : page.children()) {
+      left.push_back(child);
+    }
+  }
+}
+
+void Salvaging::find_owners() {
+  for (const Root& root : roots_) {
+    walk(root.page, root.owner);
+  }
+  for (const std::uint32_t page : pages_.free_pages()) {
+    if (page <= pages_.count() && owners_[page] == kNobody) {
+      owners_[page] = kAnother;
+    }
+  }
+}
+
+// Pages whose table is known come first: what is left of older ones must not take their place.
+Result<> Salvaging::take_rows() {
+  for (const bool is_owned : {true, false}) {
+    for (std::uint32_t number = 2; number <= pages_.count(); ++number) {
+      const std::size_t owner = owners_[number];
+      if (owner == kAnother || (owner != kNobody) != is_owned) {
+        continue;
+      }
+      REPRISE_TRY(take_page(pages_.page(number)));
+    }
+  }
+  return {};
+}
+
+Result<> Salvaging::take_page(const Page& page) {
+  if (page.type == PageType::other || page.type == PageType::table_interior) {
+    const bool is_wiped = page.bytes.find_first_not_of('\0') == std::string::npos;
+    lost_pages_ += is_wiped && owners_[page.number] == kNobody ? 1 : 0;
+    return {};
+  }
+  const bool is_index = page.type != PageType::table_leaf;
+  const std::size_t known = owners_[page.number];
+  StoredRow row;
+  for (std::size_t i = 0; i < page.cell_count(); ++i) {
+    // An index has entries of the same shape as no table of ours: they are left where they are.
+    const bool is_row = pages_.peek_row(page, i, row);
+    const std::size_t owner =
+        is_row && !can_hold(known, row, is_index) ? owner_of(row, is_index) : known;
+    if (owner == kNobody) {
+      continue;
+    }
+    if (!is_row || !can_hold(owner, row, is_index) || !pages_.read_row(page, i, row)) {
+      ++lost_rows_;
+      continue;
+    }
+    REPRISE_TRY(insert(tables_[owner], row));
+  }
+  return {};
+}
+
+bool Salvaging::can_hold(std::size_t owner, const StoredRow& row, bool is_index) const {
+  return owner < tables_.size() && tables_[owner].is_index == is_index &&
+         row.values.size() <= tables_[owner].columns.size() && !tables_[owner].insert.empty();
+}
+
+std::size_t Salvaging::owner_of(const StoredRow& row, bool is_index) const {
+  std::size_t best = kNobody;
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    if (fits(tables_[i], row, is_index) &&
+        (best == kNobody || tables_[i].columns.size() < tables_[best].columns.size())) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+Result<> Salvaging::insert(const KnownTable& table, const StoredRow& row) {
+  REPRISE_ASSIGN(Statement into, rows_->prepare(table.insert));
+  if (!table.is_index && std::ranges::none_of(table.columns, &KnownColumn::is_rowid)) {
+    into.bind(row.rowid);
+  }
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const StoredValue value = i < row.values.size() ? row.values[i] : StoredValue();
+    switch (table.columns[i].is_rowid ? StoredValue::Type::integer : value.type) {
+      case StoredValue::Type::null:
+        into.bind(std::nullopt);
+        break;
+      case StoredValue::Type::integer:
+        into.bind(table.columns[i].is_rowid ? row.rowid : value.integer);
+        break;
+      case StoredValue::Type::real:
+        into.bind_real(value.real);
+        break;
+      case StoredValue::Type::text:
+        into.bind_encoded(value.bytes, pages_.header().encoding);
+        break;
+      case StoredValue::Type::blob:
+        into.bind(Blob{value.bytes});
+        break;
+    }
+  }
+  REPRISE_TRY(into.run());
+  cut_rows_ += row.is_cut ? 1 : 0;
+  const std::size_t at = static_cast<std::size_t>(&table - tables_.data());
+  sessions_and_messages_ += at < 2 ? rows_->changes() : 0;
+  return {};
+}
+
+void Salvaging::report() {
+  const auto add = [this](std::string reason) {
+    damage_.push_back({name_, std::move(reason), ""});
+  };
+  const std::int64_t count = pages_.count();
+  const std::int64_t all = std::max<std::int64_t>(count, pages_before_);
+  if (all > count) {
+    add(cat("the file is cut: ", all - count, " of ", counted(all, "page"),
+            all - count == 1 ? " is" : " are", " missing"));
+  }
+  if (lost_pages_ != 0) {
+    add(cat(lost_pages_, " of ", counted(all, "page"), " cannot be read"));
+  }
+  if (lost_rows_ != 0) {
+    add(cat(counted(lost_rows_, "row"), " cannot be read"));
+  }
+  if (cut_rows_ != 0) {
+    add(cat(counted(cut_rows_, "row"), cut_rows_ == 1 ? " has" : " have", " lost the end"));
+  }
+  if (damage_.empty()) {
+    add("the database is damaged");
+  }
+}
+
+Result<SalvagedRows> Salvaging::run() {
+  find_schema();
+  REPRISE_TRY(find_columns());
+  REPRISE_TRY(make_tables());
+  find_owners();
+  REPRISE_ASSIGN(Transaction transaction, Transaction::begin(*rows_));
+  REPRISE_TRY(take_rows());
+  REPRISE_TRY(transaction.commit());
+  if (sessions_and_messages_ == 0) {
+    return fail(Code::corrupt, cat(file_.string(),
+                                   ": nothing can be recovered: no session and no message is left "
+                                   "in it; restore a backup"));
+  }
+  report();
+  return SalvagedRows{std::move(rows_), std::move(damage_)};
+}
+
+}  // namespace
+
+Result<SalvagedRows> salvage_rows(const fs::path& file, std::chrono::milliseconds busy_timeout) {
+  // SQLite puts another number of pages into the header of what it copies.
+  const auto own = PageFile::open(file);
+  const std::uint32_t pages_before = own ? own->header().page_count : 0;
+  REPRISE_ASSIGN(PageFile pages, open_pages(file, busy_timeout));
+  return Salvaging(std::move(pages), file, pages_before).run();
+}
+
+std::string state_of_files(const fs::path& file) {
+  std::string state;
+  for (const char* const suffix : {"", "-wal"}) {
+    struct stat status{};
+    if (::stat(store::beside(file, suffix).c_str(), &status) == 0) {
+      state += cat(status.st_ino, " ", status.st_size, " ", status.st_mtim.tv_sec, ".",
+                   status.st_mtim.tv_nsec, ";");
+    }
+  }
+  return state;
+}
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,294 @@
+// What is left of a damaged database: what repair and readers give is compared with what was
+// stored.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <ostream>
+#include <random>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/capabilities.h"
+#include "sqlite/sqlite_support.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kDiskPage = 4096;
+constexpr int kStoredSessions = 60;
+
+struct Loss {
+  std::string_view name;
+  void (*damage)(std::string& bytes);
+  double messages_min;  // the part of them that must come through
+  bool is_all_there = false;
+  bool is_in_log = false;
+  bool is_harmless = false;  // the log has the page
+};
+
+void PrintTo(const Loss& loss, std::ostream* out) {
+  *out << loss.name;
+}
+
+void cut(std::string& bytes, double part) {
+  bytes.resize(static_cast<std::size_t>(static_cast<double>(bytes.size()) * part));
+}
+void wipe(std::string& bytes, std::size_t first_page, std::size_t count) {
+  bytes.replace((first_page - 1) * kDiskPage, count * kDiskPage,
+                std::string(count * kDiskPage, '\0'));
+}
+void flip_header(std::string& bytes) {
+  bytes[3] = '?';
+}
+void flip_size_and_count(std::string& bytes) {
+  bytes[16] = '\2';
+  bytes[28] = '\x7F';
+}
+
+constexpr Loss kLosses[] = {
+    {"CutAtNineTenths", [](std::string& b) { cut(b, 0.9); }, 0.7},
+    {"CutInHalf", [](std::string& b) { cut(b, 0.5); }, 0.35},
+    {"CutInAPage", [](std::string& b) { b.resize(b.size() - 10 * kDiskPage - 1000); }, 0.7},
+    {"PagesAreZero", [](std::string& b) { wipe(b, 40, 5); }, 0.7},
+    {"FirstPageIsZero", [](std::string& b) { wipe(b, 1, 1); }, 1, true},
+    {"HeaderIsFlipped", flip_header, 1, true},
+    {"PageSizeIsFlipped", flip_size_and_count, 1, true},
+    {"HeaderIsFlippedAndTheRestInTheLog", flip_header, 1, true, true, true},
+    {"CutToAHundredthWithTheRestInTheLog", [](std::string& b) { cut(b, 0.01); }, 0.3, false, true},
+};
+
+class SqliteDamage : public testing::TestWithParam<Loss> {
+ protected:
+  void SetUp() override {
+    const auto store = open_at(file_);
+    for (int i = 0; i < kStoredSessions; ++i) {
+      const SessionId id = session_id(cat("s", i));
+      must(store->create(session(id.str())));
+      stored_[id.str()] = {};
+    }
+    // One after the other, as people write: each session's messages stand in many pages.
+    for (int turn = 0; turn < 6; ++turn) {
+      for (auto& [id, messages] : stored_) {
+        const std::string words(static_cast<std::size_t>(turn == 5 ? 9'000 : 300), 'w');
+        must(store->append(session_id(id),
+                           {user(cat("question ", turn, " ", id)), assistant(cat(id, words))}, {}));
+      }
+    }
+    must(store->capabilities().todos->edit_todos(
+        session_id("s7"), [](std::vector<Todo>& todos) -> Result<> {
+          todos.emplace_back().content = "write the report";
+          return {};
+        }));
+    for (auto& [id, messages] : stored_) {
+      messages = must(read_all(*store, session_id(id)));
+    }
+    if (GetParam().is_in_log) {
+      const auto log = bytes_of(fs::path(file_) += "-wal");
+      const auto main = bytes_of(file_);
+      ASSERT_GT(log.size(), 0U);
+      log_ = log;
+      main_ = main;
+    }
+  }
+
+  // The database with the fault, and nothing beside it but its log.
+  fs::path damaged() {
+    std::string bytes = GetParam().is_in_log ? main_ : whole();
+    GetParam().damage(bytes);
+    const fs::path file = folder_.path() / "damaged.db";
+    must(replace_file(file, bytes));
+    if (GetParam().is_in_log) {
+      must(replace_file(fs::path(file) += "-wal", log_));
+    }
+    bytes_ = bytes;
+    return file;
+  }
+
+  std::string whole() {
+    PlainDatabase plain(file_);
+    plain.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    return bytes_of(file_);
+  }
+
+  std::size_t count_stored() const {
+    std::size_t count = 0;
+    for (const auto& [id, messages] : stored_) {
+      count += messages.size();
+    }
+    return count;
+  }
+
+  // Every message there is one that was stored, at its place; how many there are.
+  std::size_t compare(Store& store) {
+    std::size_t count = 0;
+    SessionQuery query;
+    query.limit = 200;
+    const SessionPage page = must(store.list(query));
+    for (const SessionInfo& info : page.sessions) {
+      const auto known = stored_.find(info.id.str());
+      EXPECT_NE(known, stored_.end()) << info.id.str();
+      for (const Message& message : must(read_all(store, info.id))) {
+        const auto place = static_cast<std::size_t>(message.seq.value);
+        EXPECT_LT(place, known->second.size());
+        EXPECT_EQ(message, known->second.at(place));
+        ++count;
+      }
+    }
+    sessions_ = page.sessions.size();
+    return count;
+  }
+
+  TemporaryFolder folder_;
+  fs::path file_ = folder_.path() / "whole" / "r.db";
+  std::map<std::string, std::vector<Message>> stored_;
+  std::string log_;
+  std::string main_;
+  std::string bytes_;
+  std::size_t sessions_ = 0;
+};
+
+TEST_P(SqliteDamage, RepairBringsBackWhatCanBeRead) {
+  const fs::path file = damaged();
+  const fs::path target = folder_.path() / "repaired.db";
+  VerifyReport report;
+  {
+    const auto store = open_at(file, {.access = Access::read});
+    EXPECT_EQ(must(store->capabilities().repair->verify()).damage.empty(), GetParam().is_harmless);
+    report = must(store->capabilities().repair->repair_into(target));
+  }
+  EXPECT_EQ(bytes_of(file), bytes_);  // nothing is done to it
+  EXPECT_EQ(report.damage.empty(), GetParam().is_harmless);
+  const auto store = open_at(target);
+  EXPECT_TRUE(must(store->capabilities().repair->verify()).damage.empty());
+  const std::size_t count = compare(*store);
+  EXPECT_EQ(static_cast<std::size_t>(report.messages), count);
+  EXPECT_EQ(static_cast<std::size_t>(report.sessions), sessions_);
+  EXPECT_GE(static_cast<double>(count),
+            GetParam().messages_min * static_cast<double>(count_stored()));
+  if (GetParam().is_all_there) {
+    EXPECT_EQ(sessions_, stored_.size());
+    EXPECT_EQ(report.messages_lost, 0);
+    EXPECT_EQ(must(store->capabilities().todos->todos(session_id("s7"))).size(), 1U);
+  } else {
+    EXPECT_GT(report.messages_lost, 0);
+  }
+  // It is a store like any other.
+  must(store->append(session_id("s3"), {user("after the repair")}, {}));
+}
+
+TEST_P(SqliteDamage, ReadersDeliverTheSameAndSayWhatIsMissing) {
+  const fs::path file = damaged();
+  const fs::path target = folder_.path() / "repaired.db";
+  const auto store = open_at(file, {.access = Access::read});
+  const std::size_t count = compare(*store);
+  EXPECT_EQ(bytes_of(file), bytes_);
+  must(store->capabilities().repair->repair_into(target));
+  EXPECT_EQ(count, compare(*open_at(target)));
+  std::size_t reported = 0;
+  for (const auto& [id, messages] : stored_) {
+    if (const auto read = store->read(session_id(id), {}, [](Message&&) { return Flow::go_on; });
+        read) {
+      reported += read->damage.size();
+    }
+  }
+  EXPECT_EQ(reported > 0, !GetParam().is_harmless);
+}
+
+INSTANTIATE_TEST_SUITE_P(Losses, SqliteDamage, testing::ValuesIn(kLosses),
+                         [](const auto& loss) { return std::string(loss.param.name); });
+
+fs::path small_store(const fs::path& file) {
+  {
+    const auto store = open_at(file);
+    for (const char* const id : {"a", "b", "c"}) {
+      must(store->create(session(id)));
+      must(store->append(session_id(id), {user("question"), assistant(std::string(6'000, 'x'))},
+                         {}));
+    }
+    must(store->capabilities().forking->fork(session_id("a"), Seq{1}, session("f")));
+  }
+  PlainDatabase(file).run("PRAGMA wal_checkpoint(TRUNCATE)");
+  return file;
+}
+
+// Nothing that came through is not a repair.
+TEST(SqliteDamaged, AnEmptyResultIsNoRepair) {
+  const TemporaryFolder folder;
+  const fs::path file = small_store(folder.path() / "r.db");
+  std::string bytes = bytes_of(file);
+  for (std::size_t at = kDiskPage; at < bytes.size(); at += kDiskPage) {
+    if (bytes.substr(at, kDiskPage).find("CREATE ") == std::string::npos) {
+      wipe(bytes, (at / kDiskPage) + 1, 1);  // only the schema is left
+    }
+  }
+  must(replace_file(file, bytes));
+  must(remove_if_there(fs::path(file) += "-wal"));
+  must(remove_if_there(fs::path(file) += "-shm"));
+  const fs::path target = folder.path() / "repaired.db";
+  {
+    const auto store = open_at(file, {.access = Access::read});
+    EXPECT_TRUE(fails(store->list({}), Code::corrupt));
+    const auto repaired = store->capabilities().repair->repair_into(target);
+    ASSERT_TRUE(fails(repaired, Code::corrupt));
+    EXPECT_NE(repaired.error().message.find("nothing can be recovered"), std::string::npos);
+    EXPECT_FALSE(fs::exists(target));
+  }
+  must(replace_file(file, "this is a letter, and no database at all\n"));
+  const auto letter = open_sqlite_store(file, {.access = Access::read});
+  ASSERT_TRUE(fails(letter, Code::corrupt));
+  EXPECT_NE(letter.error().message.find("not a SQLite database"), std::string::npos);
+}
+
+// Bytes that somebody chose: whatever they are, reading ends, with what was stored or with less.
+TEST(SqliteDamaged, RandomBytesNeitherCrashNorLoop) {
+  const TemporaryFolder folder;
+  const std::string whole = bytes_of(small_store(folder.path() / "whole.db"));
+  std::mt19937 random(20260118);
+  const auto below = [&random](std::size_t limit) {
+    return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random);
+  };
+  int repaired = 0;
+  for (int round = 0; round < 250; ++round) {
+    std::string bytes = whole;
+    for (std::size_t faults = 1 + below(12); faults != 0; --faults) {
+      const std::size_t page = below(bytes.size() / kDiskPage);
+      // Headers and pointers of pages more often than what stands in them.
+      const std::size_t at = (page * kDiskPage) + (below(2) == 0 ? below(64) : below(kDiskPage));
+      bytes[at] = static_cast<char>(below(4) == 0 ? 0xFF : below(256));
+      if (below(20) == 0) {
+        bytes.replace(page * kDiskPage, kDiskPage,
+                      bytes.substr(below(bytes.size() / kDiskPage) * kDiskPage, kDiskPage));
+      }
+    }
+    if (below(5) == 0) {
+      bytes.resize(below(bytes.size()));
+    }
+    const fs::path file = folder.path() / cat("r", round, ".db");
+    must(replace_file(file, bytes));
+    const auto store = open_sqlite_store(file, {.access = Access::read});
+    if (!store) {
+      continue;
+    }
+    (void)(*store)->list({});  // may fail, like each of them
+    (void)read_all(**store, session_id("a"));
+    (void)(*store)->capabilities().repair->verify();
+    const fs::path target = folder.path() / cat("repaired", round, ".db");
+    if (const auto report = (*store)->capabilities().repair->repair_into(target); report) {
+      ++repaired;
+      EXPECT_GT(report->sessions + report->messages, 0);
+      EXPECT_TRUE(open_sqlite_store(target, {}));
+    }
+    EXPECT_EQ(bytes_of(file), bytes);
+  }
+  EXPECT_GT(repaired, 100);
+}
+
+}  // namespace
+}  // namespace reprise::test
