@@ -65,23 +65,27 @@ bool take_number(std::string_view text, std::optional<Number>& out) {
 // Each says what was wanted, or "" when the value was taken.
 struct TakeText {
   std::string_view text;
+  const NumberRange& range;
 
-  std::string_view operator()(std::string& out) const {
+  std::string operator()(std::string& out) const {
     out = text;
     return text.empty() ? "a word" : "";
   }
-  std::string_view operator()(std::optional<std::int64_t>& out) const {
-    return take_number(text, out) ? "" : "an integer";
+  std::string operator()(std::optional<std::int64_t>& out) const {
+    return take_number(text, out) && range.holds(static_cast<double>(out.value_or(0)))
+               ? ""
+               : number_words(NumberKind::whole, range);
   }
-  std::string_view operator()(std::optional<double>& out) const {
-    return take_number(text, out) && std::isfinite(out.value_or(0)) ? "" : "a number";
+  std::string operator()(std::optional<double>& out) const {
+    const bool good = take_number(text, out) && std::isfinite(out.value_or(0));
+    return good && range.holds(out.value_or(0)) ? "" : number_words(NumberKind::any, range);
   }
-  std::string_view operator()(std::optional<bool>& out) const {
+  std::string operator()(std::optional<bool>& out) const {
     out = text == "true";
     return text == "true" || text == "false" ? "" : "true or false";
   }
   // One text, or several as a JSON array.
-  std::string_view operator()(std::vector<std::string>& out) const {
+  std::string operator()(std::vector<std::string>& out) const {
     out.clear();
     json::Scanner scanner(text);
     if (scanner.kind() != json::Kind::array) {
@@ -92,7 +96,7 @@ struct TakeText {
         scanner.array([&] { return scanner.string(out.emplace_back()); }) && scanner.end();
     return good && !out.empty() ? "" : "a text or a JSON array of texts";
   }
-  std::string_view operator()(RawJson& out) const {
+  std::string operator()(RawJson& out) const {
     auto parsed = RawJson::parse(std::string(text));
     if (!parsed || !is_json_object(parsed->text())) {
       return "a JSON object";
@@ -124,17 +128,28 @@ std::string with_value(std::string_view piece, std::string_view value) {
 
 std::span<const RequestOption> request_options() {
   static const std::array<RequestOption, 11> all = {{
-      {"reasoning_summary", &Options::reasoning_summary, {"auto", "concise", "detailed", "none"}},
-      {"effort", &Options::effort, {"none", "minimal", "low", "medium", "high", "xhigh", "max"}},
-      {"thinking_budget", &Options::thinking_budget},
-      {"schema", &Options::schema},
-      {"stop", &Options::stop},
-      {"top_p", &Options::top_p},
-      {"seed", &Options::seed},
-      {"service_tier", &Options::service_tier},
-      {"tool_choice", &Options::tool_choice},
-      {kPromptCache, &Options::prompt_cache},
-      {"prompt_cache_key", &Options::prompt_cache_key},
+      {"reasoning_summary",
+       &Options::reasoning_summary,
+       "what is shown of the model's reasoning",
+       {"auto", "concise", "detailed", "none"}},
+      {"effort",
+       &Options::effort,
+       "how much the model reasons",
+       {"none", "minimal", "low", "medium", "high", "xhigh", "max"}},
+      {"thinking_budget",
+       &Options::thinking_budget,
+       "tokens to think, for models without an effort",
+       {},
+       {.min = 1}},
+      {"schema", &Options::schema, "a JSON Schema the answer must match"},
+      {"stop", &Options::stop, "texts that end the answer"},
+      {"top_p", &Options::top_p, "how much of the distribution is used", {}, {.min = 0, .max = 1}},
+      {"seed", &Options::seed, "a number that makes answers repeatable"},
+      {"service_tier", &Options::service_tier, "the provider's service tier"},
+      {"tool_choice", &Options::tool_choice, "auto, none, required or the name of a tool"},
+      {kPromptCache, &Options::prompt_cache, "whether the provider caches the prompt"},
+      {"prompt_cache_key", &Options::prompt_cache_key,
+       "the name of the cache, instead of the session's id"},
   }};
   return all;
 }
@@ -159,8 +174,8 @@ Result<> set_option(RequestOptions& options, std::string_view name, std::string_
     return fail(Code::invalid_argument,
                 cat(name, " must be one of ", joined(choices), ", not '", value, "'"));
   }
-  const std::string_view wanted =
-      std::visit([&](auto slot) { return TakeText{value}(options.*slot); }, option->slot);
+  const std::string wanted = std::visit(
+      [&](auto slot) { return TakeText{value, option->range}(options.*slot); }, option->slot);
   if (!wanted.empty()) {
     return fail(Code::invalid_argument, cat(name, " must be ", wanted, ", not '", value, "'"));
   }

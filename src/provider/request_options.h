@@ -3,6 +3,7 @@
 // The options of a request as one table, which settings, flags and protocols walk, and how a
 // protocol puts them into a body.
 
+#include "base/number_range.h"
 #include "reprise/provider.h"
 
 namespace reprise::provider {
@@ -15,7 +16,9 @@ using OptionSlot =
 struct RequestOption {
   std::string_view name;  // of the setting, and of --set
   OptionSlot slot;
+  std::string_view help;                       // one line, lower case, no full stop
   std::vector<std::string_view> choices = {};  // all that is accepted; empty: anything
+  NumberRange range = {};                      // of a number
 };
 
 // In the order in which they go into a body: what a later one says of the same field holds.

@@ -1,22 +1,29 @@
-// reprise config: what is set, and where.
+// reprise config: what is set, and where; changes the user's file.
 
 #include <fcntl.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <limits>
+#include <system_error>
 
 #include "base/file.h"
 #include "base/http.h"
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "cli/app/outside_editor.h"
 #include "cli/commands/command.h"
+#include "cli/output/table.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/settings/config.h"
+#include "cli/settings/config_keys.h"
+#include "cli/settings/config_shown.h"
+#include "cli/settings/config_write.h"
 #include "cli/settings/settings.h"
 #include "provider/kinds.h"
-#include "provider/request_options.h"
 #include "reprise/open_store.h"
 #include "reprise/provider.h"
 #include "store/context/defaults.h"
@@ -56,114 +63,51 @@ std::string settings_template() {
 )");
 }
 
-struct Shown {
-  std::string name;
-  std::string value;
-};
+constexpr std::int64_t kConfigBytesMax = 1 << 20;
+constexpr std::string_view kReach[] = {"yes", "if trusted", "no"};  // by Reach
 
-void add(std::vector<Shown>& out, std::string name, const std::optional<std::string>& value) {
-  if (value) {
-    out.push_back({std::move(name), *value});
-  }
-}
-
-void add(std::vector<Shown>& out, const std::string& prefix, const ProviderSettings& settings) {
-  add(out, prefix + "model", settings.model);
-  add(out, prefix + "dev_model", settings.dev_model);
-  if (settings.base_url) {
-    out.push_back({prefix + "base_url", http::masked_url(*settings.base_url)});
-  }
-  add(out, prefix + "env_key", settings.env_key);
-  if (settings.key_command) {
-    out.push_back({prefix + "key_command", "(set)"});
-  }
-}
-
-void add(std::vector<Shown>& out, const std::string& prefix, const RequestSettings& settings) {
-  for (const provider::RequestOption& option : provider::request_options()) {
-    if (std::string value = provider::option_value(option, settings.options); !value.empty()) {
-      out.push_back({cat(prefix, option.name), std::move(value)});
-    }
-  }
-  add(out, prefix + "auth", settings.auth);
-  if (!settings.headers.empty()) {
-    out.push_back({prefix + "headers", "(set)"});
-  }
-  if (!settings.extra.is_null()) {
-    out.push_back({prefix + "extra", settings.extra.text()});
-  }
-}
-
-std::string number_text(double number) {
-  std::string text = std::to_string(number);
-  text.resize(text.find_last_not_of('0') + 1);
-  return text.ends_with('.') ? text + "0" : text;
-}
-
-std::vector<Shown> shown_settings(const Settings& settings) {
-  std::vector<Shown> out;
-  if (settings.store) {
-    out.push_back({"store", http::masked_url(without_password(*settings.store))});
-  }
-  if (settings.store_key_command) {
-    out.push_back({"store_key_command", "(set)"});
-  }
-  if (settings.insecure) {
-    out.push_back({"insecure", *settings.insecure ? "true" : "false"});
-  }
-  if (settings.spill) {
-    out.push_back({"spill", *settings.spill ? "true" : "false"});
-  }
-  add(out, "provider", settings.provider);
-  add(out, "", settings.any());
-  add(out, "system", settings.system);
-  if (settings.temperature) {
-    out.push_back({"temperature", number_text(*settings.temperature)});
-  }
-  if (settings.stream) {
-    out.push_back({"stream_default", *settings.stream ? "true" : "false"});
-  }
-  add(out, "save_path_default", settings.save_path);
-  if (settings.max_tokens) {
-    out.push_back({"max_tokens", std::to_string(*settings.max_tokens)});
-  }
-  if (settings.budget) {
-    out.push_back({"budget", std::to_string(*settings.budget)});
-  }
-  if (settings.max_answer_bytes) {
-    out.push_back({"max_answer_bytes", std::to_string(*settings.max_answer_bytes)});
-  }
-  add(out, "retention", settings.retention);
-  for (const auto& [name, provider] : settings.providers) {
-    add(out, cat("providers.", name, "."), provider);
-    if (provider.store) {
-      out.push_back({cat("providers.", name, ".store"), *provider.store ? "true" : "false"});
-    }
-  }
-  for (const auto& [name, section] : settings.requests) {
-    add(out, name.empty() ? "" : cat("providers.", name, "."), section);
-  }
-  for (const auto& [name, mode] : settings.modes) {
-    out.push_back({cat("mode.", name), mode.system});
-  }
-  return out;
+std::string section_prefix(const ConfigKey& key) {
+  return key.stands_in(Section::top)        ? ""
+         : key.stands_in(Section::provider) ? "providers.NAME."
+                                            : "mode.NAME.";
 }
 
 class ConfigCommand final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"--context", "", "with init: a context file for this project", &context_}},
-            .arguments = {{"ACTION",
-                           "show (the default), path or init",
-                           &action_,
-                           false,
-                           {"show", "path", "init"}}}};
+    return {
+        .options = {{"--context", "", "with init: a context file for this project", &context_}},
+        .arguments = {{"ACTION",
+                       "show (the default), keys, get KEY, set KEY VALUE…, edit, trust [FOLDER], "
+                       "path or init",
+                       &action_,
+                       false,
+                       {"show", "keys", "get", "set", "edit", "trust", "path", "init"}},
+                      {"WORD", "the key and its value, or the folder", &words_}}};
   }
 
   Result<Exit> run(Context& context) override {
     const std::string action = action_.value_or("show");
     if (context_ && action != "init") {
       return context.voice().wrong_usage("--context goes with init");
+    }
+    if (const std::string_view wrong = wrong_words(action); !wrong.empty()) {
+      return context.voice().wrong_usage(wrong);
+    }
+    if (action == "get") {
+      return get(context);
+    }
+    if (action == "set") {
+      return set(context);
+    }
+    if (action == "edit") {
+      return edit(context);
+    }
+    if (action == "trust") {
+      return trust(context);
+    }
+    if (action == "keys") {
+      return keys(context);
     }
     if (action == "path") {
       return path(context);
@@ -175,11 +119,172 @@ class ConfigCommand final : public Command {
   }
 
  private:
+  std::string_view wrong_words(std::string_view action) const {
+    if (action == "get") {
+      return words_.size() == 1 ? "" : "config get takes one KEY";
+    }
+    if (action == "set") {
+      return words_.size() >= 2 ? "" : "config set takes a KEY and a VALUE";
+    }
+    if (action == "trust") {
+      return words_.size() <= 1 ? "" : "config trust takes one folder";
+    }
+    return words_.empty() ? "" : "only get, set and trust take more words";
+  }
+
+  Result<Exit> get(Context& context) const {
+    const std::string& name = words_.front();
+    REPRISE_TRY(parse_key_path(name));
+    REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+    for (const ShownSetting& setting : shown_settings(*settings)) {
+      if (setting.name != name) {
+        continue;
+      }
+      if (context.globals().json) {
+        context.voice().print_json(json::quoted(setting.value));
+      } else {
+        context.voice().out().write(cat(terminal_line(setting.value), "\n"));
+      }
+      return Exit::done;
+    }
+    return fail(Code::not_found, cat(name, " is not set"));
+  }
+
+  Result<Exit> set(Context& context) const {
+    const std::vector<std::string> values(words_.begin() + 1, words_.end());
+    REPRISE_ASSIGN(const KeyPath path, parse_key_path(words_.front()));
+    REPRISE_ASSIGN(const std::string literal, toml_value(path, values));
+    REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
+    REPRISE_ASSIGN(const std::string before, text_of(file));
+    REPRISE_ASSIGN(const std::string after, with_setting(before, path, literal));
+    REPRISE_TRY(write(file, after));
+    context.voice().remark(cat("set ", words_.front(), " in ", file.string()));
+    return Exit::done;
+  }
+
+  // The file is replaced when what was edited is right, and else stays as it was.
+  static Result<Exit> edit(Context& context) {
+    REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
+    REPRISE_ASSIGN(std::string text, text_of(file));
+    const std::string before = text;
+    if (text.empty()) {
+      text = settings_template();
+    }
+    while (true) {
+      REPRISE_ASSIGN(text, app::edit_text(context.environment(), text, -1, [] {}));
+      text += '\n';
+      const auto checked = check_config(text, file.string());
+      if (checked) {
+        break;
+      }
+      context.voice().report(checked.error());
+      if (!context.voice().can_ask()) {
+        return fail(Code::invalid_argument, cat(file.string(), " was not changed"));
+      }
+      REPRISE_ASSIGN(const bool again, context.voice().confirm("edit it again?"));
+      if (!again) {
+        return fail(Code::cancelled, cat(file.string(), " was not changed"));
+      }
+    }
+    if (text == before) {
+      context.voice().remark("nothing changed");
+      return Exit::done;
+    }
+    REPRISE_TRY(write(file, text));
+    context.voice().remark(cat("saved ", file.string()));
+    return Exit::done;
+  }
+
+  // The folder named, or that of the project's file, or this one.
+  Result<Exit> trust(Context& context) const {
+    REPRISE_ASSIGN(const std::filesystem::path project,
+                   find_project_file(context.config().working_dir()));
+    const std::filesystem::path named = !words_.empty()
+                                            ? context.config().path_named(words_.front())
+                                        : project.empty() ? context.config().working_dir()
+                                                          : project.parent_path();
+    std::error_code missing;
+    const std::filesystem::path folder = std::filesystem::canonical(named, missing);
+    if (missing || !std::filesystem::is_directory(folder, missing)) {
+      return fail(Code::not_found, cat("there is no folder ", named.string()));
+    }
+    REPRISE_ASSIGN(const std::filesystem::path file, user_file(context));
+    REPRISE_ASSIGN(const std::string before, text_of(file));
+    REPRISE_ASSIGN(const std::vector<std::string> trusted, trusted_folders(before, file.string()));
+    if (is_trusted(folder, trusted)) {
+      context.voice().remark(cat(folder.string(), " is trusted already"));
+      return Exit::done;
+    }
+    REPRISE_ASSIGN(const std::string after, with_trusted_folder(before, folder.native()));
+    REPRISE_TRY(write(file, after));
+    context.voice().remark(cat("the settings of projects in ", folder.string(),
+                               " are trusted now; see ", file.string()));
+    return Exit::done;
+  }
+
+  static Result<Exit> keys(Context& context) {
+    std::vector<std::vector<std::string>> rows;
+    std::string document;
+    json::ArrayWriter array(document);
+    for (const ConfigKey& key : config_keys()) {
+      const std::string name = cat(section_prefix(key), key.name);
+      const std::string_view reach = kReach[static_cast<std::size_t>(key.reach)];
+      rows.push_back({name, wanted_value(key), std::string(reach), std::string(key.help)});
+      array.item();
+      json::ObjectWriter(document)
+          .field("key", name)
+          .field("value", wanted_value(key))
+          .field("project", reach)
+          .field("help", key.help)
+          .close();
+    }
+    array.close();
+    if (context.globals().json) {
+      context.voice().print_json(document);
+      return Exit::done;
+    }
+    const std::vector<Column> columns = {{.heading = "key"},
+                                         {.heading = "value", .flexible = true},
+                                         {.heading = "in a project"},
+                                         {.heading = "what it sets", .optional = true}};
+    const bool terminal = context.voice().out().is_terminal();
+    const auto width = static_cast<std::size_t>(context.voice().out().columns());
+    context.voice().out().write(
+        format_table(columns, rows, terminal ? width : std::numeric_limits<std::size_t>::max()));
+    return Exit::done;
+  }
+
+  // A link to it leads to the file that is changed.
+  static Result<std::filesystem::path> user_file(Context& context) {
+    return resolve_path(context.config().sources().user_file);
+  }
+
+  // "" when there is no file.
+  static Result<std::string> text_of(const std::filesystem::path& file) {
+    REPRISE_ASSIGN(const FileKind kind, kind_behind(file));
+    return kind == FileKind::none ? Result<std::string>("") : read_file(file, kConfigBytesMax);
+  }
+
+  // All of it, and only when it is right; it may hold secrets.
+  static Result<> write(const std::filesystem::path& file, std::string_view text) {
+    REPRISE_TRY(check_config(text, file.string()));
+    REPRISE_TRY(make_private_folders(file.parent_path()));
+    return replace_file(file, text, [](const std::filesystem::path& temporary) -> Result<> {
+      std::error_code code;
+      std::filesystem::permissions(
+          temporary, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
+          code);
+      return code ? Result<>(fail(Code::io, cat("cannot make ", temporary.parent_path().string(),
+                                                "'s settings private: ", code.message())))
+                  : Result<>();
+    });
+  }
+
   static Result<Exit> show(Context& context) {
     REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
     std::string out;
     json::ObjectWriter object(out);
-    for (const Shown& setting : shown_settings(*settings)) {
+    for (const ShownSetting& setting : shown_settings(*settings)) {
       const auto origin = settings->origin.find(setting.name);
       const std::string from = origin == settings->origin.end() ? "" : origin->second;
       if (!context.globals().json) {
@@ -230,7 +335,8 @@ class ConfigCommand final : public Command {
     REPRISE_TRY(make_private_folders(file.parent_path()));
     auto made = open_file(file, O_WRONLY | O_CREAT | O_EXCL, 0600);
     if (!made && made.error().os_errno == EEXIST) {
-      return fail(Code::conflict, cat(file.string(), " exists already and stays as it is"));
+      return fail(Code::conflict,
+                  cat(file.string(), " already exists; `reprise config edit` changes it"));
     }
     if (!made) {
       return std::unexpected(made.error());
@@ -245,14 +351,14 @@ class ConfigCommand final : public Command {
                    find_context_file(context.config().working_dir()));
     REPRISE_TRY(store::context::create_context_file(
         file, find_provider_kind("openai-chat")->default_model));
-    context.voice().remark(cat("wrote ", file.string(),
-                               "; it will hold the conversation, so keep it out ",
-                               "of version control unless others may read it"));
+    context.voice().remark(cat("wrote ", file.string(), "; it will hold the conversation: ",
+                               "keep it out of version control unless others may read it"));
     context.voice().remark("use it with --store context: in this folder and below");
     return Exit::done;
   }
 
   std::optional<std::string> action_;
+  std::vector<std::string> words_;
   bool context_ = false;
 };
 

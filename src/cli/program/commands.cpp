@@ -208,10 +208,18 @@ constexpr CommandEntry kCommands[] = {
     {.name = "config",
      .group = CommandGroup::set_up,
      .summary = "show or change the settings",
-     .description = "init never overwrites a file.",
+     .description =
+         "get and set name a key with dots, such as providers.work.model; `config keys` lists "
+         "them. "
+         "set changes one line of your settings and keeps all others. edit opens them in $VISUAL "
+         "or "
+         "$EDITOR and saves them only if they are right. trust accepts the settings of the project "
+         "in this folder, or of the folder named. init never overwrites a file.",
      .examples = "reprise config\n"
-                 "reprise config path\n"
-                 "reprise config init",
+                 "reprise config set model claude-sonnet-5-5\n"
+                 "reprise config get provider\n"
+                 "reprise config edit\n"
+                 "reprise config trust",
      .make = make_config},
     {.name = "completions",
      .group = CommandGroup::set_up,

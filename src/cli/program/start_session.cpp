@@ -4,6 +4,7 @@
 
 #include <system_error>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/program/context.h"
@@ -171,17 +172,13 @@ Result<Session> go_on_with(Context& context, const Prepared& with, const Started
   return session;
 }
 
-// The setting `retention`. What is wrong is said, and no reason not to talk.
+// The setting `retention`, which was checked when it was read.
 void retain(Context& context, Store& store, const Settings& settings) {
   if (!settings.retention || store.capabilities().trash == nullptr) {
     return;
   }
   const auto age = parse_duration(*settings.retention);
-  if (!age) {
-    context.voice().warn(cat("the setting retention needs a number of days such as 30d, not '",
-                             *settings.retention, "'"));
-    return;
-  }
+  REPRISE_ASSERT(age.has_value());
   const Retained done =
       retain_sessions(store, *age, context.config().state_folder(), context.clock());
   if (done.clock_leapt) {

@@ -1,9 +1,14 @@
 #include "cli/program/store_opener.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/program/last_list.h"
 #include "cli/program/voice.h"
+#include "cli/settings/context_file.h"
 #include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
 #include "cli/settings/settings.h"
@@ -12,6 +17,12 @@
 #include "session/outbox.h"
 
 namespace reprise::cli {
+namespace {
+
+// The stores that are a file or a folder.
+constexpr std::string_view kPlaces[] = {"sqlite", "chatdir", "sessions", "context", "chain"};
+
+}  // namespace
 
 std::vector<SessionState> every_state() {
   return {SessionState::active, SessionState::closed, SessionState::archived,
@@ -54,7 +65,41 @@ void StoreOpener::tell_of_outbox(std::string_view store_url) {
   }
 }
 
+Result<> StoreOpener::check_place(std::string_view url) {
+  const std::string whole = whole_store_url(url);
+  const std::size_t colon = whole.find(':');
+  if (colon == std::string::npos || whole.find("://") != std::string::npos ||
+      whole == config_.usual_store_url()) {
+    return {};
+  }
+  const std::filesystem::path place = whole.substr(colon + 1, whole.rfind('?') - colon - 1);
+  if (place.empty() || std::ranges::find(kPlaces, whole.substr(0, colon)) == std::end(kPlaces)) {
+    return {};
+  }
+  REPRISE_ASSIGN(const FileKind at_place, kind_behind(place));
+  if (at_place != FileKind::none) {
+    return {};
+  }
+  std::filesystem::path folder = place.parent_path();
+  if (!place.has_filename()) {
+    folder = folder.parent_path();  // "notes/"
+  }
+  if (!folder.empty()) {
+    REPRISE_ASSIGN(const FileKind kind, kind_behind(folder));
+    if (kind == FileKind::none) {
+      return fail(Code::not_found,
+                  cat("cannot create the store ", place.native(), ": there is no folder ",
+                      folder.native(), "; correct the path, or create the folder first"));
+    }
+  }
+  voice_.remark(cat("creating a new store: ", without_password(whole)));
+  return {};
+}
+
 Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreOptions options) {
+  if (options.access == Access::write) {
+    REPRISE_TRY(check_place(url));
+  }
   REPRISE_ASSIGN(const Settings* const settings, config_.settings());
   options.insecure = config_.is_insecure(*settings);
   if (!settings->store_key_command) {

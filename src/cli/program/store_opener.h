@@ -48,6 +48,9 @@ class StoreOpener {
                              std::vector<SessionState> states);
 
  private:
+  // A mistyped path becomes no folders: the folder that a new store goes to must be there, but for
+  // the usual place. Says what will be new.
+  Result<> check_place(std::string_view url);
   void tell_of_outbox(std::string_view store_url);
 
   ProgramConfig& config_;

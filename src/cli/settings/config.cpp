@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kProjectFile = ".reprise.toml";
 constexpr std::int64_t kConfigBytesMax = 1 << 20;
 
-Result<> read_file_of_settings(const fs::path& file, bool trusted, LoadedSettings& out) {
+Result<> read_file_of_settings(const fs::path& file, FileRank rank, LoadedSettings& out) {
   REPRISE_ASSIGN(const fs::path real, resolve_path(file));
   REPRISE_ASSIGN(const std::string text, read_file(real, kConfigBytesMax));
   const toml::parse_result parsed = toml::parse(text);
@@ -30,7 +30,7 @@ Result<> read_file_of_settings(const fs::path& file, bool trusted, LoadedSetting
                                             place.column, ": ", parsed.error().description()));
   }
   out.settings.files.push_back(file);
-  return read_config(parsed.table(), ConfigValues(file, trusted, out));
+  return read_config(parsed.table(), ConfigValues(file, rank, out));
 }
 
 bool is_below(const fs::path& folder, const fs::path& parent) {
@@ -86,13 +86,14 @@ Result<LoadedSettings> load_settings(const ConfigSources& sources,
   LoadedSettings loaded;
   REPRISE_ASSIGN(const FileKind user_file, kind_behind(sources.user_file));
   if (sources.user_file_required || user_file != FileKind::none) {
-    REPRISE_TRY(read_file_of_settings(sources.user_file, true, loaded));
+    REPRISE_TRY(read_file_of_settings(sources.user_file, FileRank::user, loaded));
   }
   REPRISE_ASSIGN(const fs::path project, find_project_file(sources.project_from));
   if (!project.empty()) {
     const bool trusted = is_trusted(project.parent_path(), loaded.settings.trust);
     loaded.settings.untrusted_file = trusted ? "" : project.string();
-    REPRISE_TRY(read_file_of_settings(project, trusted, loaded));
+    REPRISE_TRY(read_file_of_settings(
+        project, trusted ? FileRank::trusted_project : FileRank::project, loaded));
   }
   take(environment, "REPRISE_STORE", "store", loaded.settings.store, loaded);
   take(environment, "REPRISE_PROVIDER", "provider", loaded.settings.provider, loaded);

@@ -1,94 +1,24 @@
 #include "cli/settings/config_reader.h"
 
-#include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
-#include "cli/settings/config_modes.h"
-#include "cli/settings/config_requests.h"
+#include "cli/settings/config_keys.h"
 #include "cli/settings/config_values.h"
 #include "cli/settings/settings.h"
-#include "provider/request_options.h"
 #include "reprise/error.h"
+#include "reprise/mode.h"
 
 namespace reprise::cli {
 namespace {
 
-using TextSlot = std::optional<std::string>& (*)(Settings&);
-
-struct TextKey {
-  std::string_view name;
-  Reach reach;
-  TextSlot slot;
-};
-
-constexpr TextKey kTextKeys[] = {
-    {"store", Reach::trusted, [](Settings& s) -> auto& { return s.store; }},
-    {"store_key_command", Reach::trusted, [](Settings& s) -> auto& { return s.store_key_command; }},
-    {"provider", Reach::anyone, [](Settings& s) -> auto& { return s.provider; }},
-    {"system", Reach::anyone, [](Settings& s) -> auto& { return s.system; }},
-    {"retention", Reach::trusted, [](Settings& s) -> auto& { return s.retention; }},
-};
-
-struct ProviderKey {
-  std::string_view name;
-  Reach reach;
-  std::optional<std::string> ProviderSettings::* slot;
-};
-
-// Stand at the top of a file and in [providers.NAME].
-constexpr ProviderKey kProviderKeys[] = {
-    {"model", Reach::anyone, &ProviderSettings::model},
-    {"dev_model", Reach::anyone, &ProviderSettings::dev_model},
-    {"base_url", Reach::trusted, &ProviderSettings::base_url},
-    {"env_key", Reach::trusted, &ProviderSettings::env_key},
-    {"key_command", Reach::trusted, &ProviderSettings::key_command},
-};
-
-constexpr std::array<std::string_view, 19> kTopKeys = {"store",       "store_key_command",
-                                                       "provider",    "system",
-                                                       "retention",   "model",
-                                                       "dev_model",   "base_url",
-                                                       "env_key",     "key_command",
-                                                       "temperature", "max_tokens",
-                                                       "budget",      "trust",
-                                                       "mode",        "providers",
-                                                       "spill",       "max_answer_bytes",
-                                                       "insecure"};
-constexpr std::array<std::string_view, 6> kProviderKeyNames = {"model",   "dev_model",   "base_url",
-                                                               "env_key", "key_command", "store"};
-
-std::vector<std::string_view> with_options(std::span<const std::string_view> names) {
-  std::vector<std::string_view> out(names.begin(), names.end());
-  for (const provider::RequestOption& option : provider::request_options()) {
-    out.push_back(option.name);
-  }
-  return out;
-}
-
-std::vector<std::string_view> top_keys() {
-  return with_options(kTopKeys);
-}
-
-std::vector<std::string_view> provider_keys() {
-  std::vector<std::string_view> out = with_options(kProviderKeyNames);
-  out.insert(out.end(), {"auth", "headers", "extra"});
-  return out;
-}
-
 // Reads one file into the settings that are there already.
 class Reader {
  public:
-  explicit Reader(ConfigValues values) : values_(std::move(values)), requests_(values_) {}
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
-  Reader(Reader&&) = delete;
-  Reader& operator=(Reader&&) = delete;
-  ~Reader() = default;
+  explicit Reader(ConfigValues values) : values_(std::move(values)) {}
 
   Result<> read(const toml::table& table) {
     top_.from = values_.file();
@@ -106,11 +36,17 @@ class Reader {
     for (auto& [name, section] : sections_) {
       lay_over(settings.providers[name], std::move(section));
     }
+    const auto is_ours = [&](std::string_view name) {
+      const auto from = settings.origin.find(name);
+      return from != settings.origin.end() && from->second == values_.file();
+    };
+    if (is_ours("provider")) {
+      top_.provider = settings.provider;
+    }
     top_.own.key_url = top_.own.base_url.value_or("");
     settings.tops.push_back(std::move(top_));
-    if (settings.origin.contains("store_key_command") &&
-        settings.origin["store_key_command"] == values_.file()) {
-      settings.store_key_url = store_;
+    if (is_ours("store_key_command")) {
+      settings.store_key_url = is_ours("store") ? settings.store.value_or("") : "";
     }
   }
 
@@ -131,99 +67,43 @@ class Reader {
     lay(below.store, above.store);
   }
 
-  Result<> temperature(const toml::node& node) {
-    const auto value = node.value<double>();
-    if (!node.is_number() || !value || *value < 0) {
-      return values_.wrong(node, "temperature", "a number from 0 on");
+  Result<> take(Section section, const toml::key& key, const toml::node& node,
+                const std::string& prefix, const ConfigValues::Targets& targets) {
+    const ConfigKey* const known = find_config_key(section, key.str());
+    const std::string name = cat(prefix, key.str());
+    if (known == nullptr) {
+      values_.unknown(key, name, names_in(section));
+      return {};
     }
-    values_.settings().temperature = value;
-    values_.came_from("temperature");
-    return {};
+    return values_.allowed(key, known->reach, name) ? values_.take(*known, node, name, targets)
+                                                    : Result<>();
   }
 
-  // Returns whether the key was one of a provider.
-  Result<bool> provider_key(const toml::key& key, const toml::node& node, const std::string& prefix,
-                            ProviderSettings& out) {
-    const auto* const known = std::ranges::find(kProviderKeys, key.str(), &ProviderKey::name);
-    if (known == std::end(kProviderKeys)) {
-      return false;
+  static std::vector<std::string_view> names_in(Section section) {
+    std::vector<std::string_view> names = config_key_names(section);
+    if (section == Section::top) {
+      names.insert(names.end(), {"mode", "providers"});
     }
-    const std::string name = cat(prefix, known->name);
-    if (values_.allowed(key, known->reach, name)) {
-      REPRISE_TRY(values_.text(node, name, out.*known->slot));
-    }
-    return true;
-  }
-
-  Result<> text_key(const toml::node& node, const TextKey& known) {
-    std::optional<std::string>& slot = known.slot(values_.settings());
-    REPRISE_TRY(values_.text(node, known.name, slot));
-    if (known.name == "provider") {
-      top_.provider = slot;
-    } else if (known.name == "store") {
-      store_ = slot.value_or("");
-    }
-    return {};
+    return names;
   }
 
   Result<> top(const toml::key& key, const toml::node& node) {
     if (key == "mode") {
       return tables(node, "mode", [this](const toml::key& name, const toml::table& table) {
-        return read_mode(values_, name, table);
+        return mode(name, table);
       });
-    }
-    // TOML has no room for both `provider = "x"` and [provider.x].
-    if (key == "provider" && node.is_table()) {
-      return values_.wrong(node, "provider",
-                           "a string; settings of one provider stand in [providers.NAME]");
     }
     if (key == "providers") {
       return tables(node, "providers", [this](const toml::key& name, const toml::table& table) {
         return provider(name, table);
       });
     }
-    if (const auto* const known = std::ranges::find(kTextKeys, key.str(), &TextKey::name);
-        known != std::end(kTextKeys)) {
-      return values_.allowed(key, known->reach, known->name) ? text_key(node, *known) : Result<>();
+    // TOML has no room for both `provider = "x"` and [provider.x].
+    if (key == "provider" && node.is_table()) {
+      return values_.wrong(node, "provider",
+                           "a string; settings of one provider belong in [providers.NAME]");
     }
-    REPRISE_ASSIGN(const bool taken, provider_key(key, node, "", top_.own));
-    if (taken) {
-      return {};
-    }
-    if (key == "temperature") {
-      return temperature(node);
-    }
-    if (key == "max_tokens") {
-      return values_.integer(node, "max_tokens", values_.settings().max_tokens);
-    }
-    if (key == "budget") {
-      return values_.integer(node, "budget", values_.settings().budget);
-    }
-    if (key == "max_answer_bytes") {
-      return values_.allowed(key, Reach::trusted, "max_answer_bytes")
-                 ? values_.integer(node, "max_answer_bytes", values_.settings().max_answer_bytes)
-                 : Result<>();
-    }
-    if (key == "spill") {
-      return values_.allowed(key, Reach::trusted, "spill")
-                 ? values_.truth(node, "spill", values_.settings().spill)
-                 : Result<>();
-    }
-    if (key == "insecure") {
-      return values_.allowed(key, Reach::trusted, "insecure")
-                 ? values_.truth(node, "insecure", values_.settings().insecure)
-                 : Result<>();
-    }
-    if (key == "trust") {
-      return values_.allowed(key, Reach::trusted, "trust")
-                 ? values_.texts(node, "trust", values_.settings().trust)
-                 : Result<>();
-    }
-    REPRISE_ASSIGN(const bool asked, requests_.take(key, node, "", ""));
-    if (!asked) {
-      values_.unknown(key, key.str(), top_keys());
-    }
-    return {};
+    return take(Section::top, key, node, "", {.provider = &top_.own});
   }
 
   template <class Take>
@@ -242,33 +122,29 @@ class Reader {
   }
 
   Result<> provider(const toml::key& name, const toml::table& table) {
-    ProviderSettings& out = sections_[std::string(name.str())];
-    const std::string prefix = cat("providers.", name.str(), ".");
+    const std::string section(name.str());
+    ProviderSettings& out = sections_[section];
     for (const auto& [key, node] : table) {
-      if (key == "store") {
-        // The answers are left at the provider: that is not for a project to decide.
-        if (values_.allowed(key, Reach::trusted, cat(prefix, "store"))) {
-          REPRISE_TRY(values_.truth(node, cat(prefix, "store"), out.store));
-        }
-        continue;
-      }
-      REPRISE_ASSIGN(const bool taken, provider_key(key, node, prefix, out));
-      if (!taken) {
-        REPRISE_ASSIGN(const bool asked,
-                       requests_.take(key, node, std::string(name.str()), prefix));
-        if (!asked) {
-          values_.unknown(key, cat(prefix, key.str()), provider_keys());
-        }
-      }
+      REPRISE_TRY(take(Section::provider, key, node, cat("providers.", section, "."),
+                       {.provider = &out, .section = section}));
     }
     return {};
   }
 
+  Result<> mode(const toml::key& name, const toml::table& table) {
+    Mode mode;
+    mode.name = std::string(name.str());
+    for (const auto& [key, node] : table) {
+      REPRISE_TRY(take(Section::mode, key, node, cat("mode.", mode.name, "."), {.mode = &mode}));
+    }
+    values_.came_from(cat("mode.", mode.name));
+    values_.settings().modes.insert_or_assign(mode.name, std::move(mode));
+    return {};
+  }
+
   ConfigValues values_;
-  ConfigRequests requests_;
   TopSettings top_;
   std::map<std::string, ProviderSettings> sections_;
-  std::string store_;
 };
 
 }  // namespace
@@ -280,9 +156,11 @@ Result<> read_config(const toml::table& table, ConfigValues values) {
 ProviderSettings Settings::any() const {
   ProviderSettings out;
   for (const TopSettings& top : tops) {
-    for (const ProviderKey& key : kProviderKeys) {
-      if (top.own.*key.slot) {
-        out.*key.slot = top.own.*key.slot;
+    for (const ConfigKey& key : config_keys()) {
+      const auto* const slot =
+          std::get_if<std::optional<std::string> ProviderSettings::*>(&key.slot);
+      if (slot != nullptr && top.own.**slot) {
+        out.** slot = top.own.**slot;
       }
     }
   }

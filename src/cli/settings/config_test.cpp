@@ -105,11 +105,19 @@ TEST_F(Config, ErrorsNameLineAndColumn) {
   user("model = \n");
   EXPECT_THAT(load().error().message, HasSubstr("config.toml line 1, column"));
   user("budget = 0\n");
-  EXPECT_THAT(load().error().message, HasSubstr("budget must be an integer above 0"));
+  EXPECT_THAT(load().error().message, HasSubstr("budget must be a whole number of 1 or more"));
   user("[mode.a]\npath = 'never'\n");
-  EXPECT_THAT(load().error().message, HasSubstr("mode.a.path must be \"none\""));
+  EXPECT_THAT(load().error().message, HasSubstr("mode.a.path must be none, optional or required"));
   user("[provider.x]\nmodel = 'm'\n");
-  EXPECT_THAT(load().error().message, HasSubstr("stand in [providers.NAME]"));
+  EXPECT_THAT(load().error().message, HasSubstr("belong in [providers.NAME]"));
+  user("model = 'm'\ntemperature = 99\n");
+  EXPECT_THAT(load().error().message,
+              HasSubstr("config.toml line 2, column 15: temperature must be a number from 0 to 2"));
+  user("[providers.x]\nbase_url = 'localhost'\n");
+  EXPECT_THAT(load().error().message,
+              HasSubstr("line 2, column 12: providers.x.base_url must be an http:// or https://"));
+  user("retention = 'soon'\n");
+  EXPECT_THAT(load().error().message, HasSubstr("line 1, column 13: retention must be an age"));
   user("mode = 3\n");
   EXPECT_THAT(load().error().message, HasSubstr("mode must be a table of tables"));
 }
@@ -152,13 +160,15 @@ TEST_F(Config, TheUserCanTrustAProject) {
   const auto loaded = load();
   ASSERT_TRUE(loaded);
   EXPECT_EQ(loaded->settings.any().key_command, "touch /tmp/owned");
-  EXPECT_THAT(loaded->warnings, IsEmpty());
+  EXPECT_THAT(loaded->warnings, ElementsAre(HasSubstr("trust is ignored here")));
 }
 
 TEST_F(Config, TrustIsForWholeFolderNamesAndRealPaths) {
   project(kHostile);
-  user("trust = ['" + (folder_ / "proj").string() + "', 'project', '.']\n");
+  user("trust = ['" + (folder_ / "proj").string() + "']\n");
   EXPECT_EQ(load()->settings.any().key_command, std::nullopt);
+  user("trust = ['project', '.']\n");
+  EXPECT_THAT(load().error().message, HasSubstr("trust must be a list of absolute paths"));
 }
 
 TEST_F(Config, ANamedFileMustExist) {

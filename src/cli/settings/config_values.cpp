@@ -1,14 +1,208 @@
 #include "cli/settings/config_values.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <vector>
 
+#include "base/json_write.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "cli/settings/config_keys.h"
+#include "provider/request_options.h"
 #include "reprise/error.h"
+#include "reprise/provider.h"
 
 namespace reprise::cli {
+namespace {
+
+constexpr std::pair<std::string_view, PathPolicy> kPathPolicies[] = {
+    {"none", PathPolicy::none},
+    {"optional", PathPolicy::optional},
+    {"required", PathPolicy::required},
+};
+
+// As JSON, on one line.
+void append_json(std::string& out, const toml::node& node) {
+  if (const toml::table* const table = node.as_table(); table != nullptr) {
+    json::ObjectWriter object(out);
+    for (const auto& [key, value] : *table) {
+      object.key(key.str());
+      append_json(out, value);
+    }
+    object.close();
+  } else if (const toml::array* const array = node.as_array(); array != nullptr) {
+    json::ArrayWriter items(out);
+    for (const toml::node& item : *array) {
+      items.item();
+      append_json(out, item);
+    }
+    items.close();
+  } else if (const auto text = node.value_exact<std::string>()) {
+    json::append_string(out, *text);
+  } else {
+    std::ostringstream spelled;  // numbers and truths read the same; dates become no JSON
+    spelled << toml::default_formatter(node);
+    out += std::move(spelled).str();
+  }
+}
+
+// Takes one value into the slot that its key has.
+struct Take {
+  ConfigValues& values;
+  const ConfigKey& key;
+  const toml::node& node;
+  const std::string& name;
+  const ConfigValues::Targets& targets;
+
+  Result<> operator()(std::optional<std::string> Settings::* slot) const {
+    return text(values.settings().*slot);
+  }
+  Result<> operator()(std::optional<std::string> ProviderSettings::* slot) const {
+    return text(targets.provider->*slot);
+  }
+  Result<> operator()(std::optional<std::string> RequestSettings::* slot) const {
+    return text(requests().*slot);
+  }
+  Result<> operator()(std::optional<bool> Settings::* slot) const {
+    return truth(values.settings().*slot);
+  }
+  Result<> operator()(std::optional<bool> ProviderSettings::* slot) const {
+    return truth(targets.provider->*slot);
+  }
+  Result<> operator()(std::optional<std::int64_t> Settings::* slot) const {
+    const auto value = node.value_exact<std::int64_t>();
+    if (!value || !key.range.holds(static_cast<double>(*value))) {
+      return wrong();
+    }
+    values.settings().*slot = value;
+    return {};
+  }
+  Result<> operator()(std::optional<double> Settings::* slot) const {
+    const auto value = node.value<double>();
+    if (!node.is_number() || !value || !key.range.holds(*value)) {
+      return wrong();
+    }
+    values.settings().*slot = value;
+    return {};
+  }
+  Result<> operator()(std::vector<std::string> Settings::* slot) const {
+    return texts(values.settings().*slot);
+  }
+  Result<> operator()(std::vector<std::string> Mode::* slot) const {
+    return texts(targets.mode->*slot);
+  }
+  Result<> operator()(std::string Mode::* slot) const {
+    std::optional<std::string> value;
+    REPRISE_TRY(text(value));
+    targets.mode->*slot = value.value_or("");
+    return {};
+  }
+  Result<> operator()(PathPolicy Mode::* slot) const {
+    const auto value = node.value_exact<std::string>();
+    const auto* const known = std::ranges::find(kPathPolicies, value.value_or(""),
+                                                &std::pair<std::string_view, PathPolicy>::first);
+    if (known == std::end(kPathPolicies)) {
+      return wrong();
+    }
+    targets.mode->*slot = known->second;
+    return {};
+  }
+  Result<> operator()(
+      std::map<std::string, std::string, std::less<>> RequestSettings::* slot) const {
+    const toml::table* const table = node.as_table();
+    if (table == nullptr) {
+      return wrong();
+    }
+    for (const auto& [header, value] : *table) {
+      const auto text = value.value_exact<std::string>();
+      if (!text) {
+        return values.wrong(value, cat(name, ".", header.str()), "a string");
+      }
+      (requests().*slot).insert_or_assign(std::string(header.str()), *text);
+    }
+    return {};
+  }
+  Result<> operator()(RawJson RequestSettings::* slot) const {
+    std::string text;
+    append_json(text, node);
+    auto json = RawJson::parse(std::move(text));
+    if (!node.is_table() || !json) {
+      return wrong();
+    }
+    requests().*slot = *std::move(json);
+    return {};
+  }
+  Result<> operator()(const provider::RequestOption* option) const {
+    const auto text = node.value_exact<std::string>();
+    const bool takes_text =
+        std::holds_alternative<std::string RequestOptions::*>(option->slot) ||
+        std::holds_alternative<std::vector<std::string> RequestOptions::*>(option->slot);
+    std::string value = text.value_or("");
+    if (!text) {
+      append_json(value, node);
+    }
+    const auto taken =
+        text.has_value() && !takes_text
+            ? Result<>(fail(Code::invalid_argument, cat(option->name, " must not be a string")))
+            : provider::set_option(requests().options, option->name, value);
+    if (!taken) {
+      return fail(Code::invalid_argument,
+                  cat(values.at(node.source()), ": ", taken.error().message));
+    }
+    return {};
+  }
+
+  RequestSettings& requests() const { return values.settings().requests[targets.section]; }
+
+  std::unexpected<Error> wrong() const { return values.wrong(node, name, wanted_value(key)); }
+
+  bool accepts(const std::string& text) const {
+    return (key.accepts == nullptr || key.accepts(text)) &&
+           (key.choices.empty() || std::ranges::find(key.choices, text) != key.choices.end());
+  }
+
+  Result<> text(std::optional<std::string>& out) const {
+    const auto value = node.value_exact<std::string>();
+    if (!value) {
+      return values.wrong(node, name, "a string");
+    }
+    if (!accepts(*value)) {
+      return wrong();
+    }
+    out = *value;
+    return {};
+  }
+
+  Result<> truth(std::optional<bool>& out) const {
+    const auto value = node.value_exact<bool>();
+    if (!value) {
+      return wrong();
+    }
+    out = value;
+    return {};
+  }
+
+  Result<> texts(std::vector<std::string>& out) const {
+    const toml::array* const array = node.as_array();
+    if (array == nullptr) {
+      return wrong();
+    }
+    out.clear();
+    for (const toml::node& item : *array) {
+      const auto value = item.value_exact<std::string>();
+      if (!value || !accepts(*value)) {
+        return values.wrong(item, name, wanted_value(key));
+      }
+      out.push_back(*value);
+    }
+    return {};
+  }
+};
+
+}  // namespace
 
 std::string ConfigValues::at(const toml::source_region& place) const {
   return cat(file_.string(), " line ", place.begin.line, ", column ", place.begin.column);
@@ -20,12 +214,14 @@ std::unexpected<Error> ConfigValues::wrong(const toml::node& node, std::string_v
 }
 
 bool ConfigValues::allowed(const toml::key& key, Reach reach, std::string_view name) {
-  if (reach == Reach::anyone || trusted_) {
+  if (reach == Reach::anyone || rank_ == FileRank::user ||
+      (reach == Reach::trusted && rank_ == FileRank::trusted_project)) {
     return true;
   }
-  out_.warnings.push_back(cat(at(key.source()), ": ", name,
-                              " of a project is ignored; list its folder under trust in your "
-                              "own config to allow it"));
+  out_.warnings.push_back(
+      cat(at(key.source()), ": ", name, " is ignored here; ",
+          reach == Reach::user ? "it belongs in your own settings"
+                               : "run `reprise config trust` to accept this project's settings"));
   return false;
 }
 
@@ -41,53 +237,10 @@ void ConfigValues::came_from(std::string_view name) {
   out_.settings.origin.insert_or_assign(std::string(name), file_.string());
 }
 
-Result<> ConfigValues::text(const toml::node& node, std::string_view name,
-                            std::optional<std::string>& out) {
-  const auto value = node.value_exact<std::string>();
-  if (!value) {
-    return wrong(node, name, "a string");
-  }
-  out = *value;
+Result<> ConfigValues::take(const ConfigKey& key, const toml::node& node, const std::string& name,
+                            const Targets& targets) {
+  REPRISE_TRY(std::visit(Take{*this, key, node, name, targets}, key.slot));
   came_from(name);
-  return {};
-}
-
-Result<> ConfigValues::integer(const toml::node& node, std::string_view name,
-                               std::optional<std::int64_t>& out) {
-  const auto value = node.value_exact<std::int64_t>();
-  if (!value || *value <= 0) {
-    return wrong(node, name, "an integer above 0");
-  }
-  out = value;
-  came_from(name);
-  return {};
-}
-
-Result<> ConfigValues::truth(const toml::node& node, std::string_view name,
-                             std::optional<bool>& out) {
-  const auto value = node.value_exact<bool>();
-  if (!value) {
-    return wrong(node, name, "true or false");
-  }
-  out = value;
-  came_from(name);
-  return {};
-}
-
-Result<> ConfigValues::texts(const toml::node& node, std::string_view name,
-                             std::vector<std::string>& out) {
-  const toml::array* const array = node.as_array();
-  if (array == nullptr) {
-    return wrong(node, name, "a list of strings");
-  }
-  out.clear();
-  for (const toml::node& item : *array) {
-    const auto value = item.value_exact<std::string>();
-    if (!value) {
-      return wrong(item, name, "a list of strings");
-    }
-    out.push_back(*value);
-  }
   return {};
 }
 

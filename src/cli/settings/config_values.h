@@ -1,7 +1,7 @@
 #pragma once
 
-// The values of one file of settings: each is looked at, and what is wrong is said with its place.
-// Only the files of that name (config*) include toml++, compiled without its exceptions.
+// The values of one file of settings: each is checked, and what is wrong is reported with its
+// place. Only the files of that name (config*) include toml++, compiled without its exceptions.
 
 #include <filesystem>
 #include <optional>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/settings/config.h"
+#include "cli/settings/config_keys.h"
 #include "reprise/error.h"
 
 #define TOML_EXCEPTIONS 0
@@ -16,14 +17,14 @@
 
 namespace reprise::cli {
 
-// Whether a project's file that is not trusted may set it.
-enum class Reach : std::uint8_t { anyone, trusted };
+// Whose file it is.
+enum class FileRank : std::uint8_t { project, trusted_project, user };
 
 class ConfigValues {
  public:
   // `out` must outlive it.
-  ConfigValues(std::filesystem::path file, bool trusted, LoadedSettings& out)
-      : file_(std::move(file)), trusted_(trusted), out_(out) {}
+  ConfigValues(std::filesystem::path file, FileRank rank, LoadedSettings& out)
+      : file_(std::move(file)), rank_(rank), out_(out) {}
 
   std::string file() const { return file_.string(); }
   Settings& settings() { return out_.settings; }
@@ -31,18 +32,25 @@ class ConfigValues {
   std::string at(const toml::source_region& place) const;
   std::unexpected<Error> wrong(const toml::node& node, std::string_view name,
                                std::string_view wanted) const;
+  // False with a warning where the file may not set it.
   bool allowed(const toml::key& key, Reach reach, std::string_view name);
   void unknown(const toml::key& key, std::string_view name,
                std::span<const std::string_view> known);
   void came_from(std::string_view name);
-  Result<> text(const toml::node& node, std::string_view name, std::optional<std::string>& out);
-  Result<> integer(const toml::node& node, std::string_view name, std::optional<std::int64_t>& out);
-  Result<> truth(const toml::node& node, std::string_view name, std::optional<bool>& out);
-  Result<> texts(const toml::node& node, std::string_view name, std::vector<std::string>& out);
+
+  // Where the value of a key goes.
+  struct Targets {
+    ProviderSettings* provider = nullptr;  // of the table, or of the top of the file
+    std::string section = {};              // the provider's name; "" at the top
+    Mode* mode = nullptr;
+  };
+  // Checks the value and puts it there.
+  Result<> take(const ConfigKey& key, const toml::node& node, const std::string& name,
+                const Targets& targets);
 
  private:
   std::filesystem::path file_;
-  bool trusted_;
+  FileRank rank_;
   LoadedSettings& out_;
 };
 

@@ -144,7 +144,11 @@ std::string ProgramConfig::opening_url(const Settings& settings) const {
   if (parent_ != nullptr && settings.store == "context:" && !settings.context_file.empty()) {
     return cat("context:", settings.context_file.native());
   }
-  return settings.store.value_or(cat("sqlite:", (data_folder() / "reprise.db").string()));
+  return settings.store.value_or(usual_store_url());
+}
+
+std::string ProgramConfig::usual_store_url() const {
+  return cat("sqlite:", (data_folder() / "reprise.db").string());
 }
 
 }  // namespace reprise::cli

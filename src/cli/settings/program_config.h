@@ -51,6 +51,8 @@ class ProgramConfig {
   // What is wrong with a file is warned of once.
   Result<const Settings*> settings();
 
+  // The store when no other is named.
+  std::string usual_store_url() const;
   // As it may be shown and kept: without a password.
   std::string store_url(const Settings& settings) const;
   // With what opens it.

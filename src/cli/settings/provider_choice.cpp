@@ -110,13 +110,17 @@ class Chooser {
   }
 
  private:
-  static std::unexpected<Error> unknown(std::string_view name) {
+  std::unexpected<Error> unknown(std::string_view name) const {
     std::string names;
     for (const std::string_view known : provider_names()) {
       names += cat(names.empty() ? "" : ", ", known);
     }
-    return fail(Code::invalid_argument, cat("no provider is called '", name, "'; there are ", names,
-                                            ", and each [providers.NAME] with a base_url"));
+    const auto from = settings_.origin.find("provider");
+    const bool is_set = !flags_.provider && settings_.provider == name;
+    return fail(Code::invalid_argument,
+                cat("unknown provider '", name, "'",
+                    is_set && from != settings_.origin.end() ? cat(" in ", from->second) : "",
+                    "; the providers are ", names, ", and each [providers.NAME] with a base_url"));
   }
 
   // "" when the session does not tell, or names nobody who is known here.

@@ -139,7 +139,7 @@ TEST_F(ProviderChoiceTest, SaysWhatIsMissing) {
   EXPECT_THAT(choose_with_config({}).error().message, HasSubstr("the variable MINE"));
   flags_ = {};
   EXPECT_THAT(choose({{"REPRISE_PROVIDER", "nobody"}}).error().message,
-              HasSubstr("no provider is called 'nobody'"));
+              HasSubstr("unknown provider 'nobody'"));
 }
 
 // "KEY>BASE_URL", or the error.

@@ -5,12 +5,20 @@
 
 #include "base/text.h"
 #include "cli/program/arguments.h"
+#include "cli/settings/config_keys.h"
 #include "cli/settings/provider_names.h"
 #include "provider/kinds.h"
 #include "provider/request_options.h"
 #include "reprise/provider.h"
 
 namespace reprise::cli {
+namespace {
+
+NumberRange range_of(std::string_view setting) {
+  return find_config_key(Section::top, setting)->range;
+}
+
+}  // namespace
 
 void add_run_flags(ArgumentTable& table, RunFlags& flags) {
   static const std::string who =
@@ -36,7 +44,7 @@ void add_run_flags(ArgumentTable& table, RunFlags& flags) {
        {},
        false,
        {},
-       {.min = 0, .max = 2}},
+       range_of("temperature")},
       {"--max-tokens",
        "N",
        "the longest answer, in tokens",
@@ -44,7 +52,7 @@ void add_run_flags(ArgumentTable& table, RunFlags& flags) {
        {},
        false,
        {},
-       {.min = 1}},
+       range_of("budget")},
       {"--effort", "LEVEL", "how much the model reasons", &flags.effort,
        provider::find_request_option("effort")->choices},
       {"--schema", "FILE", "a JSON Schema the answer must match", &flags.schema},
@@ -56,7 +64,7 @@ void add_run_flags(ArgumentTable& table, RunFlags& flags) {
        {},
        false,
        {},
-       {.min = 1}},
+       range_of("budget")},
       {"--mode", "NAME", "start in this mode of the settings", &flags.mode},
       {"--tools", "NAMES",
        "tools the model may call: names separated by commas, all or none; recall:all must be named",

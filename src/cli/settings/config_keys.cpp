@@ -1,0 +1,378 @@
+#include "cli/settings/config_keys.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <system_error>
+
+#include "base/json_write.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "cli/settings/duration.h"
+#include "provider/request_options.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::uint8_t kTop = static_cast<std::uint8_t>(Section::top);
+constexpr std::uint8_t kProvider = static_cast<std::uint8_t>(Section::provider);
+constexpr std::uint8_t kMode = static_cast<std::uint8_t>(Section::mode);
+
+constexpr std::array<std::string_view, 3> kAuths = {"bearer", "x-api-key", "api-key"};
+
+bool is_web_url(std::string_view text) {
+  const std::size_t host = text.starts_with("https://")  ? 8
+                           : text.starts_with("http://") ? 7
+                                                         : text.size();
+  return host < text.size() && text[host] != '/' &&
+         text.find_first_of(" \t\r\n") == std::string_view::npos;
+}
+
+bool is_variable(std::string_view text) {
+  const auto is_name = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !text.empty() && std::ranges::all_of(text, is_name) &&
+         !(text.front() >= '0' && text.front() <= '9');
+}
+
+bool is_age(std::string_view text) {
+  return parse_duration(text).has_value();
+}
+
+bool is_absolute(std::string_view text) {
+  return text.starts_with('/');
+}
+
+bool is_filled(std::string_view text) {
+  return !text.empty();
+}
+
+bool is_auth(std::string_view text) {
+  return std::ranges::find(kAuths, text) != kAuths.end();
+}
+
+// A tier costs money, and a cache key tells others apart; the rest is the model's business.
+Reach reach_of(const provider::RequestOption& option) {
+  return option.name == "service_tier" || option.name == "prompt_cache_key" ? Reach::trusted
+                                                                            : Reach::anyone;
+}
+
+std::vector<ConfigKey> all_keys() {
+  std::vector<ConfigKey> keys = {
+      {"store", kTop, Reach::trusted, &Settings::store, "where sessions live, such as sqlite:FILE",
+       "a URL such as sqlite:FILE, or a path", is_filled},
+      {"store_key_command",
+       kTop,
+       Reach::trusted,
+       &Settings::store_key_command,
+       "a shell command that prints the password of the store",
+       "",
+       nullptr,
+       {},
+       true},
+      {"insecure", kTop, Reach::trusted, &Settings::insecure,
+       "send keys and passwords over the network in clear text"},
+      {"spill", kTop, Reach::trusted, &Settings::spill,
+       "keep on this machine what a server could not save"},
+      {"provider", kTop, Reach::anyone, &Settings::provider, "the provider that answers",
+       "the name of a provider", is_filled},
+      {"model", kTop | kProvider, Reach::anyone, &ProviderSettings::model,
+       "the model that answers"},
+      {"dev_model", kTop | kProvider, Reach::anyone, &ProviderSettings::dev_model,
+       "the cheaper model for --dev"},
+      {"base_url", kTop | kProvider, Reach::trusted, &ProviderSettings::base_url,
+       "the provider's server", "an http:// or https:// URL", is_web_url},
+      {"env_key", kTop | kProvider, Reach::trusted, &ProviderSettings::env_key,
+       "the variable that holds the key", "the name of a variable, not the key itself",
+       is_variable},
+      {"key_command",
+       kTop | kProvider,
+       Reach::trusted,
+       &ProviderSettings::key_command,
+       "a shell command that prints the key",
+       "",
+       nullptr,
+       {},
+       true},
+      {"store", kProvider, Reach::trusted, &ProviderSettings::store,
+       "whether the provider's server keeps the answers"},
+      {"system", kTop, Reach::anyone, &Settings::system, "the system prompt of new sessions"},
+      {"temperature",
+       kTop,
+       Reach::anyone,
+       &Settings::temperature,
+       "how freely the model chooses words",
+       "",
+       nullptr,
+       {.min = 0, .max = 2}},
+      {"max_tokens",
+       kTop,
+       Reach::anyone,
+       &Settings::max_tokens,
+       "the longest answer, in tokens",
+       "",
+       nullptr,
+       {.min = 1}},
+      {"budget",
+       kTop,
+       Reach::anyone,
+       &Settings::budget,
+       "tokens of history to send at most",
+       "",
+       nullptr,
+       {.min = 1}},
+      {"max_answer_bytes",
+       kTop,
+       Reach::trusted,
+       &Settings::max_answer_bytes,
+       "the bytes that one answer may hold",
+       "",
+       nullptr,
+       {.min = 1}},
+      {"retention", kTop, Reach::trusted, &Settings::retention,
+       "sessions closed longer ago go to the trash", "an age such as \"30d\", \"12h\" or \"4w\"",
+       is_age},
+      {"trust", kTop, Reach::user, &Settings::trust, "folders whose project settings are trusted",
+       "absolute paths", is_absolute},
+  };
+  for (const provider::RequestOption& option : provider::request_options()) {
+    keys.push_back({option.name, kTop | kProvider, reach_of(option), &option, option.help, "",
+                    nullptr, option.range, false, option.choices});
+  }
+  const ConfigKey rest[] = {
+      {"auth",
+       kProvider,
+       Reach::trusted,
+       &RequestSettings::auth,
+       "how the key is sent",
+       "bearer, x-api-key or api-key",
+       is_auth,
+       {},
+       false,
+       {kAuths.begin(), kAuths.end()}},
+      {"headers",
+       kProvider,
+       Reach::trusted,
+       &RequestSettings::headers,
+       "a table of headers sent with each request",
+       "",
+       nullptr,
+       {},
+       true},
+      {"extra", kProvider, Reach::trusted, &RequestSettings::extra,
+       "a table merged into the body of each request"},
+      {"system", kMode, Reach::anyone, &Mode::system, "the system prompt of the mode"},
+      {"model", kMode, Reach::anyone, &Mode::model, "the model that answers in the mode"},
+      {"path",
+       kMode,
+       Reach::anyone,
+       &Mode::path,
+       "whether the mode takes a folder",
+       "",
+       nullptr,
+       {},
+       false,
+       {"none", "optional", "required"}},
+      // It reads files and runs commands, and what they print is sent to a provider.
+      {"context", kMode, Reach::trusted, &Mode::context,
+       "files and commands that are added to the system prompt"},
+  };
+  std::ranges::copy(rest, std::back_inserter(keys));
+  return keys;
+}
+
+std::string joined(const std::vector<std::string_view>& words) {
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    out += cat(i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
+  }
+  return out;
+}
+
+struct Wanted {
+  const ConfigKey& key;
+
+  std::string operator()(std::optional<bool> Settings::*) const { return "true or false"; }
+  std::string operator()(std::optional<bool> ProviderSettings::*) const { return "true or false"; }
+  std::string operator()(std::optional<std::int64_t> Settings::*) const {
+    return number_words(NumberKind::whole, key.range);
+  }
+  std::string operator()(std::optional<double> Settings::*) const {
+    return number_words(NumberKind::any, key.range);
+  }
+  std::string operator()(std::vector<std::string> Settings::*) const { return list(); }
+  std::string operator()(std::vector<std::string> Mode::*) const { return list(); }
+  std::string operator()(std::map<std::string, std::string, std::less<>> RequestSettings::*) const {
+    return "a table of strings";
+  }
+  std::string operator()(RawJson RequestSettings::*) const {
+    return "a table without dates and infinite numbers";
+  }
+  std::string operator()(const auto&) const { return "a string"; }
+
+  std::string list() const {
+    return key.wanted.empty() ? "a list of strings" : cat("a list of ", key.wanted);
+  }
+};
+
+bool takes_many(const ConfigKey& key) {
+  return std::holds_alternative<std::vector<std::string> Settings::*>(key.slot) ||
+         std::holds_alternative<std::vector<std::string> Mode::*>(key.slot);
+}
+
+template <class Number>
+bool is_number(std::string_view text, const NumberRange& range) {
+  Number number{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return code == std::errc() && end == text.data() + text.size() &&
+         range.holds(static_cast<double>(number));
+}
+
+// TOML takes the escapes of JSON.
+std::string list_of(const std::vector<std::string>& values) {
+  std::string out;
+  for (const std::string& value : values) {
+    out += cat(out.empty() ? "" : ", ", json::quoted(value));
+  }
+  return cat("[", out, "]");
+}
+
+// As TOML; nothing when it is no such value.
+struct Spell {
+  const ConfigKey& key;
+  const std::string& text;
+
+  std::optional<std::string> operator()(std::optional<bool> Settings::*) const { return truth(); }
+  std::optional<std::string> operator()(std::optional<bool> ProviderSettings::*) const {
+    return truth();
+  }
+  std::optional<std::string> operator()(std::optional<std::int64_t> Settings::*) const {
+    return is_number<std::int64_t>(text, key.range) ? std::optional(text) : std::nullopt;
+  }
+  std::optional<std::string> operator()(std::optional<double> Settings::*) const {
+    return is_number<double>(text, key.range) ? std::optional(text) : std::nullopt;
+  }
+  std::optional<std::string> operator()(const auto&) const {
+    const bool is_choice =
+        key.choices.empty() || std::ranges::find(key.choices, text) != key.choices.end();
+    return is_choice && (key.accepts == nullptr || key.accepts(text))
+               ? std::optional(json::quoted(text))
+               : std::nullopt;
+  }
+  std::optional<std::string> truth() const {
+    return text == "true" || text == "false" ? std::optional(text) : std::nullopt;
+  }
+};
+
+std::string full_name(const KeyPath& path) {
+  return path.section == Section::top        ? std::string(path.key->name)
+         : path.section == Section::provider ? cat("providers.", path.name, ".", path.key->name)
+                                             : cat("mode.", path.name, ".", path.key->name);
+}
+
+// Numbers and truths stand in a file as they are given, texts in quotes.
+Result<std::string> option_value(const provider::RequestOption& option, const std::string& text) {
+  RequestOptions taken;
+  REPRISE_TRY(provider::set_option(taken, option.name, text));
+  const bool is_text =
+      std::holds_alternative<std::string RequestOptions::*>(option.slot) ||
+      std::holds_alternative<std::vector<std::string> RequestOptions::*>(option.slot);
+  if (std::holds_alternative<RawJson RequestOptions::*>(option.slot)) {
+    return fail(Code::unsupported,
+                cat(option.name, " is a table; use `reprise config edit` to set it"));
+  }
+  return is_text ? json::quoted(text) : text;
+}
+
+}  // namespace
+
+std::span<const ConfigKey> config_keys() {
+  static const std::vector<ConfigKey> keys = all_keys();
+  return keys;
+}
+
+const ConfigKey* find_config_key(Section section, std::string_view name) {
+  const auto keys = config_keys();
+  const auto found = std::ranges::find_if(
+      keys, [&](const ConfigKey& key) { return key.stands_in(section) && key.name == name; });
+  return found == keys.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> config_key_names(Section section) {
+  std::vector<std::string_view> out;
+  for (const ConfigKey& key : config_keys()) {
+    if (key.stands_in(section)) {
+      out.push_back(key.name);
+    }
+  }
+  return out;
+}
+
+std::string wanted_value(const ConfigKey& key) {
+  if (!key.choices.empty()) {
+    return joined(key.choices);
+  }
+  if (!key.wanted.empty() && !takes_many(key)) {
+    return std::string(key.wanted);
+  }
+  return std::visit(Wanted{key}, key.slot);
+}
+
+Result<KeyPath> parse_key_path(std::string_view text) {
+  KeyPath path;
+  std::string_view name = text;
+  const std::size_t last = text.rfind('.');
+  for (const auto& [prefix, section] :
+       {std::pair<std::string_view, Section>{"providers.", Section::provider},
+        std::pair<std::string_view, Section>{"mode.", Section::mode}}) {
+    if (text.starts_with(prefix) && last > prefix.size()) {
+      path.section = section;
+      path.name = text.substr(prefix.size(), last - prefix.size());
+      name = text.substr(last + 1);
+    }
+  }
+  path.key = find_config_key(path.section, name);
+  if (path.key == nullptr) {
+    const std::string_view meant = nearest(name, config_key_names(path.section));
+    return fail(Code::not_found,
+                cat("unknown setting ", text,
+                    meant.empty() ? "; `reprise config keys` lists them all" : "; did you mean ",
+                    meant, meant.empty() ? "" : "?"));
+  }
+  return path;
+}
+
+Result<std::string> toml_value(const KeyPath& path, const std::vector<std::string>& values) {
+  const ConfigKey& key = *path.key;
+  if (takes_many(key)) {
+    if (key.accepts != nullptr && !std::ranges::all_of(values, key.accepts)) {
+      return fail(Code::invalid_argument, cat(full_name(path), " must be ", wanted_value(key)));
+    }
+    return list_of(values);
+  }
+  if (values.size() != 1) {
+    return fail(Code::invalid_argument, cat(full_name(path), " takes one value"));
+  }
+  if (std::holds_alternative<std::map<std::string, std::string, std::less<>> RequestSettings::*>(
+          key.slot) ||
+      std::holds_alternative<RawJson RequestSettings::*>(key.slot)) {
+    return fail(Code::unsupported,
+                cat(full_name(path), " is a table; use `reprise config edit` to set it"));
+  }
+  if (const auto* const option = std::get_if<const provider::RequestOption*>(&key.slot)) {
+    return option_value(**option, values.front());
+  }
+  auto spelled = std::visit(Spell{key, values.front()}, key.slot);
+  if (!spelled) {
+    // A key given by mistake is not repeated.
+    const std::string_view given = key.name == "env_key" ? "" : values.front();
+    return fail(Code::invalid_argument, cat(full_name(path), " must be ", wanted_value(key),
+                                            given.empty() ? "" : cat(", not '", given, "'")));
+  }
+  return *std::move(spelled);
+}
+
+}  // namespace reprise::cli

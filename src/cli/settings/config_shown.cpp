@@ -1,0 +1,160 @@
+#include "cli/settings/config_shown.h"
+
+#include <set>
+#include <utility>
+
+#include "base/http.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "cli/settings/config_keys.h"
+#include "provider/request_options.h"
+#include "reprise/mode.h"
+#include "reprise/open_store.h"
+
+namespace reprise::cli {
+namespace {
+
+std::string number_text(double number) {
+  std::string text = std::to_string(number);
+  text.resize(text.find_last_not_of('0') + 1);
+  return text.ends_with('.') ? text + "0" : text;
+}
+
+std::string list_text(const std::vector<std::string>& texts) {
+  if (texts.empty()) {
+    return "";
+  }
+  std::string out;
+  json::ArrayWriter array(out);
+  for (const std::string& text : texts) {
+    array.item();
+    json::append_string(out, text);
+  }
+  array.close();
+  return out;
+}
+
+std::string path_text(PathPolicy policy) {
+  return policy == PathPolicy::required   ? "required"
+         : policy == PathPolicy::optional ? "optional"
+                                          : "";
+}
+
+// Whose value is asked for.
+struct From {
+  const Settings& settings;
+  const ProviderSettings& provider;
+  const RequestSettings* requests = nullptr;
+  const Mode* mode = nullptr;
+};
+
+// "" when it is not set.
+struct ValueText {
+  const From& from;
+
+  std::string operator()(std::optional<std::string> Settings::* slot) const {
+    return (from.settings.*slot).value_or("");
+  }
+  std::string operator()(std::optional<bool> Settings::* slot) const {
+    return truth(from.settings.*slot);
+  }
+  std::string operator()(std::optional<std::int64_t> Settings::* slot) const {
+    return from.settings.*slot ? cat(*(from.settings.*slot)) : "";
+  }
+  std::string operator()(std::optional<double> Settings::* slot) const {
+    return from.settings.*slot ? number_text(*(from.settings.*slot)) : "";
+  }
+  std::string operator()(std::vector<std::string> Settings::* slot) const {
+    return list_text(from.settings.*slot);
+  }
+  std::string operator()(std::optional<std::string> ProviderSettings::* slot) const {
+    return (from.provider.*slot).value_or("");
+  }
+  std::string operator()(std::optional<bool> ProviderSettings::* slot) const {
+    return truth(from.provider.*slot);
+  }
+  std::string operator()(std::optional<std::string> RequestSettings::* slot) const {
+    return from.requests == nullptr ? "" : (from.requests->*slot).value_or("");
+  }
+  std::string operator()(
+      std::map<std::string, std::string, std::less<>> RequestSettings::* slot) const {
+    return from.requests == nullptr || (from.requests->*slot).empty() ? "" : "(set)";
+  }
+  std::string operator()(RawJson RequestSettings::* slot) const {
+    return from.requests == nullptr || (from.requests->*slot).is_null()
+               ? ""
+               : (from.requests->*slot).text();
+  }
+  std::string operator()(const provider::RequestOption* option) const {
+    return from.requests == nullptr ? "" : provider::option_value(*option, from.requests->options);
+  }
+  std::string operator()(std::string Mode::* slot) const { return from.mode->*slot; }
+  std::string operator()(std::vector<std::string> Mode::* slot) const {
+    return list_text(from.mode->*slot);
+  }
+  std::string operator()(PathPolicy Mode::* slot) const { return path_text(from.mode->*slot); }
+
+  static std::string truth(const std::optional<bool>& value) {
+    return value ? (*value ? "true" : "false") : "";
+  }
+};
+
+void add(std::vector<ShownSetting>& out, Section section, const std::string& prefix,
+         const From& from) {
+  for (const ConfigKey& key : config_keys()) {
+    if (!key.stands_in(section)) {
+      continue;
+    }
+    std::string value = std::visit(ValueText{from}, key.slot);
+    if (value.empty()) {
+      continue;
+    }
+    if (key.is_secret) {
+      value = "(set)";
+    } else if (key.name == "base_url" || (key.name == "store" && section == Section::top)) {
+      value = http::masked_url(without_password(value));
+    }
+    out.push_back({cat(prefix, key.name), std::move(value)});
+  }
+}
+
+const RequestSettings* requests_of(const Settings& settings, std::string_view provider) {
+  const auto found = settings.requests.find(provider);
+  return found == settings.requests.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+std::vector<ShownSetting> shown_settings(const Settings& settings) {
+  std::vector<ShownSetting> out;
+  const ProviderSettings top = settings.any();
+  add(out, Section::top, "", {settings, top, requests_of(settings, "")});
+  // Those of a context file.
+  if (settings.stream) {
+    out.push_back({"stream_default", *settings.stream ? "true" : "false"});
+  }
+  if (settings.save_path) {
+    out.push_back({"save_path_default", *settings.save_path});
+  }
+  std::set<std::string, std::less<>> providers;
+  for (const auto& [name, section] : settings.providers) {
+    providers.insert(name);
+  }
+  for (const auto& [name, section] : settings.requests) {
+    providers.insert(name);
+  }
+  providers.erase("");
+  const ProviderSettings none;
+  for (const std::string& name : providers) {
+    const auto own = settings.providers.find(name);
+    add(out, Section::provider, cat("providers.", name, "."),
+        {settings, own == settings.providers.end() ? none : own->second,
+         requests_of(settings, name)});
+  }
+  for (const auto& [name, mode] : settings.modes) {
+    add(out, Section::mode, cat("mode.", name, "."), {settings, none, nullptr, &mode});
+  }
+  return out;
+}
+
+}  // namespace reprise::cli

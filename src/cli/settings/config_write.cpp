@@ -1,0 +1,191 @@
+#include "cli/settings/config_write.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "cli/settings/config_keys.h"
+#include "cli/settings/config_reader.h"
+#include "cli/settings/config_values.h"
+#include "reprise/error.h"
+
+namespace reprise::cli {
+namespace {
+
+struct Bytes {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+// toml++ counts lines and columns from 1, and columns in code points.
+std::size_t offset_of(std::string_view text, const toml::source_position& place) {
+  std::size_t at = 0;
+  for (toml::source_index line = 1; line < place.line && at < text.size(); ++line) {
+    at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  }
+  for (toml::source_index column = 1; column < place.column && at < text.size(); ++column) {
+    do {
+      ++at;
+    } while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U);
+  }
+  return at;
+}
+
+// The table that the key stands in; null when there is none yet.
+const toml::table* table_of(const toml::table& root, const KeyPath& path) {
+  if (path.section == Section::top) {
+    return &root;
+  }
+  const toml::table* const kinds =
+      root[path.section == Section::provider ? "providers" : "mode"].as_table();
+  return kinds == nullptr ? nullptr : (*kinds)[path.name].as_table();
+}
+
+std::optional<Bytes> find_value(std::string_view text, const toml::table& root,
+                                const KeyPath& path) {
+  const toml::table* const table = table_of(root, path);
+  const toml::node* const node = table == nullptr ? nullptr : table->get(path.key->name);
+  if (node == nullptr) {
+    return std::nullopt;
+  }
+  return Bytes{offset_of(text, node->source().begin), offset_of(text, node->source().end)};
+}
+
+std::string header_of(const KeyPath& path) {
+  return cat("[", path.section == Section::provider ? "providers." : "mode.", path.name, "]");
+}
+
+// Behind the last line with a key, of the lines from `begin` to the next header.
+std::size_t end_of_keys(std::string_view text, std::size_t begin) {
+  std::size_t end = begin;
+  for (std::size_t at = begin; at < text.size();) {
+    const std::size_t stop = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view line = trimmed(text.substr(at, stop - at));
+    if (line.starts_with('[')) {
+      return end;
+    }
+    end = line.empty() || line.starts_with('#') ? end : stop;
+    at = stop;
+  }
+  return end == begin && begin == 0 ? text.size() : end;
+}
+
+// Where a new line for the key goes; nothing when its table has no header.
+std::optional<std::size_t> place_for(std::string_view text, const KeyPath& path) {
+  if (path.section == Section::top) {
+    const std::size_t end = end_of_keys(text, 0);
+    // Only comments before the first header: above it.
+    return end;
+  }
+  const std::string header = header_of(path);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t stop = std::min(text.find('\n', at), text.size() - 1) + 1;
+    if (trimmed(text.substr(at, stop - at)).starts_with(header)) {
+      return end_of_keys(text, stop);
+    }
+    at = stop;
+  }
+  return std::nullopt;
+}
+
+std::string with_new_line(std::string_view text, const KeyPath& path, std::string_view literal) {
+  const std::string line = cat(path.key->name, " = ", literal, "\n");
+  std::string out(text);
+  if (!out.empty() && !out.ends_with('\n')) {
+    out += '\n';
+  }
+  if (const auto place = place_for(out, path)) {
+    return out.insert(*place, line);
+  }
+  return cat(out, out.empty() ? "" : "\n", header_of(path), "\n", line);
+}
+
+Result<toml::table> parse(std::string_view text, std::string_view file) {
+  toml::parse_result parsed = toml::parse(text);
+  if (!parsed) {
+    const auto& place = parsed.error().source().begin;
+    return fail(Code::invalid_argument, cat(file, " line ", place.line, ", column ", place.column,
+                                            ": ", parsed.error().description()));
+  }
+  return std::move(parsed).table();
+}
+
+// What the whole should be afterwards.
+Result<toml::table> expected(const toml::table& before, const KeyPath& path,
+                             std::string_view literal) {
+  REPRISE_ASSIGN(toml::table value, parse(cat(path.key->name, " = ", literal), "the value"));
+  toml::table after = before;
+  toml::table* table = &after;
+  if (path.section != Section::top) {
+    const std::string_view kind = path.section == Section::provider ? "providers" : "mode";
+    after.emplace<toml::table>(kind);
+    toml::table* const kinds = after[kind].as_table();
+    if (kinds != nullptr) {
+      kinds->emplace<toml::table>(path.name);
+      table = (*kinds)[path.name].as_table();
+    }
+  }
+  if (table != nullptr) {
+    table->insert_or_assign(path.key->name, *value.get(path.key->name));
+  }
+  return after;
+}
+
+Result<> read(std::string_view text, std::string_view file, LoadedSettings& out) {
+  REPRISE_ASSIGN(const toml::table table, parse(text, file));
+  return read_config(table, ConfigValues(std::string(file), FileRank::user, out));
+}
+
+constexpr std::string_view kByHand = "cannot change that line; use `reprise config edit`";
+
+}  // namespace
+
+Result<std::string> with_setting(std::string_view text, const KeyPath& path,
+                                 std::string_view literal) {
+  REPRISE_ASSIGN(const toml::table before, parse(text, "the settings"));
+  REPRISE_ASSIGN(const toml::table wanted, expected(before, path, literal));
+  std::string out;
+  if (const auto value = find_value(text, before, path)) {
+    out = cat(text.substr(0, value->begin), literal, text.substr(value->end));
+  } else {
+    out = with_new_line(text, path, literal);
+  }
+  const auto after = parse(out, "");
+  if (!after || *after != wanted) {
+    return fail(Code::unsupported, std::string(kByHand));
+  }
+  return out;
+}
+
+Result<std::string> with_trusted_folder(std::string_view text, std::string_view folder) {
+  REPRISE_ASSIGN(const toml::table before, parse(text, "the settings"));
+  const KeyPath path{.key = find_config_key(Section::top, "trust")};
+  const auto value = find_value(text, before, path);
+  if (!value) {
+    return with_setting(text, path, cat("[", json::quoted(folder), "]"));
+  }
+  // As the first one, so that whatever follows stays as it is.
+  const std::string_view old = text.substr(value->begin, value->end - value->begin);
+  const toml::array* const folders = before["trust"].as_array();
+  if (folders == nullptr || !old.starts_with('[')) {
+    return fail(Code::unsupported, std::string(kByHand));
+  }
+  return with_setting(text, path,
+                      cat("[", json::quoted(folder), folders->empty() ? "" : ", ", old.substr(1)));
+}
+
+Result<std::vector<std::string>> trusted_folders(std::string_view text, std::string_view file) {
+  LoadedSettings loaded;
+  REPRISE_TRY(read(text, file, loaded));
+  return std::move(loaded.settings.trust);
+}
+
+Result<> check_config(std::string_view text, std::string_view file) {
+  LoadedSettings loaded;
+  return read(text, file, loaded);
+}
+
+}  // namespace reprise::cli
