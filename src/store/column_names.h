@@ -1,16 +1,20 @@
 #pragma once
 
-// The columns of a database's rows, found by their names. Rows are nearly always read in the order
-// in which the statement names the columns, so that a name is found at the first look.
+// The columns of a database's rows, found by their names.
 
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "model/fields.h"
 
 namespace reprise::store {
+
+// A column found by its name, in rows of the statement where it was found.
+enum class Column : int { none = -1 };
 
 // One thread at a time.
 class ColumnNames {
@@ -19,19 +23,40 @@ class ColumnNames {
   void add(std::string_view name) { names_.push_back(ascii_lower(name)); }
   bool empty() const { return names_.empty(); }
 
-  int at(std::string_view name) const {
-    std::size_t looks = 0;
-    while (looks < names_.size() && names_[next_] != name) {
-      next_ = next_ + 1 == names_.size() ? 0 : next_ + 1;
-      ++looks;
+  // The search begins at the column found last: rows are nearly always read in the order in which
+  // the statement names the columns.
+  Column at(std::string_view name) const {
+    const std::size_t count = names_.size();
+    std::size_t at = next_;
+    std::size_t passed = 0;
+    while (passed < count && names_[at] != name) {
+      at = at + 1 == count ? 0 : at + 1;
+      ++passed;
     }
-    REPRISE_ASSERT(looks < names_.size());  // the statement's text has what is read from its rows
-    return static_cast<int>(next_);
+    REPRISE_ASSERT(passed < count);  // the statement's text has what is read from its rows
+    next_ = at;
+    return static_cast<Column>(at);
+  }
+
+  // The columns of a list of model/fields.h, in its order; none where a field has no column. They
+  // are searched once for all rows.
+  template <class... Fields>
+  std::span<const Column> of(const std::tuple<Fields...>& fields) const {
+    if (fields_ != &fields) {
+      columns_.clear();
+      model::for_each(fields, [this](const auto& field) {
+        columns_.push_back(field.column.empty() ? Column::none : at(field.column));
+      });
+      fields_ = &fields;
+    }
+    return columns_;
   }
 
  private:
   std::vector<std::string> names_;
   mutable std::size_t next_ = 0;
+  mutable const void* fields_ = nullptr;  // whose columns these are
+  mutable std::vector<Column> columns_;
 };
 
 }  // namespace reprise::store

@@ -1,10 +1,11 @@
 #pragma once
 
 // Fields out of a database's row by their types. `Row` has is_null(), integer(), bytes() and
-// text(column, out), all by a column's name.
+// text(column, out) for a Column or its name, and columns(), those of a list of fields.
 
 #include "model/fields.h"
 #include "reprise/store.h"
+#include "store/column_names.h"
 #include "store/stored_json.h"
 
 namespace reprise::store {
@@ -22,33 +23,30 @@ inline Time time_of(std::int64_t microseconds) {
 template <class Row>
 struct ColumnReader {
   const Row& row;
-  std::string place;
-  std::optional<Damage>& damage;  // what is no good of the row
+  std::string_view file;
+  std::string (*place)(const Row& row, std::string_view file);  // for messages
+  std::optional<Damage>& damage;                                // what is no good of the row
 
   void report(std::string reason, std::string_view bytes) const {
-    damage = Damage{place, std::move(reason), excerpt_of(bytes)};
+    damage = Damage{place(row, file), std::move(reason), excerpt_of(bytes)};
   }
 
-  void read(std::string_view column, std::string& out) const {
-    if (!row.is_null(column)) {
-      row.text(column, out);
-    }
-  }
-  void read(std::string_view column, bool& out) const { out = row.integer(column) != 0; }
-  void read(std::string_view column, Seq& out) const { out = Seq{row.integer(column)}; }
-  void read(std::string_view column, TokenCount& out) const { out.value = row.integer(column); }
-  void read(std::string_view column, std::optional<Money>& out) const {
+  void read(Column column, std::string& out) const { row.text(column, out); }
+  void read(Column column, bool& out) const { out = row.integer(column) != 0; }
+  void read(Column column, Seq& out) const { out = Seq{row.integer(column)}; }
+  void read(Column column, TokenCount& out) const { out.value = row.integer(column); }
+  void read(Column column, std::optional<Money>& out) const {
     if (!row.is_null(column)) {
       out = Money{row.integer(column)};
     }
   }
-  void read(std::string_view column, Time& out) const { out = time_of(row.integer(column)); }
-  void read(std::string_view column, std::optional<Time>& out) const {
+  void read(Column column, Time& out) const { out = time_of(row.integer(column)); }
+  void read(Column column, std::optional<Time>& out) const {
     if (!row.is_null(column)) {
       out = time_of(row.integer(column));
     }
   }
-  void read(std::string_view column, std::optional<ForkOrigin>& out) const {
+  void read(Column column, std::optional<ForkOrigin>& out) const {
     const std::string_view origin = row.bytes(column);
     if (origin.empty()) {
       return;
@@ -59,42 +57,54 @@ struct ColumnReader {
       report("the id it was forked from cannot be used", origin);
     }
   }
-  void read(std::string_view column, std::optional<Usage>& out) const {
-    if (row.is_null(column)) {
+  void read(Column column, std::optional<Usage>& out) const {
+    const std::string_view json = row.bytes(column);
+    if (json.empty()) {
       return;
     }
-    if (auto usage = usage_from_json(row.bytes(column)); usage) {
+    if (auto usage = usage_from_json(json); usage) {
       out = *std::move(usage);
     } else {
-      report("the usage cannot be read", row.bytes(column));
+      report("the usage cannot be read", json);
     }
   }
 
   void read_answer(std::string_view column, SessionInfo& info) const {
-    if (row.is_null(column)) {
+    const std::string_view json = row.bytes(column);
+    if (json.empty()) {
       return;
     }
-    if (auto partial = answer_from_json(row.bytes(column)); partial) {
+    if (auto partial = answer_from_json(json); partial) {
       info.answering = std::move(partial->owner);
     } else {
-      report("its running answer cannot be read", row.bytes(column));
+      report("its running answer cannot be read", json);
     }
   }
 };
+
+// The fields of a list that have a column and a read() in `reader`.
+template <class Reader, class Owner, class... Fields>
+void read_fields(const Reader& reader, const std::tuple<Fields...>& fields, Owner& owner) {
+  const Column* column = reader.row.columns(fields).data();
+  model::for_each(fields, [&](const auto& field) {
+    if constexpr (requires { reader.read(*column, owner.*field.member); }) {
+      if (*column != Column::none) {
+        reader.read(*column, owner.*field.member);
+      }
+    }
+    ++column;
+  });
+}
 
 // The sums of a session, whose tokens written to a cache stand elsewhere.
 template <class Row>
 Usage read_sums(const Row& row, std::string_view cache_written) {
   Usage usage;
   std::optional<Damage> none;
-  const ColumnReader<Row> reader{row, "", none};
-  model::for_each(model::kUsageFields, [&](const auto& field) {
-    if (!field.column.empty()) {
-      reader.read(field.column, usage.*field.member);
-    }
-  });
+  const ColumnReader<Row> reader{row, {}, nullptr, none};
+  read_fields(reader, model::kUsageFields, usage);
   if (!cache_written.empty()) {
-    reader.read(cache_written, usage.cache_written);
+    usage.cache_written = TokenCount{row.integer(cache_written)};
   }
   return usage;
 }

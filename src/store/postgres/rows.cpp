@@ -17,11 +17,13 @@ constexpr std::string_view kHashed = "sha256:";
 constexpr SessionState kStates[] = {SessionState::active, SessionState::closed,
                                     SessionState::archived, SessionState::trashed};
 
-struct RowReader : store::ColumnReader<RowView> {
+std::string session_place(const RowView& row, std::string_view place) {
+  return cat(place, ": session ", row.bytes("session_id"));
+}
+
+struct SessionReader : store::ColumnReader<RowView> {
   using store::ColumnReader<RowView>::read;
-  void read(std::string_view column, SessionState& out) const {
-    out = state_of(row.integer(column));
-  }
+  void read(store::Column column, SessionState& out) const { out = state_of(row.integer(column)); }
 };
 
 }  // namespace
@@ -56,7 +58,7 @@ Result<std::string> index_key(std::string_view text) {
 InfoRow read_info(const RowView& row, std::string_view place) {
   InfoRow out;
   const std::string_view id = row.bytes("session_id");
-  const RowReader reader{{row, cat(place, ": session ", id), out.damage}};
+  const SessionReader reader{{row, place, session_place, out.damage}};
   auto parsed = SessionId::parse(id);
   if (!parsed) {
     reader.report("the id cannot be used", id);
@@ -64,8 +66,7 @@ InfoRow read_info(const RowView& row, std::string_view place) {
   }
   SessionInfo& info = out.info.emplace(SessionInfo{.id = *std::move(parsed)});
   reader.read_answer("answer_start", info);
-  model::for_each(model::kInfoFields,
-                  [&](const auto& field) { reader.read(field.column, info.*field.member); });
+  store::read_fields(reader, model::kInfoFields, info);
   return out;
 }
 

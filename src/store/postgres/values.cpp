@@ -83,29 +83,26 @@ Values::Bound Values::bound() const {
   return bound;
 }
 
-int Rows::at(std::string_view column) const {
-  if (columns_.empty()) {
+const store::ColumnNames& Rows::names() const {
+  if (names_.empty()) {
     for (int i = 0; i < libpq_->column_count(result_.get()); ++i) {
-      columns_.add(libpq_->column_name(result_.get(), i));
+      names_.add(libpq_->column_name(result_.get(), i));
     }
   }
-  return columns_.at(column);
+  return names_;
 }
 
-std::string_view Rows::value(int row, int column) const {
-  return {libpq_->value(result_.get(), row, column),
-          static_cast<std::size_t>(libpq_->length(result_.get(), row, column))};
+bool Rows::is_null(int row, store::Column column) const {
+  return libpq_->is_null(result_.get(), row, static_cast<int>(column)) != 0;
 }
 
-bool Rows::is_null(int row, std::string_view column) const {
-  return libpq_->is_null(result_.get(), row, at(column)) != 0;
+std::string_view Rows::bytes(int row, store::Column column) const {
+  const int at = static_cast<int>(column);
+  return {libpq_->value(result_.get(), row, at),
+          static_cast<std::size_t>(libpq_->length(result_.get(), row, at))};
 }
 
-std::string_view Rows::bytes(int row, std::string_view column) const {
-  return value(row, at(column));
-}
-
-std::int64_t Rows::integer(int row, std::string_view column) const {
+std::int64_t Rows::integer(int row, store::Column column) const {
   const std::string_view raw = bytes(row, column);
   if (raw.empty()) {
     return 0;

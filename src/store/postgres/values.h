@@ -75,27 +75,33 @@ class Rows {
   int count() const { return libpq_->row_count(result_.get()); }
   bool empty() const { return count() == 0; }
   // Columns by their names, which the statement's text gives them.
-  bool is_null(int row, std::string_view column) const;
+  bool is_null(int row, std::string_view column) const { return is_null(row, names().at(column)); }
   // Text or bytea; "" for null.
-  std::string_view bytes(int row, std::string_view column) const;
+  std::string_view bytes(int row, std::string_view column) const {
+    return bytes(row, names().at(column));
+  }
   std::string text(int row, std::string_view column) const {
     return std::string(bytes(row, column));
   }
   // Any width of integer; 0 for null.
-  std::int64_t integer(int row, std::string_view column) const;
+  std::int64_t integer(int row, std::string_view column) const {
+    return integer(row, names().at(column));
+  }
   std::optional<std::string> find_text(int row, std::string_view column) const;
+
+  const store::ColumnNames& names() const;
+  bool is_null(int row, store::Column column) const;
+  std::string_view bytes(int row, store::Column column) const;
+  std::int64_t integer(int row, store::Column column) const;
 
  private:
   struct Clear {
     const LibpqLibrary* libpq;
     void operator()(PGresult* result) const { libpq->clear(result); }
   };
-  int at(std::string_view column) const;
-  std::string_view value(int row, int column) const;
-
   const LibpqLibrary* libpq_;
   std::unique_ptr<PGresult, Clear> result_;
-  mutable store::ColumnNames columns_ = {};  // once one is asked for
+  mutable store::ColumnNames names_ = {};  // once one is asked for
 };
 
 // One of them.
@@ -105,8 +111,17 @@ struct RowView {
 
   bool is_null(std::string_view column) const { return rows.is_null(row, column); }
   std::string_view bytes(std::string_view column) const { return rows.bytes(row, column); }
-  void text(std::string_view column, std::string& out) const { out = bytes(column); }
   std::int64_t integer(std::string_view column) const { return rows.integer(row, column); }
+
+  // The same by what columns() found.
+  template <class Fields>
+  std::span<const store::Column> columns(const Fields& fields) const {
+    return rows.names().of(fields);
+  }
+  bool is_null(store::Column column) const { return rows.is_null(row, column); }
+  std::string_view bytes(store::Column column) const { return rows.bytes(row, column); }
+  void text(store::Column column, std::string& out) const { out = bytes(column); }
+  std::int64_t integer(store::Column column) const { return rows.integer(row, column); }
 };
 
 }  // namespace reprise::postgres

@@ -142,8 +142,9 @@ Statement& Statement::bind(std::nullopt_t) {
 }
 
 Statement& Statement::bind_column(const Statement& row, std::string_view column) {
-  check_bound(sqlite3_bind_value(statement_, ++bound_,
-                                 sqlite3_column_value(row.statement_, row.columns_->at(column))));
+  check_bound(sqlite3_bind_value(
+      statement_, ++bound_,
+      sqlite3_column_value(row.statement_, static_cast<int>(row.columns_->at(column)))));
   return *this;
 }
 
@@ -170,24 +171,27 @@ Result<> Statement::run() {
   }
 }
 
-bool Statement::is_null(std::string_view column) const {
-  return sqlite3_column_type(statement_, columns_->at(column)) == SQLITE_NULL;
+bool Statement::is_null(store::Column column) const {
+  return sqlite3_column_type(statement_, static_cast<int>(column)) == SQLITE_NULL;
 }
 
 bool Statement::is_integer(std::string_view column) const {
-  return sqlite3_column_type(statement_, columns_->at(column)) == SQLITE_INTEGER;
+  return sqlite3_column_type(statement_, static_cast<int>(columns_->at(column))) == SQLITE_INTEGER;
 }
 
-std::int64_t Statement::integer(std::string_view column) const {
-  return sqlite3_column_int64(statement_, columns_->at(column));
+std::int64_t Statement::integer(store::Column column) const {
+  return sqlite3_column_int64(statement_, static_cast<int>(column));
 }
 
 std::int64_t Statement::first_integer() const {
   return sqlite3_column_int64(statement_, 0);
 }
 
-std::string_view Statement::bytes(std::string_view column) const {
-  const int at = columns_->at(column);
+std::string_view Statement::bytes(store::Column column) const {
+  if (is_null(column)) {
+    return {};
+  }
+  const int at = static_cast<int>(column);
   // Blob access never converts: text comes as the bytes that are stored.
   const void* data = sqlite3_column_blob(statement_, at);
   if (data == nullptr) {
@@ -197,19 +201,21 @@ std::string_view Statement::bytes(std::string_view column) const {
           static_cast<std::size_t>(sqlite3_column_bytes(statement_, at))};
 }
 
-std::size_t Statement::size(std::string_view column) const {
-  return static_cast<std::size_t>(sqlite3_column_bytes(statement_, columns_->at(column)));
+std::size_t Statement::size(store::Column column) const {
+  return static_cast<std::size_t>(sqlite3_column_bytes(statement_, static_cast<int>(column)));
 }
 
 std::string Statement::text(std::string_view column) const {
   std::string out;
-  text(column, out);
+  text(columns_->at(column), out);
   return out;
 }
 
-void Statement::text(std::string_view column, std::string& out) const {
+void Statement::text(store::Column column, std::string& out) const {
   const std::string_view raw = bytes(column);
-  if (utf8::is_valid(raw)) {
+  if (raw.empty()) {
+    out.clear();
+  } else if (utf8::is_valid(raw)) {
     out.assign(raw);
   } else {
     out = utf8::sanitize(raw);

@@ -68,14 +68,24 @@ class Statement {
   Result<> run();
 
   // Columns by their names, which the statement's text gives them.
-  bool is_null(std::string_view column) const;
+  bool is_null(std::string_view column) const { return is_null(columns_->at(column)); }
   bool is_integer(std::string_view column) const;
-  std::int64_t integer(std::string_view column) const;
+  std::int64_t integer(std::string_view column) const { return integer(columns_->at(column)); }
   // Text or blob bytes as they are; valid until the next step().
-  std::string_view bytes(std::string_view column) const;
-  std::size_t size(std::string_view column) const;  // of bytes()
+  std::string_view bytes(std::string_view column) const { return bytes(columns_->at(column)); }
   std::string text(std::string_view column) const;  // valid UTF-8: what is not becomes U+FFFD
-  void text(std::string_view column, std::string& out) const;
+
+  // The same by what column() and columns() found once for all rows.
+  store::Column column(std::string_view name) const { return columns_->at(name); }
+  template <class Fields>
+  std::span<const store::Column> columns(const Fields& fields) const {
+    return columns_->of(fields);
+  }
+  bool is_null(store::Column column) const;
+  std::int64_t integer(store::Column column) const;
+  std::string_view bytes(store::Column column) const;
+  std::size_t size(store::Column column) const;  // of bytes()
+  void text(store::Column column, std::string& out) const;
 
  private:
   friend class Connection;

@@ -61,10 +61,14 @@ void add_is_one_of(Select& select, std::span<const SessionState> states) {
   select.sql += ")";
 }
 
+struct NumberedGroup {
+  std::int64_t number;
+  store::ListGroup group;
+};
+
 // A part of a list: the sessions of a group that are in one of these states.
 struct Part {
-  std::int64_t number;  // of the group
-  store::ListGroup group;
+  NumberedGroup group;
   std::span<const SessionState> states;
 };
 
@@ -73,13 +77,13 @@ struct Part {
 void add_part(Select& select, const SessionQuery& query, const Part& part, Way way,
               const std::optional<Place>& after) {
   // Those that have a flag are few, and have an index by activity of their own.
-  const bool by_index = is_by_index(query) && way == Way::index && !part.group.value;
+  const bool by_index = is_by_index(query) && way == Way::index && !part.group.group.value;
   const std::string_view plus = by_index ? "" : "+";  // which keeps an index from being used
-  select.sql += cat("SELECT * FROM (SELECT rowid AS place, ", part.number,
+  select.sql += cat("SELECT * FROM (SELECT rowid AS place, ", part.group.number,
                     " AS part, updated_us, id FROM sessions WHERE ", plus);
   add_is_one_of(select, part.states);
-  if (!part.group.column.empty()) {
-    select.sql += cat(" AND ", part.group.column, " = ", part.group.value ? 1 : 0);
+  if (const store::ListGroup& group = part.group.group; !group.column.empty()) {
+    select.sql += cat(" AND ", group.column, " = ", group.value ? 1 : 0);
   }
   if (query.working_dir) {
     select.add(cat(" AND ", plus, "working_dir = ?"), *query.working_dir);
@@ -110,23 +114,21 @@ void add_part(Select& select, const SessionQuery& query, const Part& part, Way w
              static_cast<std::int64_t>(query.limit + 1));
 }
 
-Select select_page(const SessionQuery& query, Way way, const std::optional<Place>& after) {
+Select select_page(const SessionQuery& query, std::span<const NumberedGroup> groups, Way way,
+                   const std::optional<Place>& after) {
   Select select;
   select.sql = cat("SELECT l.part AS part, ", info_select(), " FROM (");
   std::vector<SessionState> states = query.states;
   std::ranges::sort(states);
   states.erase(std::ranges::unique(states).begin(), states.end());
-  const std::size_t together = way == Way::table ? states.size() : 1;
-  const std::vector<store::ListGroup> groups = store::groups_of(query);
   std::string_view before;
-  for (std::int64_t group = after ? after->group : 0; group < std::ssize(groups); ++group) {
-    const bool is_begun = after && group == after->group;
+  for (const NumberedGroup& group : groups) {
+    const bool is_begun = after && group.number == after->group;
+    const std::size_t together = way == Way::table || group.group.value ? states.size() : 1;
     for (std::size_t i = 0; i < states.size(); i += together) {
       select.sql += std::exchange(before, " UNION ALL ");
-      add_part(
-          select, query,
-          {group, groups[static_cast<std::size_t>(group)], std::span(states).subspan(i, together)},
-          way, is_begun ? after : std::nullopt);
+      add_part(select, query, {group, std::span(states).subspan(i, together)}, way,
+               is_begun ? after : std::nullopt);
     }
   }
   select.add(
@@ -138,10 +140,35 @@ Select select_page(const SessionQuery& query, Way way, const std::optional<Place
   return select;
 }
 
+// The groups from that of `after` on. One of a flag that no session has is left out: asking is
+// cheaper than a part of the statement.
+Result<std::vector<NumberedGroup>> groups_from(Connection& connection, const SessionQuery& query,
+                                               const std::optional<Place>& after) {
+  std::vector<NumberedGroup> groups;
+  std::int64_t number = 0;
+  for (const store::ListGroup& group : store::groups_of(query)) {
+    const std::int64_t own = number++;
+    if (after && own < after->group) {
+      continue;
+    }
+    if (group.value) {
+      REPRISE_ASSIGN(
+          const std::int64_t is_used,
+          connection.integer(cat("SELECT 1 FROM sessions WHERE ", group.column, " = 1 LIMIT 1")));
+      if (is_used == 0) {
+        continue;
+      }
+    }
+    groups.push_back({own, group});
+  }
+  return groups;
+}
+
 // Rows after `after`; where the last one stood, or nothing when there are no more.
 Result<std::optional<Place>> collect(Connection& connection, const SessionQuery& query, Way way,
                                      const std::optional<Place>& after, SessionPage& page) {
-  const Select select = select_page(query, way, after);
+  REPRISE_ASSIGN(const auto groups, groups_from(connection, query, after));
+  const Select select = select_page(query, groups, way, after);
   REPRISE_ASSIGN(Statement row, connection.prepare(select.sql));
   for (const Value& value : select.values) {
     std::visit([&row](const auto& one) { row.bind(one); }, value);
@@ -152,11 +179,13 @@ Result<std::optional<Place>> collect(Connection& connection, const SessionQuery&
   while (true) {
     REPRISE_ASSIGN(const bool more, row.step());
     if (!more) {
-      return rows <= query.limit ? std::optional<Place>() : last;
+      return last;
     }
     ++rows;
     InfoRow read = read_info(row, file);
-    last = Place{row.integer("part"), row.integer("updated_us"), row.text("id")};
+    if (rows > query.limit) {
+      last = Place{row.integer("part"), row.integer("updated_us"), row.text("id")};
+    }
     if (read.info && page.sessions.size() == query.limit) {
       page.next = store::format_cursor(page.sessions.back());
       return std::optional<Place>();
@@ -193,11 +222,15 @@ Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& qu
     after = Place{checked.after->group, microseconds_of(checked.after->updated_at),
                   checked.after->id.str()};
   }
+  REPRISE_ASSIGN(Transaction snapshot, Transaction::begin(connection, "BEGIN"));
   connection.set_titles_max(query.working_dir ? Connection::kTitlesAny : kTitlesByIndexMax);
   auto listed = list_by(connection, query, Way::index, after);
   if (!listed && connection.titles_exceeded()) {
     connection.set_titles_max(Connection::kTitlesAny);
     listed = list_by(connection, query, Way::table, after);
+  }
+  if (listed) {
+    REPRISE_TRY(snapshot.commit());
   }
   return listed;
 }

@@ -94,7 +94,7 @@ Result<std::optional<std::string>> ResultBlobs::piece(Connection& connection, st
                                   " FROM main.tool_result_blobs WHERE id = ?",
                                   from + 1, bytes, row));
   REPRISE_ASSIGN(const bool has_row, found.step());
-  if (!has_row || (from > 0 && found.size("piece") == 0)) {
+  if (!has_row || (from > 0 && found.bytes("piece").empty())) {
     return std::nullopt;
   }
   return std::string(found.bytes("piece"));

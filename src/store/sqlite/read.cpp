@@ -143,6 +143,7 @@ Result<> Reading::read_segment(Connection& connection, const Segment& segment) {
 }
 
 Result<> Reading::read_rows(Connection& connection, Statement& row, const Segment& segment) {
+  const store::Column content = row.column("content");
   while (!page_is_full()) {
     REPRISE_ASSIGN(const bool more, row.step());
     if (!more) {
@@ -151,7 +152,7 @@ Result<> Reading::read_rows(Connection& connection, Statement& row, const Segmen
     }
     REPRISE_TRY(take(connection, row));
     ++rows_;
-    bytes_ += row.size("content");
+    bytes_ += row.size(content);
   }
   return {};
 }

@@ -109,9 +109,16 @@ const std::string& message_select() {
 
 namespace {
 
-struct RowReader : store::ColumnReader<Statement> {
+std::string session_place(const Statement& row, std::string_view file) {
+  return row_place(file, "sessions", row.integer("row"));
+}
+std::string message_place(const Statement& row, std::string_view file) {
+  return row_place(file, "messages", row.integer("id"));
+}
+
+struct SessionReader : store::ColumnReader<Statement> {
   using store::ColumnReader<Statement>::read;
-  void read(std::string_view column, SessionState& out) const {
+  void read(store::Column column, SessionState& out) const {
     out = parse_session_state(row.bytes(column)).value_or(SessionState::active);
   }
 };
@@ -120,15 +127,14 @@ struct RowReader : store::ColumnReader<Statement> {
 
 InfoRow read_info(const Statement& row, std::string_view file) {
   InfoRow out;
-  const RowReader reader{{row, row_place(file, "sessions", row.integer("row")), out.damage}};
+  const SessionReader reader{{row, file, session_place, out.damage}};
   auto session_id = SessionId::parse(row.bytes("id"));
   if (!session_id) {
     reader.report("the id cannot be used", row.bytes("id"));
     return out;
   }
   SessionInfo& info = out.info.emplace(SessionInfo{.id = *std::move(session_id)});
-  model::for_each(model::kInfoFields,
-                  [&](const auto& field) { reader.read(field.column, info.*field.member); });
+  store::read_fields(reader, model::kInfoFields, info);
   reader.read_answer("answer", info);
   // 0 stands for what was no time when the row was taken over.
   for (const auto& [time, text] :
@@ -156,35 +162,47 @@ void bind_usage(Statement& statement, const Usage& usage) {
   });
 }
 
+namespace {
+
+struct MessageReader : store::ColumnReader<Statement> {
+  Message& message;
+  bool& has_blocks;
+
+  using store::ColumnReader<Statement>::read;
+  void read(store::Column column, MessageState& /*out*/) const {
+    take_state(row.bytes(column), message);  // after the role, which it may decide
+  }
+  void read(store::Column column, std::vector<Block>& out) const {
+    const std::string_view json = row.bytes(column);
+    auto blocks = blocks_from_json(json);
+    has_blocks = blocks.has_value();
+    if (has_blocks) {
+      out = *std::move(blocks);
+    } else {
+      report(std::move(blocks.error().message), json);
+    }
+  }
+};
+
+}  // namespace
+
 bool read_message(const Statement& row, std::string_view file, Message& message,
                   std::optional<Damage>& damage) {
-  const RowReader reader{{row, row_place(file, "messages", row.integer("id")), damage}};
-  const std::string_view json = row.bytes("content");
-  auto blocks = blocks_from_json(json);
-  message.seq = Seq{row.integer("seq")};
-  if (!blocks) {
-    reader.report(std::move(blocks.error().message), json);
+  bool has_blocks = false;
+  const MessageReader reader{{row, file, message_place, damage}, message, has_blocks};
+  store::read_fields(reader, model::kMessageFields, message);
+  if (!has_blocks) {
     return false;
   }
-  message.blocks = *std::move(blocks);
-  const auto read = [&]<class Value>(const model::Field<Message, Value>& field) {
-    if constexpr (requires { reader.read(field.column, message.*field.member); }) {
-      reader.read(field.column, message.*field.member);
-    }
-  };
-  model::for_each(model::kMessageFields, read);
-  if (row.is_null("created_us")) {
+  if (message.created_at == Time{} && row.is_null("created_us")) {
     if (const auto time = stored_time(row, "created_at"); time) {
       message.created_at = *time;
     } else {
       reader.report("the date-time cannot be read", row.bytes("created_at"));
     }
   }
-  if (!row.is_null("state")) {
-    take_state(row.bytes("state"), message);
-  }
-  if (!row.is_null("extra")) {
-    message.extra = store::extra_from_json(row.bytes("extra"));
+  if (const std::string_view extra = row.bytes("extra"); !extra.empty()) {
+    message.extra = store::extra_from_json(extra);
   }
   return true;
 }
