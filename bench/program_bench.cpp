@@ -169,6 +169,14 @@ void prepare(const Place& place) {
   std::ofstream(place.folder / "ids") << large.str() << '\n' << add_session(*store).str() << '\n';
 }
 
+Place with_config(Place place, std::string_view config) {
+  const fs::path folder = place.folder / "config" / "reprise";
+  fs::create_directories(folder);
+  std::ofstream(folder / "config.toml") << config;
+  place.environment.push_back("XDG_CONFIG_HOME=" + folder.parent_path().string());
+  return place;
+}
+
 // Rows 4, 5 and 10: 2,000 messages, 10 MB.
 void long_turns(const Place& place, InstantServer& server, const Samples& written_short) {
   const fs::path db = place.folder / "long_turns.db";
@@ -189,10 +197,11 @@ void long_turns(const Place& place, InstantServer& server, const Samples& writte
   print_absolute("10", "written by a turn, 10 MB of history", pair.ours.written_kb.median(), "KB",
                  at_most(80));
 
-  const Words first = ask(place, db, server, {"-r", short_id}, "openai-responses");
-  const Words by_id = ask(place, db, server, {"-r", id}, "openai-responses");
-  spawn(first, place.environment);
-  const Pair linked = alternate(place, by_id, first, &server);
+  const Place keeping = with_config(place, "[providers.openai-responses]\nstore = true\n");
+  const Words first = ask(keeping, db, server, {"-r", short_id}, "openai-responses");
+  const Words by_id = ask(keeping, db, server, {"-r", id}, "openai-responses");
+  spawn(first, keeping.environment);
+  const Pair linked = alternate(keeping, by_id, first, &server);
   print(row_of("5", "resumed by response id, 10 MB (limit: short)", linked.ours.wall,
                linked.limit.wall, "ms", at_most(1.2)));
   require(server.body_bytes() < 10'000, "a session with a response id was sent again");
