@@ -114,6 +114,7 @@ inline constexpr std::string_view kInterruptedTitle = "Untitled (interrupted)";
 
 struct ClosingTitleOptions {
   std::string model = {};    // to ask for a title
+  bool ask = true;           // false: the first prompt is the title, and nobody waits for a model
   bool interrupted = false;  // nobody is asked then
   Exchange begun = {};       // what the conversation began with, for stores without words
   std::chrono::milliseconds wait_max{10'000};  // for the model

@@ -39,7 +39,7 @@ Result<std::optional<std::string>> choose_closing_title(Store& store, const Sess
                      .first_prompt = first.question,
                      .answered = !first.answer.empty(),
                      .interrupted = options.interrupted};
-  if (provider.name() != "echo") {
+  if (options.ask && provider.name() != "echo") {
     facts.ask = [&] {
       if (options.on_asking) {
         options.on_asking();

@@ -21,6 +21,7 @@
 #include "cli/app/state.h"
 #include "cli/app/terminal.h"
 #include "cli/app/update.h"
+#include "cli/output/session_json.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
@@ -34,6 +35,8 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr int kPatience = 2;
 // Streams are shown at most this often; keys at once.
 constexpr std::chrono::milliseconds kFrame{16};
+// How often it shows that an answer is waited for.
+constexpr std::chrono::milliseconds kSpin{125};
 // Ages are shown in minutes.
 constexpr std::chrono::seconds kIdle{20};
 
@@ -93,13 +96,15 @@ class App {
 
   const std::vector<std::string>& last_words() const { return state_.last_words; }
   bool nothing_saved() const { return state_.nothing_saved; }
+  const std::vector<TabMetadata>& left() const { return state_.left; }
 
  private:
   void wait() {
     using std::chrono::nanoseconds;
     const auto now = SteadyClock::now();
-    const nanoseconds left =
-        dirty_ ? std::max(nanoseconds(0), nanoseconds(next_paint_ - now)) : nanoseconds(kIdle);
+    const bool spins = state_.tab() != nullptr && state_.tab()->is_busy();
+    const nanoseconds left = dirty_ ? std::max(nanoseconds(0), nanoseconds(next_paint_ - now))
+                                    : (spins ? nanoseconds(kSpin) : nanoseconds(kIdle));
     const timespec timeout{.tv_sec = left.count() / 1'000'000'000,
                            .tv_nsec = left.count() % 1'000'000'000};
     std::array<pollfd, 2> watched{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{events_.fd(), POLLIN, 0}};
@@ -130,6 +135,8 @@ class App {
         edit_elsewhere(*wanted);
       } else if (std::holds_alternative<Redraw>(effect)) {
         terminal_.redraw();
+      } else if (std::holds_alternative<Ring>(effect)) {
+        terminal_.ring();
       } else {
         worker_.perform(std::move(effect));
       }
@@ -155,6 +162,7 @@ class App {
 
   void paint() {
     terminal_.paint(render(state_));
+    terminal_.set_title(window_title(state_));
     dirty_ = false;
     next_paint_ = SteadyClock::now() + kFrame;
   }
@@ -185,6 +193,21 @@ class App {
 
 }  // namespace
 
+namespace {
+
+void say_how_to_resume(Context& context, const TabMetadata& session) {
+  const auto id = SessionId::parse(session.id);
+  if (!id) {
+    return;
+  }
+  const auto& store = context.globals().store;
+  context.voice().remark(cat(session.title.empty() ? "" : cat("'", session.title, "': "),
+                             "reprise resume ", store ? cat("--store ", *store, " ") : "",
+                             short_id_text(*id)));
+}
+
+}  // namespace
+
 bool can_run_app(const Context& context) {
   const std::string term = context.environment().find("TERM").value_or("dumb");
   return term != "dumb" && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
@@ -200,6 +223,7 @@ Result<Exit> run_app(Context& context, AppRequest request) {
   Exit exit = Exit::done;
   std::vector<std::string> last_words;
   bool nothing_saved = false;
+  std::vector<TabMetadata> left;
   {
     SessionWorker worker({.context = context,
                           .events = *events,
@@ -212,6 +236,7 @@ Result<Exit> run_app(Context& context, AppRequest request) {
     exit = app.run(request.start);
     last_words = app.last_words();
     nothing_saved = app.nothing_saved();
+    left = app.left();
   }
   terminal.reset();
   if (nothing_saved) {
@@ -219,6 +244,9 @@ Result<Exit> run_app(Context& context, AppRequest request) {
   }
   for (const std::string& text : last_words) {
     context.voice().warn(text);
+  }
+  for (const TabMetadata& session : left) {
+    say_how_to_resume(context, session);
   }
   return exit;
 }

@@ -98,73 +98,12 @@ TEST_F(AppTerminalTest, KeepsNothingWhenNothingWasSaid) {
   EXPECT_EQ(printed("list --json"), "[]\n");
 }
 
-TEST_F(AppTerminalTest, HasSeveralSessionsOfOneFolder) {
-  start({});
-  await("Reprise");
-  type("alpha-words\r");
-  await("now");
-  type("/new\r");
-  await("2");
-  type("beta-words\r");
-  await("now");
-  type("/session new --name Gamma\r");
-  await("Gamma");
-  type("gamma-words\r");
-  await("now");
-  type("\x17");  // Ctrl-W
-  await("beta-words");
-  // The one that is closed opens beside the others, the open one is shown.
-  type("\x0f");  // Ctrl-O
-  await("filter");
-  type("Gamma");
-  await("matche");
-  type("\r");
-  await("Resumed");
-  type("\x0f");
-  await("filter");
-  type("alpha");
-  await("matche");
-  type("\r");
-  await("alpha-words");
-  type("more-words\r");
-  await("more-words");
-  await("more-words");
-  await("now");
-  type("\x04");
-  EXPECT_EQ(end(), 0);
-  const std::string listed = printed("list --json");
-  EXPECT_NE(listed.find(R"("title":"alpha-words","mode":"","state":"closed")"), std::string::npos)
-      << listed;
-  EXPECT_NE(listed.find(R"("messages":4)"), std::string::npos) << listed;
-  EXPECT_EQ(screen().find("already open"), std::string::npos);
-}
-
-TEST_F(AppTerminalTest, KeepsOneSessionOfAFolderOpenWhereTheStoreDoes) {
-  start({"--store", "sessions:s"});
-  await("Reprise");
-  type("alpha-words\r");
-  await("now");
-  type("/new\r");
-  await("saved");
-  await("closed");
-  type("beta-words\r");
-  await("now");
-  type("/resume 1\r");
-  await("saved");
-  await("closed");
-  await("Resumed");
-  type("\x04");
-  EXPECT_EQ(end(), 0);
-  const std::string listed = printed("list --all --state closed --store sessions:s --json");
-  EXPECT_NE(listed.find("alpha-words"), std::string::npos) << listed;
-  EXPECT_NE(listed.find("beta-words"), std::string::npos) << listed;
-}
-
 TEST_F(AppTerminalTest, ClosesTheSessionThatWasForked) {
   start({});
   await("Reprise");
   type("hello-there\r");
   await("out");
+  await("help");
   type("/fork\r");
   await("stays");
   type("\x04");
@@ -179,7 +118,7 @@ TEST_F(AppTerminalTest, StopsAnAnswerAndKeepsWhatCame) {
   await("Reprise");
   type("aa bb cc dd ee ff gg hh ii jj kk ll mm nn oo pp qq rr ss tt\r");
   await("answering");
-  await("bb");
+  await("token");
   type("\x03");
   await("stopped;");
   type("\x03");
@@ -193,7 +132,8 @@ TEST_F(AppTerminalTest, LeavesTheSessionToBeResumedWhenTheTerminalIsClosed) {
   await("Reprise");
   type("aa bb cc dd ee ff gg hh\r");
   await("answering");
-  await("bb");
+  await("token");
+  await("cc");
   ASSERT_EQ(::kill(child(), SIGHUP), 0);
   EXPECT_EQ(end(), 130);
   const std::string listed = printed("list --json");
@@ -213,7 +153,7 @@ TEST_F(AppTerminalTest, StopsAndKeepsWhenItIsTerminated) {
   await("Reprise");
   type("aa bb cc dd ee ff gg hh\r");
   await("answering");
-  await("bb");
+  await("token");
   ASSERT_EQ(::kill(child(), SIGTERM), 0);
   EXPECT_EQ(end(), 130);
   const std::string shown = printed("show last --json");
@@ -261,20 +201,6 @@ TEST_F(AppTerminalTest, TellsEscapeFromAnAltThatFollowsAtOnce) {
   EXPECT_NE(shown.find(R"("text":"one-word\ntwo-words")"), std::string::npos) << shown;
 }
 
-TEST_F(AppTerminalTest, PicksASession) {
-  printed("ask --provider echo alpha-words");
-  printed("ask --provider echo beta-words");
-  start({"resume"});
-  await("filter");
-  await("alpha-words");
-  type("alp\r");
-  await("Resumed");
-  type("\x04");
-  EXPECT_EQ(end(), 0);
-  EXPECT_NE(printed("list --json").find(R"("title":"alpha-words","mode":"","state":"closed")"),
-            std::string::npos);
-}
-
 // No process attends it, but none was in the middle of an answer either.
 TEST_F(AppTerminalTest, ListsAsInterruptedOnlyWhatWasAnswering) {
   printed(cat("--version; export HOME=\"$PWD\"; mkdir other && cd other && '", REPRISE_PROGRAM,
@@ -286,58 +212,6 @@ TEST_F(AppTerminalTest, ListsAsInterruptedOnlyWhatWasAnswering) {
   type("\x04");
   EXPECT_EQ(end(), 0);
   EXPECT_EQ(screen().find("interrupted"), std::string::npos);
-}
-
-TEST_F(AppTerminalTest, GivesATabTheSettingsOfItsFolder) {
-  std::filesystem::create_directories(home() / ".config/reprise");
-  std::filesystem::create_directories(home() / "other");
-  std::ofstream(home() / ".config/reprise/config.toml")
-      << "trust = [\"" << (home() / "other").string() << "\"]\n";
-  std::ofstream(home() / "other/.reprise.toml")
-      << "model = \"folder-model\"\nsystem = \"folder-rules\"\n"
-      << "store = \"sqlite:" << (home() / "own.db").string() << "\"\n";
-  start({});
-  await("Reprise");
-  type("first-words\r");
-  await("now");
-  type("/session new other\r");
-  await("folder-model");
-  type("other-words\r");
-  await("now");
-  type("/system\r");
-  await("folder-rules");
-  type("/session save\r");
-  await("own.db");
-  type("/export talk.md\r");
-  await("wrote");
-  EXPECT_TRUE(std::filesystem::exists(home() / "other/talk.md"));
-  type("\x04");
-  EXPECT_EQ(end(), 0);
-  const std::string here = printed("list --all --json");
-  EXPECT_NE(here.find("first-words"), std::string::npos) << here;
-  EXPECT_EQ(here.find("other-words"), std::string::npos) << here;
-  const std::string there = printed("list --all --json --store sqlite:own.db");
-  EXPECT_NE(there.find(R"("title":"other-words","mode":"","state":"closed")"), std::string::npos)
-      << there;
-  EXPECT_EQ(there.find("first-words"), std::string::npos) << there;
-}
-
-TEST_F(AppTerminalTest, GoesOnInTheStoreWhereASessionWasFound) {
-  printed(cat("--version; export HOME=\"$PWD\"; mkdir -p other .config/reprise; cd other && '",
-              REPRISE_PROGRAM, "' ask --provider echo alpha-words"));
-  std::ofstream(home() / ".config/reprise/config.toml")
-      << "trust = [\"" << (home() / "other").string() << "\"]\n";
-  std::ofstream(home() / "other/.reprise.toml")
-      << "budget = 7777\nstore = \"sqlite:" << (home() / "own.db").string() << "\"\n";
-  start({});
-  await("Reprise");
-  type("/resume 1\r");
-  await("7,777");  // the folder's settings, and nevertheless
-  type("again\r");
-  await("now");
-  type("\x04");
-  EXPECT_EQ(end(), 0);
-  EXPECT_NE(printed("list --all --json").find(R"("messages":4)"), std::string::npos);
 }
 
 TEST_F(AppTerminalTest, UsesNoColourWhereNoneIsWanted) {

@@ -33,6 +33,11 @@ struct Ask {
   TabId tab;
   std::string text;
 };
+// Instead of the last question, which is taken back with what followed it.
+struct AskInstead {
+  TabId tab;
+  std::string text;
+};
 struct AskAgain {
   TabId tab;
 };
@@ -119,13 +124,14 @@ struct EditElsewhere {
   std::string text;
 };
 struct Suspend {};
+struct Ring {};
 struct Redraw {};
 
-using Effect =
-    std::variant<EditElsewhere, FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskAgain, GoOn,
-                 StopTurn, RunSlash, ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry,
-                 Suspend, Redraw, LoadPage, LoadQuestions, LoadPreview, TrashStored, RestoreStored,
-                 RenameStored, ListResumable, DeleteStored, CountClosed, ClearClosed>;
+using Effect = std::variant<EditElsewhere, FindNewest, OpenNew, OpenSession, CloseTab, Ask,
+                            AskInstead, AskAgain, GoOn, Ring, StopTurn, RunSlash, ListModels,
+                            SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend, Redraw,
+                            LoadPage, LoadQuestions, LoadPreview, TrashStored, RestoreStored,
+                            RenameStored, ListResumable, DeleteStored, CountClosed, ClearClosed>;
 using Effects = std::vector<Effect>;
 
 }  // namespace reprise::cli::app

@@ -23,6 +23,8 @@ enum class Action : std::uint8_t {
   page_down,
   scroll_up,
   scroll_down,
+  wheel_up,
+  wheel_down,
   to_top,
   to_bottom,
   fold,

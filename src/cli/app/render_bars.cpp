@@ -8,6 +8,7 @@
 #include "cli/app/render.h"
 #include "cli/app/state.h"
 #include "cli/app/style.h"
+#include "cli/output/spinner.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -50,12 +51,20 @@ std::size_t name_columns(const std::vector<Tab>& tabs, std::size_t room) {
   return columns;
 }
 
-std::string state_words(const Tab& tab, std::size_t columns) {
+std::string answering_words(const Tab& tab, std::size_t columns, Time now) {
+  const auto passed = now - tab.turn_began.value_or(now);
+  const std::int64_t tokens =
+      tab.turn.output.value + static_cast<std::int64_t>((tab.turn_bytes + 3) / 4);
+  return columns < kColumnsForHints ? spinner_text(passed, 0)
+                                    : cat(spinner_text(passed, tokens), " · Esc stops");
+}
+
+std::string state_words(const Tab& tab, std::size_t columns, Time now) {
   switch (tab.phase) {
     case Tab::Phase::opening:
       return "opening…";
     case Tab::Phase::answering:
-      return columns < kColumnsForHints ? "answering" : "answering · Ctrl-C stops";
+      return answering_words(tab, columns, now);
     case Tab::Phase::stopping:
       return "stopping…";
     case Tab::Phase::closing:
@@ -134,10 +143,18 @@ void render_tabs(Screen& screen, const State& state) {
   }
 }
 
+std::string window_title(const State& state) {
+  constexpr std::size_t kColumnsMax = 60;
+  const Tab* const tab = state.tab();
+  return tab == nullptr
+             ? "reprise"
+             : cat(tab->is_busy() ? "… " : "", cut_name(tab_name(*tab), kColumnsMax), " - reprise");
+}
+
 void render_status(Screen& screen, const State& state, std::size_t row) {
   const Tab* const tab = state.tab();
   const std::size_t width = state.size.columns;
-  std::string right = tab == nullptr ? "F1 help" : state_words(*tab, width);
+  std::string right = tab == nullptr ? "F1 help" : state_words(*tab, width, state.now);
   if (state.leaving) {
     right = "closing… Ctrl-C hurries";
   }

@@ -98,10 +98,27 @@ TEST(Render, FitsOnASmallScreen) {
 TEST(Render, SaysWhatRuns) {
   State state = open_state();
   enter(state, "slow");
-  EXPECT_NE(shown(state).find("answering · Ctrl-C stops"), std::string::npos);
+  EXPECT_NE(shown(state).find("⠋ answering 0 s · Esc stops"), std::string::npos);
+  update(state, Ticked{state.now + std::chrono::milliseconds(12'300)});
+  update(state, TextCame{{1}, std::string(400, 'x')});
+  EXPECT_NE(shown(state).find("⠇ answering 12 s · ~100 tokens · Esc stops"), std::string::npos)
+      << shown(state);
   EXPECT_EQ(rows(shown(state), 0, 0), " 1 slow …\n");
   enter(state, "next");
   EXPECT_NE(shown(state).find("▌ next\n  waits for the answer above\n"), std::string::npos);
+}
+
+TEST(Render, NamesTheWindow) {
+  State state = empty_state();
+  EXPECT_EQ(window_title(state), "reprise");
+  state = open_state();
+  EXPECT_EQ(window_title(state), "reprise - reprise");
+  state.tabs[0].metadata.title = "a\x1b]0;b\a" + std::string(100, 'x');
+  enter(state, "slow");
+  const std::string title = window_title(state);
+  EXPECT_TRUE(title.starts_with("… a")) << title;
+  EXPECT_LT(title.size(), 100U);
+  EXPECT_EQ(title.find_first_of("\x1b\a"), std::string::npos);
 }
 
 TEST(Render, MarksTabsAndCutsTheirNames) {

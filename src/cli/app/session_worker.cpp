@@ -108,6 +108,13 @@ struct SessionWorker::Performer {
         },
         ask.text);
   }
+  void operator()(const AskInstead& ask) {
+    worker.set_job_tab(ask.tab);
+    if (const Result<> done = worker.take_back(ask.tab); !done) {
+      return worker.refuse_turn(ask, done.error());
+    }
+    (*this)(Ask{.tab = ask.tab, .text = ask.text});
+  }
   void operator()(const AskAgain& again) {
     worker.start_turn(again.tab,
                       [](Conversation& talk, TurnObserver& observer, std::stop_token stop) {

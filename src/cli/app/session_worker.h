@@ -76,7 +76,12 @@ class SessionWorker {
   // `name` is what the person calls it.
   Result<SessionInfo> check_stored(const std::string& sel, const std::string& name);
   void start_turn(TabId tab, LiveSession::Turn turn, std::string question = "");
+  // The last turn.
+  Result<> take_back(TabId tab);
+  // Shows the session as it is, and gives the text back.
+  void refuse_turn(const AskInstead& ask, const Error& error);
   Result<> run_slash(LiveSession& live, const RunSlash& request);
+  Result<> post_history(TabId tab, LiveSession& live);
   Result<> save(LiveSession& live);
   Result<> load_older(LiveSession& live, const LoadOlder& request);
   void list_models(TabId tab);

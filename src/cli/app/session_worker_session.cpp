@@ -19,6 +19,45 @@ void SessionWorker::start_turn(TabId tab, LiveSession::Turn turn, std::string qu
   }
 }
 
+Result<> SessionWorker::take_back(TabId tab) {
+  const Live live = find(tab);
+  if (live == nullptr || live->is_closing()) {
+    return fail(Code::not_found, "the session is closed");
+  }
+  live->wait();  // its turn has reported its end, or is about to
+  REPRISE_TRY(live->session().run({SlashVerb::rewind, "", 1}, hurry_.get_token()));
+  return {};
+}
+
+void SessionWorker::refuse_turn(const AskInstead& ask, const Error& error) {
+  const Live live = find(ask.tab);
+  if (live == nullptr) {
+    return;
+  }
+  parts_.events.post(TurnEnded{.tab = ask.tab, .metadata = live->metadata()});
+  if (const Result<> posted = post_history(ask.tab, *live); !posted) {
+    say(Announcement::Kind::warning, posted.error().message);
+  }
+  say(Announcement::Kind::warning, cat("cannot replace the last question: ", error.message));
+  parts_.events.post(Edited{.tab = ask.tab, .text = ask.text});
+}
+
+Result<> SessionWorker::post_history(TabId tab, LiveSession& live) {
+  TabChanged changed{.tab = tab, .metadata = live.metadata()};
+  if (live.session().store() == nullptr) {
+    parts_.events.post(std::move(changed));
+    return {};
+  }
+  REPRISE_ASSIGN(HistoryPart part, read_history(*live.session().store(), live.session().id(),
+                                                Seq{changed.metadata.messages}));
+  changed.history_changed = true;
+  changed.entries = std::move(part.entries);
+  changed.oldest = part.oldest;
+  changed.last_input = part.last_input;
+  parts_.events.post(std::move(changed));
+  return {};
+}
+
 Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
   const SlashVerb verb = request.slash.verb;
   const bool other_history = verb == SlashVerb::fork || verb == SlashVerb::rewind;
@@ -40,16 +79,10 @@ Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
       say(Announcement::Kind::warning, cat("Failed to save: ", closed.error().message));
     }
   }
-  TabChanged changed{.tab = request.tab, .metadata = live.metadata()};
-  if (other_history && live.session().store() != nullptr) {
-    REPRISE_ASSIGN(HistoryPart part, read_history(*live.session().store(), live.session().id(),
-                                                  Seq{changed.metadata.messages}));
-    changed.history_changed = true;
-    changed.entries = std::move(part.entries);
-    changed.oldest = part.oldest;
-    changed.last_input = part.last_input;
+  if (other_history) {
+    return post_history(request.tab, live);
   }
-  parts_.events.post(std::move(changed));
+  parts_.events.post(TabChanged{.tab = request.tab, .metadata = live.metadata()});
   return {};
 }
 

@@ -46,8 +46,11 @@ struct Tab {
   std::optional<Anchor> top = {};  // the first line shown; none: the end is shown
   std::string search = {};         // what was looked for last, in small letters
   std::optional<Anchor> found = {};
-  std::int64_t last_input = 0;             // tokens of the last request
-  Usage turn = {};                         // what the running turn has used
+  std::int64_t last_input = 0;  // tokens of the last request
+  Usage turn = {};              // what the running turn has used
+  std::optional<Time> turn_began = {};
+  std::size_t turn_bytes = 0;  // of the running answer, as far as its usage is not known
+  bool editing = false;        // the input is the last question, to be asked instead of it
   std::optional<std::size_t> chosen = {};  // the entry that Enter opens or closes
   Editor input = {};
   std::vector<std::string> models = {};      // beside those of the settings
@@ -99,7 +102,9 @@ struct State {
   std::string status = {};                   // a passing word in the last line
   std::string notice = {};                   // what was said while there was no tab to say it in
   std::vector<std::string> last_words = {};  // warnings that came while it closed
+  std::vector<TabMetadata> left = {};        // the sessions that were open when it was left
   std::optional<Time> stopped_at = {};       // the last Ctrl-C
+  std::optional<Time> escaped_at = {};       // the last Esc that had nothing to do
   Time typed_at = {};                        // the last key
   Editor first_input = {};                   // before there is a tab
   bool leaving = false;

@@ -19,6 +19,7 @@
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
 
+#include "base/text.h"
 #include "cli/app/event.h"
 #include "cli/app/glyph.h"
 #include "cli/app/joined.h"
@@ -33,6 +34,8 @@ namespace {
 constexpr int kEscapeDelayMs = 50;
 constexpr std::string_view kPasteMarksOn = "\x1b[?2004h";
 constexpr std::string_view kPasteMarksOff = "\x1b[?2004l";
+constexpr std::string_view kSaveTitle = "\x1b[22;2t";
+constexpr std::string_view kRestoreTitle = "\x1b[23;2t";
 
 void write_raw(std::string_view bytes) {
   // When the terminal is gone there is nobody left to tell; reading from it says so.
@@ -156,13 +159,23 @@ Result<std::unique_ptr<Terminal>> Terminal::open(bool colours) {
     ::define_key(sequences[i].bytes, kFirstOwnKey + static_cast<int>(i));
   }
   terminal->joins_ = is_usual_terminal();
+  terminal->has_title_ = has_title();
+  // The wheel alone: the terminal's own selection needs Shift from now on.
+  (void)::mousemask(BUTTON4_PRESSED | BUTTON5_PRESSED, nullptr);
+  (void)::mouseinterval(0);
   write_raw(kPasteMarksOn);
+  if (terminal->has_title_) {
+    write_raw(kSaveTitle);
+  }
   return terminal;
 }
 
 Terminal::~Terminal() {
   if (keys_->screen != nullptr) {
     write_raw(kPasteMarksOff);
+    if (has_title_) {
+      write_raw(kRestoreTitle);
+    }
     ::endwin();
     ::delscreen(keys_->screen);
   }
@@ -221,6 +234,8 @@ std::vector<Event> Terminal::read_keys() {
     }
     if (what == KEY_CODE_YES && code == KEY_RESIZE) {
       out.emplace_back(Resized{size()});
+    } else if (what == KEY_CODE_YES && code == KEY_MOUSE) {
+      collector.key(name_of_mouse_event());
     } else if (what == KEY_CODE_YES) {
       collector.key(name_of_code(code), std::exchange(escape, false));
     } else if (code == 0x1B) {
@@ -238,6 +253,17 @@ std::vector<Event> Terminal::read_keys() {
     out.push_back(std::move(event));
   }
   return out;
+}
+
+void Terminal::ring() {
+  write_raw("\a");
+}
+
+void Terminal::set_title(const std::string& text) {
+  if (has_title_ && text != title_) {
+    write_raw(cat("\x1b]2;", text, "\a"));
+    title_ = text;
+  }
 }
 
 void Terminal::redraw() {

@@ -33,6 +33,9 @@ class Terminal {
   // For another program, and for this one again.
   void give_back();
   void take_again();
+  void ring();
+  // What the window is called, until this is gone; where a terminal has such a thing.
+  void set_title(const std::string& text);
   // Gives the terminal back to the shell until it continues this program.
   void suspend();
 
@@ -41,6 +44,8 @@ class Terminal {
   explicit Terminal(bool colours);
 
   bool colours_;
+  bool has_title_ = false;
+  std::string title_;
   bool joins_ = false;                         // it understands what joined_rows() writes
   std::map<std::size_t, std::string> joined_;  // as they were written last
   std::unique_ptr<Keys> keys_;

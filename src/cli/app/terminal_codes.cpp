@@ -1,8 +1,11 @@
-// The names of the keys that ncurses knows.
+// What ncurses knows: the names of keys, the mouse, the terminal.
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cwchar>
 #include <string>
+#include <string_view>
 
 // After the standard headers: it defines macros with everyday names.
 #define NCURSES_NOMACROS
@@ -57,6 +60,25 @@ std::string name_of_code(wint_t code) {
     default:
       return "";
   }
+}
+
+bool has_title() {
+  const std::string_view name = ::termname();
+  return std::ranges::any_of(
+      std::array<std::string_view, 11>{"xterm", "screen", "tmux", "rxvt", "alacritty", "foot",
+                                       "kitty", "wezterm", "ghostty", "konsole", "gnome"},
+      [name](std::string_view known) { return name.starts_with(known); });
+}
+
+std::string_view name_of_mouse_event() {
+  MEVENT event{};
+  if (::getmouse(&event) != OK) {
+    return "";
+  }
+  if ((event.bstate & BUTTON4_PRESSED) != 0) {
+    return "Wheel-Up";
+  }
+  return (event.bstate & BUTTON5_PRESSED) != 0 ? "Wheel-Down" : "";
 }
 
 }  // namespace reprise::cli::app

@@ -26,6 +26,12 @@ const std::vector<KeySequence>& key_sequences();
 // The name of a key by the code that ncurses gives it, or one of ours; "" for any other.
 std::string name_of_code(wint_t code);
 
+// What the wheel did when the code is that of the mouse; "" for all else.
+std::string_view name_of_mouse_event();
+
+// Whether the terminal takes a title for its window; others would show the text.
+bool has_title();
+
 // The name of a control character ("Ctrl-W", "Enter", "Backspace"); "" for any other.
 std::string control_name(wchar_t character);
 

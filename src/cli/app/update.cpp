@@ -286,6 +286,11 @@ class Handler {
 Effects update(State& state, const Event& event) {
   Effects effects;
   std::visit(Handler(state, effects), event);
+  for (Tab& tab : state.tabs) {
+    if (tab.is_busy() && !tab.turn_began) {
+      tab.turn_began = state.now;
+    }
+  }
   return effects;
 }
 

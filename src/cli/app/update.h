@@ -66,6 +66,16 @@ enum class Leaving : std::uint8_t { done, stopped, signalled };
 void leave(State& state, Leaving how, Effects& effects);
 // The tab's session begins to answer.
 void begin_turn(Tab& tab);
+// Ctrl-C: stops the answer, empties the input, twice leaves.
+void stop(State& state, Effects& effects);
+// Esc: back to where text comes; then stops the answer; twice where nothing runs edits the last
+// question.
+void escape(State& state, Effects& effects);
+// Back to where text comes.
+void to_end(Tab& tab);
+// Puts the last question into the input; what is sent then is asked instead of it.
+void edit_last_question(Tab& tab);
+void ask_instead(Tab& tab, std::string text, Effects& effects);
 // A question to the model, now or after the running answer.
 void ask(Tab& tab, std::string text, Effects& effects);
 // The first question that waits, if there is one.

@@ -147,12 +147,18 @@ void submit(State& state, Effects& effects) {
     tab->chosen.reset();
   }
   if (is_slash(text)) {
+    if (Tab* const tab = state.tab(); tab != nullptr) {
+      tab->editing = false;
+    }
     return run_command(state, text, effects);
   }
   Tab* tab = state.tab();
   if (tab == nullptr) {
     tab = add_tab(state, state.start_folder);
     effects.emplace_back(OpenNew{.tab = tab->id});
+  }
+  if (std::exchange(tab->editing, false) && tab->phase == Tab::Phase::idle) {
+    return ask_instead(*tab, std::string(message_of(text)), effects);
   }
   ask(*tab, std::string(message_of(text)), effects);
 }
@@ -194,7 +200,7 @@ void run_command(State& state, std::string_view line, Effects& effects) {
     return say(state, tab, Kind::warning, "this session is being closed");
   }
   if (tab->is_busy() && waits_for_answer(slash->verb)) {
-    return say(state, tab, Kind::warning, "an answer is running; Ctrl-C stops it");
+    return say(state, tab, Kind::warning, "an answer is running; Esc stops it");
   }
   if (slash->verb == SlashVerb::retry || slash->verb == SlashVerb::go_on) {
     return turn_again(*tab, slash->verb, effects);
@@ -219,6 +225,14 @@ void close_tab(State& state, Tab& tab, Effects& effects) {
 void leave(State& state, Leaving how, Effects& effects) {
   if (std::exchange(state.leaving, true)) {
     return;
+  }
+  for (const Tab& tab : state.tabs) {
+    const bool asked =
+        std::ranges::find(tab.entries, Entry::Kind::question, &Entry::kind) != tab.entries.end();
+    if (tab.metadata.saved && (tab.metadata.messages > 0 || asked)) {
+      state.left.push_back(tab.metadata);
+      state.left.back().title = tab_name(tab);
+    }
   }
   state.interrupted = how != Leaving::done;
   state.dialogs.clear();

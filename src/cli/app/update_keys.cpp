@@ -10,7 +10,7 @@
 namespace reprise::cli::app {
 namespace {
 
-constexpr std::chrono::seconds kTwice{2};
+constexpr std::ptrdiff_t kWheelLines = 3;
 
 // Who goes on from where an entry is cut sees more of it.
 void read_on(Tab& tab, const Frame& frame, Time now) {
@@ -99,28 +99,6 @@ void edit_or_scroll(State& state, Action action, Effects& effects) {
   edit(state.input(), action);
 }
 
-void stop(State& state, Effects& effects) {
-  const bool twice = state.stopped_at && state.now - *state.stopped_at < kTwice;
-  if (state.leaving) {
-    effects.emplace_back(Hurry{});
-    return;
-  }
-  if (twice) {
-    leave(state, Leaving::stopped, effects);
-    return;
-  }
-  state.stopped_at = state.now;
-  Tab* const tab = state.tab();
-  if (tab != nullptr && tab->phase == Tab::Phase::answering) {
-    tab->phase = Tab::Phase::stopping;
-    effects.emplace_back(StopTurn{.tab = tab->id});
-    state.status = "stopping; Ctrl-C once more leaves";
-    return;
-  }
-  state.input().clear();
-  state.status = "Ctrl-C once more leaves";
-}
-
 void dialog_key(State& state, std::string_view key, Effects& effects) {
   if (key == "Enter") {
     answer_dialog(state, Choice::yes, effects);
@@ -141,6 +119,8 @@ bool passes_dialog(const State& state, Action action) {
     case Action::page_down:
     case Action::scroll_up:
     case Action::scroll_down:
+    case Action::wheel_up:
+    case Action::wheel_down:
     case Action::to_top:
     case Action::to_bottom:
     case Action::fold:
@@ -164,15 +144,6 @@ void go_to_tab(State& state, std::string_view key) {
 void step_tab(State& state, std::size_t step) {
   if (!state.tabs.empty()) {
     show_tab(state, (state.current + step) % state.tabs.size());
-  }
-}
-
-void escape(State& state) {
-  if (Tab* const tab = state.tab(); tab != nullptr) {
-    tab->top.reset();
-    tab->scrolled = false;
-    tab->search.clear();
-    tab->chosen.reset();
   }
 }
 
@@ -204,11 +175,16 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
       return scroll_lines(state, -1, effects);
     case Action::scroll_down:
       return scroll_lines(state, 1, effects);
+    case Action::wheel_up:
+      return scroll_lines(state, -kWheelLines, effects);
+    case Action::wheel_down:
+      return scroll_lines(state, kWheelLines, effects);
     case Action::to_top:
       return scroll_lines(state, -1'000'000, effects);
     case Action::to_bottom:
+      return state.tab() == nullptr ? void() : to_end(*state.tab());
     case Action::escape:
-      return escape(state);
+      return escape(state, effects);
     case Action::fold:
       if (Tab* const tab = state.tab(); tab != nullptr) {
         tab->unfolded = !tab->unfolded;

@@ -170,34 +170,6 @@ TEST(Update, SaysWhyASessionCannotBeOpenedAndDropsItsTab) {
   EXPECT_EQ(state.tab()->entries.back().text, "no such folder: .");
 }
 
-TEST(Update, BeginsAnotherSessionOfTheFolder) {
-  for (const char* const command : {"/new", "/clear"}) {
-    State state = open_state();
-    EXPECT_EQ(only<OpenNew>(enter(state, command)).folder, "/home/ann/reprise");
-    EXPECT_EQ(state.tabs.size(), 2U);
-    EXPECT_EQ(state.current, 1U);
-  }
-}
-
-TEST(Update, NamesATabByItsFirstQuestion) {
-  State state = open_state();
-  EXPECT_EQ(tab_name(state.tabs[0]), "reprise");
-  enter(state, "Which birds swim?");
-  EXPECT_EQ(tab_name(state.tabs[0]), "Which birds swim?");
-  state.tabs[0].metadata.title = "Birds";
-  EXPECT_EQ(tab_name(state.tabs[0]), "Birds");
-}
-
-TEST(Update, ShowsTheTabThatHasTheSession) {
-  State state = open_state();
-  enter(state, "/new");
-  enter(state, "/resume 1");
-  ASSERT_EQ(state.tabs.size(), 3U);
-  update(state, TabIsOpen{.tab = {3}, .open = {1}});
-  EXPECT_EQ(state.tabs.size(), 2U);
-  EXPECT_EQ(state.current, 0U);
-}
-
 TEST(Update, GivesAMessageBackWhenNoSessionCouldBeOpened) {
   State state = empty_state();
   update(state, NewestFound{});

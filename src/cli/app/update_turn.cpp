@@ -12,6 +12,8 @@
 namespace reprise::cli::app {
 namespace {
 
+constexpr std::chrono::seconds kTwice{2};
+
 // What ran has ended: thoughts fold, tools that were not answered will not be.
 void finish_entries(Tab& tab) {
   for (Entry& entry : tab.entries) {
@@ -54,6 +56,35 @@ void give_back(Tab& tab) {
 void begin_turn(Tab& tab) {
   tab.phase = Tab::Phase::answering;
   tab.turn = {};
+  tab.turn_began.reset();  // update() sets it
+  tab.turn_bytes = 0;
+}
+
+void drop_last_turn(Tab& tab) {
+  const auto question =
+      std::find_if(tab.entries.rbegin(), tab.entries.rend(),
+                   [](const Entry& entry) { return entry.kind == Entry::Kind::question; });
+  if (question != tab.entries.rend()) {
+    tab.entries.erase(std::prev(question.base()), tab.entries.end());
+  }
+}
+
+void edit_last_question(Tab& tab) {
+  const auto question =
+      std::find_if(tab.entries.rbegin(), tab.entries.rend(),
+                   [](const Entry& entry) { return entry.kind == Entry::Kind::question; });
+  if (question != tab.entries.rend()) {
+    tab.input.set(question->text);
+    tab.editing = true;
+  }
+}
+
+void ask_instead(Tab& tab, std::string text, Effects& effects) {
+  tab.top.reset();
+  drop_last_turn(tab);
+  tab.entries.push_back({.kind = Entry::Kind::question, .text = text});
+  begin_turn(tab);
+  effects.emplace_back(AskInstead{.tab = tab.id, .text = std::move(text)});
 }
 
 void ask(Tab& tab, std::string text, Effects& effects) {
@@ -87,6 +118,7 @@ void on_text(Tab& tab, Entry::Kind kind, std::string_view text) {
   }
   entry->text += text;
   entry->changed();
+  tab.turn_bytes += text.size();
 }
 
 void on_tool_call(Tab& tab, const ToolUseBlock& call) {
@@ -107,6 +139,7 @@ void on_answer(Tab& tab, const AnswerStored& answer) {
   if (answer.usage) {
     tab.last_input = answer.usage->input.value > 0 ? answer.usage->input.value : tab.last_input;
     store::add_usage(tab.turn, *answer.usage);
+    tab.turn_bytes = 0;
   }
   if (!answer.calls_tools) {
     add_entry(tab, {.kind = Entry::Kind::footer,
@@ -126,6 +159,8 @@ void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects
   tab.phase = Tab::Phase::idle;
   if (&tab == state.tab()) {
     state.status.clear();
+  } else {
+    effects.emplace_back(Ring{});
   }
   if (turn.stopped) {
     add_entry(tab, {.text = "stopped; what came is kept, /go-on continues it"});
@@ -136,6 +171,65 @@ void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects
     give_back(tab);
   } else {
     ask_next(tab, effects);
+  }
+}
+
+void stop(State& state, Effects& effects) {
+  const bool twice = state.stopped_at && state.now - *state.stopped_at < kTwice;
+  if (state.leaving) {
+    effects.emplace_back(Hurry{});
+    return;
+  }
+  if (twice) {
+    leave(state, Leaving::stopped, effects);
+    return;
+  }
+  state.stopped_at = state.now;
+  Tab* const tab = state.tab();
+  if (tab != nullptr && tab->phase == Tab::Phase::answering) {
+    tab->phase = Tab::Phase::stopping;
+    effects.emplace_back(StopTurn{.tab = tab->id});
+    state.status = "stopping; Ctrl-C once more leaves";
+    return;
+  }
+  state.input().clear();
+  if (tab != nullptr) {
+    tab->editing = false;
+  }
+  state.status = "Ctrl-C once more leaves";
+}
+
+void to_end(Tab& tab) {
+  tab.top.reset();
+  tab.scrolled = false;
+  tab.search.clear();
+  tab.chosen.reset();
+}
+
+void escape(State& state, Effects& effects) {
+  Tab* const tab = state.tab();
+  if (tab == nullptr) {
+    return;
+  }
+  if (tab->top || tab->chosen_part()) {
+    return to_end(*tab);
+  }
+  to_end(*tab);
+  if (std::exchange(tab->editing, false)) {
+    return tab->input.clear();
+  }
+  if (tab->phase == Tab::Phase::answering) {
+    tab->phase = Tab::Phase::stopping;
+    effects.emplace_back(StopTurn{.tab = tab->id});
+    return;
+  }
+  if (tab->phase != Tab::Phase::idle || !tab->input.empty()) {
+    return;
+  }
+  const bool twice = state.escaped_at && state.now - *state.escaped_at < kTwice;
+  state.escaped_at = twice ? std::nullopt : std::optional(state.now);
+  if (twice) {
+    edit_last_question(*tab);
   }
 }
 

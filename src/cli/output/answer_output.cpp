@@ -16,9 +16,46 @@ constexpr std::size_t kInputShown = 100;
 
 }  // namespace
 
+TextAnswer::TextAnswer(Context& context)
+    : context_(context),
+      spinner_(context.voice().err(),
+               !context.globals().quiet && !context.globals().json &&
+                   context.environment().find("TERM").value_or("dumb") != "dumb") {
+  context.voice().before_speaking([this] { spinner_.hide(); });
+  spinner_.show();
+}
+
+TextAnswer::~TextAnswer() {
+  context_.voice().before_speaking({});
+}
+
+void TextAnswer::on_thinking(std::string_view text) {
+  spinner_.add(text.size());
+}
+
+void TextAnswer::on_warning(std::string_view text) {
+  context_.voice().warn(text);
+  wait_on();
+}
+
+void TextAnswer::on_note(std::string_view text) {
+  context_.voice().note(text);
+  wait_on();
+}
+
+// After something else was written; not in the middle of an answer's line.
+void TextAnswer::wait_on() {
+  if (!line_open_) {
+    spinner_.show();
+  }
+}
+
 void TextAnswer::print(std::string_view text) {
   if (text.empty()) {
     return;
+  }
+  if (context_.voice().out().is_terminal()) {
+    spinner_.hide();
   }
   context_.voice().out().write(text);
   // A failure stays in the stream and is reported at the end: the answer is still stored.
@@ -27,6 +64,7 @@ void TextAnswer::print(std::string_view text) {
 }
 
 void TextAnswer::on_text(std::string_view text) {
+  spinner_.add(text.size());
   if (context_.voice().out().is_terminal()) {
     print(gate_.pass(text));
   } else {
@@ -35,6 +73,7 @@ void TextAnswer::on_text(std::string_view text) {
 }
 
 void TextAnswer::finish() {
+  spinner_.hide();
   print(gate_.finish());
   if (line_open_) {
     print("\n");
@@ -53,6 +92,7 @@ void TextAnswer::on_tool_result(const ToolResultBlock& result) {
   if (result.is_error) {
     context_.voice().remark(cat("the tool failed: ", grapheme_prefix(result.text, kInputShown)));
   }
+  wait_on();
 }
 
 void JsonAnswer::print(std::string_view event) {

@@ -3,6 +3,7 @@
 // How a turn shows itself: as text for people, or as JSON lines of events.
 
 #include "base/terminal_text.h"
+#include "cli/output/spinner.h"
 #include "cli/program/context.h"
 #include "reprise/conversation.h"
 
@@ -12,19 +13,25 @@ namespace reprise::cli {
 // gets the model's own bytes.
 class TextAnswer final : public TurnObserver {
  public:
-  explicit TextAnswer(Context& context) : context_(context) {}
+  explicit TextAnswer(Context& context);
+  ~TextAnswer() override;
+  TextAnswer(const TextAnswer&) = delete;
+  TextAnswer& operator=(const TextAnswer&) = delete;
   void on_text(std::string_view text) override;
+  void on_thinking(std::string_view text) override;
   void on_tool_call(const ToolUseBlock& call) override;
   void on_tool_result(const ToolResultBlock& result) override;
-  void on_warning(std::string_view text) override { context_.voice().warn(text); }
-  void on_note(std::string_view text) override { context_.voice().note(text); }
+  void on_warning(std::string_view text) override;
+  void on_note(std::string_view text) override;
   // Ends the answer's last line.
   void finish();
 
  private:
   void print(std::string_view text);
+  void wait_on();
 
   Context& context_;
+  Spinner spinner_;  // until the answer comes
   TerminalGate gate_;
   bool line_open_ = false;
 };

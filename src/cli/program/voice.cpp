@@ -37,12 +37,19 @@ void Voice::say(std::string_view text, Kind kind) {
     sink_(kind, text);
     return;
   }
+  begin_speaking();
   // Standard output first, so that both are in order when they are the same terminal. Its failure
   // is reported at the end.
   (void)out_.flush();
   err_.write(cat("reprise: ", kind == Kind::warning ? "warning: " : "", terminal_line(text), "\n"));
   // There is nobody left to tell when standard error fails.
   (void)err_.flush();
+}
+
+void Voice::begin_speaking() {
+  if (before_speaking_) {
+    before_speaking_();
+  }
 }
 
 void Voice::warn(std::string_view text) {
@@ -115,6 +122,7 @@ bool Voice::can_ask() const {
 }
 
 Choice Voice::ask_choice(std::string_view question) {
+  begin_speaking();
   // A failure is reported at the end, or there is nobody left to tell.
   (void)out_.flush();
   err_.write(cat(terminal_line(question), " [y/once/always/N] "));
@@ -137,6 +145,7 @@ Result<bool> Voice::confirm(std::string_view question) {
     return fail(Code::invalid_argument,
                 cat(question, " cannot be asked here; give --yes to answer it"));
   }
+  begin_speaking();
   (void)out_.flush();  // its failure is reported at the end
   err_.write(cat(terminal_line(question), " [y/N] "));
   REPRISE_TRY(err_.flush());

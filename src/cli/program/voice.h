@@ -48,6 +48,9 @@ class Voice {
   using QuestionSink = std::function<bool(std::string question)>;
   void divert_questions(QuestionSink sink) { question_sink_ = std::move(sink); }
 
+  // Called before anything is written to the terminal here; nothing when empty.
+  void before_speaking(std::function<void()> hook) { before_speaking_ = std::move(hook); }
+
   // One JSON document and its line end, on standard output.
   void print_json(std::string_view document);
   // A part of a long document; cut between values or members.
@@ -74,6 +77,7 @@ class Voice {
 
  private:
   void say(std::string_view text, Kind kind = Kind::remark);
+  void begin_speaking();
 
   const Globals& globals_;
   Output& out_;
@@ -85,6 +89,7 @@ class Voice {
   bool warn_by_events_ = false;
   Sink sink_;
   QuestionSink question_sink_;
+  std::function<void()> before_speaking_;
 };
 
 }  // namespace reprise::cli

@@ -71,9 +71,11 @@ bool ChatSession::discard_if_empty() {
 
 Result<> ChatSession::set_closing_title(const Exchange& begun, bool interrupted,
                                         std::stop_token stop) {
+  REPRISE_ASSIGN(const Settings* const settings, context_.config().settings());
   const auto title =
       choose_closing_title(*store(), id(), provider(),
                            {.model = model(),
+                            .ask = settings->title == "model",
                             .interrupted = interrupted,
                             .begun = begun,
                             .on_asking = [this] { context_.voice().note("asking for a title"); },

@@ -134,6 +134,7 @@ void rename_key(Picker& picker, Editor& title_line, std::string_view key, Effect
 bool move_key(const State& state, Picker& picker, std::string_view key) {
   const auto page = static_cast<std::ptrdiff_t>(std::max<std::size_t>(state.size.rows / 2, 1));
   constexpr std::ptrdiff_t kFar = 1'000'000'000;
+  constexpr std::ptrdiff_t kWheelRows = 3;
   if (key == "Up" || key == "Ctrl-P") {
     move_selection(picker, -1);
   } else if (key == "Down" || key == "Ctrl-N") {
@@ -142,6 +143,10 @@ bool move_key(const State& state, Picker& picker, std::string_view key) {
     move_selection(picker, -page);
   } else if (key == "PgDn") {
     move_selection(picker, page);
+  } else if (key == "Wheel-Up") {
+    move_selection(picker, -kWheelRows);
+  } else if (key == "Wheel-Down") {
+    move_selection(picker, kWheelRows);
   } else if (key == "Home") {
     move_selection(picker, -kFar);
   } else if (key == "End") {

@@ -1,0 +1,196 @@
+// Several sessions in the real program on a pseudo-terminal.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/text.h"
+#include "cli/repl/terminal_for_test.h"
+
+namespace reprise::cli::app {
+namespace {
+
+// ncurses moves the cursor over blanks, so what is awaited are single words.
+class AppSessionsTerminalTest : public TerminalTest {};
+
+TEST_F(AppSessionsTerminalTest, HasSeveralSessionsOfOneFolder) {
+  start({});
+  await("Reprise");
+  type("alpha-words\r");
+  await("now");
+  type("/new\r");
+  await("2");
+  type("beta-words\r");
+  await("now");
+  type("/session new --name Gamma\r");
+  await("Gamma");
+  type("gamma-words\r");
+  await("now");
+  type("\x17");  // Ctrl-W
+  await("beta-words");
+  // The one that is closed opens beside the others, the open one is shown.
+  type("\x0f");  // Ctrl-O
+  await("filter");
+  type("Gamma");
+  await("matche");
+  type("\r");
+  await("Resumed");
+  type("\x0f");
+  await("filter");
+  type("alpha");
+  await("matche");
+  type("\r");
+  await("alpha-words");
+  type("more-words\r");
+  await("more-words");
+  await("more-words");
+  await("now");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string listed = printed("list --json");
+  EXPECT_NE(listed.find(R"("title":"alpha-words","mode":"","state":"closed")"), std::string::npos)
+      << listed;
+  EXPECT_NE(listed.find(R"("messages":4)"), std::string::npos) << listed;
+  EXPECT_EQ(screen().find("already open"), std::string::npos);
+}
+
+TEST_F(AppSessionsTerminalTest, AsksTheLastQuestionAnew) {
+  start({});
+  await("Reprise");
+  type("first-words\r");
+  await("now");
+  await("help");
+  type("\x1b\x1b");
+  await("instead");
+  type("-changed\r");
+  await("first-words-changed");
+  await("first-words-changed");
+  await("now");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string shown = printed("show last --json");
+  EXPECT_NE(shown.find(R"("messages":2)"), std::string::npos) << shown;
+  EXPECT_NE(shown.find(R"("text":"first-words-changed")"), std::string::npos) << shown;
+}
+
+TEST_F(AppSessionsTerminalTest, NamesTheWindowAndSaysHowToResume) {
+  start({});
+  await("\x1b[22;2t");
+  await("Reprise");
+  type("hello-there\r");
+  await("\x1b]2;hello-there - reprise\a");
+  type("/quit\r");
+  await("\x1b[23;2t");
+  await("'hello-there': reprise resume ");
+  EXPECT_EQ(end(), 0);
+  const std::size_t at = screen().find("reprise resume ") + 15;
+  const std::string id = screen().substr(at, screen().find_first_of("\r\n", at) - at);
+  EXPECT_NE(printed(cat("show ", id)).find("hello-there"), std::string::npos) << id;
+}
+
+TEST_F(AppSessionsTerminalTest, ScrollsByTheWheel) {
+  printed("ask --provider echo \"$(seq 1 100)\"");
+  start({});
+  await("Resume");
+  type("\r");
+  await("100");
+  await("now");
+  type("\x1b[<64;10;10M");
+  await("more");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  // As the terminal was.
+  EXPECT_GT(screen().rfind("\x1b[?1006;1000l"), screen().rfind("\x1b[?1006;1000h"));
+}
+
+TEST_F(AppSessionsTerminalTest, KeepsOneSessionOfAFolderOpenWhereTheStoreDoes) {
+  start({"--store", "sessions:s"});
+  await("Reprise");
+  type("alpha-words\r");
+  await("now");
+  type("/new\r");
+  await("saved");
+  await("closed");
+  type("beta-words\r");
+  await("now");
+  type("/resume 1\r");
+  await("saved");
+  await("closed");
+  await("Resumed");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string listed = printed("list --all --state closed --store sessions:s --json");
+  EXPECT_NE(listed.find("alpha-words"), std::string::npos) << listed;
+  EXPECT_NE(listed.find("beta-words"), std::string::npos) << listed;
+}
+
+TEST_F(AppSessionsTerminalTest, PicksASession) {
+  printed("ask --provider echo alpha-words");
+  printed("ask --provider echo beta-words");
+  start({"resume"});
+  await("filter");
+  await("alpha-words");
+  type("alp\r");
+  await("Resumed");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  EXPECT_NE(printed("list --json").find(R"("title":"alpha-words","mode":"","state":"closed")"),
+            std::string::npos);
+}
+
+TEST_F(AppSessionsTerminalTest, GivesATabTheSettingsOfItsFolder) {
+  std::filesystem::create_directories(home() / ".config/reprise");
+  std::filesystem::create_directories(home() / "other");
+  std::ofstream(home() / ".config/reprise/config.toml")
+      << "trust = [\"" << (home() / "other").string() << "\"]\n";
+  std::ofstream(home() / "other/.reprise.toml")
+      << "model = \"folder-model\"\nsystem = \"folder-rules\"\n"
+      << "store = \"sqlite:" << (home() / "own.db").string() << "\"\n";
+  start({});
+  await("Reprise");
+  type("first-words\r");
+  await("now");
+  type("/session new other\r");
+  await("folder-model");
+  type("other-words\r");
+  await("now");
+  type("/system\r");
+  await("folder-rules");
+  type("/session save\r");
+  await("own.db");
+  type("/export talk.md\r");
+  await("wrote");
+  EXPECT_TRUE(std::filesystem::exists(home() / "other/talk.md"));
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string here = printed("list --all --json");
+  EXPECT_NE(here.find("first-words"), std::string::npos) << here;
+  EXPECT_EQ(here.find("other-words"), std::string::npos) << here;
+  const std::string there = printed("list --all --json --store sqlite:own.db");
+  EXPECT_NE(there.find(R"("title":"other-words","mode":"","state":"closed")"), std::string::npos)
+      << there;
+  EXPECT_EQ(there.find("first-words"), std::string::npos) << there;
+}
+
+TEST_F(AppSessionsTerminalTest, GoesOnInTheStoreWhereASessionWasFound) {
+  printed(cat("--version; export HOME=\"$PWD\"; mkdir -p other .config/reprise; cd other && '",
+              REPRISE_PROGRAM, "' ask --provider echo alpha-words"));
+  std::ofstream(home() / ".config/reprise/config.toml")
+      << "trust = [\"" << (home() / "other").string() << "\"]\n";
+  std::ofstream(home() / "other/.reprise.toml")
+      << "budget = 7777\nstore = \"sqlite:" << (home() / "own.db").string() << "\"\n";
+  start({});
+  await("Reprise");
+  type("/resume 1\r");
+  await("7,777");  // the folder's settings, and nevertheless
+  type("again\r");
+  await("now");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  EXPECT_NE(printed("list --all --json").find(R"("messages":4)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace reprise::cli::app
