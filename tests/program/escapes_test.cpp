@@ -73,6 +73,7 @@ std::vector<Line> every_line() {
       {{"config", "init", "--config", obeyed("new.toml")}},
       {{"doctor"}, {"place"}},
       {{"completions", "bash"}},
+      {{"__complete", "--", "show", ""}, {"title-1"}},
       {{"completions", obeyed("no shell")}, {"no shell"}},
       {{"help"}},
       {{"help", obeyed("no command")}, {"no command"}},

@@ -217,8 +217,7 @@ Result<Exit> run_app(Context& context, AppRequest request) {
   const WindowSignal window;  // before the first thread
   const Interrupts interrupts(kPatience);
   REPRISE_ASSIGN(const std::unique_ptr<EventQueue> events, EventQueue::make());
-  const bool colours =
-      !context.globals().no_color && context.environment().find("NO_COLOR").value_or("").empty();
+  const bool colours = context.is_coloured(true);
   REPRISE_ASSIGN(std::unique_ptr<Terminal> terminal, Terminal::open(colours));
   Exit exit = Exit::done;
   std::vector<std::string> last_words;

@@ -20,11 +20,11 @@ class Completions final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (shell_ == "bash") {
-      context.voice().out().write(bash_completions(all_commands()));
+      context.voice().out().write(bash_completions());
     } else if (shell_ == "zsh") {
-      context.voice().out().write(zsh_completions(all_commands()));
+      context.voice().out().write(zsh_completions());
     } else {
-      context.voice().out().write(fish_completions(all_commands()));
+      context.voice().out().write(fish_completions());
     }
     return Exit::done;
   }

@@ -113,8 +113,11 @@ Keys. They are never stored or shown.
 \fBVISUAL\fR, \fBEDITOR\fR
 The editor for a long message.
 .TP
+\fBREPRISE_PAGER\fR, \fBPAGER\fR
+What `reprise show` on a terminal is read with; less without them, and none with cat.
+.TP
 \fBNO_COLOR\fR
-Turns colour off.
+Turns colour off, as --color never does.
 .SH FILES
 .TP
 \fI$XDG_CONFIG_HOME/reprise/config.toml\fR

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
 
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/commands/command.h"
+#include "cli/output/pager.h"
 #include "cli/output/session_json.h"
 #include "cli/output/transcript.h"
+#include "cli/output/transcript_view.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
@@ -65,7 +70,8 @@ class Show final : public Command {
  public:
   ArgumentTable arguments() override {
     return {.options = {{"--format", "FORMAT", "md or json", &format_, {"md", "json"}},
-                        {"--full", "", "tool calls, results and thinking at full length", &full_}},
+                        {"--full", "", "tool calls, results and thinking at full length", &full_},
+                        {"--raw", "", "the Markdown as it is, without a pager", &raw_}},
             .arguments = {{"SEL", "the session: a number of the last list, an id, a title, last",
                            &sel_, true}}};
   }
@@ -84,9 +90,37 @@ class Show final : public Command {
   }
 
  private:
+  // How a person reads it; nothing for what pipes and files get.
+  std::optional<View> view(Context& context) const {
+    Output& out = context.voice().out();
+    const bool colour = context.is_coloured(out.is_terminal());
+    if (raw_ || (!out.is_terminal() && !colour)) {
+      return std::nullopt;
+    }
+    return View{.columns = static_cast<std::size_t>(out.columns()),
+                .colour = colour,
+                .detail = full_ ? Detail::full : Detail::shortened};
+  }
+
+  std::unique_ptr<Pager> pager(Context& context) const {
+    Output& out = context.voice().out();
+    const std::string command = pager_command(context.environment());
+    if (raw_ || !out.is_terminal() || command.empty()) {
+      return nullptr;
+    }
+    auto started = Pager::start(out, command);
+    if (!started) {
+      context.voice().warn(started.error().message);
+      return nullptr;
+    }
+    return *std::move(started);
+  }
+
   Result<ReadReport> print(Context& context, Source& source, const Session& session) const {
     const Detail detail = full_ ? Detail::full : Detail::shortened;
-    context.voice().out().write(transcript_head(session));
+    const std::optional<View> view = this->view(context);
+    const std::unique_ptr<Pager> pager = this->pager(context);
+    context.voice().out().write(view ? view_head(session, *view) : transcript_head(session));
     bool has_questions = false;
     ReadReport blobs;
     REPRISE_ASSIGN(ReadReport report, source.read(session.info.id, {}, [&](Message&& message) {
@@ -94,7 +128,8 @@ class Show final : public Command {
       if (full_) {
         message = with_blobs(source, std::move(message), blobs);
       }
-      context.voice().out().write(transcript_message(message, detail));
+      context.voice().out().write(view ? view_message(message, *view)
+                                       : transcript_message(message, detail));
       return context.voice().out().failed() ? Flow::stop : Flow::go_on;
     }));
     std::ranges::move(blobs.damage, std::back_inserter(report.damage));
@@ -140,6 +175,7 @@ class Show final : public Command {
   std::string sel_;
   std::optional<std::string> format_;
   bool full_ = false;
+  bool raw_ = false;
 };
 
 }  // namespace

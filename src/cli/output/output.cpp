@@ -36,7 +36,8 @@ void Output::write(std::string_view bytes) {
 
 Result<> Output::flush() {
   if (!failed_ && !buffer_.empty()) {
-    if (const auto written = write_all(fd_, buffer_, name_); !written) {
+    if (const auto written = write_all(redirected_ < 0 ? fd_ : redirected_, buffer_, name_);
+        !written) {
       failed_ = true;
       failure_ = written.error();
       reader_is_gone_ = failure_.os_errno == EPIPE;
@@ -47,6 +48,15 @@ Result<> Output::flush() {
     return std::unexpected(failure_);
   }
   return {};
+}
+
+void Output::restore() {
+  redirected_ = -1;
+  if (reader_is_gone_) {
+    reader_is_gone_ = false;
+    failed_ = false;
+    failure_ = {};
+  }
 }
 
 int Output::columns() const {

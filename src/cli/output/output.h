@@ -19,6 +19,12 @@ class Output {
   void write(std::string_view bytes);
   Result<> flush();
 
+  // Until restore(), what is written goes there; what the terminal is like is still asked of the
+  // first. What was written before must have been flushed.
+  void redirect(int fd) { redirected_ = fd; }
+  // A reader over there that is gone is forgotten.
+  void restore();
+
   bool is_terminal() const { return terminal_; }
   int columns() const;  // of the terminal; 80 when unknown or no terminal
   bool failed() const { return failed_; }
@@ -26,6 +32,7 @@ class Output {
 
  private:
   int fd_;
+  int redirected_ = -1;
   std::string name_;
   std::string buffer_;
   Error failure_;

@@ -104,7 +104,7 @@ std::string transcript_head(const Session& session) {
   out += row("mode", info.mode);
   out += row("model", info.model.empty() ? info.provider : cat(info.provider, ", ", info.model));
   out += row("folder", info.working_dir);
-  out += row("begun", is_known(info.created_at) ? format_time(info.created_at) : "unknown");
+  out += row("started", is_known(info.created_at) ? format_time(info.created_at) : "unknown");
   if (info.forked_from) {
     out += row("forked from",
                cat(info.forked_from->session.str(), " at ", info.forked_from->at.value));
@@ -123,6 +123,10 @@ std::string transcript_prompts(const std::vector<std::string>& newest_first) {
   return out;
 }
 
+std::string transcript_block(const Block& block, Detail detail) {
+  return std::visit(BlockText{detail}, block);
+}
+
 std::string transcript_message(const Message& message, Detail detail) {
   std::string out = cat("\n## ", message.seq.value, " ", terminal_line(message.role));
   if (is_known(message.created_at)) {
@@ -136,7 +140,7 @@ std::string transcript_message(const Message& message, Detail detail) {
   }
   out += "\n";
   for (const Block& block : message.blocks) {
-    out += cat("\n", std::visit(BlockText{detail}, block));
+    out += cat("\n", transcript_block(block, detail));
   }
   return out;
 }

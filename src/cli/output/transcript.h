@@ -15,6 +15,8 @@ enum class Detail : std::uint8_t { shortened, full };
 std::string transcript_prompts(const std::vector<std::string>& newest_first);
 
 std::string transcript_head(const Session& session);
+// One block of a message.
+std::string transcript_block(const Block& block, Detail detail);
 std::string transcript_message(const Message& message, Detail detail);
 
 // The transcript as Markdown into a new file. conflict when it exists.

@@ -52,6 +52,7 @@ struct Globals {
   bool insecure = false;
   bool quiet = false;
   bool verbose = false;
+  std::optional<std::string> color;
   bool no_color = false;
   bool help = false;
   bool version = false;

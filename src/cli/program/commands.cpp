@@ -69,7 +69,9 @@ constexpr CommandEntry kCommands[] = {
      .group = CommandGroup::read,
      .summary = "show the transcript of a session",
      .description =
-         "As Markdown, without control characters whatever the messages contain; --format json "
+         "On a terminal the Markdown is rendered, times are local, and a pager shows it "
+         "($REPRISE_PAGER, $PAGER or less); --raw prints it as it is. A pipe or a file gets the "
+         "Markdown, without control characters whatever the messages contain; --format json "
          "and --json give every message exactly as it is stored.",
      .examples = "reprise show last\n"
                  "reprise show 3 --full\n"
@@ -237,6 +239,13 @@ constexpr CommandEntry kCommands[] = {
                  "reprise help ask\n"
                  "reprise help --all",
      .make = make_help},
+    {.name = "__complete",
+     .group = CommandGroup::set_up,
+     .summary = "print what may stand for the last word",
+     .description = "",
+     .examples = "reprise __complete -- show ''",
+     .make = make_complete,
+     .hidden = true},
     {.name = "man",
      .group = CommandGroup::set_up,
      .summary = "print the manual page",

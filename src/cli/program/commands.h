@@ -23,6 +23,7 @@ std::unique_ptr<Command> make_chat();
 std::unique_ptr<Command> make_cleanup();
 std::unique_ptr<Command> make_clear();
 std::unique_ptr<Command> make_close();
+std::unique_ptr<Command> make_complete();
 std::unique_ptr<Command> make_completions();
 std::unique_ptr<Command> make_config();
 std::unique_ptr<Command> make_copy();

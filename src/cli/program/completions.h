@@ -1,16 +1,28 @@
 #pragma once
 
-// Completion scripts, made from the table of commands.
+// Completion: the scripts that shells read, and the candidates that they ask the program for.
 
-#include <span>
 #include <string>
-
-#include "cli/commands/command.h"
+#include <string_view>
+#include <vector>
 
 namespace reprise::cli {
 
-std::string bash_completions(std::span<const CommandEntry> commands);
-std::string zsh_completions(std::span<const CommandEntry> commands);
-std::string fish_completions(std::span<const CommandEntry> commands);
+// Each calls `reprise __complete` for every word.
+std::string_view bash_completions();
+std::string_view zsh_completions();
+std::string_view fish_completions();
+
+struct Candidate {
+  std::string text;  // the whole word
+  std::string help = {};
+};
+
+// What may stand for the last word; empty words count.
+struct Completion {
+  enum class Rest : unsigned char { nothing, files, folders };
+  std::vector<Candidate> candidates = {};
+  Rest rest = Rest::nothing;  // what the shell adds itself
+};
 
 }  // namespace reprise::cli

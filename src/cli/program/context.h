@@ -36,6 +36,15 @@ class Context {
   ProgramConfig& config() { return config_; }
   const ProgramConfig& config() const { return config_; }
   StoreOpener& stores() { return stores_; }
+  // --color, --no-color and NO_COLOR; without them whether `is_terminal`.
+  bool is_coloured(bool is_terminal) const {
+    const auto& when = globals().color;
+    if (globals().no_color || when == "never") {
+      return false;
+    }
+    return when == "always" || (is_terminal && !environment().find("NO_COLOR") &&
+                                environment().find("TERM").value_or("dumb") != "dumb");
+  }
   Clock& clock() { return clock_; }
 
  private:

@@ -1,0 +1,325 @@
+// reprise __complete -- WORD…: what may stand for the last word, a candidate a line with its help
+// behind a tab. ":files" and ":folders" ask the shell for its own. Says nothing else.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/commands/stores_around.h"
+#include "cli/program/commands.h"
+#include "cli/program/completions.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/settings/config_keys.h"
+#include "cli/settings/provider_names.h"
+#include "provider/kinds.h"
+#include "reprise/open_store.h"
+
+namespace reprise::cli {
+namespace {
+
+using Rest = Completion::Rest;
+
+constexpr std::size_t kSessionsMax = 200;
+constexpr std::string_view kSchemes[] = {
+    "sqlite:", "postgres://", "chatdir:", "sessions:", "context:", "chain:", "memory:"};
+
+// The command line so far.
+struct Line {
+  const CommandEntry* entry = nullptr;
+  std::unique_ptr<Command> command;
+  ArgumentTable table;               // of the command
+  Globals globals;                   // those that were given
+  const OptionSpec* open = nullptr;  // an option that waits for the last word
+  std::vector<std::string> words;    // behind the command, without options
+  bool only_words = false;           // behind "--"
+};
+
+const OptionSpec* find_option(const ArgumentTable& globals, const ArgumentTable& own,
+                              std::string_view name) {
+  for (const ArgumentTable* table : {&globals, &own}) {
+    for (const OptionSpec& option : table->options) {
+      std::string_view rest = option.names;
+      while (!rest.empty()) {
+        const std::size_t comma = std::min(rest.find(','), rest.size());
+        if (rest.substr(0, comma) == name) {
+          return &option;
+        }
+        rest.remove_prefix(std::min(comma + 1, rest.size()));
+      }
+    }
+  }
+  return nullptr;
+}
+
+void set_command(Line& line, std::string_view name) {
+  line.entry = find_command(name);
+  if (line.entry != nullptr) {
+    line.command = line.entry->make();
+    line.table = line.command->arguments();
+  }
+}
+
+void take_global(Line& line, const OptionSpec& option, std::string_view value) {
+  if (option.names == "--store") {
+    line.globals.store = std::string(value);
+  } else if (option.names == "--config") {
+    line.globals.config = std::string(value);
+  }
+}
+
+// Reads all words but the last.
+void read(Line& line, const ArgumentTable& globals, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (line.open != nullptr) {
+      take_global(line, *std::exchange(line.open, nullptr), word);
+    } else if (word == "--" && !line.only_words) {
+      line.only_words = true;
+    } else if (word.starts_with('-') && word.size() > 1 && !line.only_words) {
+      const std::size_t equals = word.find('=');
+      const OptionSpec* const option =
+          find_option(globals, line.table, std::string_view(word).substr(0, equals));
+      if (option == nullptr || option->value.empty()) {
+        continue;
+      }
+      if (equals == std::string::npos) {
+        line.open = option;
+      } else {
+        take_global(line, *option, std::string_view(word).substr(equals + 1));
+      }
+    } else if (line.entry == nullptr) {
+      set_command(line, word);
+    } else {
+      line.words.push_back(word);
+    }
+  }
+}
+
+class Complete final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {}, .arguments = {{"WORD", "the words of the command line", &words_}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    context.voice().divert([](Voice::Kind, std::string_view) {});
+    const std::string current = words_.empty() ? "" : words_.back();
+    if (!words_.empty()) {
+      words_.pop_back();
+    }
+    Globals defaults;
+    const ArgumentTable globals = global_arguments(defaults);
+    Line line;
+    read(line, globals, words_);
+    line.globals.quiet = true;
+    Context there(line.globals, context.environment(), context.voice().out(),
+                  context.voice().err());
+    there.voice().divert([](Voice::Kind, std::string_view) {});
+    print(context, complete(there, line, globals, current));
+    return Exit::done;
+  }
+
+ private:
+  static void print(Context& context, const Completion& completion) {
+    for (const Candidate& candidate : completion.candidates) {
+      context.voice().out().write(cat(terminal_line(candidate.text),
+                                      candidate.help.empty() ? "" : "\t",
+                                      terminal_line(candidate.help), "\n"));
+    }
+    if (completion.rest != Rest::nothing) {
+      context.voice().out().write(completion.rest == Rest::files ? ":files\n" : ":folders\n");
+    }
+  }
+
+  static Completion complete(Context& context, Line& line, const ArgumentTable& globals,
+                             const std::string& current) {
+    if (line.open != nullptr) {
+      return values(context, line, *line.open);
+    }
+    if (current.starts_with('-') && !line.only_words) {
+      const std::size_t equals = current.find('=');
+      if (equals == std::string::npos) {
+        return options(globals, line.table);
+      }
+      const OptionSpec* const option =
+          find_option(globals, line.table, std::string_view(current).substr(0, equals));
+      Completion out = option == nullptr ? Completion{} : values(context, line, *option);
+      for (Candidate& candidate : out.candidates) {
+        candidate.text.insert(0, current, 0, equals + 1);
+      }
+      return out;
+    }
+    return line.entry == nullptr ? commands() : argument(context, line, current);
+  }
+
+  static Completion commands() {
+    Completion out;
+    for (const CommandEntry& entry : all_commands()) {
+      if (!entry.hidden) {
+        out.candidates.push_back({std::string(entry.name), std::string(entry.summary)});
+      }
+    }
+    return out;
+  }
+
+  static Completion options(const ArgumentTable& globals, const ArgumentTable& own) {
+    Completion out;
+    for (const ArgumentTable* table : {&own, &globals}) {
+      for (const OptionSpec& option : table->options) {
+        const std::size_t last = option.names.rfind(',');
+        out.candidates.push_back(
+            {std::string(option.names.substr(last == std::string_view::npos ? 0 : last + 1)),
+             std::string(option.help)});
+      }
+    }
+    return out;
+  }
+
+  static Completion of(const std::vector<std::string_view>& texts) {
+    Completion out;
+    for (const std::string_view text : texts) {
+      out.candidates.push_back({std::string(text)});
+    }
+    return out;
+  }
+
+  static Completion values(Context& context, const Line& line, const OptionSpec& option) {
+    if (option.value == "SEL") {
+      return sessions(context, line);
+    }
+    if (option.names == "--store") {
+      return stores(context);
+    }
+    if (option.value == "FILE") {
+      return {.rest = Rest::files};
+    }
+    if (option.names == "--mode") {
+      return modes(context);
+    }
+    Completion out = of(option.choices.empty() ? option.offered : option.choices);
+    if (option.names == "--provider") {
+      if (const auto settings = context.config().settings()) {
+        for (const auto& [name, provider] : (*settings)->providers) {
+          out.candidates.push_back({name});
+        }
+      }
+    }
+    return out;
+  }
+
+  static Completion argument(Context& context, const Line& line, const std::string& current) {
+    const auto& arguments = line.table.arguments;
+    if (arguments.empty()) {
+      return {};
+    }
+    const ArgumentSpec& spec = arguments[std::min(line.words.size(), arguments.size() - 1)];
+    if (!spec.choices.empty()) {
+      return of(spec.choices);
+    }
+    if (line.entry->name == "config") {
+      return setting(line);
+    }
+    if (spec.name == "SEL") {
+      return sessions(context, line);
+    }
+    if (spec.name == "COMMAND") {
+      return commands();
+    }
+    if (spec.name == "SRC" || spec.name == "DST") {
+      return stores(context);
+    }
+    if (spec.name == "FILE") {
+      return {.rest = Rest::files};
+    }
+    if (spec.name == "PATH") {
+      return {.rest = Rest::folders};
+    }
+    return current.empty() ? Completion{} : Completion{.rest = Rest::files};
+  }
+
+  static Completion setting(const Line& line) {
+    if (line.words.front() == "trust") {
+      return {.rest = Rest::folders};
+    }
+    if (line.words.size() > 1 || (line.words.front() != "get" && line.words.front() != "set")) {
+      return {};
+    }
+    Completion out;
+    for (const ConfigKey& key : config_keys()) {
+      if (key.stands_in(Section::top)) {
+        out.candidates.push_back({std::string(key.name), std::string(key.help)});
+      }
+    }
+    return out;
+  }
+
+  static Completion modes(Context& context) {
+    Completion out;
+    if (const auto settings = context.config().settings()) {
+      for (const auto& [name, mode] : (*settings)->modes) {
+        out.candidates.push_back({name, mode.system.substr(0, mode.system.find('\n'))});
+      }
+    }
+    return out;
+  }
+
+  static Completion stores(Context& context) {
+    Completion out = of({std::begin(kSchemes), std::end(kSchemes)});
+    // Those of this folder by their names in it.
+    const std::string here = context.config().working_dir().native() + "/";
+    for (std::string& url : find_stores_around(context)) {
+      const std::size_t path = url.find(':') + 1;
+      if (url.compare(path, here.size(), here) == 0) {
+        url.erase(path, here.size());
+      }
+      out.candidates.push_back({std::move(url)});
+    }
+    out.rest = Rest::files;
+    return out;
+  }
+
+  // By title and by id; those of this folder where a store has several.
+  static Completion sessions(Context& context, const Line& line) {
+    Completion out{.candidates = {{"last", "the newest session of this folder"}}};
+    const auto source = context.stores().source();
+    if (!source) {
+      return out;
+    }
+    SessionQuery query{.limit = kSessionsMax};
+    if ((*source)->capabilities().many_folders) {
+      query.working_dir = context.config().project();
+    }
+    query.states = {SessionState::active, SessionState::closed};
+    if (line.entry != nullptr && line.entry->name == "restore") {
+      query.states = {SessionState::trashed, SessionState::archived};
+    }
+    const auto page = (*source)->list(query);
+    if (!page) {
+      return out;
+    }
+    for (const SessionInfo& info : page->sessions) {
+      if (!info.title.empty()) {
+        out.candidates.push_back({info.title, info.id.str()});
+      }
+    }
+    for (const SessionInfo& info : page->sessions) {
+      out.candidates.push_back({info.id.str(), info.title});
+    }
+    return out;
+  }
+
+  std::vector<std::string> words_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_complete() {
+  return std::make_unique<Complete>();
+}
+
+}  // namespace reprise::cli

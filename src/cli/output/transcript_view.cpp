@@ -1,0 +1,141 @@
+#include "cli/output/transcript_view.h"
+
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <vector>
+
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/app/markdown.h"
+#include "cli/app/style.h"
+#include "cli/app/wrap.h"
+#include "cli/output/session_json.h"
+#include "model/known_time.h"
+
+namespace reprise::cli {
+namespace {
+
+using app::Colour;
+using app::kBold;
+using app::kDim;
+using app::Line;
+using app::Style;
+
+constexpr std::size_t kColumnsMax = 100;  // longer lines are hard to read
+
+// The escape sequence of a look; "" for the plain one.
+std::string code_of(const Style& style) {
+  std::string out;
+  const auto add = [&out](int code) { out += cat(out.empty() ? "\x1b[" : ";", code); };
+  if (style.bold) {
+    add(1);
+  }
+  if (style.dim) {
+    add(2);
+  }
+  if (style.italic) {
+    add(3);
+  }
+  if (style.underline) {
+    add(4);
+  }
+  if (style.reverse) {
+    add(7);
+  }
+  if (style.colour != Colour::standard) {
+    add(30 + static_cast<int>(style.colour));  // the enumerators are in the order of the codes
+  }
+  return out.empty() ? "" : out + "m";
+}
+
+std::string text_of(const std::vector<Line>& lines, const View& view) {
+  std::string out;
+  for (const Line& line : lines) {
+    for (const app::Span& span : line) {
+      const std::string code = view.colour ? code_of(span.style) : "";
+      out += cat(code, span.text, code.empty() ? "" : "\x1b[0m");
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::size_t width_of(const View& view) {
+  return std::min(view.columns, kColumnsMax);
+}
+
+std::string paragraph(std::string_view text, Style style, const View& view) {
+  return text_of(app::wrap_text(text, style, width_of(view)), view);
+}
+
+std::string row(std::string_view name, std::string_view value, const View& view) {
+  return value.empty() ? "" : paragraph(cat(name, ": ", value), kDim, view);
+}
+
+Style role_style(std::string_view role) {
+  return {.colour = role == role::kUser        ? Colour::cyan
+                    : role == role::kAssistant ? Colour::green
+                                               : Colour::standard,
+          .bold = true};
+}
+
+std::string block_text(const Block& block, const View& view) {
+  if (const auto* const text = std::get_if<TextBlock>(&block)) {
+    return text_of(app::markdown_lines(text->text, width_of(view)), view);
+  }
+  return paragraph(trimmed(transcript_block(block, view.detail)), kDim, view);
+}
+
+}  // namespace
+
+std::string local_time(Time time) {
+  const std::time_t seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+  std::tm parts{};
+  std::array<char, 32> text{};
+  if (::localtime_r(&seconds, &parts) == nullptr ||
+      std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M", &parts) == 0) {
+    return format_time(time);
+  }
+  return text.data();
+}
+
+std::string view_head(const Session& session, const View& view) {
+  const SessionInfo& info = session.info;
+  std::string out = paragraph(info.title.empty() ? "(no title)" : info.title, kBold, view);
+  out += row("id", info.id.str(), view);
+  out += row("state", state_text(info), view);
+  out += row("mode", info.mode, view);
+  out +=
+      row("model", info.model.empty() ? info.provider : cat(info.provider, ", ", info.model), view);
+  out += row("folder", info.working_dir, view);
+  out += row("started", is_known(info.created_at) ? local_time(info.created_at) : "unknown", view);
+  if (!session.system_prompt.empty()) {
+    out += cat("\n", paragraph("system", {.colour = Colour::yellow, .bold = true}, view),
+               paragraph(session.system_prompt, {}, view));
+  }
+  return out;
+}
+
+std::string view_message(const Message& message, const View& view) {
+  std::string head = cat(message.seq.value, " ", message.role);
+  Line line;
+  app::append(line, terminal_line(head), role_style(message.role));
+  if (is_known(message.created_at)) {
+    app::append(line, cat(" · ", local_time(message.created_at)), kDim);
+  }
+  if (!message.model.empty()) {
+    app::append(line, cat(" · ", terminal_line(message.model)), kDim);
+  }
+  if (message.state == MessageState::incomplete) {
+    app::append(line, " · incomplete", {.colour = Colour::yellow});
+  }
+  std::string out = cat("\n", text_of({line}, view));
+  for (const Block& block : message.blocks) {
+    out += block_text(block, view);
+  }
+  return out;
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,25 @@
+#pragma once
+
+// A session as a person reads it on a terminal: rendered Markdown, colours, local time.
+
+#include <cstddef>
+#include <string>
+
+#include "cli/output/transcript.h"
+#include "reprise/store.h"
+
+namespace reprise::cli {
+
+struct View {
+  std::size_t columns = 80;
+  bool colour = true;
+  Detail detail = Detail::shortened;
+};
+
+// "2026-11-23 11:26" where the person is.
+std::string local_time(Time time);
+
+std::string view_head(const Session& session, const View& view);
+std::string view_message(const Message& message, const View& view);
+
+}  // namespace reprise::cli
