@@ -137,10 +137,21 @@ class App {
         terminal_.redraw();
       } else if (std::holds_alternative<Ring>(effect)) {
         terminal_.ring();
+      } else if (const auto* const copied = std::get_if<CopyText>(&effect)) {
+        copy(copied->text);
       } else {
         worker_.perform(std::move(effect));
       }
     }
+  }
+
+  void copy(std::string_view text) {
+    const bool taken = terminal_.copy(text);
+    perform(update(state_, Announcement{Announcement::Kind::status,
+                                        {},
+                                        taken ? cat("copied ", grouped(std::ssize(text)),
+                                                    " bytes, where the terminal allows it")
+                                              : "this terminal has no clipboard"}));
   }
 
   // What comes meanwhile is taken, so that no answer has to wait.

@@ -105,6 +105,8 @@ TEST_F(AppTerminalTest, ClosesTheSessionThatWasForked) {
   await("out");
   await("help");
   type("/fork\r");
+  await("all");
+  type("\r");
   await("stays");
   type("\x04");
   EXPECT_EQ(end(), 0);

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "cli/app/state.h"
 #include "cli/repl/slash.h"
+#include "cli/settings/provider_names.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -41,6 +42,10 @@ Words next_words(const State& state, std::string_view command, std::string_view 
   }
   if (command == "/resume" && first) {
     return {"list", "delete ", "clear"};
+  }
+  if (command == "/provider" && first) {
+    const auto names = provider_names();
+    return Words(names.begin(), names.end());
   }
   if (command == "/todo" && first) {
     return {"add ", "done ", "set ", "list"};

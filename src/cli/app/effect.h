@@ -55,6 +55,16 @@ struct RunSlash {
 struct ListModels {
   TabId tab;
 };
+// All questions of the session, to choose one for a command.
+struct ListQuestions {
+  TabId tab;
+  SlashVerb verb = SlashVerb::fork;
+};
+// To the clipboard, by way of the terminal.
+inline constexpr std::size_t kCopyBytesMax = 74'994;  // what xterm takes, as base64
+struct CopyText {
+  std::string text;
+};
 // "/session save".
 struct SaveNow {
   TabId tab;
@@ -127,11 +137,12 @@ struct Suspend {};
 struct Ring {};
 struct Redraw {};
 
-using Effect = std::variant<EditElsewhere, FindNewest, OpenNew, OpenSession, CloseTab, Ask,
-                            AskInstead, AskAgain, GoOn, Ring, StopTurn, RunSlash, ListModels,
-                            SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend, Redraw,
-                            LoadPage, LoadQuestions, LoadPreview, TrashStored, RestoreStored,
-                            RenameStored, ListResumable, DeleteStored, CountClosed, ClearClosed>;
+using Effect =
+    std::variant<EditElsewhere, FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskInstead,
+                 AskAgain, GoOn, Ring, StopTurn, RunSlash, ListQuestions, CopyText, ListModels,
+                 SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend, Redraw, LoadPage,
+                 LoadQuestions, LoadPreview, TrashStored, RestoreStored, RenameStored,
+                 ListResumable, DeleteStored, CountClosed, ClearClosed>;
 using Effects = std::vector<Effect>;
 
 }  // namespace reprise::cli::app

@@ -6,6 +6,7 @@
 #include "cli/app/entry.h"
 #include "cli/app/picker/picker.h"
 #include "cli/app/screen.h"
+#include "cli/repl/slash.h"
 #include "reprise/session.h"
 
 namespace reprise::cli::app {
@@ -92,6 +93,12 @@ struct TabChanged {
 struct ModelsListed {
   TabId tab;
   std::vector<std::string> models;
+};
+// Questions of the session, the oldest first, for a command that takes one.
+struct QuestionsListed {
+  TabId tab;
+  SlashVerb verb = SlashVerb::fork;
+  std::vector<std::pair<Seq, std::string>> questions;
 };
 struct TabClosed {
   TabId tab;
@@ -188,9 +195,9 @@ struct ClearAsked {
 
 using Event =
     std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound, TabOpened,
-                 TabIsOpen, TabFailed, OlderLoaded, TabChanged, ModelsListed, TabClosed, TextCame,
-                 ThinkingCame, ToolCalled, ToolAnswered, AnswerStored, TurnEnded, TodosChanged,
-                 ConsentAsked, Edited, Announcement, AllClosed, PageLoaded, QuestionsLoaded,
-                 PreviewLoaded, StoredChanged, ClearAsked>;
+                 TabIsOpen, TabFailed, OlderLoaded, TabChanged, ModelsListed, QuestionsListed,
+                 TabClosed, TextCame, ThinkingCame, ToolCalled, ToolAnswered, AnswerStored,
+                 TurnEnded, TodosChanged, ConsentAsked, Edited, Announcement, AllClosed, PageLoaded,
+                 QuestionsLoaded, PreviewLoaded, StoredChanged, ClearAsked>;
 
 }  // namespace reprise::cli::app

@@ -33,6 +33,7 @@ enum class Action : std::uint8_t {
   complete,
   choose_above,
   search_history,
+  search_transcript,
   edit_elsewhere,
   up,
   down,

@@ -106,11 +106,12 @@ void render_rule(Screen& screen, const State& state, const Frame& frame) {
   }
   using Words = std::array<std::string_view, 2>;  // the second where there is little room
   const Words words =
-      tab->editing         ? Words{" Enter asks this instead of the last question, Esc leaves it ",
+      tab->editing ? Words{" Enter asks this instead of the last question, Esc leaves it ",
                            " editing the last question "}
-      : tab->chosen_part() ? Words{" Enter opens and closes it, Tab the next, Esc back ",
-                                   " Enter opens and closes it "}
-                           : Words{" ↓ more below, Esc goes there, / searches ", " ↓ more below "};
+      : tab->chosen_part()
+          ? Words{" Enter opens and closes it, Tab the next, Esc back ",
+                  " Enter opens and closes it "}
+          : Words{" ↓ more below, Esc goes there, Ctrl-F searches ", " ↓ more below "};
   for (const std::string_view text : words) {
     if (state.size.columns > display_width(text) + 2) {
       screen.put({row, 2}, text, {.colour = Colour::yellow});
@@ -132,13 +133,43 @@ void render_input(Screen& screen, const State& state, const Frame& frame) {
     screen.put({frame.input_row + i, 2}, frame.input.lines[line], kPlain);
   }
   if (state.input().empty() && !state.leaving) {
-    screen.put({frame.input_row, 2}, "Message, or /help", kDim);
+    screen.put({frame.input_row, 2}, "Message, or / for commands", kDim);
   }
   if (state.line_search) {
     return;  // the cursor is where it is typed
   }
   screen.set_cursor({frame.input_row + frame.input.cursor.row - frame.input_first,
                      frame.input.cursor.column + 2});
+}
+
+// Over the last lines of the transcript.
+void render_menu(Screen& screen, const State& state, const Frame& frame) {
+  constexpr std::size_t kMenuRowsMax = 10;
+  if (!state.menu || !state.dialogs.empty() || state.leaving) {
+    return;
+  }
+  const Menu& menu = *state.menu;
+  const std::size_t bottom = frame.input_row - frame.rule_rows;
+  const std::size_t rows = std::min({menu.items.size(), kMenuRowsMax, bottom - frame.tab_rows});
+  const std::size_t first = menu.selected < rows ? 0 : menu.selected + 1 - rows;
+  const auto name_of = [](const Menu::Item& item) {
+    return item.arguments.empty() ? item.name : cat(item.name, " ", item.arguments);
+  };
+  std::size_t column = 0;
+  for (const Menu::Item& item : menu.items) {
+    column = std::max(column, display_width(name_of(item)));
+  }
+  column = std::min(column, state.size.columns / 3) + 3;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const Menu::Item& item = menu.items[first + i];
+    const bool selected = first + i == menu.selected;
+    const std::size_t row = bottom - rows + i;
+    screen.fill({row, 0}, kPlain, " ");
+    const Style style = selected ? Style{.colour = Colour::cyan, .bold = true} : kPlain;
+    screen.put({row, 0}, selected ? "▸ " : "  ", style);
+    screen.put({row, 2}, name_of(item), style, column - 1);
+    screen.put({row, column}, item.help, kDim);
+  }
 }
 
 }  // namespace
@@ -158,6 +189,7 @@ Screen render(const State& state) {
   }
   render_transcript(screen, state, frame);
   render_todos(screen, state, frame);
+  render_menu(screen, state, frame);
   render_rule(screen, state, frame);
   render_input(screen, state, frame);
   render_status(screen, state, frame.status_row);

@@ -55,7 +55,7 @@ TEST(Render, WelcomesInANewSession) {
   EXPECT_EQ(
       rows(text, 21, 23),
       rule(80) +
-          "› Message, or /help\n"
+          "› Message, or / for commands\n"
           " echo · sqlite · ~/reprise                                              F1 help\n");
 }
 
@@ -91,7 +91,7 @@ TEST(Render, FitsOnASmallScreen) {
             "  one line can be here\n"
             "  gpt-x · 12 in, 34 out · just now\n" +
                 rule(40) +
-                "› Message, or /help\n"
+                "› Message, or / for commands\n"
                 " echo · sqlite · ~/reprise      F1 help\n");
 }
 

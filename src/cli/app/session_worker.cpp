@@ -130,6 +130,9 @@ struct SessionWorker::Performer {
   void operator()(const RunSlash& request) {
     in_tab(request.tab, [&](LiveSession& live) { return worker.run_slash(live, request); });
   }
+  void operator()(const ListQuestions& request) {
+    in_tab(request.tab, [&](LiveSession& live) { return worker.list_questions(live, request); });
+  }
   void operator()(const SaveNow& request) {
     in_tab(request.tab, [&](LiveSession& live) { return worker.save(live); });
   }

@@ -82,6 +82,7 @@ class SessionWorker {
   void refuse_turn(const AskInstead& ask, const Error& error);
   Result<> run_slash(LiveSession& live, const RunSlash& request);
   Result<> post_history(TabId tab, LiveSession& live);
+  Result<> list_questions(LiveSession& live, const ListQuestions& request);
   Result<> save(LiveSession& live);
   Result<> load_older(LiveSession& live, const LoadOlder& request);
   void list_models(TabId tab);

@@ -1,5 +1,7 @@
 // What the worker does in an open session.
 
+#include "base/grapheme.h"
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/effect.h"
 #include "cli/app/event.h"
@@ -61,7 +63,8 @@ Result<> SessionWorker::post_history(TabId tab, LiveSession& live) {
 Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
   const SlashVerb verb = request.slash.verb;
   const bool other_history = verb == SlashVerb::fork || verb == SlashVerb::rewind;
-  if (other_history || verb == SlashVerb::model || verb == SlashVerb::system) {
+  if (other_history || verb == SlashVerb::model || verb == SlashVerb::provider ||
+      verb == SlashVerb::system) {
     live.wait();  // its turn has reported its end, or is about to
   }
   const SessionId before = live.session().id();
@@ -83,6 +86,24 @@ Result<> SessionWorker::run_slash(LiveSession& live, const RunSlash& request) {
     return post_history(request.tab, live);
   }
   parts_.events.post(TabChanged{.tab = request.tab, .metadata = live.metadata()});
+  return {};
+}
+
+Result<> SessionWorker::list_questions(LiveSession& live, const ListQuestions& request) {
+  constexpr std::size_t kQuestionShown = 200;
+  QuestionsListed listed{.tab = request.tab, .verb = request.verb, .questions = {}};
+  if (Store* const store = live.session().store(); store != nullptr) {
+    const auto sink = [&listed](const Message& message) {
+      if (is_question(message)) {
+        const std::string text = plain_text(message);
+        listed.questions.emplace_back(message.seq,
+                                      terminal_line(grapheme_prefix(text, kQuestionShown)));
+      }
+      return Flow::go_on;
+    };
+    REPRISE_TRY(store->read(live.session().id(), {}, sink));
+  }
+  parts_.events.post(std::move(listed));
   return {};
 }
 

@@ -76,6 +76,21 @@ struct Dialog {
   bool while_typing = false;  // it came in the middle of a message
 };
 
+// A list above the input to choose from.
+struct Menu {
+  enum class Kind : std::uint8_t { commands, fork, rewind };
+  struct Item {
+    std::string name = {};
+    std::string arguments = {};  // commands
+    std::string help = {};
+    std::int64_t number = 0;  // fork: of the message; rewind: of turns that are taken back
+  };
+  Kind kind = Kind::commands;
+  std::vector<Item> items = {};
+  std::size_t selected = 0;
+  std::string input = {};  // that it stands above
+};
+
 // A search that is being typed.
 struct LineSearch {
   enum class Kind : std::uint8_t { history, transcript };
@@ -96,6 +111,7 @@ struct State {
   int tabs_opened = 0;
   std::vector<Dialog> dialogs = {};  // the first one is shown
   std::optional<LineSearch> line_search = {};
+  std::optional<Menu> menu = {};
   bool after_ctrl_x = false;
   std::optional<Picker> picker = {};  // instead of the tab
   int pickers_opened = 0;

@@ -19,6 +19,7 @@
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
 
+#include "base/encode.h"
 #include "base/text.h"
 #include "cli/app/event.h"
 #include "cli/app/glyph.h"
@@ -257,6 +258,13 @@ std::vector<Event> Terminal::read_keys() {
 
 void Terminal::ring() {
   write_raw("\a");
+}
+
+bool Terminal::copy(std::string_view text) {
+  if (has_title_) {
+    write_raw(cat("\x1b]52;c;", base64_encode(text), "\a"));
+  }
+  return has_title_;
 }
 
 void Terminal::set_title(const std::string& text) {

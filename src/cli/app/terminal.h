@@ -34,6 +34,8 @@ class Terminal {
   void give_back();
   void take_again();
   void ring();
+  // To the clipboard, as far as the terminal allows it; false for one that has none.
+  bool copy(std::string_view text);
   // What the window is called, until this is gone; where a terminal has such a thing.
   void set_title(const std::string& text);
   // Gives the terminal back to the shell until it continues this program.

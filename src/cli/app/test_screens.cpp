@@ -190,9 +190,26 @@ State transcript_search(Size size) {
     state.tabs[0].entries.push_back({.text = cat(i % 20 == 3 ? "Needle " : "hay ", i)});
   }
   key(state, "PgUp");
-  type(state, "/needle");
+  key(state, "Ctrl-F");
+  type(state, "needle");
   key(state, "Enter");
-  type(state, "/other");
+  key(state, "Ctrl-F");
+  type(state, "other");
+  return state;
+}
+
+State commands(Size size) {
+  State state = talk(size);
+  type(state, "/");
+  key(state, "Down");
+  return state;
+}
+
+State questions(Size size) {
+  State state = talk(size);
+  state.tabs[0].metadata.messages = 2;
+  update(state,
+         QuestionsListed{kFirst, SlashVerb::fork, {{Seq{0}, "Which files read the config?"}}});
   return state;
 }
 
@@ -247,6 +264,8 @@ std::vector<NamedScreen> list() {
           {"help", help},
           {"history_search", history_search},
           {"transcript_search", transcript_search},
+          {"commands", commands},
+          {"questions", questions},
           {"long_input", long_input},
           {"hostile", hostile}};
 }

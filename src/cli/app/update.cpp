@@ -146,6 +146,7 @@ class Handler {
   }
 
   void operator()(const ModelsListed& listed) { on_models(state_, listed, effects_); }
+  void operator()(const QuestionsListed& listed) { offer_questions(state_, listed); }
   void operator()(const TabClosed& closed) {
     std::vector<std::string> last_words;
     std::string typed;
@@ -260,6 +261,7 @@ class Handler {
       type_in_search(state_, text);
     } else if (!type_while_scrolled(state_, text, effects_)) {
       state_.input().insert(text);
+      offer_commands(state_);
     }
   }
 

@@ -21,6 +21,12 @@ struct Start {
 };
 Effects begin(State& state, const Start& start);
 
+// The list above the input: the commands that fit what is typed, or the session's questions.
+void offer_commands(State& state);
+void offer_questions(State& state, const QuestionsListed& listed);
+// Whether the key was for it.
+bool press_in_menu(State& state, std::string_view key, Effects& effects);
+
 // What Tab does to the input.
 void complete_input(State& state, Effects& effects);
 void on_models(State& state, const ModelsListed& listed, Effects& effects);
@@ -73,6 +79,8 @@ void stop(State& state, Effects& effects);
 void escape(State& state, Effects& effects);
 // Back to where text comes.
 void to_end(Tab& tab);
+// "/copy".
+void copy_answer(State& state, Effects& effects);
 // Puts the last question into the input; what is sent then is asked instead of it.
 void edit_last_question(Tab& tab);
 void ask_instead(Tab& tab, std::string text, Effects& effects);

@@ -97,6 +97,7 @@ void run_session(State& state, const Slash& slash, Effects& effects) {
 bool waits_for_answer(SlashVerb verb) {
   switch (verb) {
     case SlashVerb::model:
+    case SlashVerb::provider:
     case SlashVerb::system:
     case SlashVerb::fork:
     case SlashVerb::rewind:
@@ -181,6 +182,8 @@ void run_command(State& state, std::string_view line, Effects& effects) {
       }
       return;
     }
+    case SlashVerb::copy:
+      return copy_answer(state, effects);
     case SlashVerb::resume:
       return run_resume(state, slash->text, effects);
     case SlashVerb::help:
@@ -204,6 +207,10 @@ void run_command(State& state, std::string_view line, Effects& effects) {
   }
   if (slash->verb == SlashVerb::retry || slash->verb == SlashVerb::go_on) {
     return turn_again(*tab, slash->verb, effects);
+  }
+  if ((slash->verb == SlashVerb::fork || slash->verb == SlashVerb::rewind) && !slash->number) {
+    effects.emplace_back(ListQuestions{.tab = tab->id, .verb = slash->verb});
+    return;
   }
   effects.emplace_back(RunSlash{.tab = tab->id, .slash = *slash});
 }

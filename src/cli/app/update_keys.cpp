@@ -207,6 +207,8 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
       return state.input().empty() ? choose_part(state, true) : void();
     case Action::search_history:
       return begin_search(state, LineSearch::Kind::history);
+    case Action::search_transcript:
+      return state.tab() == nullptr ? void() : begin_search(state, LineSearch::Kind::transcript);
     case Action::edit_elsewhere:
       effects.emplace_back(EditElsewhere{.tab = state.tab() == nullptr ? TabId{} : state.tab()->id,
                                          .text = state.input().text()});
@@ -243,6 +245,9 @@ void press(State& state, std::string_view key, Effects& effects) {
   if (state.line_search && !state.leaving && press_in_search(state, key, effects)) {
     return;
   }
+  if (!state.leaving && press_in_menu(state, key, effects)) {
+    return;
+  }
   if (key == "Ctrl-X") {
     state.after_ctrl_x = true;
     return;
@@ -255,6 +260,9 @@ void press(State& state, std::string_view key, Effects& effects) {
     tab->searching = false;
   }
   act(state, *action, key, effects);
+  if (action == Action::erase_before || action == Action::erase_word) {
+    offer_commands(state);
+  }
 }
 
 }  // namespace reprise::cli::app

@@ -79,6 +79,31 @@ void edit_last_question(Tab& tab) {
   }
 }
 
+void copy_answer(State& state, Effects& effects) {
+  Tab* const tab = state.tab();
+  std::string text;
+  if (tab != nullptr) {
+    const auto question =
+        std::find_if(tab->entries.rbegin(), tab->entries.rend(),
+                     [](const Entry& entry) { return entry.kind == Entry::Kind::question; });
+    for (auto entry = question.base(); entry != tab->entries.end(); ++entry) {
+      if (entry->kind == Entry::Kind::answer) {
+        text += cat(text.empty() ? "" : "\n\n", entry->text);
+      }
+    }
+  }
+  if (text.empty()) {
+    return say(state, tab, Entry::Kind::warning, "there is no answer to copy");
+  }
+  if (text.size() > kCopyBytesMax) {
+    return say(state, tab, Entry::Kind::warning,
+               cat("the answer has ", grouped(std::ssize(text)), " bytes, and terminals take ",
+                   grouped(static_cast<std::int64_t>(kCopyBytesMax)),
+                   "; /save FILE writes the transcript"));
+  }
+  effects.emplace_back(CopyText{std::move(text)});
+}
+
 void ask_instead(Tab& tab, std::string text, Effects& effects) {
   tab.top.reset();
   drop_last_turn(tab);

@@ -10,7 +10,6 @@
 #include "cli/repl/slash.h"
 #include "cli/settings/run_flags.h"
 #include "cli/settings/settings.h"
-#include "model/known_time.h"
 #include "reprise/conversation.h"
 #include "reprise/sessions.h"
 
@@ -98,6 +97,10 @@ Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {
       return set_title(slash.text);
     case SlashVerb::model:
       return set_model(slash.text, std::move(stop));
+    case SlashVerb::provider:
+      return set_provider(slash.text, std::move(stop));
+    case SlashVerb::cost:
+      return cost();
     case SlashVerb::system:
       return set_system(slash.text, std::move(stop));
     case SlashVerb::fork:
@@ -113,6 +116,7 @@ Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {
     case SlashVerb::help:
       return slash_help();
     case SlashVerb::begin:
+    case SlashVerb::copy:
     case SlashVerb::resume:
     case SlashVerb::retry:
     case SlashVerb::go_on:
@@ -161,6 +165,24 @@ Result<std::string> ChatSession::set_model(const std::string& text, std::stop_to
   }
   REPRISE_TRY(store->update(id(), {.model = flags_.model}));
   context_.voice().remark(cat("from here on with ", *flags_.model));
+  return std::string();
+}
+
+// As with --provider: for this run.
+Result<std::string> ChatSession::set_provider(const std::string& text, std::stop_token stop) {
+  if (text.empty()) {
+    return cat(provider().name(), " (", terminal_line(model()), ")\n");
+  }
+  REPRISE_TRY(saved_store("change its provider"));
+  const RunFlags before = flags_;
+  flags_.provider = terminal_line(text);
+  flags_.model.reset();
+  flags_.dev = false;
+  if (auto built = rebuild(id(), std::move(stop)); !built) {
+    flags_ = before;
+    return std::unexpected(std::move(built).error());
+  }
+  context_.voice().remark(cat("from here on with ", model(), " of ", provider().name()));
   return std::string();
 }
 
@@ -222,26 +244,6 @@ Result<std::string> ChatSession::todo(const std::string& text) {
       const std::vector<Todo> todos,
       list->edit_todos(id(), [&request](std::vector<Todo>& all) { return change(all, request); }));
   return todo_list(todos);
-}
-
-Result<std::string> ChatSession::describe() {
-  const Session session = now();
-  const SessionInfo& info = session.info;
-  const auto line = [](std::string_view name, std::string_view value) {
-    return value.empty() ? "" : cat(name, terminal_line(value), "\n");
-  };
-  REPRISE_ASSIGN(const Settings* settings, context_.config().settings());
-  const std::string url =
-      started_->store == nullptr ? "not saved" : context_.config().store_url(*settings);
-  return cat(
-      line("id        ", info.id.str()), line("short id  ", short_id_text(info.id)),
-      line("title     ", info.title), line("mode      ", info.mode),
-      line("provider  ", started_->provider->name()), line("model     ", model()),
-      line("folder    ", info.working_dir), line("store     ", url),
-      line("messages  ", std::to_string(info.head.value)),
-      line("tokens    ",
-           cat(session.usage.input.value, " in, ", session.usage.output.value, " out")),
-      line("created   ", is_known(info.created_at) ? format_time(info.created_at) : "unknown"));
 }
 
 Result<std::string> ChatSession::save(const std::string& file) {

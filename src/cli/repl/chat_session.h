@@ -48,6 +48,8 @@ class ChatSession {
   Result<Store*> saved_store(std::string_view what);
   Result<std::string> set_title(const std::string& text);
   Result<std::string> set_model(const std::string& text, std::stop_token stop);
+  Result<std::string> set_provider(const std::string& text, std::stop_token stop);
+  Result<std::string> cost();
   Result<std::string> set_system(const std::string& text, std::stop_token stop);
   Result<std::string> fork(const Slash& slash, std::stop_token stop);
   Result<std::string> rewind(const Slash& slash, std::stop_token stop);

@@ -56,7 +56,7 @@ State long_talk() {
 TEST(TranscriptSearch, LooksUpwardsAndOn) {
   State state = long_talk();
   key(state, "PgUp");
-  type(state, "/");
+  key(state, "Ctrl-F");
   type(state, "needle");
   EXPECT_NE(shown(state).find(" /needle"), std::string::npos);
   key(state, "Enter");
@@ -85,7 +85,8 @@ TEST(TranscriptSearch, GoesOnInWhatIsNotLoadedYet) {
   State state = long_talk();
   state.tabs[0].oldest = Seq{5000};
   key(state, "PgUp");
-  type(state, "/treasure");
+  key(state, "Ctrl-F");
+  type(state, "treasure");
   const auto first = only<LoadOlder>(key(state, "Enter"));
   EXPECT_EQ(first.before, Seq{5000});
   EXPECT_EQ(first.count, kMessagesToSearch);
@@ -103,7 +104,8 @@ TEST(TranscriptSearch, IsGivenUpByAKey) {
   State state = long_talk();
   state.tabs[0].oldest = Seq{5000};
   key(state, "PgUp");
-  type(state, "/treasure");
+  key(state, "Ctrl-F");
+  type(state, "treasure");
   key(state, "Enter");
   key(state, "Esc");
   load_older(state, 3000, "the Treasure itself");
@@ -114,7 +116,8 @@ TEST(TranscriptSearch, EndsWhereOlderMessagesCannotBeRead) {
   State state = long_talk();
   state.tabs[0].oldest = Seq{5000};
   key(state, "PgUp");
-  type(state, "/treasure");
+  key(state, "Ctrl-F");
+  type(state, "treasure");
   key(state, "Enter");
   EXPECT_TRUE(update(state, OlderLoaded{{1}, {}, Seq{5000}}).empty());
   EXPECT_NE(shown(state).find("older messages cannot be read"), std::string::npos);
@@ -130,7 +133,8 @@ TEST(TranscriptSearch, OpensWhatHidesTheWords) {
   entries[20] = {.kind = Entry::Kind::question,
                  .text = std::string(kEntryBytesAtFirst, 'x') + " buried treasure"};
   key(state, "PgUp");
-  type(state, "/treasure");
+  key(state, "Ctrl-F");
+  type(state, "treasure");
   key(state, "Enter");
   EXPECT_NE(shown(state).find("    the treasure\n"), std::string::npos) << shown(state);
   type(state, "n");
@@ -158,9 +162,11 @@ TEST(Transcript, ReadsALongEntryToItsEnd) {
 TEST(TranscriptSearch, MarksWhatItFound) {
   State state = long_talk();
   key(state, "PgUp");
-  type(state, "/needle 70");
+  key(state, "Ctrl-F");
+  type(state, "needle 70");
   key(state, "Enter");
-  type(state, "/number");
+  key(state, "Ctrl-F");
+  type(state, "number");
   key(state, "Enter");
   const Screen screen = render(state);
   bool marked = false;

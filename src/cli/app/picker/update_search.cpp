@@ -1,4 +1,4 @@
-// Looking for something: an earlier message (Ctrl-R), or a place in the transcript ('/').
+// Looking for something: an earlier message (Ctrl-R), or a place in the transcript (Ctrl-F).
 
 #include <algorithm>
 #include <tuple>
@@ -241,13 +241,6 @@ bool type_while_scrolled(State& state, std::string_view text, Effects& effects) 
   tab->searching = false;
   if (!tab->top) {
     return false;
-  }
-  if (text.starts_with('/')) {
-    begin_search(state, LineSearch::Kind::transcript);
-    if (text.size() > 1) {
-      type_in_search(state, text.substr(1));
-    }
-    return true;
   }
   if (tab->search.empty() || (text != "n" && text != "N")) {
     return false;

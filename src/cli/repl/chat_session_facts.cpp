@@ -1,0 +1,66 @@
+// What a person is told about the session: /session and /cost.
+
+#include <map>
+
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/output/session_json.h"
+#include "cli/output/table.h"
+#include "cli/program/context.h"
+#include "cli/repl/chat_session.h"
+#include "cli/settings/settings.h"
+#include "model/known_time.h"
+#include "reprise/sessions.h"
+#include "store/usage_sum.h"
+
+namespace reprise::cli {
+
+Result<std::string> ChatSession::describe() {
+  const Session session = now();
+  const SessionInfo& info = session.info;
+  const auto line = [](std::string_view name, std::string_view value) {
+    return value.empty() ? "" : cat(name, terminal_line(value), "\n");
+  };
+  REPRISE_ASSIGN(const Settings* settings, context_.config().settings());
+  const std::string url =
+      started_->store == nullptr ? "not saved" : context_.config().store_url(*settings);
+  return cat(
+      line("id        ", info.id.str()), line("short id  ", short_id_text(info.id)),
+      line("title     ", info.title), line("mode      ", info.mode),
+      line("provider  ", started_->provider->name()), line("model     ", model()),
+      line("folder    ", info.working_dir), line("store     ", url),
+      line("messages  ", std::to_string(info.head.value)),
+      line("tokens    ",
+           cat(session.usage.input.value, " in, ", session.usage.output.value, " out")),
+      line("created   ", is_known(info.created_at) ? format_time(info.created_at) : "unknown"));
+}
+
+Result<std::string> ChatSession::cost() {
+  REPRISE_ASSIGN(Store* const store, saved_store("tell what it cost"));
+  REPRISE_ASSIGN(const std::vector<TurnSummary> turns, list_turns(*store, id()));
+  std::map<std::string, std::pair<int, Usage>> models;
+  for (const TurnSummary& turn : turns) {
+    auto& [count, usage] = models[terminal_line(turn.model)];
+    ++count;
+    store::add_usage(usage, turn.usage);
+  }
+  std::vector<std::vector<std::string>> rows;
+  const auto add = [&rows](std::string name, std::size_t count, const Usage& usage) {
+    rows.push_back({std::move(name), std::to_string(count), std::to_string(usage.input.value),
+                    std::to_string(usage.output.value), std::to_string(usage.cached.value),
+                    usage.cost ? cat("$", usage.cost->str()) : "-"});
+  };
+  for (const auto& [name, used] : models) {
+    add(name, static_cast<std::size_t>(used.first), used.second);
+  }
+  add("total", turns.size(), now().usage);
+  return format_table({{.heading = "model"},
+                       {.heading = "turns", .align = Align::right},
+                       {.heading = "in", .align = Align::right},
+                       {.heading = "out", .align = Align::right},
+                       {.heading = "cached", .align = Align::right},
+                       {.heading = "cost", .align = Align::right}},
+                      rows, 78);
+}
+
+}  // namespace reprise::cli
