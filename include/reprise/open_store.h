@@ -2,6 +2,7 @@
 
 // Opening stores by URL ("sqlite:FILE", "postgres://…", "memory:") or directly.
 
+#include <array>       // IWYU pragma: export
 #include <filesystem>  // IWYU pragma: export
 #include <memory>      // IWYU pragma: export
 
@@ -41,6 +42,10 @@ struct StoreKind {
   std::string_view form;        // "sqlite:FILE", for messages
   Place place = Place::nowhere;
   std::string_view usual_name = {};  // of its file or folder: "reprise.db"
+  // Where the programs that share it keep it, from the folder of a project or of a user; "" for
+  // none.
+  std::array<std::string_view, 2> in_project = {};
+  std::string_view in_home = {};
   // Whether a file or folder is one, told by its content. Null: never found at a path.
   Result<bool> (*is_at)(const std::filesystem::path& place) = nullptr;
   // `place` is what follows "NAME:" in a URL.

@@ -1,5 +1,9 @@
-// reprise doctor: what is set up, what is missing and how to mend it.
+// reprise doctor: tries what a turn needs, and names the command that helps where one would fail.
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <initializer_list>
 #include <set>
 #include <system_error>
@@ -18,6 +22,8 @@
 #include "cli/program/help_text.h"
 #include "cli/settings/config.h"
 #include "cli/settings/provider_choice.h"
+#include "cli/settings/provider_names.h"
+#include "cli/settings/request_choice.h"
 #include "cli/settings/settings.h"
 #include "reprise/open_store.h"
 #include "reprise/provider.h"
@@ -26,18 +32,44 @@
 namespace reprise::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kDoctorsServerTimeout{500};
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kLocalServerTimeout{500};
+constexpr std::chrono::milliseconds kModelsTimeout{5'000};
+constexpr std::uintmax_t kMiB = 1 << 20;
+constexpr std::uintmax_t kFreeMin = 16 * kMiB;  // below it a turn may not be stored
+constexpr std::uintmax_t kFreeLittle = 256 * kMiB;
+constexpr std::size_t kProbeBytes = 64 << 10;
 // One page: where a store is many files, each page looks at all of them.
 constexpr std::size_t kCountedMax = kPageMax;
 
 struct Finding {
   std::string_view name;  // stands in the JSON
   std::string value;
-  std::string mend = {};  // what to do about it; "" when all is well
+  std::string fix = {};  // the command that helps; "" when all is well
+  bool is_ok = true;     // false: a turn would not be stored or answered
 };
 
 std::string library_state(std::string_view what, std::initializer_list<const char*> names) {
   return LateLibrary::load(what, names) ? "there" : "missing";
+}
+
+// Where something can be written: the folder itself or the nearest above it that is there.
+fs::path existing_folder(fs::path folder) {
+  std::error_code none;
+  while (!fs::is_directory(folder, none) && folder.has_parent_path() &&
+         folder != folder.parent_path()) {
+    folder = folder.parent_path();
+  }
+  return folder;
+}
+
+const StoreKind* kind_of_url(std::string_view url) {
+  const std::string_view scheme = url.substr(0, url.find(':'));
+  const auto kinds = store_kinds();
+  const auto found = std::ranges::find_if(
+      kinds, [&](const StoreKind& kind) { return kind.name == scheme || kind.alias == scheme; });
+  return found == kinds.end() ? nullptr : &*found;
 }
 
 class Doctor final : public Command {
@@ -46,12 +78,17 @@ class Doctor final : public Command {
 
   Result<Exit> run(Context& context) override {
     versions();
-    configuration(context);
-    store(context);
+    home(context);
+    const Settings* const settings = configuration(context);
+    if (settings != nullptr) {
+      store(context, context.config().store_url(*settings));
+    }
     for (const std::string& url : find_stores_around(context)) {
       add("found_store", url);
     }
-    providers(context);
+    if (settings != nullptr) {
+      providers(context, *settings);
+    }
     libraries();
     terminal(context);
     if (context.globals().json) {
@@ -59,12 +96,15 @@ class Doctor final : public Command {
     } else {
       print(context);
     }
-    return Exit::done;
+    return std::ranges::all_of(findings_, &Finding::is_ok) ? Exit::done : Exit::failed;
   }
 
  private:
-  void add(std::string_view name, std::string value, std::string mend = {}) {
-    findings_.push_back({name, std::move(value), std::move(mend)});
+  void add(std::string_view name, std::string value, std::string fix = {}) {
+    findings_.push_back({name, std::move(value), std::move(fix)});
+  }
+  void add_problem(std::string_view name, std::string value, std::string fix) {
+    findings_.push_back({name, std::move(value), std::move(fix), false});
   }
 
   void versions() {
@@ -76,42 +116,132 @@ class Doctor final : public Command {
             : "");
   }
 
-  void configuration(Context& context) {
-    const ConfigSources sources = context.config().sources();
-    const auto kind = kind_behind(sources.user_file);
-    add("config", cat(sources.user_file.string(), kind == FileKind::none ? " (not there)" : ""));
-    if (const auto project = find_project_file(sources.project_from);
-        project && !project->empty()) {
-      add("project_config", project->string());
-    }
-    if (const auto settings = context.config().settings(); !settings) {
-      add("config_error", settings.error().message, "mend the file");
+  void home(Context& context) {
+    if (const auto known = context.config().check_home(); !known) {
+      add_problem("home", known.error().message, "export HOME=/path/to/your/home");
+    } else {
+      add("home", context.environment().find("HOME").value_or("not set"));
     }
   }
 
-  void store(Context& context) {
-    const auto settings = context.config().settings();
-    if (!settings) {
-      return;
+  // Each file is read on its own, so that a mistake in one does not hide that of another. Null when
+  // they do not make settings.
+  const Settings* configuration(Context& context) {
+    const ConfigSources sources = context.config().sources();
+    const auto kind = kind_behind(sources.user_file);
+    const bool has_user_file = kind != FileKind::none;
+    add("config", cat(sources.user_file.string(), has_user_file ? "" : " (not there)"));
+    if (has_user_file) {
+      private_mode("config_mode", sources.user_file);
     }
-    const std::string url = context.config().store_url(**settings);
+    parse({.user_file = sources.user_file,
+           .user_file_required = sources.user_file_required,
+           .project_from = "/"},
+          context);
+    if (const auto project = find_project_file(sources.project_from);
+        project && !project->empty()) {
+      add("project_config", project->string());
+      parse({.user_file = {}, .project_from = sources.project_from}, context);
+    }
+    const auto settings = context.config().settings();
+    if (!settings && std::ranges::none_of(findings_, [](const Finding& finding) {
+          return !finding.is_ok;
+        })) {  // a file of the store's, or the environment
+      add_problem("config_error", settings.error().message,
+                  "`reprise config path` names the files");
+    }
+    return settings ? *settings : nullptr;
+  }
+
+  void parse(const ConfigSources& sources, Context& context) {
+    if (const auto loaded = load_settings(sources, context.environment()); !loaded) {
+      add_problem("config_error", loaded.error().message,
+                  "correct the file; `reprise config show` says what holds");
+    }
+  }
+
+  // Only its owner is to read it.
+  void private_mode(std::string_view name, const fs::path& file) {
+    struct stat status{};
+    if (::stat(file.c_str(), &status) == 0 && (status.st_mode & 0077U) != 0) {
+      add(name, cat(file.string(), " can be read or written by others"),
+          cat("chmod go= ", file.string()));
+    }
+  }
+
+  void store(Context& context, const std::string& url) {
     add("store", url);
-    if (url.starts_with("sqlite:")) {
-      const std::filesystem::path file = url.substr(url.find(':') + 1);
-      std::error_code error;
-      const auto size = std::filesystem::file_size(file, error);
-      const bool is_unknown = error && error != std::errc::no_such_file_or_directory;
-      add("store_bytes", error ? "0" : std::to_string(size),
-          is_unknown ? os_error("look at", file, error.value()).message : "");
+    const StoreKind* const kind = kind_of_url(url);
+    const bool has_place = kind != nullptr && (kind->place == StoreKind::Place::file ||
+                                               kind->place == StoreKind::Place::folder);
+    if (has_place) {
+      std::string place = url.substr(url.find(':') + 1);
+      place = place.substr(0, place.find('?'));
+      store_place(context.config().path_named(place), *kind);
+    }
+    // What a server does not take is kept there.
+    if (kind != nullptr && kind->place == StoreKind::Place::server) {
+      writable(context.config().outbox_folder());
     }
     const auto opened = context.stores().open(Access::read);
     if (!opened && opened.error().code == Code::not_found) {
       add("sessions", "0");
     } else if (!opened) {
-      add("store_error", opened.error().message,
-          "check the path and its permissions; `reprise verify --repair` saves what can be read");
+      add_problem("store_error", opened.error().message, repair_of(opened.error()));
     } else {
       count_sessions(**opened);
+    }
+  }
+
+  static std::string repair_of(const Error& error) {
+    return error.code == Code::corrupt ? "`reprise verify --repair` recovers what can be read"
+                                       : "check the path, its permissions and who holds it";
+  }
+
+  void store_place(const fs::path& place, const StoreKind& kind) {
+    std::error_code error;
+    const bool is_file = kind.place == StoreKind::Place::file;
+    if (fs::exists(place, error)) {
+      private_mode("store_mode", place);
+      const auto size = is_file ? fs::file_size(place, error) : 0;
+      if (is_file && !error) {
+        add("store_bytes", std::to_string(size));
+      }
+      if (::access(place.c_str(), is_file ? R_OK | W_OK : R_OK | W_OK | X_OK) != 0) {
+        add_problem("store_access", os_error("write", place, errno).message,
+                    cat("chmod u+rw", is_file ? " " : "x ", place.string()));
+      }
+    } else if (error) {
+      add_problem("store_access", os_error("look at", place, error.value()).message,
+                  "check the path and its permissions");
+    }
+    writable(is_file ? place.parent_path() : place);
+  }
+
+  // Writes, syncs and removes a file there.
+  void writable(const fs::path& wanted) {
+    const fs::path folder = existing_folder(wanted);
+    const auto resolved = resolve_path(folder);
+    const auto probe =
+        resolved ? PreparedFile::write(*resolved / "reprise-doctor", std::string(kProbeBytes, '.'))
+                 : Result<PreparedFile>(std::unexpected(resolved.error()));
+    if (!probe) {
+      add_problem("write", probe.error().message,
+                  cat("make ", folder.string(),
+                      " writable with room in it, or choose another place with --store"));
+    } else {
+      add("write", cat("wrote and synced a file in ", folder.string()));
+    }
+    std::error_code error;
+    const auto space = fs::space(folder, error);
+    if (error) {
+      return;
+    }
+    const std::string room = cat(space.available / kMiB, " MiB free in ", folder.string());
+    if (space.available < kFreeMin) {
+      add_problem("space", room, "free some space: turns could not be stored");
+    } else {
+      add("space", room, space.available < kFreeLittle ? "free some space soon" : "");
     }
   }
 
@@ -122,8 +252,14 @@ class Doctor final : public Command {
     do {
       auto page = store.list(query);
       if (!page) {
-        add("store_error", page.error().message, "`reprise verify` says more");
+        add_problem("store_error", page.error().message, repair_of(page.error()));
         return;
+      }
+      for (const Damage& part : page->damage) {
+        add_problem("damage", cat(part.where, ": ", part.reason),
+                    store.capabilities().repair != nullptr
+                        ? "`reprise verify --repair` recovers what can be read"
+                        : "`reprise verify` says more");
       }
       count += page->sessions.size();
       query.after = page->next;
@@ -131,54 +267,90 @@ class Doctor final : public Command {
     add("sessions", cat(count, query.after.empty() ? "" : " or more"));
   }
 
-  void providers(Context& context) {
-    bool key = false;
+  void providers(Context& context, const Settings& settings) {
     std::set<std::string_view> variables;
     for (const ProviderKind& kind : provider_kinds()) {
       const std::string_view name = kind.key_variable;
-      if (name.empty() || !variables.insert(name).second) {
-        continue;
+      if (!name.empty() && variables.insert(name).second) {
+        add(name, context.environment().find(name) ? "set" : "not set");
       }
-      const bool set = context.environment().find(name).has_value();
-      key = key || set;
-      add(name, set ? "set" : "not set");
     }
-    const auto settings = context.config().settings();
-    const bool configured =
-        settings && ((*settings)->provider || (*settings)->any().env_key ||
-                     (*settings)->any().key_command || (*settings)->any().base_url);
-    chosen(context);
-    const std::vector<LocalServer> servers = find_local_servers(kDoctorsServerTimeout);
+    const std::vector<LocalServer> servers = find_local_servers(kLocalServerTimeout);
     for (const LocalServer& server : servers) {
-      add("local_server", cat(server.name, " at ", server.base_url, ", ", server.models.size(),
-                              server.models.size() == 1 ? " model" : " models"));
+      add("local_server", cat(server.name, " at ", server.base_url, ", ",
+                              counted(std::ssize(server.models), "model")));
     }
-    if (!key && !configured && servers.empty()) {
-      add("no_provider", "nobody would answer",
-          "set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or try "
-          "`--provider echo`");
+    const auto expected = expected_provider(context);
+    if (!expected) {
+      add_problem("provider_error", expected.error().message, "`reprise setup` sets one");
+      return;
+    }
+    if (expected->name.empty() && servers.empty()) {
+      add_problem("no_provider", "no provider is set, and no local server answers",
+                  cat("`reprise setup` sets one; or export ", key_variables(" or "),
+                      ", start a local server such as Ollama, or try `--provider echo`"));
+      return;
+    }
+    if (!expected->name.empty()) {
+      describe(*expected);
+    }
+    ask_provider(context, settings);
+  }
+
+  void describe(const ProviderChoice& choice) {
+    const ProviderKind& kind = *find_provider_kind(choice.name);
+    const std::string& url = choice.options.base_url;
+    add("provider", cat(choice.name, url.empty() ? "" : cat(" at ", http::masked_url(url))));
+    if (choice.model.empty()) {
+      add("model", "none is set: the server is asked for one");
+    } else if (choice.model != kind.default_model || kind.as_of.empty()) {
+      add("model", choice.model);
+    } else {
+      add("model", cat(choice.model, ", the default, current on ", kind.as_of));
+    }
+    model_ = choice.model;
+  }
+
+  // As for a turn: the key is fetched, and the server is asked what it offers.
+  void ask_provider(Context& context, const Settings& settings) {
+    RunFlags flags;
+    flags.model = "";  // nobody needs to choose one
+    auto choice = choose_provider(context, flags, nullptr);
+    if (!choice) {
+      add_problem("provider_error", choice.error().message,
+                  "`reprise setup` sets provider and key");
+      return;
+    }
+    if (find_provider_kind(choice->name)->default_url.empty()) {
+      return;  // built in
+    }
+    add("key", choice->options.api_key.empty() ? "none is sent" : "found");
+    if (const auto request = choose_request(context, flags, settings, *choice); !request) {
+      add_problem("provider_error", request.error().message,
+                  "`reprise config show` names the file");
+      return;
+    }
+    const auto provider = make_provider(choice->name, choice->options);
+    const auto models = provider
+                            ? (*provider)->models(kModelsTimeout, std::stop_token())
+                            : Result<std::vector<ModelInfo>>(std::unexpected(provider.error()));
+    if (!models && models.error().code == Code::unsupported) {
+      add("models", models.error().message);
+    } else if (!models) {
+      add_problem("provider_error", models.error().message,
+                  models.error().code == Code::unauthorized
+                      ? "`reprise setup` sets the key"
+                      : "`reprise models` tries again; `reprise setup` sets another provider");
+    } else {
+      offered(*models);
     }
   }
 
-  void chosen(Context& context) {
-    const auto choice = expected_provider(context);
-    if (!choice) {
-      add("provider_error", choice.error().message, "set provider to one of them");
-      return;
-    }
-    if (choice->name.empty()) {
-      return;
-    }
-    const ProviderKind& kind = *find_provider_kind(choice->name);
-    const std::string& url = choice->options.base_url;
-    add("provider", cat(choice->name, url.empty() ? "" : cat(" at ", http::masked_url(url))));
-    if (choice->model.empty()) {
-      add("model", "none is set: the server is asked for one");
-    } else if (choice->model != kind.default_model || kind.as_of.empty()) {
-      add("model", choice->model);
-    } else {
-      add("model", cat(choice->model, ", the default, current on ", kind.as_of));
-    }
+  void offered(const std::vector<ModelInfo>& models) {
+    const bool has_model =
+        model_.empty() || std::ranges::find(models, model_, &ModelInfo::id) != models.end();
+    add("models", counted(std::ssize(models), "model"),
+        has_model ? "" : cat(model_, " is not among them: `reprise models` lists them"));
   }
 
   void libraries() {
@@ -207,10 +379,11 @@ class Doctor final : public Command {
       array.item();
       json::ObjectWriter item(out);
       item.field("name", finding.name).field("value", finding.value);
-      if (finding.mend.empty()) {
-        item.null("mend");
+      item.field("ok", finding.is_ok);
+      if (finding.fix.empty()) {
+        item.null("fix");
       } else {
-        item.field("mend", finding.mend);
+        item.field("fix", finding.fix);
       }
       item.close();
     }
@@ -222,15 +395,17 @@ class Doctor final : public Command {
   void print(Context& context) const {
     for (const Finding& finding : findings_) {
       const std::string gap(finding.name.size() < 20 ? 20 - finding.name.size() : 1, ' ');
-      context.voice().out().write(cat(finding.name, gap, terminal_line(finding.value), "\n"));
-      if (!finding.mend.empty()) {
+      context.voice().out().write(cat(
+          finding.name, gap, finding.is_ok ? "" : "problem: ", terminal_line(finding.value), "\n"));
+      if (!finding.fix.empty()) {
         context.voice().out().write(
-            cat(std::string(20, ' '), "-> ", terminal_line(finding.mend), "\n"));
+            cat(std::string(20, ' '), "-> ", terminal_line(finding.fix), "\n"));
       }
     }
   }
 
   std::vector<Finding> findings_;
+  std::string model_;  // that would answer, as far as settings tell
 };
 
 }  // namespace

@@ -14,10 +14,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kEntriesMax = 1'000;  // of one folder
 constexpr std::size_t kFoldersUpMax = 32;
 
-// Where programs keep their stores in a project (docs/formats/).
-constexpr const char* kInProject[] = {".ai/config.json", ".ai/openai.json",
-                                      "src/cli/conversations.json"};
-
 class Search {
  public:
   void look_at(const fs::path& place) {
@@ -28,6 +24,12 @@ class Search {
     const auto url = recognise_store(place);
     if (url && !url->empty() && std::ranges::find(found_, *url) == found_.end()) {
       found_.push_back(*url);
+    }
+  }
+
+  void look_at_named(const fs::path& folder, std::string_view place) {
+    if (!place.empty()) {
+      look_at(folder / place);
     }
   }
 
@@ -48,8 +50,10 @@ class Search {
   void look_above(fs::path folder) {
     for (std::size_t up = 0; up < kFoldersUpMax; ++up) {
       look_at(folder);
-      for (const char* const place : kInProject) {
-        look_at(folder / place);
+      for (const StoreKind& kind : store_kinds()) {
+        for (const std::string_view place : kind.in_project) {
+          look_at_named(folder, place);
+        }
       }
       const fs::path parent = folder.parent_path();
       if (parent == folder) {
@@ -73,7 +77,9 @@ std::vector<std::string> find_stores_around(Context& context) {
   search.look_above(context.config().working_dir());
   search.look_at(context.config().data_folder() / "reprise.db");
   if (const auto home = context.environment().find("HOME"); home && !home->empty()) {
-    search.look_at(fs::path(*home) / ".jido_code" / "sessions");
+    for (const StoreKind& kind : store_kinds()) {
+      search.look_at_named(*home, kind.in_home);
+    }
   }
   return search.take();
 }

@@ -204,7 +204,11 @@ constexpr CommandEntry kCommands[] = {
     {.name = "doctor",
      .group = CommandGroup::set_up,
      .summary = "check the setup and say how to fix what is missing",
-     .description = "",
+     .description =
+         "Reads every settings file, writes and syncs a file in the store's folder, checks free "
+         "space and modes, fetches the key (which is never shown) and asks the provider for its "
+         "models, for at most 5 seconds. The exit code is 1 when a turn would not be stored or "
+         "answered.",
      .examples = "reprise doctor",
      .make = make_doctor},
     {.name = "config",

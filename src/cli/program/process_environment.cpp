@@ -1,5 +1,8 @@
 #include "cli/program/process_environment.h"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -18,6 +21,13 @@ ProcessEnvironment ProcessEnvironment::read(const char* const* variables) {
     if (equals != std::string_view::npos) {
       // The first of two wins, as with getenv(3).
       out.emplace(pair.substr(0, equals), pair.substr(equals + 1));
+    }
+  }
+  if (const auto home = out.find("HOME"); home == out.end() || home->second.empty()) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread runs yet.
+    if (const passwd* const user = ::getpwuid(::geteuid());
+        user != nullptr && user->pw_dir != nullptr && user->pw_dir[0] == '/') {
+      out.insert_or_assign("HOME", user->pw_dir);
     }
   }
   return ProcessEnvironment(std::move(out));

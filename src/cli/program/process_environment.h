@@ -14,7 +14,7 @@ class ProcessEnvironment {
   ProcessEnvironment() = default;
   explicit ProcessEnvironment(std::map<std::string, std::string, std::less<>> variables)
       : variables_(std::move(variables)) {}
-  // From main's third argument.
+  // From main's third argument. A HOME that is not set is the one of the system's list of users.
   static ProcessEnvironment read(const char* const* variables);
 
   // An empty variable counts as not set.

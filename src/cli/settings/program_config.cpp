@@ -22,7 +22,8 @@ std::filesystem::path base_folder(const ProcessEnvironment& environment, std::st
   if (const auto value = environment.find(variable); value && value->starts_with('/')) {
     return std::filesystem::path(*value) / "reprise";
   }
-  const std::string home = environment.find("HOME").value_or("/");
+  // Without a home nothing is read or written, see check_home().
+  const std::string home = environment.find("HOME").value_or("/dev/null");
   return std::filesystem::path(home) / below_home / "reprise";
 }
 
@@ -87,8 +88,20 @@ ConfigSources ProgramConfig::sources() {
           .project_from = working_dir()};
 }
 
+Result<> ProgramConfig::check_home() const {
+  for (const std::string_view variable : {"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"}) {
+    const auto value = environment_.find(variable);
+    if (!environment_.find("HOME") && !(value && value->starts_with('/'))) {
+      return fail(Code::not_found,
+                  "HOME is not set, and the system names no home folder for this user: set HOME");
+    }
+  }
+  return {};
+}
+
 Result<const Settings*> ProgramConfig::settings() {
   if (!settings_) {
+    REPRISE_TRY(check_home());
     REPRISE_ASSIGN(LoadedSettings loaded, load_settings(sources(), environment_));
     settings_ = std::move(loaded.settings);
     for (const std::string& warning : loaded.warnings) {

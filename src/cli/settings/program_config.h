@@ -47,6 +47,8 @@ class ProgramConfig {
   // Where what a server did not take waits.
   std::filesystem::path outbox_folder() const { return state_folder() / "spill"; }
 
+  // not_found when nobody knows where this user's files are; then settings() is that error.
+  Result<> check_home() const;
   ConfigSources sources();
   // What is wrong with a file is warned of once.
   Result<const Settings*> settings();

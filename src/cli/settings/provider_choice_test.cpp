@@ -46,6 +46,7 @@ class ProviderChoiceTest : public testing::Test {
     flags_.sends_nothing = true;  // no server is asked for its models
     Globals globals;
     globals.config = (folder_ / "config.toml").string();
+    variables.emplace("HOME", folder_.string());
     const ProcessEnvironment environment(std::move(variables));
     const Fd nowhere = *open_file("/dev/null", O_WRONLY);
     Output out(nowhere.get(), "out");
@@ -269,6 +270,23 @@ TEST(KeyCommand, TakesOneLine) {
   EXPECT_FALSE(run_key_command("true"));
   EXPECT_FALSE(run_key_command("printf 'a\\nb\\n'"));
   EXPECT_FALSE(run_key_command("exit 3"));
+}
+
+// Else files would be begun in "/.local".
+TEST(ProgramConfig, WithoutAHomeIsAnError) {
+  const Fd nowhere = *open_file("/dev/null", O_WRONLY);
+  Output out(nowhere.get(), "out");
+  Output err(nowhere.get(), "err");
+  const Globals globals;
+  const ProcessEnvironment none;
+  Context context(globals, none, out, err);
+  const auto settings = context.config().settings();
+  ASSERT_FALSE(settings);
+  EXPECT_NE(settings.error().message.find("HOME is not set"), std::string::npos);
+  const ProcessEnvironment folders{
+      {{"XDG_DATA_HOME", "/n/d"}, {"XDG_STATE_HOME", "/n/s"}, {"XDG_CONFIG_HOME", "/n/c"}}};
+  Context with_folders(globals, folders, out, err);
+  EXPECT_TRUE(with_folders.config().settings());
 }
 
 }  // namespace

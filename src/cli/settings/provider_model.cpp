@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/program/context.h"
 #include "cli/settings/provider_choice.h"
+#include "cli/settings/provider_names.h"
 #include "cli/settings/provider_server.h"
 #include "cli/settings/run_flags.h"
 #include "reprise/provider.h"
@@ -80,8 +81,9 @@ Result<ProviderChoice> local_server(const ChoiceSources& from) {
   }
   if (usable == servers.end()) {
     return fail(Code::not_found,
-                "no provider: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server "
-                "such as Ollama, or try `--provider echo`, which needs neither");
+                cat("no provider: run `reprise setup`, or set ", key_variables(" or "),
+                    ", or start a local server such as Ollama, or try `--provider echo`, which "
+                    "needs neither"));
   }
   const std::string model =
       from.flags.model || has_wanted(*usable) ? wanted : usable->models.front();

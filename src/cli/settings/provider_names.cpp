@@ -110,6 +110,20 @@ std::vector<std::string_view> provider_names() {
   return names;
 }
 
+std::string key_variables(std::string_view between) {
+  std::vector<std::string_view> names;
+  for (const ProviderKind& kind : provider_kinds()) {
+    if (!kind.key_variable.empty() && std::ranges::find(names, kind.key_variable) == names.end()) {
+      names.push_back(kind.key_variable);
+    }
+  }
+  std::string all;
+  for (const std::string_view name : names) {
+    all += cat(all.empty() ? "" : between, name);
+  }
+  return all;
+}
+
 std::string_view provider_of_model(std::string_view model) {
   const std::string lower = ascii_lower(model);
   const auto* const found = std::ranges::find_if(

@@ -25,6 +25,9 @@ std::optional<NamedProvider> find_provider_at(const ProviderKind& kind, std::str
 // Kinds and well-known servers, for help and completions.
 std::vector<std::string_view> provider_names();
 
+// The variables in which keys of the kinds of providers are looked for: "A or B".
+std::string key_variables(std::string_view between);
+
 // Who has a model of this name, as far as the name tells; "" otherwise.
 std::string_view provider_of_model(std::string_view model);
 
