@@ -16,12 +16,23 @@ enum class Access : std::uint8_t {
   write,  // creates what is missing (0600 in 0700 folders), migrates older forms after a copy
 };
 
+// How far a long piece of work has come.
+struct Progress {
+  std::string_view work;   // "verifying"
+  std::int64_t done = 0;   // of `total`, pages or messages, say
+  std::int64_t total = 0;  // 0 when it is not known
+};
+using ProgressSink = std::function<void(const Progress&)>;
+
 struct StoreOptions {
   Access access = Access::write;
   std::chrono::milliseconds busy_timeout{10'000};  // how long a writer waits for other writers
   // Told what a person should know, in one line: bytes could not be read, and where they are kept.
   // Called from the thread that uses the store; it must not use it.
   std::function<void(std::string_view)> on_notice = {};
+  // Told how far verify, repair and backup have come. Called from the thread that uses the store;
+  // it must not use it. Null where nobody looks.
+  ProgressSink on_progress = {};
   // Asked for the password of a server when the URL has none. It is kept in memory only, and asked
   // for once more when the server refuses it. May be called from any thread that uses the store.
   std::function<Result<std::string>()> password = {};

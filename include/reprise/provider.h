@@ -116,6 +116,9 @@ struct ReplyEnded {
 struct Retrying {
   Error why;
   std::chrono::milliseconds pause;
+  std::string reason = {};  // a few words: "server is busy (429)"
+  int next_try = 0;         // the request after the pause is that one, from 1
+  int tries_max = 0;
 };
 // Before the first token: the model refuses a parameter of the request, which is left out of it and
 // of the requests that follow.
@@ -191,7 +194,7 @@ struct ProviderOptions {
   RawJson extra = {};
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds idle_timeout{120'000};  // without a byte from the provider
-  int retries_max = 3;
+  int retries_max = 4;  // of a request that met 408, 429, 5xx or a lost connection
   // Of one answer: text, thinking, tool inputs and raw blocks together, and whatever a server sends
   // without adding to them. An answer that is larger ends with io and EFBIG.
   std::int64_t answer_bytes_max = kAnswerBytesMax;

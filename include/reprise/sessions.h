@@ -11,6 +11,7 @@
 
 #include "reprise/capabilities.h"  // IWYU pragma: export
 #include "reprise/environment.h"   // IWYU pragma: export
+#include "reprise/open_store.h"    // IWYU pragma: export
 #include "reprise/provider.h"      // IWYU pragma: export
 
 namespace reprise {
@@ -164,11 +165,16 @@ struct RemovedSessions {
   Result<std::vector<Remnant>> remnants = {};  // what may still hold words of the purged ones
 };
 
+struct RemovalWatch {
+  std::function<void(const SessionInfo&)> on_watching = {};  // as for is_answering()
+  ProgressSink on_progress = {};                             // sessions
+};
+
 // Removes these sessions one by one; one that is answering or cannot be removed is left, and the
 // others go all the same. unsupported for a store without a trash.
-Result<RemovedSessions> remove_sessions(
-    Store& store, std::span<const SessionInfo> sessions, Removal how,
-    const std::function<void(const SessionInfo&)>& on_watching = {}, Clock& clock = system_clock());
+Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInfo> sessions,
+                                        Removal how, const RemovalWatch& watch = {},
+                                        Clock& clock = system_clock());
 
 // ---- Retention
 

@@ -13,7 +13,16 @@
 namespace reprise {
 namespace {
 
-constexpr std::chrono::seconds kLongPause{1};
+// "waiting 4 s: server is busy (429), try 2 of 5"
+std::string waiting_line(const Retrying& retry) {
+  const auto tenths = (retry.pause.count() + 50) / 100;
+  const bool is_whole = tenths >= 100 || tenths % 10 == 0;
+  const std::string seconds =
+      is_whole ? cat((tenths + 5) / 10) : cat(tenths / 10, ".", tenths % 10);
+  return cat("waiting ", seconds, " s: ", retry.reason.empty() ? retry.why.message : retry.reason,
+             retry.tries_max == 0 ? "" : cat(", try ", retry.next_try, " of ", retry.tries_max));
+}
+
 constexpr std::string_view kGoOn =
     "Your answer was cut off. Go on exactly where it stopped; repeat nothing and explain nothing.";
 
@@ -253,9 +262,8 @@ void Turn::on_event(const StreamEvent& event) {
   } else if (const auto* thinking = std::get_if<ThinkingDelta>(&event); thinking != nullptr) {
     observer_.on_thinking(thinking->text);
   } else if (const auto* retry = std::get_if<Retrying>(&event); retry != nullptr) {
-    const std::string line =
-        cat(retry->why.message, "; trying again in ", retry->pause.count(), " ms");
-    retry->pause < kLongPause ? observer_.on_note(line) : observer_.on_warning(line);
+    observer_.on_note(retry->why.message);
+    observer_.on_warning(waiting_line(*retry));
   } else if (const auto* left_out = std::get_if<ParameterLeftOut>(&event); left_out != nullptr) {
     observer_.on_warning(cat(left_out->parameter, " is left out: ", left_out->why.message));
   }

@@ -134,8 +134,8 @@ TEST(Anthropic, OverloadedInTheMiddleIsNotTriedAgain) {
   Bench before(anthropic(), {{.body = kStart + overloaded}, {.body = kStart + end("end_turn")}});
   ASSERT_TRUE(before.ask());
   EXPECT_THAT(before.lines(),
-              ElementsAre("retry after 500: model.test broke off the answer: Overloaded", kStarted,
-                          kUsageLine, "ended 0"));
+              ElementsAre("retry 2/5 after 500, : model.test broke off the answer: Overloaded",
+                          kStarted, kUsageLine, "ended 0"));
 }
 
 TEST(Anthropic, DeclaresCalledToolsWhenNoneAreOffered) {

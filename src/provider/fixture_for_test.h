@@ -158,7 +158,8 @@ class EventLog {
     lines_.push_back(cat("without ", event.parameter, ": ", event.why.message));
   }
   void add(const Retrying& event) {
-    lines_.push_back(cat("retry after ", event.pause.count(), ": ", event.why.message));
+    lines_.push_back(cat("retry ", event.next_try, "/", event.tries_max, " after ",
+                         event.pause.count(), ", ", event.reason, ": ", event.why.message));
   }
 
   std::vector<std::string> lines_;

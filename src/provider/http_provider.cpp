@@ -88,7 +88,8 @@ class HttpProvider final : public Provider {
                                    ? with_near_models(failure->error, request.model, stop)
                                    : failure->error);
       }
-      sink(Retrying{failure->error, pause});
+      sink(Retrying{failure->error, pause, reason_to_retry(failure->status), retry + 2,
+                    options_.retries_max + 1});
       if (!dependencies_.sleeper(pause, stop)) {
         return fail(Code::cancelled, "stopped");
       }

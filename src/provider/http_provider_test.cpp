@@ -184,11 +184,14 @@ TEST(HttpProvider, TriesAgainWithGrowingPauses) {
                              {.body = kGood}});
   ASSERT_TRUE(bench.ask());
   EXPECT_THAT(bench.pauses, ElementsAre(500, 1000, 7000));
-  EXPECT_THAT(bench.lines(),
-              ElementsAre("retry after 500: model.test failed (500); try again later",
-                          "retry after 1000: the connection to model.test was lost",
-                          "retry after 7000: model.test asks to wait (429); try again later",
-                          "started : ", "text: hi", "ended 0"));
+  EXPECT_THAT(
+      bench.lines(),
+      ElementsAre(
+          "retry 2/5 after 500, server error (500): model.test failed (500); try again later",
+          "retry 3/5 after 1000, : the connection to model.test was lost",
+          "retry 4/5 after 7000, server is busy (429): model.test asks to wait (429); try again "
+          "later",
+          "started : ", "text: hi", "ended 0"));
   EXPECT_EQ(bench.sent().at(0).body, bench.sent().at(3).body);
 }
 
@@ -212,10 +215,10 @@ TEST(HttpProvider, TriesAgainOnlyWhereItHelps) {
   EXPECT_EQ(tries({.status = 0, .lost = Error{Code::timeout, "silent", 0}}), 1U);
   EXPECT_EQ(tries({.status = 0, .lost = Error{Code::cancelled, "stopped", 0}}), 1U);
   EXPECT_EQ(tries({.body = "<html>a portal</html>"}), 1U);
-  EXPECT_EQ(tries({.status = 408}), 4U);
-  EXPECT_EQ(tries({.status = 429}), 4U);
-  EXPECT_EQ(tries({.status = 0, .lost = lost()}), 4U);
-  EXPECT_EQ(tries({.body = ""}), 4U);
+  EXPECT_EQ(tries({.status = 408}), 5U);
+  EXPECT_EQ(tries({.status = 429}), 5U);
+  EXPECT_EQ(tries({.status = 0, .lost = lost()}), 5U);
+  EXPECT_EQ(tries({.body = ""}), 5U);
 }
 
 TEST(HttpProvider, NeverTriesAgainAfterTheFirstToken) {

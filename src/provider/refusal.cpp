@@ -313,4 +313,18 @@ bool worth_retrying(int status, std::string_view body) {
   return status >= 500 || status == 408 || status == 409 || status == 425;
 }
 
+std::string reason_to_retry(int status) {
+  constexpr int kTimeout = 408;
+  constexpr int kBusy = 429;
+  constexpr int kUnavailable = 503;
+  constexpr int kOverloaded = 529;
+  if (status == kBusy || status == kOverloaded || status == kUnavailable) {
+    return cat("server is busy (", status, ")");
+  }
+  if (status == kTimeout) {
+    return "server timed out (408)";
+  }
+  return status >= 500 ? cat("server error (", status, ")") : "";
+}
+
 }  // namespace reprise::provider

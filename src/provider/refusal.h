@@ -59,5 +59,7 @@ std::unexpected<Error> too_many_calls();
 bool worth_retrying(const Error& error);
 // The same for a status; `body` may say that waiting is in vain.
 bool worth_retrying(int status, std::string_view body);
+// Why, in a few words; "" where the error says it best.
+std::string reason_to_retry(int status);
 
 }  // namespace reprise::provider

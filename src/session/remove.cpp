@@ -67,16 +67,18 @@ Result<bool> is_answering(Store& store, const SessionInfo& info,
 }
 
 Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInfo> sessions,
-                                        Removal how,
-                                        const std::function<void(const SessionInfo&)>& on_watching,
-                                        Clock& clock) {
+                                        Removal how, const RemovalWatch& watch, Clock& clock) {
   Trash* const trash = store.capabilities().trash;
   if (trash == nullptr) {
     return fail(Code::unsupported, "this store cannot delete sessions");
   }
   RemovedSessions done;
+  std::int64_t count = 0;
   for (const SessionInfo& info : sessions) {
-    const auto answers = is_answering(store, info, on_watching, clock);
+    if (watch.on_progress) {
+      watch.on_progress({"removing", count++, std::ssize(sessions)});
+    }
+    const auto answers = is_answering(store, info, watch.on_watching, clock);
     if (answers && *answers) {
       done.answering.push_back(info);
       continue;

@@ -290,5 +290,32 @@ TEST(SqliteDamaged, RandomBytesNeitherCrashNorLoop) {
   EXPECT_GT(repaired, 100);
 }
 
+// A backup of several steps shows one state, whatever is written between them.
+TEST(SqliteProgress, IsToldAndABackupStaysASnapshot) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "r.db";
+  must(open_at(file)->create(session("s")));
+  must(open_at(file)->append(session_id("s"), {user(std::string(9'000'000, 'x'))}, {}));
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> told;
+  int steps = 0;
+  const auto store = open_at(file, {.on_progress = [&](const Progress& progress) {
+                               auto& [done, total] = told[std::string(progress.work)];
+                               EXPECT_GE(progress.done, done);
+                               done = progress.done;
+                               total = progress.total;
+                               if (progress.work == "backing up" && ++steps == 1) {
+                                 must(open_at(file)->append(session_id("s"), {user("later")}, {}));
+                               }
+                             }});
+  must(store->capabilities().backup->backup(folder.path() / "copy.db"));
+  EXPECT_GT(steps, 1);
+  EXPECT_EQ(must(read_all(*open_at(folder.path() / "copy.db"), session_id("s"))).size(), 1U);
+  must(store->capabilities().repair->verify());
+  must(store->capabilities().repair->repair_into(folder.path() / "repaired.db"));
+  EXPECT_EQ(told["backing up"].first, told["backing up"].second);
+  EXPECT_TRUE(told.contains("verifying"));
+  EXPECT_EQ(told["recovering messages"].second, 2);
+}
+
 }  // namespace
 }  // namespace reprise::test

@@ -23,6 +23,7 @@ class BackupCommand final : public Command {
     REPRISE_ASSIGN(Backup* const backup, offered(store->capabilities().backup, "make a backup"));
     const std::filesystem::path target = context.config().working_dir() / file_;
     REPRISE_TRY(backup->backup(target));
+    context.voice().end_progress();
     if (context.globals().json) {
       std::string out;
       json::ObjectWriter(out).field("backup", target.string()).close();

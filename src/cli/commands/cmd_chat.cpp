@@ -2,15 +2,62 @@
 
 #include <memory>
 
+#include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/repl/chat.h"
+#include "cli/settings/provider_choice.h"
+#include "cli/settings/provider_names.h"
 #include "cli/settings/run_flags.h"
+#include "reprise/provider.h"
 
 namespace reprise::cli {
 namespace {
+
+constexpr std::chrono::milliseconds kFirstLookTimeout{500};
+
+bool lacks_provider(Context& context, const RunFlags& flags) {
+  if (flags.provider || flags.base_url) {
+    return false;
+  }
+  const auto expected = expected_provider(context);
+  return expected && expected->name.empty() && find_local_servers(kFirstLookTimeout).empty();
+}
+
+// What a person is offered before a chat in which nobody would answer. False: to leave.
+Result<bool> offer_provider(Context& context, RunFlags& flags) {
+  Voice& voice = context.voice();
+  while (lacks_provider(context, flags)) {
+    voice.err().write(
+        cat("No provider is set up, and no local model server answers.\n\n"
+            "  s  set one up now (reprise setup)\n"
+            "  l  look again for a local server, such as Ollama or LM Studio\n"
+            "  e  try the built-in model echo, which repeats what you say\n"
+            "  q  quit\n\n"
+            "Or set ",
+            key_variables(" or "), " and start again.\n"));
+    switch (voice.ask_key("s, l, e or q?", "sleq")) {
+      case 's': {
+        REPRISE_ASSIGN(const Exit exit, make_setup()->run(context));
+        context.config().forget_settings();
+        if (exit != Exit::done) {
+          return false;
+        }
+        break;
+      }
+      case 'l':
+        break;
+      case 'e':
+        flags.provider = "echo";
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
 
 class Chat final : public Command {
  public:
@@ -48,6 +95,14 @@ class Chat final : public Command {
     }
     if (path_) {
       request.mode_path = *path_;
+    }
+    // A stored session may name who answers.
+    const bool is_stored = request.newest || request.sel || request.choose;
+    if (!is_stored && context.voice().can_ask() && !context.globals().json) {
+      REPRISE_ASSIGN(const bool go_on, offer_provider(context, request.flags));
+      if (!go_on) {
+        return Exit::failed;
+      }
     }
     return run_chat(context, std::move(request));
   }

@@ -52,7 +52,9 @@ class CopyCommand final : public Command {
                    context.stores().open_at(to_, {.access = Access::write}));
     const Interrupts interrupts;
     json::ArrayWriter array(rows_);
+    std::int64_t count = 0;
     for (const SessionInfo& info : found.sessions) {
+      context.voice().progress("copying", count++, std::ssize(found.sessions));
       auto copied = copy_session(*source, *target, info.id, interrupts.token());
       if (!copied && copied.error().code == Code::cancelled) {
         return std::unexpected(std::move(copied).error());
@@ -60,6 +62,7 @@ class CopyCommand final : public Command {
       array.item();
       note(context, info, copied);
     }
+    context.voice().end_progress();
     array.close();
     return end(context);
   }

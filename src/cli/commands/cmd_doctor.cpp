@@ -34,8 +34,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::milliseconds kLocalServerTimeout{500};
-constexpr std::chrono::milliseconds kModelsTimeout{5'000};
+constexpr std::chrono::milliseconds kDoctorsServerTimeout{500};
+constexpr std::chrono::milliseconds kDoctorsModelsTimeout{5'000};
 constexpr std::uintmax_t kMiB = 1 << 20;
 constexpr std::uintmax_t kFreeMin = 16 * kMiB;  // below it a turn may not be stored
 constexpr std::uintmax_t kFreeLittle = 256 * kMiB;
@@ -275,7 +275,7 @@ class Doctor final : public Command {
         add(name, context.environment().find(name) ? "set" : "not set");
       }
     }
-    const std::vector<LocalServer> servers = find_local_servers(kLocalServerTimeout);
+    const std::vector<LocalServer> servers = find_local_servers(kDoctorsServerTimeout);
     for (const LocalServer& server : servers) {
       add("local_server", cat(server.name, " at ", server.base_url, ", ",
                               counted(std::ssize(server.models), "model")));
@@ -332,7 +332,7 @@ class Doctor final : public Command {
     }
     const auto provider = make_provider(choice->name, choice->options);
     const auto models = provider
-                            ? (*provider)->models(kModelsTimeout, std::stop_token())
+                            ? (*provider)->models(kDoctorsModelsTimeout, std::stop_token())
                             : Result<std::vector<ModelInfo>>(std::unexpected(provider.error()));
     if (!models && models.error().code == Code::unsupported) {
       add("models", models.error().message);

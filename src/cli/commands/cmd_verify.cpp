@@ -46,6 +46,7 @@ class Verify final : public Command {
                      offered(store->capabilities().verifying, "be verified"));
       REPRISE_ASSIGN(report, verifying->verify());
     }
+    context.voice().end_progress();
     print(context, report, target);
     return report.damage.empty() ? Exit::done : Exit::failed;
   }

@@ -94,11 +94,17 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
       return Exit::failed;
     }
   }
-  REPRISE_ASSIGN(const RemovedSessions done,
-                 remove_sessions(
-                     store, sessions, how,
-                     [&context](const SessionInfo& silent) { note_watching(context, silent); },
-                     context.clock()));
+  REPRISE_ASSIGN(
+      const RemovedSessions done,
+      remove_sessions(
+          store, sessions, how,
+          {.on_watching = [&context](const SessionInfo& silent) { note_watching(context, silent); },
+           .on_progress =
+               [&context](const Progress& progress) {
+                 context.voice().progress(progress.work, progress.done, progress.total);
+               }},
+          context.clock()));
+  context.voice().end_progress();
   for (const SessionInfo& info : done.answering) {
     context.voice().warn(
         cat("left alone, it is answering now: ", info.title, " (", info.id.str(), ")"));

@@ -201,6 +201,19 @@ constexpr CommandEntry kCommands[] = {
      .examples = "reprise models\n"
                  "reprise models --provider anthropic",
      .make = make_models},
+    {.name = "setup",
+     .group = CommandGroup::set_up,
+     .summary = "choose a provider, its key and a model, and try them",
+     .description =
+         "Asks for the provider (local servers that answer come first), for the variable that "
+         "holds its key or, after !, a command that prints it, and for the model. It sends one "
+         "short request, and only if that is answered writes the user's settings; what else "
+         "stands in the file stays. Keys are never stored or shown.\n\n"
+         "Without a terminal the three answers are lines of standard input; an empty line takes "
+         "what is proposed.",
+     .examples = "reprise setup\n"
+                 "printf 'anthropic\\n!pass show anthropic\\n\\n' | reprise setup",
+     .make = make_setup},
     {.name = "doctor",
      .group = CommandGroup::set_up,
      .summary = "check the setup and say how to fix what is missing",

@@ -102,6 +102,9 @@ Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreO
   }
   REPRISE_ASSIGN(const Settings* const settings, config_.settings());
   options.insecure = config_.is_insecure(*settings);
+  options.on_progress = [this](const Progress& progress) {
+    voice_.progress(progress.work, progress.done, progress.total);
+  };
   if (!settings->store_key_command) {
     return open_store(url, options);
   }

@@ -1,5 +1,6 @@
 #include "cli/program/voice.h"
 
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,30 @@ std::string read_answer() {
   }
   return line;
 }
+
+// The terminal gives each key at once, Ctrl-C among them, for as long as this lives.
+class KeyMode {
+ public:
+  KeyMode() : is_set_(::tcgetattr(STDIN_FILENO, &before_) == 0) {
+    termios keys = before_;
+    keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
+    keys.c_cc[VMIN] = 1;
+    keys.c_cc[VTIME] = 0;
+    is_set_ = is_set_ && ::tcsetattr(STDIN_FILENO, TCSANOW, &keys) == 0;
+  }
+  KeyMode(const KeyMode&) = delete;
+  KeyMode& operator=(const KeyMode&) = delete;
+  ~KeyMode() {
+    if (is_set_) {
+      // A terminal that is gone needs no mode.
+      (void)::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+    }
+  }
+
+ private:
+  termios before_{};
+  bool is_set_;
+};
 
 bool holds(const std::vector<std::string>& texts, std::string_view text) {
   return std::ranges::find(texts, text) != texts.end();
@@ -47,9 +72,23 @@ void Voice::say(std::string_view text, Kind kind) {
 }
 
 void Voice::begin_speaking() {
+  bar_.clear();
   if (before_speaking_) {
     before_speaking_();
   }
+}
+
+void Voice::progress(std::string_view work, std::int64_t done, std::int64_t total) {
+  if (parent_ != nullptr) {
+    return parent_->progress(work, done, total);
+  }
+  if (!sink_ && !globals_.quiet) {
+    bar_.show(work, done, total);
+  }
+}
+
+void Voice::end_progress() {
+  parent_ == nullptr ? bar_.clear() : parent_->end_progress();
 }
 
 void Voice::warn(std::string_view text) {
@@ -119,6 +158,28 @@ Exit Voice::wrong_usage(std::string_view message) {
 
 bool Voice::can_ask() const {
   return ::isatty(STDIN_FILENO) == 1 && err_.is_terminal();
+}
+
+char Voice::ask_key(std::string_view question, std::string_view keys) {
+  constexpr char kCtrlC = 3;
+  constexpr char kCtrlD = 4;
+  // A failure is reported at the end, or there is nobody left to tell.
+  (void)out_.flush();
+  err_.write(cat(terminal_line(question), " "));
+  (void)err_.flush();
+  const KeyMode mode;
+  char c = 0;
+  while (::read(STDIN_FILENO, &c, 1) == 1 && c != kCtrlC && c != kCtrlD) {
+    c = ascii_lower(c);
+    if (keys.find(c) != std::string_view::npos) {
+      err_.write(cat(std::string_view(&c, 1), "\n"));
+      (void)err_.flush();
+      return c;
+    }
+  }
+  err_.write("\n");
+  (void)err_.flush();
+  return 0;
 }
 
 Choice Voice::ask_choice(std::string_view question) {

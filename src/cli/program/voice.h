@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/output/output.h"
+#include "cli/output/progress.h"
 #include "cli/program/arguments.h"
 #include "cli/program/exit.h"
 #include "reprise/error.h"
@@ -39,6 +40,11 @@ class Voice {
   // A warning that is said once, however often a conversation is built anew.
   void warn_once(std::string_view text);
 
+  // How far the work is, on a terminal, once it takes longer than a second (ProgressBar). The bar
+  // goes with the next thing that is said.
+  void progress(std::string_view work, std::int64_t done, std::int64_t total);
+  void end_progress();
+
   // From now on that goes there instead of to standard error, as it is: somebody else owns the
   // terminal. Warnings are told apart.
   enum class Kind : std::uint8_t { remark, warning };
@@ -70,6 +76,8 @@ class Voice {
   Result<bool> confirm(std::string_view question);
   // On the terminal; can_ask() must be true.
   Choice ask_choice(std::string_view question);
+  // One key of `keys`, on the terminal, without Enter; 0 when the person leaves (Ctrl-C, Ctrl-D).
+  char ask_key(std::string_view question, std::string_view keys);
   bool can_ask() const;  // standard input and standard error are a terminal
   // The same question is asked once as long as the answer is yes. `unasked` is the error where
   // nobody can be asked, `refused` the one after no; both are invalid_argument.
@@ -83,6 +91,7 @@ class Voice {
   Output& out_;
   Output& err_;
   Voice* parent_ = nullptr;
+  ProgressBar bar_{err_};
   std::vector<std::string> warnings_;  // said once; those of a parent are not said twice
   std::vector<std::string> agreed_;    // questions
   std::string usage_;

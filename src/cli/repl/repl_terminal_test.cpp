@@ -153,5 +153,49 @@ TEST_F(TerminalTest, NeedsNoScreenWhenItIsPlain) {
   EXPECT_EQ(end(), 0);
 }
 
+const std::vector<std::string> kNobody = {"REPRISE_PROVIDER="};
+
+TEST_F(TerminalTest, WithoutAProviderSaysWhatToDoAndTriesEchoByOneKey) {
+  start({"chat", "--plain"}, "0", kNobody);
+  await("No provider is set up");
+  await("OPENAI_API_KEY or ANTHROPIC_API_KEY");
+  await("s, l, e or q?");
+  type("xl");  // looks again
+  await("No provider is set up");
+  await("s, l, e or q?");
+  type("e");
+  await_prompt();
+  type("hello there\r");
+  await("hello there");
+  await("hello there");
+  await_prompt();
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+}
+
+TEST_F(TerminalTest, WithoutAProviderTheAppBeginsWithTheSame) {
+  start({}, "0", kNobody);
+  await("s, l, e or q?");
+  type("q");
+  EXPECT_EQ(end(), 1);
+  EXPECT_EQ(screen().find("\x1b[?1049h"), std::string::npos);  // the app was not begun
+}
+
+TEST_F(TerminalTest, SetsAProviderUpByOneKeyAndGoesOnWithIt) {
+  start({"chat", "--plain"}, "0", kNobody);
+  await("s, l, e or q?");
+  type("s");
+  await("provider, by number or name");
+  type("nobody\r");
+  await("unknown provider 'nobody'");
+  await("provider, by number or name");
+  type("echo\r");
+  await("saved in ~/.config/reprise/config.toml");
+  await_prompt();
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  EXPECT_NE(printed("config get provider").find("echo"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace reprise::cli

@@ -58,7 +58,8 @@ class TerminalTest : public testing::Test {
                                           "PATH=/usr/bin:/bin",
                                           "REPRISE_PROVIDER=echo",
                                           cat("REPRISE_ECHO_DELAY_MS=", delay_ms)};
-    variables.insert(variables.end(), more_variables.begin(), more_variables.end());
+    // The first of two of one name counts.
+    variables.insert(variables.begin(), more_variables.begin(), more_variables.end());
     std::vector<char*> argv = pointers(words);
     std::vector<char*> envp = pointers(variables);
     const std::string folder = home_.string();

@@ -52,6 +52,8 @@ class ProgramConfig {
   ConfigSources sources();
   // What is wrong with a file is warned of once.
   Result<const Settings*> settings();
+  // They are read anew; what settings() has given before is gone.
+  void forget_settings() { settings_.reset(); }
 
   // The store when no other is named.
   std::string usual_store_url() const;

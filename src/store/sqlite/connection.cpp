@@ -324,6 +324,20 @@ Error Connection::error(int code) const {
                   is_ours ? sqlite3_errstr(code) : sqlite3_errmsg(handle_), file_);
 }
 
+TickWatch::TickWatch(Connection& connection, std::function<void()> tick)
+    : connection_(connection), tick_(std::move(tick)) {
+  constexpr int kSteps = 20'000;  // of SQLite's machine: some milliseconds
+  const auto call = [](void* watch) {
+    static_cast<TickWatch*>(watch)->tick_();
+    return 0;  // go on
+  };
+  sqlite3_progress_handler(connection_.handle(), kSteps, call, this);
+}
+
+TickWatch::~TickWatch() {
+  sqlite3_progress_handler(connection_.handle(), 0, nullptr, nullptr);
+}
+
 Result<Transaction> Transaction::begin(Connection& connection, std::string_view how) {
   REPRISE_TRY(connection.run(how));
   return Transaction(connection);

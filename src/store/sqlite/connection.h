@@ -4,6 +4,7 @@
 
 #include <chrono>         // IWYU pragma: export
 #include <filesystem>     // IWYU pragma: export
+#include <functional>     // IWYU pragma: export
 #include <limits>         // IWYU pragma: export
 #include <memory>         // IWYU pragma: export
 #include <optional>       // IWYU pragma: export
@@ -183,6 +184,19 @@ class Connection {
   std::unordered_map<std::string, Prepared, Hash, std::equal_to<>> statements_;
   int log_pages_ = 0;
   std::int64_t titles_left_ = kTitlesAny;
+};
+
+// Calls `tick` every now and then while the connection's statements run, as long as it lives.
+class TickWatch {
+ public:
+  TickWatch(Connection& connection, std::function<void()> tick);
+  ~TickWatch();
+  TickWatch(const TickWatch&) = delete;
+  TickWatch& operator=(const TickWatch&) = delete;
+
+ private:
+  Connection& connection_;
+  const std::function<void()> tick_;
 };
 
 // Rolls back unless commit() succeeded.

@@ -12,13 +12,22 @@ namespace {
 
 using std::filesystem::path;
 
-Result<> copy_pages(Connection& source, Connection& copy) {
+constexpr int kPagesAtOnce = 1024;
+
+// A snapshot: what is read is held by a transaction. Writers go on meanwhile, in the log.
+Result<> copy_pages(Connection& source, Connection& copy, const ProgressSink& progress) {
   sqlite3_backup* backup = sqlite3_backup_init(copy.handle(), "main", source.handle(), "main");
   if (backup == nullptr) {
     return std::unexpected(copy.error(sqlite3_errcode(copy.handle())));
   }
-  // In one step: a snapshot. Writers go on meanwhile, in the log.
-  const int stepped = sqlite3_backup_step(backup, -1);
+  int stepped = SQLITE_OK;
+  while (stepped == SQLITE_OK) {
+    stepped = sqlite3_backup_step(backup, progress ? kPagesAtOnce : -1);
+    const int total = sqlite3_backup_pagecount(backup);
+    if (progress) {
+      progress({"backing up", total - sqlite3_backup_remaining(backup), total});
+    }
+  }
   const int code = sqlite3_backup_finish(backup);
   if (stepped != SQLITE_DONE) {
     return std::unexpected(code == SQLITE_OK ? source.error(stepped) : copy.error(code));
@@ -51,7 +60,7 @@ Result<> check_copy(const path& target) {
 }  // namespace
 
 Result<> copy_pages(Connection& source, const path& empty) {
-  return fill_file(empty, [&source](Connection& copy) { return copy_pages(source, copy); });
+  return fill_file(empty, [&source](Connection& copy) { return copy_pages(source, copy, {}); });
 }
 
 Result<> build_database(const path& named, const path& beside, const Fill& fill) {
@@ -70,9 +79,17 @@ Result<> build_database(const path& named, const path& beside, const Fill& fill)
   return {};
 }
 
-Result<> copy_database(Connection& source, const path& target, const path& beside) {
-  return build_database(target, beside,
-                        [&source](Connection& empty) { return copy_pages(source, empty); });
+Result<> copy_database(Connection& source, const path& target, const path& beside,
+                       const ProgressSink& progress) {
+  return build_database(target, beside, [&](Connection& empty) -> Result<> {
+    if (!progress) {
+      return copy_pages(source, empty, {});
+    }
+    // Else each step would show another state, and begin anew after each commit.
+    REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(source, "BEGIN"));
+    REPRISE_TRY(source.integer("SELECT count(*) FROM main.sqlite_schema"));
+    return copy_pages(source, empty, progress);
+  });
 }
 
 }  // namespace reprise::sqlite

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "reprise/open_store.h"
 #include "store/sqlite/connection.h"
 
 namespace reprise::sqlite {
@@ -12,7 +13,7 @@ namespace reprise::sqlite {
 // complete or not at all; conflict when `target` exists. Until then it is a temporary file beside
 // `beside`, a file in the same folder, so that the next copy takes away what a killed one left.
 Result<> copy_database(Connection& source, const std::filesystem::path& target,
-                       const std::filesystem::path& beside);
+                       const std::filesystem::path& beside, const ProgressSink& progress = {});
 
 // The same for any new database: `fill` gets a connection to an empty one, without a journal.
 Result<> build_database(const std::filesystem::path& named, const std::filesystem::path& beside,

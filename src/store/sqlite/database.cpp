@@ -153,7 +153,7 @@ Result<Database::Reader> Database::salvaged() {
     return Reader(*this, std::move(idle->connection), true, std::move(idle->is_current), true);
   }
   std::string state = state_of_files(file_);
-  REPRISE_ASSIGN(auto copy, salvaged_copy(file_, options_.busy_timeout));
+  REPRISE_ASSIGN(auto copy, salvaged_copy(file_, options_.busy_timeout, options_.on_progress));
   auto is_current = [file = file_, state = std::move(state)] {
     return state_of_files(file) == state;
   };

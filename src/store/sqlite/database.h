@@ -81,6 +81,7 @@ class Database {
   std::string name() const { return file_.filename().string(); }
   Writer& writer() { return writer_; }
   Clock& clock() const { return *options_.clock; }
+  const ProgressSink& progress() const { return options_.on_progress; }
   std::chrono::milliseconds busy_timeout() const { return options_.busy_timeout; }
 
  private:

@@ -68,8 +68,13 @@ constexpr std::string_view kFilledColumns = R"(SELECT name,
 
 class Repairing {
  public:
-  Repairing(Connection& source, Connection& target, VerifyReport& report)
-      : source_(source), target_(target), report_(report), file_(source.name()) {}
+  Repairing(Connection& source, Connection& target, VerifyReport& report,
+            const ProgressSink& progress)
+      : source_(source),
+        target_(target),
+        report_(report),
+        progress_(progress),
+        file_(source.name()) {}
 
   Result<> run();
   // The same for rows out of pages, with what is known of the damage. Messages that are missing are
@@ -94,6 +99,8 @@ class Repairing {
   Connection& source_;
   Connection& target_;
   VerifyReport& report_;
+  const ProgressSink& progress_;
+  std::int64_t total_ = 0;  // messages to copy
   const std::string file_;
 };
 
@@ -202,12 +209,16 @@ Result<> Repairing::copy_sessions() {
 Result<> Repairing::copy_messages() {
   REPRISE_ASSIGN(const auto columns, columns_of("messages"));
   const std::string sql = insert_sql("messages", columns);
+  total_ = source_.integer("SELECT count(*) FROM messages").value_or(0);
   return each(cat("SELECT ", message_select(), ", ", select_columns(columns), " FROM messages"),
               "messages",
               [&](const Statement& row) { return copy_message(row, sql, columns.size()); });
 }
 
 Result<> Repairing::copy_message(const Statement& row, const std::string& sql, std::size_t count) {
+  if (progress_) {
+    progress_({"recovering messages", report_.messages, total_});
+  }
   Message message;
   std::optional<Damage> damage;
   if (!read_message(row, file_, message, damage) && damage) {
@@ -314,13 +325,13 @@ Result<> Repairing::note_missing() {
 }
 
 Result<> repair_pages(const std::filesystem::path& file, std::chrono::milliseconds busy_timeout,
-                      Connection& target, VerifyReport& report) {
-  REPRISE_ASSIGN(SalvagedRows salvaged, salvage_rows(file, busy_timeout));
+                      Connection& target, VerifyReport& report, const ProgressSink& progress) {
+  REPRISE_ASSIGN(SalvagedRows salvaged, salvage_rows(file, busy_timeout, progress));
   REPRISE_ASSIGN(const Shape shape, shape_of(*salvaged.rows));
   if (shape != Shape::current) {
     REPRISE_TRY(show_as_current(*salvaged.rows, shape));
   }
-  return Repairing(*salvaged.rows, target, report).run(std::move(salvaged.damage));
+  return Repairing(*salvaged.rows, target, report, progress).run(std::move(salvaged.damage));
 }
 
 bool is_sound(Connection& connection) {
@@ -332,10 +343,11 @@ bool is_sound(Connection& connection) {
 }  // namespace
 
 Result<std::unique_ptr<Connection>> salvaged_copy(const std::filesystem::path& file,
-                                                  std::chrono::milliseconds busy_timeout) {
+                                                  std::chrono::milliseconds busy_timeout,
+                                                  const ProgressSink& progress) {
   REPRISE_ASSIGN(auto copy, Connection::open_temporary(file));
   VerifyReport report;
-  REPRISE_TRY(repair_pages(file, busy_timeout, *copy, report));
+  REPRISE_TRY(repair_pages(file, busy_timeout, *copy, report, progress));
   return copy;
 }
 
@@ -389,21 +401,25 @@ Result<VerifyReport> report_of_salvaged(Connection& salvaged) {
 
 Result<VerifyReport> SqliteStore::verify() {
   REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  return reader.is_salvaged() ? report_of_salvaged(*reader) : verify_database(*reader);
+  return reader.is_salvaged() ? report_of_salvaged(*reader)
+                              : verify_database(*reader, database_.progress());
 }
 
 Result<VerifyReport> SqliteStore::repair_into(const std::filesystem::path& target) {
   REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
   VerifyReport report;
   const auto by_pages = [&](Connection& empty) {
-    return repair_pages(database_.file(), database_.busy_timeout(), empty, report);
+    return repair_pages(database_.file(), database_.busy_timeout(), empty, report,
+                        database_.progress());
   };
   if (reader.is_salvaged() || !is_sound(*reader)) {
     REPRISE_TRY(build_database(target, target, by_pages));
     return report;
   }
   REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(*reader, "BEGIN"));
-  const auto by_rows = [&](Connection& empty) { return Repairing(*reader, empty, report).run(); };
+  const auto by_rows = [&](Connection& empty) {
+    return Repairing(*reader, empty, report, database_.progress()).run();
+  };
   REPRISE_TRY(build_database(target, target, by_rows));
   return report;
 }

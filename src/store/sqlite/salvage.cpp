@@ -238,8 +238,10 @@ bool fits(const KnownTable& table, const StoredRow& row, bool is_index) {
 class Salvaging {
  public:
   // The database had that many pages, as its header says; 0 when nobody knows.
-  Salvaging(PageFile pages, const fs::path& file, std::uint32_t pages_before)
+  Salvaging(PageFile pages, const fs::path& file, std::uint32_t pages_before,
+            const ProgressSink& progress)
       : pages_(std::move(pages)),
+        progress_(progress),
         pages_before_(pages_before),
         name_(file.filename().string()),
         file_(file) {}
@@ -264,6 +266,7 @@ class Salvaging {
   void report();
 
   PageFile pages_;
+  const ProgressSink& progress_;
   const std::uint32_t pages_before_;
   const std::string name_;
   const fs::path file_;
@@ -408,6 +411,9 @@ Result<> Salvaging::take_rows() {
       if (owner == kAnother || (owner != kNobody) != is_owned) {
         continue;
       }
+      if (progress_) {
+        progress_({"reading pages", number, pages_.count()});
+      }
       REPRISE_TRY(take_page(pages_.page(number)));
     }
   }
@@ -531,12 +537,13 @@ Result<SalvagedRows> Salvaging::run() {
 
 }  // namespace
 
-Result<SalvagedRows> salvage_rows(const fs::path& file, std::chrono::milliseconds busy_timeout) {
+Result<SalvagedRows> salvage_rows(const fs::path& file, std::chrono::milliseconds busy_timeout,
+                                  const ProgressSink& progress) {
   // SQLite puts another number of pages into the header of what it copies.
   const auto own = PageFile::open(file);
   const std::uint32_t pages_before = own ? own->header().page_count : 0;
   REPRISE_ASSIGN(PageFile pages, open_pages(file, busy_timeout));
-  return Salvaging(std::move(pages), file, pages_before).run();
+  return Salvaging(std::move(pages), file, pages_before, progress).run();
 }
 
 std::string state_of_files(const fs::path& file) {

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "reprise/open_store.h"
 #include "reprise/source.h"
 #include "store/sqlite/connection.h"
 
@@ -20,7 +21,8 @@ struct SalvagedRows {
 // What its log holds is read, too. The files are not changed. corrupt when there is not one row of
 // a session or a message; busy, and io for want of room in $TMPDIR.
 Result<SalvagedRows> salvage_rows(const std::filesystem::path& file,
-                                  std::chrono::milliseconds busy_timeout);
+                                  std::chrono::milliseconds busy_timeout,
+                                  const ProgressSink& progress);
 
 // Tells a state of the database from the next one.
 std::string state_of_files(const std::filesystem::path& file);

@@ -90,7 +90,7 @@ Result<> SqliteStore::fork(const SessionId& parent, Seq at, const Session& child
 
 Result<> SqliteStore::backup(const std::filesystem::path& target) {
   REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  return copy_database(*reader, target, target);
+  return copy_database(*reader, target, target, database_.progress());
 }
 
 }  // namespace sqlite

@@ -11,9 +11,13 @@ namespace {
 
 class Verifying {
  public:
-  explicit Verifying(Connection& connection) : connection_(connection), file_(connection.name()) {}
+  Verifying(Connection& connection, const ProgressSink& progress)
+      : connection_(connection), progress_(progress), file_(connection.name()) {}
 
   VerifyReport run() {
+    const TickWatch watch(connection_, [this] { tell(); });
+    total_ = connection_.integer("SELECT count(*) FROM messages").value_or(0);
+    tell();
     check_structure();
     check_sessions();
     check_messages();
@@ -37,8 +41,16 @@ class Verifying {
   void check_blobs();
   Result<std::string> hash_of(std::string_view hash);
 
+  void tell() const {
+    if (progress_) {
+      progress_({"verifying", report_.messages, report_.messages == 0 ? 0 : total_});
+    }
+  }
+
   Connection& connection_;
+  const ProgressSink& progress_;
   const std::string file_;
+  std::int64_t total_ = 0;  // messages
   VerifyReport report_;
 };
 
@@ -148,11 +160,11 @@ Result<std::string> Verifying::hash_of(std::string_view hash) {
 
 }  // namespace
 
-Result<VerifyReport> verify_database(Connection& connection) {
+Result<VerifyReport> verify_database(Connection& connection, const ProgressSink& progress) {
   // One state of it all, whatever others write meanwhile.
   // Not committed: a damaged database may refuse even that.
   REPRISE_ASSIGN(const Transaction snapshot, Transaction::begin(connection, "BEGIN"));
-  return Verifying(connection).run();
+  return Verifying(connection, progress).run();
 }
 
 }  // namespace reprise::sqlite

@@ -1,0 +1,345 @@
+// reprise setup: asks for provider, key and model, tries a request, and writes the user's settings.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <iterator>
+
+#include "base/file.h"
+#include "base/http.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/program/interrupts.h"
+#include "cli/repl/line_source.h"
+#include "cli/repl/plain_source.h"
+#include "cli/settings/config_keys.h"
+#include "cli/settings/config_write.h"
+#include "cli/settings/provider_key.h"
+#include "cli/settings/provider_model.h"
+#include "cli/settings/provider_names.h"
+#include "cli/settings/settings.h"
+#include "engine/fixed_messages.h"
+#include "engine/message_of.h"
+#include "reprise/provider.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kSetupServerTimeout{500};
+constexpr std::chrono::milliseconds kOfferTimeout{15'000};
+constexpr std::size_t kModelsShown = 20;
+constexpr std::size_t kSettingsBytesMax = 1 << 20;
+
+// Somebody who could answer.
+struct Candidate {
+  NamedProvider provider;
+  std::string base_url = {};     // "" for the provider's own
+  std::string description = {};  // what a person goes by
+  bool is_found = false;         // a local server that answers, or one whose key is set
+  bool is_local = false;
+};
+
+struct Answers {
+  Candidate candidate;
+  std::string env_key;      // "" for none
+  std::string key_command;  //
+  std::string model;
+  std::string key;  // never shown or written
+};
+
+bool is_variable_name(std::string_view name) {
+  return !name.empty() && !is_ascii_digit(name.front()) &&
+         std::ranges::all_of(name, [](char c) { return is_ascii_alnum(c) || c == '_'; });
+}
+
+class Setup final : public Command {
+ public:
+  ArgumentTable arguments() override { return {}; }
+
+  Result<Exit> run(Context& context) override {
+    context_ = &context;
+    REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+    source_ =
+        make_plain_source({.input_fd = STDIN_FILENO, .show = [&context](std::string_view text) {
+                             context.voice().err().write(text);
+                             // There is nobody left to tell when standard error fails.
+                             (void)context.voice().err().flush();
+                           }});
+    Answers answers;
+    REPRISE_ASSIGN(answers.candidate, ask_provider(*settings));
+    if (answers.candidate.provider.name != "echo") {
+      REPRISE_TRY(ask_key(*settings, answers));
+      REPRISE_TRY(ask_model(answers));
+      REPRISE_TRY(try_it(answers));
+    }
+    return write(answers);
+  }
+
+ private:
+  void tell(std::string_view text) {
+    context_->voice().err().write(cat(terminal_line(text), "\n"));
+  }
+
+  // What was typed, or `usual` for an empty line.
+  Result<std::string> ask(std::string_view question, std::string_view usual) {
+    const Input input = source_->read(
+        cat(question, usual.empty() ? "" : cat(" [", usual, "]"), ": "), interrupts_.token());
+    if (input.kind == Input::Kind::stopped) {
+      return fail(Code::cancelled, "stopped: no setting was changed");
+    }
+    if (input.kind == Input::Kind::end) {
+      return fail(Code::invalid_argument,
+                  "setup needs answers on standard input, a line each: the provider, the variable "
+                  "that holds its key (or ! and a command that prints it), and the model; an empty "
+                  "line takes what is proposed");
+    }
+    const std::string text(trimmed(input.text));
+    return text.empty() ? std::string(usual) : text;
+  }
+
+  // Again on a terminal, where a person can answer better.
+  bool can_repeat(const Error& error) {
+    if (!context_->voice().can_ask()) {
+      return false;
+    }
+    context_->voice().report(error);
+    return true;
+  }
+
+  // Local servers that answer first, then those whose key is set.
+  std::vector<Candidate> candidates(const Settings& settings) {
+    std::vector<Candidate> all;
+    for (const LocalServer& server : find_local_servers(kSetupServerTimeout)) {
+      const NamedProvider chat = *find_provider(settings, "openai-chat");
+      const auto known = find_provider_at(*chat.kind, server.base_url);
+      all.push_back({.provider = known.value_or(chat),
+                     .base_url = known ? "" : server.base_url,
+                     .description = cat(server.name, " at ", server.base_url, ", ",
+                                        counted(std::ssize(server.models), "model")),
+                     .is_found = true,
+                     .is_local = true});
+    }
+    for (const std::string_view name : provider_names()) {
+      const auto provider = find_provider(settings, name);
+      const bool is_there = std::ranges::any_of(all, [&](const Candidate& other) {
+        return other.provider.name == name && other.base_url.empty();
+      });
+      if (provider && !is_there) {
+        all.push_back(known_candidate(*provider));
+      }
+    }
+    std::ranges::stable_partition(all, &Candidate::is_found);
+    return all;
+  }
+
+  Candidate known_candidate(const NamedProvider& provider) const {
+    const std::string& variable = provider.key_variable;
+    const bool has_key = !variable.empty() && context_->environment().find(variable).has_value();
+    const bool is_local = http::is_local_url(provider.own_url);
+    return {.provider = provider,
+            .description =
+                provider.name == "echo" ? "built in, repeats what you say; for trying"
+                : variable.empty()
+                    ? cat(provider.kind->protocol, " at ", provider.own_url)
+                    : cat(provider.kind->protocol, "; key in ", variable, has_key ? " (set)" : ""),
+            .is_found = has_key,
+            .is_local = is_local};
+  }
+
+  Result<Candidate> ask_provider(const Settings& settings) {
+    const std::vector<Candidate> all = candidates(settings);
+    tell("Who is to answer?");
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::string& name = all[i].provider.name;
+      tell(cat(i < 9 ? "  " : " ", i + 1, "  ", name,
+               std::string(name.size() < 18 ? 18 - name.size() : 1, ' '), all[i].description));
+    }
+    const std::string usual = all.front().is_found ? "1" : "";
+    while (true) {
+      REPRISE_ASSIGN(const std::string answer, ask("provider, by number or name", usual));
+      auto chosen = find_candidate(all, settings, answer);
+      if (chosen || !can_repeat(chosen.error())) {
+        return chosen;
+      }
+    }
+  }
+
+  Result<Candidate> find_candidate(const std::vector<Candidate>& all, const Settings& settings,
+                                   const std::string& answer) const {
+    std::size_t number = 0;
+    const auto [end, error] = std::from_chars(answer.data(), answer.data() + answer.size(), number);
+    if (error == std::errc() && end == answer.data() + answer.size() && number >= 1 &&
+        number <= all.size()) {
+      return all[number - 1];
+    }
+    const auto named = std::ranges::find_if(
+        all, [&](const Candidate& one) { return one.provider.name == answer; });
+    if (named != all.end()) {
+      return *named;
+    }
+    if (const auto own = find_provider(settings, answer); own) {  // a [providers.NAME]
+      return known_candidate(*own);
+    }
+    return fail(Code::invalid_argument, answer.empty() ? std::string("no provider was named")
+                                                       : cat("unknown provider '", answer, "'"));
+  }
+
+  Result<> ask_key(const Settings& settings, Answers& answers) {
+    const NamedProvider& provider = answers.candidate.provider;
+    if (answers.candidate.is_local) {
+      return {};
+    }
+    while (true) {
+      REPRISE_ASSIGN(const std::string answer,
+                     ask("key: the variable that holds it, or ! and a command that prints it",
+                         provider.key_variable));
+      const auto taken = take_key(settings, answer, answers);
+      if (taken || !can_repeat(taken.error())) {
+        return taken;
+      }
+    }
+  }
+
+  Result<> take_key(const Settings& settings, const std::string& answer, Answers& answers) {
+    if (answer.starts_with('!')) {
+      const auto section = settings.providers.find(answers.candidate.provider.name);
+      if (section != settings.providers.end() && section->second.env_key) {
+        return fail(Code::conflict,
+                    cat("env_key is set for ", section->first,
+                        ", which a key_command would not replace: remove it first, with `reprise "
+                        "config edit`"));
+      }
+      answers.key_command = trimmed(std::string_view(answer).substr(1));
+      REPRISE_ASSIGN(answers.key, run_key_command(answers.key_command));
+      return {};
+    }
+    if (!is_variable_name(answer)) {  // what may be a key is not repeated
+      return fail(Code::invalid_argument,
+                  "that is not the name of a variable; keys themselves are never stored");
+    }
+    const auto key = context_->environment().find(answer);
+    if (!key) {
+      return fail(Code::unauthorized, cat("the variable ", answer,
+                                          " is not set: export it, and run `reprise setup` again"));
+    }
+    answers.env_key = answer;
+    answers.key = *key;
+    return {};
+  }
+
+  Result<std::unique_ptr<Provider>> connect(const Answers& answers) const {
+    ProviderOptions options;
+    options.base_url = server_of(answers);
+    options.api_key = answers.key;
+    return make_provider(answers.candidate.provider.kind->name, options);
+  }
+
+  std::string server_of(const Answers& answers) const {
+    const NamedProvider& provider = answers.candidate.provider;
+    if (!answers.candidate.base_url.empty()) {
+      return answers.candidate.base_url;
+    }
+    const auto variable = provider.is_kind()
+                              ? context_->environment().find(provider.kind->url_variable)
+                              : std::nullopt;
+    return variable.value_or(provider.own_url);
+  }
+
+  Result<> ask_model(Answers& answers) {
+    REPRISE_ASSIGN(const auto provider, connect(answers));
+    auto models = provider->models(kOfferTimeout, interrupts_.token());
+    if (!models && models.error().code != Code::unsupported) {
+      return std::unexpected(models.error());
+    }
+    const std::vector<ModelInfo> offered = models ? *std::move(models) : std::vector<ModelInfo>();
+    for (std::size_t i = 0; i < std::min(kModelsShown, offered.size()); ++i) {
+      tell(cat("  ", offered[i].id));
+    }
+    if (offered.size() > kModelsShown) {
+      tell(cat("  and ", offered.size() - kModelsShown, " more: `reprise models` lists them"));
+    }
+    const std::string usual =
+        default_model(*answers.candidate.provider.kind, false, server_of(answers), offered);
+    REPRISE_ASSIGN(answers.model, ask("model", usual));
+    return answers.model.empty() ? fail(Code::invalid_argument, "no model was named") : Result<>();
+  }
+
+  Result<> try_it(const Answers& answers) {
+    REPRISE_ASSIGN(const auto provider, connect(answers));
+    FixedMessages messages(
+        {reprise::message_of(role::kUser, {TextBlock{"Answer with the word ready.", {}}})});
+    Request request{.model = answers.model, .messages = messages};
+    std::string words;
+    const auto answered = provider->stream(
+        request,
+        [&words](const StreamEvent& event) {
+          if (const auto* const text = std::get_if<TextDelta>(&event); text != nullptr) {
+            words += text->text;
+          }
+        },
+        interrupts_.token());
+    if (!answered) {
+      return fail_with_context("the request failed, and no setting was changed", answered.error());
+    }
+    tell(cat(answers.model, " answers: ", trimmed(words).substr(0, 200)));
+    return {};
+  }
+
+  Result<Exit> write(const Answers& answers) {
+    const std::filesystem::path named = context_->config().sources().user_file;
+    REPRISE_ASSIGN(const std::filesystem::path file, resolve_path(named));
+    auto text = read_file(file, kSettingsBytesMax);
+    if (!text && text.error().code != Code::not_found) {
+      return std::unexpected(text.error());
+    }
+    std::string after = text.value_or("");
+    const std::string name = answers.candidate.provider.name;
+    const auto set = [&](const std::string& key, const std::string& value) -> Result<> {
+      if (value.empty()) {
+        return {};
+      }
+      REPRISE_ASSIGN(const KeyPath path, parse_key_path(key));
+      REPRISE_ASSIGN(const std::string literal, toml_value(path, {value}));
+      REPRISE_ASSIGN(after, with_setting(after, path, literal));
+      return {};
+    };
+    const std::string section = cat("providers.", name, ".");
+    const bool is_usual = answers.env_key == answers.candidate.provider.key_variable;
+    REPRISE_TRY(set("provider", name));
+    REPRISE_TRY(set(section + "model", answers.model));
+    REPRISE_TRY(set(section + "base_url", answers.candidate.base_url));
+    REPRISE_TRY(set(section + "env_key", is_usual ? "" : answers.env_key));
+    REPRISE_TRY(set(section + "key_command", answers.key_command));
+    REPRISE_TRY(check_config(after, file.string()));
+    REPRISE_TRY(make_private_folders(file.parent_path()));
+    REPRISE_TRY(replace_file(file, after, [](const std::filesystem::path& temporary) -> Result<> {
+      // The command of a key is its owner's alone.
+      return ::chmod(temporary.c_str(), 0600) == 0
+                 ? Result<>()
+                 : std::unexpected(os_error("make private", temporary, errno));
+    }));
+    context_->voice().remark(cat("saved in ", context_->config().short_path(file.string()),
+                                 "; `reprise` starts a chat with ",
+                                 answers.model.empty() ? name : cat(answers.model, " of ", name)));
+    return Exit::done;
+  }
+
+  Context* context_ = nullptr;
+  Interrupts interrupts_;
+  std::unique_ptr<LineSource> source_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_setup() {
+  return std::make_unique<Setup>();
+}
+
+}  // namespace reprise::cli
