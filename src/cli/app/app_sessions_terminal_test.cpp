@@ -56,6 +56,30 @@ TEST_F(AppSessionsTerminalTest, HasSeveralSessionsOfOneFolder) {
   EXPECT_EQ(screen().find("already open"), std::string::npos);
 }
 
+TEST_F(AppSessionsTerminalTest, SendsFilesWithAMessage) {
+  std::ofstream(home() / "note.txt") << "words of a file";
+  std::ofstream(home() / "dot.png") << "\x89PNG\r\n\x1a\nrest";
+  start({});
+  await("Enter.");
+  type("look @no\t");
+  await("te.txt");
+  type(" and @nobody\r");
+  await("attached");
+  await("help");
+  type("/attach dot.png\rsee\r");
+  await("attached");
+  await("help");
+  type("/attach missing.png\rthird\r");
+  await("sent:");
+  type("\x15");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  const std::string shown = printed("show last --json");
+  EXPECT_NE(shown.find("words of a file"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("image/png"), std::string::npos) << shown;
+  EXPECT_NE(shown.find(R"("messages":4)"), std::string::npos) << shown;
+}
+
 TEST_F(AppSessionsTerminalTest, AsksTheLastQuestionAnew) {
   start({});
   await("Reprise");

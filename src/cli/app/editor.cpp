@@ -8,6 +8,7 @@
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "cli/app/entry.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -16,16 +17,24 @@ bool is_blank(char c) {
   return c == ' ' || c == '\n' || c == '\t';
 }
 
+// "[pasted 5,000 lines]".
+std::string paste_label(std::string_view paste) {
+  const auto lines = std::ranges::count(paste, '\n') + (paste.ends_with('\n') ? 0 : 1);
+  return cat("[pasted ", grouped(lines), " lines]");
+}
+
 }  // namespace
 
 void Editor::set(std::string text) {
+  std::erase(text, kPasteMark);
   text_ = std::move(text);
+  pastes_.clear();
   cursor_ = text_.size();
   shown_ = prompts_.size();
 }
 
 std::string Editor::take() {
-  std::string out = std::exchange(text_, {});
+  std::string out = whole();
   if (!trimmed(out).empty()) {
     remember(out);
   }
@@ -39,7 +48,39 @@ void Editor::insert(std::string_view text) {
   cursor_ += safe.size();
 }
 
+void Editor::paste(std::string_view text) {
+  std::string safe = terminal_text(text);
+  if (std::ranges::count(safe, '\n') < kPasteLinesShown) {
+    return insert(text);
+  }
+  pastes_.insert(pastes_.begin() + pastes_before(cursor_), std::move(safe));
+  text_.insert(cursor_, 1, kPasteMark);
+  ++cursor_;
+}
+
+std::ptrdiff_t Editor::pastes_before(std::size_t place) const {
+  return std::ranges::count(std::string_view(text_).substr(0, place), kPasteMark);
+}
+
+std::string Editor::unfolded(std::string_view text, const std::vector<std::string>& pastes) {
+  std::string out;
+  for (auto paste = pastes.begin(); const char c : text) {
+    if (c == kPasteMark && paste != pastes.end()) {
+      out += *paste++;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string Editor::part(std::size_t from, std::size_t to) const {
+  return unfolded(std::string_view(text_).substr(from, to - from),
+                  {pastes_.begin() + pastes_before(from), pastes_.begin() + pastes_before(to)});
+}
+
 void Editor::erase(std::size_t from, std::size_t to) {
+  pastes_.erase(pastes_.begin() + pastes_before(from), pastes_.begin() + pastes_before(to));
   text_.erase(from, to - from);
   cursor_ = from;
 }
@@ -55,26 +96,26 @@ void Editor::erase_after() {
 void Editor::erase_word() {
   const std::size_t end = cursor_;
   word_left();
-  erased_ = text_.substr(cursor_, end - cursor_);
+  erased_ = part(cursor_, end);
   erase(cursor_, end);
 }
 
 void Editor::erase_to_end() {
   const std::size_t line = end_of_line();
   const std::size_t end = line == cursor_ ? next(cursor_) : line;
-  erased_ = text_.substr(cursor_, end - cursor_);
+  erased_ = part(cursor_, end);
   erase(cursor_, end);
 }
 
 void Editor::erase_to_start() {
   const std::size_t start = start_of_line();
-  erased_ = text_.substr(start, cursor_ - start);
+  erased_ = part(start, cursor_);
   erase(start, cursor_);
 }
 
 void Editor::yank() {
   const std::string text = erased_;
-  insert(text);
+  paste(text);
 }
 
 std::size_t Editor::previous(std::size_t place) const {
@@ -178,6 +219,7 @@ bool Editor::older() {
   }
   if (shown_ == prompts_.size()) {
     draft_ = text_;
+    draft_pastes_ = pastes_;
   }
   const std::size_t wanted = shown_ - 1;
   set(prompts_[wanted]);
@@ -190,7 +232,13 @@ bool Editor::newer() {
     return false;
   }
   const std::size_t wanted = shown_ + 1;
-  set(wanted == prompts_.size() ? draft_ : prompts_[wanted]);
+  if (wanted < prompts_.size()) {
+    set(prompts_[wanted]);
+  } else {
+    text_ = draft_;
+    pastes_ = draft_pastes_;
+    cursor_ = text_.size();
+  }
   shown_ = wanted;
   return true;
 }
@@ -200,6 +248,7 @@ EditorLines editor_lines(const Editor& editor, std::size_t width) {
   const std::string_view text = editor.text();
   std::string line;
   std::size_t columns = 0;
+  auto paste = editor.pastes().begin();
   for (std::size_t at = 0;;) {
     if (at == editor.cursor()) {
       out.cursor = {out.lines.size(), columns};
@@ -215,7 +264,10 @@ EditorLines editor_lines(const Editor& editor, std::size_t width) {
       columns = 0;
       continue;
     }
-    const std::string shown = character == "\t" ? "    " : std::string(character);
+    std::string shown = character == "\t" ? "    " : std::string(character);
+    if (character[0] == kPasteMark && paste != editor.pastes().end()) {
+      shown = paste_label(*paste++);
+    }
     const std::size_t taken = display_width(shown);
     if (columns + taken > width && columns > 0) {
       out.lines.push_back(std::exchange(line, {}));

@@ -13,19 +13,27 @@
 namespace reprise::cli::app {
 
 inline constexpr std::size_t kPromptsMax = 200;
+// A paste of more lines stands in the input as one character, and is sent whole.
+inline constexpr std::ptrdiff_t kPasteLinesShown = 10;
+inline constexpr char kPasteMark = '\x1a';
 
 class Editor {
  public:
+  // With a kPasteMark for each folded paste.
   const std::string& text() const { return text_; }
+  // With the pastes themselves.
+  std::string whole() const { return unfolded(text_, pastes_); }
+  const std::vector<std::string>& pastes() const { return pastes_; }
   std::size_t cursor() const { return cursor_; }  // in bytes, between two characters
   bool empty() const { return text_.empty(); }
 
   void set(std::string text);
   void clear() { set({}); }
-  // The text, and an empty input. It becomes the newest prompt.
+  // All of the text, and an empty input. It becomes the newest prompt.
   std::string take();
 
   void insert(std::string_view text);
+  void paste(std::string_view text);
   void erase_before();  // a character
   void erase_after();
   void erase_word();    // before the cursor
@@ -54,14 +62,20 @@ class Editor {
   std::size_t start_of_line() const;
   std::size_t end_of_line() const;
   void erase(std::size_t from, std::size_t to);
+  std::string part(std::size_t from, std::size_t to) const;
+  // How many pastes stand before.
+  std::ptrdiff_t pastes_before(std::size_t place) const;
+  static std::string unfolded(std::string_view text, const std::vector<std::string>& pastes);
   void go_to_column(std::size_t line_start, std::size_t columns);
 
   std::string text_;
+  std::vector<std::string> pastes_;  // of the marks in the text, in their order
   std::size_t cursor_ = 0;
   std::string erased_;
   std::vector<std::string> prompts_;  // oldest first
   std::size_t shown_ = 0;             // which prompt is shown; prompts_.size() for none
   std::string draft_;                 // what stood there before prompts were looked through
+  std::vector<std::string> draft_pastes_;
 };
 
 // How the input stands on lines of `width` columns, and where its cursor is among them; behind a

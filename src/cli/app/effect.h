@@ -29,14 +29,22 @@ struct OpenSession {
 struct CloseTab {
   TabId tab;
 };
+// What goes with a question: files that a person named, and words after '@', which are files if
+// there are such.
+struct Attached {
+  std::vector<std::string> files = {};
+  std::vector<std::string> mentioned = {};
+};
 struct Ask {
   TabId tab;
   std::string text;
+  Attached attached = {};
 };
 // Instead of the last question, which is taken back with what followed it.
 struct AskInstead {
   TabId tab;
   std::string text;
+  Attached attached = {};
 };
 struct AskAgain {
   TabId tab;
@@ -64,6 +72,11 @@ struct ListQuestions {
 inline constexpr std::size_t kCopyBytesMax = 74'994;  // what xterm takes, as base64
 struct CopyText {
   std::string text;
+};
+// Those whose path begins so, for Tab.
+struct ListFiles {
+  TabId tab;
+  std::string begun;
 };
 // "/session save".
 struct SaveNow {
@@ -139,9 +152,9 @@ struct Redraw {};
 
 using Effect =
     std::variant<EditElsewhere, FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskInstead,
-                 AskAgain, GoOn, Ring, StopTurn, RunSlash, ListQuestions, CopyText, ListModels,
-                 SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend, Redraw, LoadPage,
-                 LoadQuestions, LoadPreview, TrashStored, RestoreStored, RenameStored,
+                 AskAgain, GoOn, Ring, StopTurn, RunSlash, ListQuestions, ListFiles, CopyText,
+                 ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend, Redraw,
+                 LoadPage, LoadQuestions, LoadPreview, TrashStored, RestoreStored, RenameStored,
                  ListResumable, DeleteStored, CountClosed, ClearClosed>;
 using Effects = std::vector<Effect>;
 

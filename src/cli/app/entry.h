@@ -25,12 +25,14 @@ struct Entry {
     warning,
   };
   Kind kind = Kind::notice;
-  std::string text = {};    // tool: its name
-  std::string id = {};      // tool: of the call
-  std::string input = {};   // tool: JSON
-  std::string result = {};  // tool: what came back
-  bool done = true;         // tool: it has come back; answer, thinking: it has ended
-  bool failed = false;      // tool: the result is an error; answer: it was cut
+  std::string text = {};                // tool: its name
+  std::string id = {};                  // tool: of the call
+  std::string input = {};               // tool: JSON
+  std::string result = {};              // tool: what came back
+  bool done = true;                     // tool: it has come back; answer, thinking: it has ended
+  bool failed = false;                  // tool: the result is an error; answer: it was cut
+  std::vector<std::string> files = {};  // waiting: what is sent with it
+  std::vector<std::string> mentioned = {};  // waiting: that, if there is such a file
   std::optional<Time> at = {};
   std::optional<bool> open = {};  // as a person wants this one, whatever the others are
 

@@ -94,6 +94,12 @@ struct ModelsListed {
   TabId tab;
   std::vector<std::string> models;
 };
+// Paths that begin so; folders end in a slash.
+struct FilesListed {
+  TabId tab;
+  std::string begun;
+  std::vector<std::string> paths;
+};
 // Questions of the session, the oldest first, for a command that takes one.
 struct QuestionsListed {
   TabId tab;
@@ -196,8 +202,8 @@ struct ClearAsked {
 using Event =
     std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound, TabOpened,
                  TabIsOpen, TabFailed, OlderLoaded, TabChanged, ModelsListed, QuestionsListed,
-                 TabClosed, TextCame, ThinkingCame, ToolCalled, ToolAnswered, AnswerStored,
-                 TurnEnded, TodosChanged, ConsentAsked, Edited, Announcement, AllClosed, PageLoaded,
-                 QuestionsLoaded, PreviewLoaded, StoredChanged, ClearAsked>;
+                 FilesListed, TabClosed, TextCame, ThinkingCame, ToolCalled, ToolAnswered,
+                 AnswerStored, TurnEnded, TodosChanged, ConsentAsked, Edited, Announcement,
+                 AllClosed, PageLoaded, QuestionsLoaded, PreviewLoaded, StoredChanged, ClearAsked>;
 
 }  // namespace reprise::cli::app

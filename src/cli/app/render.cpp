@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/grapheme.h"
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/frame.h"
 #include "cli/app/state.h"
@@ -101,7 +102,18 @@ void render_rule(Screen& screen, const State& state, const Frame& frame) {
   const std::size_t row = frame.input_row - 1;
   screen.fill({row, 0}, kDim, "─");
   const Tab* const tab = state.tab();
-  if (tab == nullptr || (!tab->top && !tab->chosen_part() && !tab->editing)) {
+  if (tab == nullptr) {
+    return;
+  }
+  if (!tab->attached.empty()) {
+    std::string text = " attached:";
+    for (const std::string& file : tab->attached) {
+      text += cat(" ", terminal_line(file));
+    }
+    screen.put({row, 2}, cat(text, " "), {.colour = Colour::yellow}, state.size.columns - 2);
+    return;
+  }
+  if (!tab->top && !tab->chosen_part() && !tab->editing) {
     return;
   }
   using Words = std::array<std::string_view, 2>;  // the second where there is little room

@@ -101,19 +101,28 @@ struct SessionWorker::Performer {
   }
   void operator()(const CloseTab& request) { worker.begin_close(request.tab, false); }
   void operator()(const Ask& ask) {
+    worker.set_job_tab(ask.tab);
+    auto blocks = worker.blocks_of(ask);
+    if (!blocks) {
+      return worker.refuse_turn(ask, blocks.error());
+    }
     worker.start_turn(
         ask.tab,
-        [text = ask.text](Conversation& talk, TurnObserver& observer, std::stop_token stop) {
-          return talk.ask(text, observer, std::move(stop));
+        [blocks = *std::move(blocks)](Conversation& talk, TurnObserver& observer,
+                                      std::stop_token stop) {
+          return talk.ask(blocks, observer, std::move(stop));
         },
         ask.text);
   }
   void operator()(const AskInstead& ask) {
     worker.set_job_tab(ask.tab);
-    if (const Result<> done = worker.take_back(ask.tab); !done) {
-      return worker.refuse_turn(ask, done.error());
+    const Ask question{.tab = ask.tab, .text = ask.text, .attached = ask.attached};
+    const auto blocks = worker.blocks_of(question);
+    const Result<> done = blocks ? worker.take_back(ask.tab) : std::unexpected(blocks.error());
+    if (!done) {
+      return worker.refuse_turn(question, done.error());
     }
-    (*this)(Ask{.tab = ask.tab, .text = ask.text});
+    (*this)(question);
   }
   void operator()(const AskAgain& again) {
     worker.start_turn(again.tab,
@@ -129,6 +138,9 @@ struct SessionWorker::Performer {
   }
   void operator()(const RunSlash& request) {
     in_tab(request.tab, [&](LiveSession& live) { return worker.run_slash(live, request); });
+  }
+  void operator()(const ListFiles& request) {
+    in_tab(request.tab, [&](LiveSession& live) { return worker.list_files(live, request); });
   }
   void operator()(const ListQuestions& request) {
     in_tab(request.tab, [&](LiveSession& live) { return worker.list_questions(live, request); });
@@ -210,74 +222,6 @@ struct SessionWorker::Performer {
 
 void SessionWorker::perform_job(const Effect& effect) {
   std::visit(Performer{*this}, effect);
-}
-
-// On a thread of its own: a model may be asked for a title.
-void SessionWorker::begin_close(TabId tab, bool interrupted) {
-  const Live live = find(tab);
-  if (live == nullptr) {
-    return parts_.events.post(TabClosed{tab});  // it could not be opened
-  }
-  if (live->begin_close()) {
-    return;
-  }
-  aside_.emplace_back([this, tab, live, interrupted] {
-    set_job_tab(tab);
-    close(tab, *live, interrupted);
-    const std::lock_guard lock(mutex_);
-    job_tabs_.erase(std::this_thread::get_id());
-  });
-}
-
-void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
-  live.stop();
-  live.wait();
-  if (!live.all_saved()) {
-    saved_ = false;
-  }
-  ChatSession& session = live.session();
-  Store* const store = session.store();
-  if (store == nullptr) {
-    if (live.was_asked()) {
-      saved_ = false;
-    }
-  } else if (session.is_saved() && !session.discard_if_empty()) {
-    const auto named = session.set_closing_title(live.begun(), interrupted, hurry_.get_token());
-    Result<> closed;
-    if (!interrupted) {
-      closed =
-          store->update(session.id(), {.state = SessionState::closed,
-                                       .closed_at = std::optional(parts_.context.clock().now())});
-    }
-    for (const Result<>& done : {named, closed}) {
-      // A store without titles or states has nothing to lose.
-      if (!done && done.error().code != Code::unsupported) {
-        saved_ = false;
-        say(Announcement::Kind::warning, cat("Failed to save: ", done.error().message));
-      }
-    }
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    tabs_.erase(tab);
-  }
-  parts_.events.post(TabClosed{tab});
-}
-
-void SessionWorker::close_all(bool interrupted) {
-  std::vector<TabId> all;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [tab, live] : tabs_) {
-      all.push_back(tab);
-      live->stop();
-    }
-  }
-  for (const TabId tab : all) {
-    begin_close(tab, interrupted);
-  }
-  aside_.clear();  // waits for them
-  parts_.events.post(AllClosed{.saved = saved_});
 }
 
 void SessionWorker::set_job_tab(TabId tab) {

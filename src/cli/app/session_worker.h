@@ -79,7 +79,10 @@ class SessionWorker {
   // The last turn.
   Result<> take_back(TabId tab);
   // Shows the session as it is, and gives the text back.
-  void refuse_turn(const AskInstead& ask, const Error& error);
+  void refuse_turn(const Ask& ask, const Error& error);
+  // The message, with the files that go with it.
+  Result<std::vector<Block>> blocks_of(const Ask& ask);
+  Result<> list_files(LiveSession& live, const ListFiles& request);
   Result<> run_slash(LiveSession& live, const RunSlash& request);
   Result<> post_history(TabId tab, LiveSession& live);
   Result<> list_questions(LiveSession& live, const ListQuestions& request);

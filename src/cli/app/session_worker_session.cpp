@@ -1,4 +1,6 @@
-// What the worker does in an open session.
+// What the worker does in an open session, and how it closes one.
+
+#include <mutex>
 
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
@@ -31,7 +33,7 @@ Result<> SessionWorker::take_back(TabId tab) {
   return {};
 }
 
-void SessionWorker::refuse_turn(const AskInstead& ask, const Error& error) {
+void SessionWorker::refuse_turn(const Ask& ask, const Error& error) {
   const Live live = find(ask.tab);
   if (live == nullptr) {
     return;
@@ -40,7 +42,7 @@ void SessionWorker::refuse_turn(const AskInstead& ask, const Error& error) {
   if (const Result<> posted = post_history(ask.tab, *live); !posted) {
     say(Announcement::Kind::warning, posted.error().message);
   }
-  say(Announcement::Kind::warning, cat("cannot replace the last question: ", error.message));
+  say(Announcement::Kind::warning, cat("the message is not sent: ", error.message));
   parts_.events.post(Edited{.tab = ask.tab, .text = ask.text});
 }
 
@@ -141,6 +143,74 @@ Result<> SessionWorker::load_older(LiveSession& live, const LoadOlder& request) 
   }
   parts_.events.post(std::move(loaded));
   return {};
+}
+
+// On a thread of its own: a model may be asked for a title.
+void SessionWorker::begin_close(TabId tab, bool interrupted) {
+  const Live live = find(tab);
+  if (live == nullptr) {
+    return parts_.events.post(TabClosed{tab});  // it could not be opened
+  }
+  if (live->begin_close()) {
+    return;
+  }
+  aside_.emplace_back([this, tab, live, interrupted] {
+    set_job_tab(tab);
+    close(tab, *live, interrupted);
+    const std::lock_guard lock(mutex_);
+    job_tabs_.erase(std::this_thread::get_id());
+  });
+}
+
+void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
+  live.stop();
+  live.wait();
+  if (!live.all_saved()) {
+    saved_ = false;
+  }
+  ChatSession& session = live.session();
+  Store* const store = session.store();
+  if (store == nullptr) {
+    if (live.was_asked()) {
+      saved_ = false;
+    }
+  } else if (session.is_saved() && !session.discard_if_empty()) {
+    const auto named = session.set_closing_title(live.begun(), interrupted, hurry_.get_token());
+    Result<> closed;
+    if (!interrupted) {
+      closed =
+          store->update(session.id(), {.state = SessionState::closed,
+                                       .closed_at = std::optional(parts_.context.clock().now())});
+    }
+    for (const Result<>& done : {named, closed}) {
+      // A store without titles or states has nothing to lose.
+      if (!done && done.error().code != Code::unsupported) {
+        saved_ = false;
+        say(Announcement::Kind::warning, cat("Failed to save: ", done.error().message));
+      }
+    }
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    tabs_.erase(tab);
+  }
+  parts_.events.post(TabClosed{tab});
+}
+
+void SessionWorker::close_all(bool interrupted) {
+  std::vector<TabId> all;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [tab, live] : tabs_) {
+      all.push_back(tab);
+      live->stop();
+    }
+  }
+  for (const TabId tab : all) {
+    begin_close(tab, interrupted);
+  }
+  aside_.clear();  // waits for them
+  parts_.events.post(AllClosed{.saved = saved_});
 }
 
 }  // namespace reprise::cli::app

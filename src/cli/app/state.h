@@ -53,6 +53,7 @@ struct Tab {
   bool editing = false;        // the input is the last question, to be asked instead of it
   std::optional<std::size_t> chosen = {};  // the entry that Enter opens or closes
   Editor input = {};
+  std::vector<std::string> attached = {};    // files for the next question
   std::vector<std::string> models = {};      // beside those of the settings
   std::vector<std::string> last_words = {};  // warnings that came while it was closed
   std::string completing = {};               // the input that waits for them

@@ -41,7 +41,7 @@ class Handler {
   void operator()(const Pasted& paste) {
     if (!state_.dialog_has_keys()) {
       state_.status.clear();
-      type_text(paste.text);
+      type_text(paste.text, true);
     }
   }
 
@@ -146,13 +146,14 @@ class Handler {
   }
 
   void operator()(const ModelsListed& listed) { on_models(state_, listed, effects_); }
+  void operator()(const FilesListed& listed) { on_files(state_, listed); }
   void operator()(const QuestionsListed& listed) { offer_questions(state_, listed); }
   void operator()(const TabClosed& closed) {
     std::vector<std::string> last_words;
     std::string typed;
     if (Tab* const tab = state_.find(closed.tab); tab != nullptr) {
       last_words = std::move(tab->last_words);
-      typed = tab == state_.tab() ? tab->input.text() : "";
+      typed = tab == state_.tab() ? tab->input.whole() : "";
     }
     drop_tab(state_, closed.tab);
     // What was typed meanwhile is not lost.
@@ -254,13 +255,13 @@ class Handler {
   }
 
  private:
-  void type_text(std::string_view text) {
+  void type_text(std::string_view text, bool pasted = false) {
     if (state_.picker) {
       type_in_picker(state_, text, effects_);
     } else if (state_.line_search) {
       type_in_search(state_, text);
     } else if (!type_while_scrolled(state_, text, effects_)) {
-      state_.input().insert(text);
+      pasted ? state_.input().paste(text) : state_.input().insert(text);
       offer_commands(state_);
     }
   }

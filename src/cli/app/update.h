@@ -29,6 +29,7 @@ bool press_in_menu(State& state, std::string_view key, Effects& effects);
 
 // What Tab does to the input.
 void complete_input(State& state, Effects& effects);
+void on_files(State& state, const FilesListed& listed);
 void on_models(State& state, const ModelsListed& listed, Effects& effects);
 
 // The picker, and what is typed into it.
@@ -83,9 +84,11 @@ void to_end(Tab& tab);
 void copy_answer(State& state, Effects& effects);
 // Puts the last question into the input; what is sent then is asked instead of it.
 void edit_last_question(Tab& tab);
-void ask_instead(Tab& tab, std::string text, Effects& effects);
+void ask_instead(Tab& tab, std::string text, Attached attached, Effects& effects);
 // A question to the model, now or after the running answer.
-void ask(Tab& tab, std::string text, Effects& effects);
+void ask(Tab& tab, std::string text, Attached attached, Effects& effects);
+// The words of a message that begin with '@', without it.
+std::vector<std::string> mentions(std::string_view text);
 // The first question that waits, if there is one.
 void ask_next(Tab& tab, Effects& effects);
 void say(State& state, Tab* tab, Entry::Kind kind, std::string text);

@@ -124,6 +124,19 @@ void turn_again(Tab& tab, SlashVerb verb, Effects& effects) {
   effects.emplace_back(AskAgain{.tab = tab.id});
 }
 
+// It is looked for when the message is sent.
+void attach(State& state, const std::string& file) {
+  Tab* const tab = state.tab();
+  if (tab == nullptr) {
+    return say(state, tab, Kind::warning, "No session is open yet.");
+  }
+  if (file == "-") {
+    tab->attached.clear();
+    return;
+  }
+  tab->attached.push_back(file);
+}
+
 }  // namespace
 
 void submit(State& state, Effects& effects) {
@@ -141,6 +154,7 @@ void submit(State& state, Effects& effects) {
     state.status = "this session is being closed";
     return;
   }
+  Attached attached{.mentioned = mentions(input.text())};
   const std::string text = input.take();
   if (Tab* const tab = state.tab(); tab != nullptr) {
     tab->top.reset();
@@ -158,10 +172,11 @@ void submit(State& state, Effects& effects) {
     tab = add_tab(state, state.start_folder);
     effects.emplace_back(OpenNew{.tab = tab->id});
   }
+  attached.files = std::exchange(tab->attached, {});
   if (std::exchange(tab->editing, false) && tab->phase == Tab::Phase::idle) {
-    return ask_instead(*tab, std::string(message_of(text)), effects);
+    return ask_instead(*tab, std::string(message_of(text)), std::move(attached), effects);
   }
-  ask(*tab, std::string(message_of(text)), effects);
+  ask(*tab, std::string(message_of(text)), std::move(attached), effects);
 }
 
 void run_command(State& state, std::string_view line, Effects& effects) {
@@ -184,6 +199,8 @@ void run_command(State& state, std::string_view line, Effects& effects) {
     }
     case SlashVerb::copy:
       return copy_answer(state, effects);
+    case SlashVerb::attach:
+      return attach(state, slash->text);
     case SlashVerb::resume:
       return run_resume(state, slash->text, effects);
     case SlashVerb::help:
@@ -274,24 +291,6 @@ void answer_dialog(State& state, Choice choice, Effects& effects) {
       effects.emplace_back(
           AnswerConsent{.tab = dialog.tab, .number = dialog.number, .choice = choice});
       return;
-  }
-}
-
-void run_resume(State& state, std::string_view text, Effects& effects) {
-  Tab* const tab = state.tab();
-  const TabId id = tab == nullptr ? TabId{} : tab->id;
-  const std::string_view word = text.substr(0, std::min(text.find(' '), text.size()));
-  const std::string_view rest = trimmed(text.substr(word.size()));
-  if (rest.empty() && (word.empty() || word == "list")) {
-    effects.emplace_back(ListResumable{.tab = id});
-  } else if (word == "clear" && rest.empty()) {
-    effects.emplace_back(CountClosed{.tab = id});
-  } else if (word == "delete" && !rest.empty()) {
-    effects.emplace_back(DeleteStored{.tab = id, .sel = std::string(rest)});
-  } else if (word == "delete") {
-    say(state, tab, Entry::Kind::warning, "/resume delete needs a number, an id or a title");
-  } else if (Tab* const added = add_tab(state, ""); added != nullptr) {
-    effects.emplace_back(OpenSession{.tab = added->id, .sel = std::string(text), .of_list = true});
   }
 }
 

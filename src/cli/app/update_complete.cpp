@@ -3,16 +3,64 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/app/complete.h"
 #include "cli/app/effect.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {
+namespace {
+
+// The path that is being typed, after '@' or as the file of a command; nullopt for all else.
+std::optional<std::string> path_begun(std::string_view text) {
+  for (const std::string_view command : {"/attach ", "/save ", "/export "}) {
+    if (text.starts_with(command)) {
+      return std::string(text.substr(command.size()));
+    }
+  }
+  const std::size_t blank = text.find_last_of(" \t\n\x1a");
+  const std::string_view word = blank == std::string_view::npos ? text : text.substr(blank + 1);
+  return word.starts_with('@') ? std::optional(std::string(word.substr(1))) : std::nullopt;
+}
+
+}  // namespace
+
+void on_files(State& state, const FilesListed& listed) {
+  Tab* const tab = state.tab();
+  if (tab == nullptr || tab->id != listed.tab || path_begun(tab->input.text()) != listed.begun) {
+    return;  // it was typed on meanwhile
+  }
+  if (listed.paths.empty()) {
+    state.status = "no such file";
+    return;
+  }
+  std::string_view common = listed.paths.front();
+  for (const std::string& path : listed.paths) {
+    const auto [end, other] = std::ranges::mismatch(common, path);
+    common = common.substr(0, static_cast<std::size_t>(end - common.begin()));
+  }
+  common = common.substr(0, utf8::valid_prefix(common));
+  if (common.size() > listed.begun.size()) {
+    tab->input.insert(common.substr(listed.begun.size()));
+    return;
+  }
+  state.status.clear();
+  for (const std::string& path : listed.paths) {
+    state.status += cat(state.status.empty() ? "" : "  ", path);
+  }
+}
 
 void complete_input(State& state, Effects& effects) {
   Editor& input = state.input();
   if (input.cursor() != input.text().size()) {
+    return;
+  }
+  if (const auto path = path_begun(input.text()); path && state.tab() != nullptr) {
+    effects.emplace_back(ListFiles{.tab = state.tab()->id, .begun = *path});
+    return;
+  }
+  if (!input.pastes().empty()) {
     return;
   }
   if (Tab* const tab = state.tab(); tab != nullptr && input.text().starts_with("/model ")) {

@@ -211,7 +211,7 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
       return state.tab() == nullptr ? void() : begin_search(state, LineSearch::Kind::transcript);
     case Action::edit_elsewhere:
       effects.emplace_back(EditElsewhere{.tab = state.tab() == nullptr ? TabId{} : state.tab()->id,
-                                         .text = state.input().text()});
+                                         .text = state.input().whole()});
       return;
     case Action::help:
       return run_command(state, "/help", effects);

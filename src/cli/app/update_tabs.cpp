@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "cli/app/effect.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
@@ -80,6 +81,24 @@ void drop_tab(State& state, TabId id) {
     next = next == 0 ? 0 : next - 1;
   }
   show_tab(state, next);
+}
+
+void run_resume(State& state, std::string_view text, Effects& effects) {
+  Tab* const tab = state.tab();
+  const TabId id = tab == nullptr ? TabId{} : tab->id;
+  const std::string_view word = text.substr(0, std::min(text.find(' '), text.size()));
+  const std::string_view rest = trimmed(text.substr(word.size()));
+  if (rest.empty() && (word.empty() || word == "list")) {
+    effects.emplace_back(ListResumable{.tab = id});
+  } else if (word == "clear" && rest.empty()) {
+    effects.emplace_back(CountClosed{.tab = id});
+  } else if (word == "delete" && !rest.empty()) {
+    effects.emplace_back(DeleteStored{.tab = id, .sel = std::string(rest)});
+  } else if (word == "delete") {
+    say(state, tab, Entry::Kind::warning, "/resume delete needs a number, an id or a title");
+  } else if (Tab* const added = add_tab(state, ""); added != nullptr) {
+    effects.emplace_back(OpenSession{.tab = added->id, .sel = std::string(text), .of_list = true});
+  }
 }
 
 }  // namespace reprise::cli::app

@@ -47,7 +47,7 @@ void give_back(Tab& tab) {
     return false;
   });
   if (!text.empty()) {
-    tab.input.set(cat(text, tab.input.empty() ? "" : "\n", tab.input.text()));
+    tab.input.set(cat(text, tab.input.empty() ? "" : "\n", tab.input.whole()));
   }
 }
 
@@ -104,31 +104,52 @@ void copy_answer(State& state, Effects& effects) {
   effects.emplace_back(CopyText{std::move(text)});
 }
 
-void ask_instead(Tab& tab, std::string text, Effects& effects) {
+void ask_instead(Tab& tab, std::string text, Attached attached, Effects& effects) {
   tab.top.reset();
   drop_last_turn(tab);
   tab.entries.push_back({.kind = Entry::Kind::question, .text = text});
   begin_turn(tab);
-  effects.emplace_back(AskInstead{.tab = tab.id, .text = std::move(text)});
+  effects.emplace_back(
+      AskInstead{.tab = tab.id, .text = std::move(text), .attached = std::move(attached)});
 }
 
-void ask(Tab& tab, std::string text, Effects& effects) {
+std::vector<std::string> mentions(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\n\x1a";
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+    text.remove_prefix(begin);
+    const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
+    text.remove_prefix(word.size());
+    if (word.size() > 1 && word.front() == '@') {
+      out.emplace_back(word.substr(1));
+    }
+  }
+  return out;
+}
+
+void ask(Tab& tab, std::string text, Attached attached, Effects& effects) {
   tab.top.reset();
   if (tab.phase != Tab::Phase::idle) {
-    tab.entries.push_back({.kind = Entry::Kind::waiting, .text = std::move(text)});
+    tab.entries.push_back({.kind = Entry::Kind::waiting,
+                           .text = std::move(text),
+                           .files = std::move(attached.files),
+                           .mentioned = std::move(attached.mentioned)});
     return;
   }
   add_entry(tab, {.kind = Entry::Kind::question, .text = text});
   begin_turn(tab);
-  effects.emplace_back(Ask{.tab = tab.id, .text = std::move(text)});
+  effects.emplace_back(
+      Ask{.tab = tab.id, .text = std::move(text), .attached = std::move(attached)});
 }
 
 void ask_next(Tab& tab, Effects& effects) {
   const auto first = std::ranges::find(tab.entries, Entry::Kind::waiting, &Entry::kind);
   if (first != tab.entries.end()) {
     std::string text = std::move(first->text);
+    Attached attached{.files = std::move(first->files), .mentioned = std::move(first->mentioned)};
     tab.entries.erase(first);
-    ask(tab, std::move(text), effects);
+    ask(tab, std::move(text), std::move(attached), effects);
   }
 }
 

@@ -117,6 +117,7 @@ Result<std::string> ChatSession::run(const Slash& slash, std::stop_token stop) {
       return slash_help();
     case SlashVerb::begin:
     case SlashVerb::copy:
+    case SlashVerb::attach:
     case SlashVerb::resume:
     case SlashVerb::retry:
     case SlashVerb::go_on:

@@ -41,6 +41,8 @@ constexpr auto kSlashCommands = std::to_array<SlashCommand>({
      Surface::screen},
     {SlashVerb::resume, SlashArgument::text, "/resume", "[N|ID|list|delete T|clear]",
      "list the stored sessions, or go on with one", Surface::screen},
+    {SlashVerb::attach, SlashArgument::file, "/attach", "FILE",
+     "send a file or an image with the next message; '-' sends none", Surface::screen},
     {SlashVerb::cost, SlashArgument::none, "/cost", "", "the tokens and cost of this session"},
     {SlashVerb::copy, SlashArgument::none, "/copy", "", "copy the last answer to the clipboard",
      Surface::screen},

@@ -13,6 +13,7 @@ enum class SlashVerb : std::uint8_t {
   provider,
   cost,
   copy,
+  attach,
   system,
   fork,
   retry,

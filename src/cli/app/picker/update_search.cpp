@@ -184,7 +184,7 @@ void search_on(State& state, Tab& tab, std::size_t added, Effects& effects) {
 
 void begin_search(State& state, LineSearch::Kind kind) {
   state.line_search = LineSearch{.kind = kind,
-                                 .draft = state.input().text(),
+                                 .draft = state.input().whole(),
                                  .pattern = {},
                                  .place = state.input().prompts().size()};
 }

@@ -1,0 +1,114 @@
+// Long pastes, and files that go with a message.
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "cli/app/effect.h"
+#include "cli/app/state.h"
+#include "cli/app/test_state.h"
+#include "cli/app/update.h"
+
+namespace reprise::cli::app {
+namespace {
+
+using Paths = std::vector<std::string>;
+
+std::string lines(int count) {
+  std::string out;
+  for (int i = 1; i <= count; ++i) {
+    out += cat("line ", i, "\n");
+  }
+  return out;
+}
+
+TEST(Paste, FoldsAndIsSentWhole) {
+  State state = open_state();
+  type(state, "see ");
+  update(state, Pasted{lines(5000)});
+  type(state, " and this");
+  EXPECT_NE(shown(state).find("› see [pasted 5,000 lines] and this"), std::string::npos)
+      << shown(state);
+  EXPECT_EQ(only<Ask>(key(state, "Enter")).text, cat("see ", lines(5000), " and this"));
+  EXPECT_TRUE(state.input().empty());
+}
+
+TEST(Paste, ShowsAShortOne) {
+  State state = open_state();
+  update(state, Pasted{lines(9)});
+  EXPECT_NE(shown(state).find("line 9"), std::string::npos);
+}
+
+TEST(Paste, IsOneCharacterForTheKeys) {
+  State state = open_state();
+  update(state, Pasted{lines(11)});
+  type(state, "-");
+  update(state, Pasted{lines(12)});
+  key(state, "Left");
+  key(state, "Left");
+  key(state, "Backspace");
+  EXPECT_EQ(state.input().whole(), cat("-", lines(12)));
+  key(state, "Ctrl-K");
+  EXPECT_TRUE(state.input().empty());
+  key(state, "Ctrl-Y");
+  EXPECT_EQ(state.input().whole(), cat("-", lines(12)));
+  // An earlier message and back.
+  state.input().clear();
+  state.input().remember("older");
+  update(state, Pasted{lines(11)});
+  key(state, "Up");
+  EXPECT_EQ(state.input().text(), "older");
+  key(state, "Down");
+  EXPECT_EQ(state.input().whole(), lines(11));
+  EXPECT_EQ(state.input().pastes().size(), 1U);
+}
+
+// Nobody types a paste, and a message that holds the mark is none.
+TEST(Paste, IsNotMadeByAMark) {
+  State state = open_state();
+  type(state, "a\x1a");
+  EXPECT_EQ(state.input().text().find(kPasteMark), std::string::npos);
+  state.input().set(
+      "a\x1a"
+      "b");
+  EXPECT_EQ(state.input().whole(), "ab");
+}
+
+TEST(Attach, NamesFilesWithTheMessage) {
+  State state = open_state();
+  EXPECT_TRUE(enter(state, "/attach a picture.png").empty());
+  EXPECT_NE(shown(state).find("attached: a picture.png"), std::string::npos);
+  update(state, Pasted{cat("@pasted ", lines(11))});
+  const auto asked = only<Ask>(enter(state, "look at @src/a.cpp and ann@home @"));
+  EXPECT_EQ(asked.attached.files, Paths{"a picture.png"});
+  EXPECT_EQ(asked.attached.mentioned, Paths{"src/a.cpp"});
+  EXPECT_EQ(shown(state).find("attached:"), std::string::npos);
+  // One that waits for the running answer keeps its files.
+  enter(state, "/attach b.png");
+  EXPECT_TRUE(enter(state, "next").empty());
+  const auto next = only<Ask>(update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()}));
+  EXPECT_EQ(next.attached.files, Paths{"b.png"});
+  enter(state, "/attach c.png");
+  enter(state, "/attach -");
+  EXPECT_TRUE(state.tab()->attached.empty());
+}
+
+TEST(Attach, CompletesPaths) {
+  State state = open_state();
+  type(state, "see @sr");
+  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).begun, "sr");
+  update(state, FilesListed{{1}, "sr", {"src/"}});
+  EXPECT_EQ(state.input().text(), "see @src/");
+  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).begun, "src/");
+  update(state, FilesListed{{1}, "src/", {"src/base/", "src/cli/"}});
+  EXPECT_EQ(state.input().text(), "see @src/");
+  EXPECT_NE(shown(state).find("src/base/  src/cli/"), std::string::npos);
+  type(state, "c");
+  update(state, FilesListed{{1}, "src/", {"src/base/"}});  // it comes late
+  EXPECT_EQ(state.input().text(), "see @src/c");
+  state.input().clear();
+  type(state, "/attach a b");
+  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).begun, "a b");
+}
+
+}  // namespace
+}  // namespace reprise::cli::app
