@@ -72,6 +72,7 @@ std::vector<Line> every_line() {
       {{"config", "path"}},
       {{"config", "init", "--config", obeyed("new.toml")}},
       {{"doctor"}, {"place"}},
+      {{"setup"}},
       {{"completions", "bash"}},
       {{"__complete", "--", "show", ""}, {"title-1"}},
       {{"completions", obeyed("no shell")}, {"no shell"}},

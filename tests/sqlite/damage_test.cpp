@@ -189,6 +189,8 @@ TEST_P(SqliteDamage, ReadersDeliverTheSameAndSayWhatIsMissing) {
   const auto store = open_at(file, {.access = Access::read});
   const std::size_t count = compare(*store);
   EXPECT_EQ(bytes_of(file), bytes_);
+  const auto backup = store->capabilities().backup->backup(folder_.path() / "backup.db");
+  EXPECT_EQ(backup.has_value(), GetParam().is_harmless);
   must(store->capabilities().repair->repair_into(target));
   EXPECT_EQ(count, compare(*open_at(target)));
   std::size_t reported = 0;

@@ -96,7 +96,14 @@ class Doctor final : public Command {
     } else {
       print(context);
     }
-    return std::ranges::all_of(findings_, &Finding::is_ok) ? Exit::done : Exit::failed;
+    const auto problems =
+        std::ranges::count_if(findings_, [](const Finding& finding) { return !finding.is_ok; });
+    if (problems == 0) {
+      return Exit::done;
+    }
+    context.voice().warn(cat(counted(problems, "problem"), " that would keep a turn from being ",
+                             "stored or answered"));
+    return Exit::failed;
   }
 
  private:

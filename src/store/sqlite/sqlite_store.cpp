@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "store/own_process.h"
@@ -90,6 +91,10 @@ Result<> SqliteStore::fork(const SessionId& parent, Seq at, const Session& child
 
 Result<> SqliteStore::backup(const std::filesystem::path& target) {
   REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
+  if (reader.is_salvaged()) {  // a backup is all of a store
+    return fail(Code::corrupt,
+                cat(database_.file().string(), ": the database is damaged: run verify --repair"));
+  }
   return copy_database(*reader, target, target, database_.progress());
 }
 
