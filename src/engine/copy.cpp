@@ -42,12 +42,14 @@ bool ends_a_kept_turn(const Message& message) {
 
 class Copy {
  public:
-  Copy(Source& source, Store& target, SessionId id, std::stop_token stop)
+  Copy(Source& source, Store& target, SessionId id, std::stop_token stop,
+       const ProgressSink& progress)
       : source_(source),
         target_(target),
         id_(std::move(id)),
         holds_(target.capabilities()),
-        stop_(std::move(stop)) {}
+        stop_(std::move(stop)),
+        progress_(progress) {}
 
   Result<CopiedSession> run() {
     REPRISE_ASSIGN(const Session session, get(source_, id_));
@@ -135,6 +137,9 @@ class Copy {
     do {  // once for a session without messages: all of them may be damaged
       if (stop_.stop_requested()) {
         return fail(Code::cancelled, cat("copying stopped at message ", at.value));
+      }
+      if (progress_) {
+        progress_({"copying", at.value, source_head.value});
       }
       REPRISE_ASSIGN(std::vector<Message> batch, next_batch(at, source_head));
       for (Message& message : batch) {
@@ -392,6 +397,7 @@ class Copy {
   SessionId id_;
   const SourceCapabilities& holds_;
   std::stop_token stop_;
+  const ProgressSink& progress_;
   Seq target_head_;
   bool is_ahead_ = false;  // the target has gone on by itself
   CopiedSession copied_;
@@ -417,8 +423,8 @@ std::string_view to_string(CopyFate fate) {
 }
 
 Result<CopiedSession> copy_session(Source& source, Store& target, const SessionId& id,
-                                   std::stop_token stop) {
-  return Copy(source, target, id, std::move(stop)).run();
+                                   std::stop_token stop, const ProgressSink& progress) {
+  return Copy(source, target, id, std::move(stop), progress).run();
 }
 
 }  // namespace reprise

@@ -10,6 +10,7 @@
 
 #include <stop_token>
 
+#include "reprise/open_store.h"
 #include "reprise/store.h"
 
 namespace reprise {
@@ -31,8 +32,9 @@ struct CopiedSession {
   bool is_damaged = false;          // some of them are parts of the source that cannot be read
 };
 
-// An Error: it stopped in between (a failing store, cancelled); copying again goes on.
+// `progress` is told of messages. An Error: it stopped in between (a failing store, cancelled);
+// copying again goes on.
 Result<CopiedSession> copy_session(Source& source, Store& target, const SessionId& id,
-                                   std::stop_token stop = {});
+                                   std::stop_token stop = {}, const ProgressSink& progress = {});
 
 }  // namespace reprise

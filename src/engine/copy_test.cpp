@@ -154,6 +154,17 @@ TEST_F(Copying, CarriesEverything) {
   EXPECT_EQ(*target_->capabilities().artefacts->find_artefact(id_, {1}, "prompt.txt"), "hello");
 }
 
+TEST_F(Copying, TellsHowFarItHasCome) {
+  add(*source_, id_, 0, 2500, "text ");
+  std::vector<std::int64_t> done;
+  ASSERT_TRUE(copy_session(*source_, *target_, id_, {}, [&done](const Progress& progress) {
+    EXPECT_EQ(progress.total, 2500);
+    done.push_back(progress.done);
+  }));
+  EXPECT_GT(done.size(), 1U);
+  EXPECT_TRUE(std::ranges::is_sorted(done));
+}
+
 TEST_F(Copying, LeavesSecretHeadersBehind) {
   constexpr std::string_view kHeaders =
       R"({"headers":{"Set-Cookie":"session=1","x-api-key":"k","Authorization":"Bearer t","a":"b"}})";

@@ -52,10 +52,17 @@ class CopyCommand final : public Command {
                    context.stores().open_at(to_, {.access = Access::write}));
     const Interrupts interrupts;
     json::ArrayWriter array(rows_);
-    std::int64_t count = 0;
+    std::int64_t all = 0;
     for (const SessionInfo& info : found.sessions) {
-      context.voice().progress("copying", count++, std::ssize(found.sessions));
-      auto copied = copy_session(*source, *target, info.id, interrupts.token());
+      all += info.head.value;
+    }
+    std::int64_t before = 0;
+    for (const SessionInfo& info : found.sessions) {
+      const auto progress = [&](const Progress& of_session) {
+        context.voice().progress(of_session.work, before + of_session.done, all);
+      };
+      auto copied = copy_session(*source, *target, info.id, interrupts.token(), progress);
+      before += info.head.value;
       if (!copied && copied.error().code == Code::cancelled) {
         return std::unexpected(std::move(copied).error());
       }
