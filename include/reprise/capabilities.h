@@ -68,10 +68,16 @@ struct Partial {
   std::vector<Block> blocks;  // what has come so far
 };
 
-// Running answers: begun and ended by append(), kept in between so that a crash loses little.
-class Partials {
+class PartialReader {
  public:
-  virtual ~Partials() = default;
+  virtual ~PartialReader() = default;
+  // nullopt while no answer is running.
+  virtual Result<std::optional<Partial>> find_partial(const SessionId& id) = 0;
+};
+
+// Running answers: begun and ended by append(), kept in between so that a crash loses little.
+class Partials : public PartialReader {
+ public:
   // Adds what came since the last call: the first block continues the last stored one when both
   // are text, thinking, or the same tool use (its input's pieces as JSON strings). Durability::os.
   // conflict when this answer is not running.
@@ -82,7 +88,16 @@ class Partials {
   // answer is not running.
   virtual Result<> renew_lease(const SessionId& id, const OperationId& answer,
                                const Lease& lease) = 0;
-  virtual Result<std::optional<Partial>> find_partial(const SessionId& id) = 0;
+};
+
+// For sources where every look costs a round trip.
+class LastMessageReader {
+ public:
+  virtual ~LastMessageReader() = default;
+  // The last message of each session, in their order. nullopt: there is none, or read() must find
+  // it, as it is long or shared with another session.
+  virtual Result<std::vector<std::optional<Message>>> last_messages(
+      std::span<const SessionId> ids) = 0;
 };
 
 // For stores without messages: a provider has those, and the store keeps how to go on with them.

@@ -108,6 +108,23 @@ class Conversation {
 Result<bool> settle_interrupted(Store& store, const SessionId& id, Clock& clock = system_clock(),
                                 const std::stop_token& stop = {});
 
+// An answer that is no message of its session yet.
+struct UnfinishedAnswer {
+  // Incomplete, with what has come so far; its seq is the one that it would get.
+  Message message;
+  // alive: it is running. Otherwise this is what settle_interrupted() would make of it, or would
+  // leave out as nothing has come.
+  OwnerState owner = OwnerState::alive;
+};
+struct SessionNow {
+  Session session;
+  std::optional<UnfinishedAnswer> answer = {};
+  // The messages before that answer, or all.
+  ReadRange range() const { return {.to = answer ? answer->message.seq : kSeqEnd}; }
+};
+// A session and its unfinished answer, as they stood at one moment. Changes nothing. not_found.
+Result<SessionNow> get_now(Source& source, const SessionId& id);
+
 // Title from the first user message: one line, at most 50 characters, cut at a grapheme border;
 // "" when there are no words.
 std::string title_from_prompt(std::string_view prompt);

@@ -118,6 +118,9 @@ std::string plain_text(const Message& message);
 // beside results in one message is a question, too.
 bool is_question(const Message& message);
 
+// Whether a session that ends with this message was cut: the answer is incomplete or missing.
+bool is_cut_after(const Message& last);
+
 // The JSON form of a message's blocks: an array of objects with the keys in the order type, text,
 // id, name, input, tool_use_id, is_error, empty ones left out, then the extra fields.
 std::string blocks_to_json(const std::vector<Block>& blocks);

@@ -12,8 +12,8 @@ struct Selection {
   std::vector<SessionState> states = {SessionState::active, SessionState::closed};
 };
 
-// A number from the last shown list, an id, a unique id prefix (4 or more), a short id, an exact
-// title, or "last". not_found, or ambiguous with the candidates in the message.
+// A number from the last shown list, an id, a short id, a unique prefix of either (4 or more), an
+// exact title, or "last". not_found, or ambiguous with the candidates in the message.
 Result<SessionInfo> select_session(Source& source, std::string_view sel, const Selection& how);
 
 }  // namespace reprise

@@ -53,10 +53,15 @@ OwnerState state_of(const Owner& owner, const Lease& now);  // the same with the
 // A quarter of the lease's length, in which an owner that lives renews it more than once.
 std::chrono::milliseconds patience_for(const Lease& lease);
 
-// The short form of a UUID: each of its groups from base 16 to base 36. nullopt for other ids.
-std::optional<std::string> short_id(const SessionId& id);
-// Its inverse.
-std::optional<SessionId> parse_short_id(std::string_view text);
+// The short id of a UUID: its first digits from the random end on, which is the last group, then
+// the ones before it. Other ids are short ids as they are.
+inline constexpr std::size_t kShortIdDigits = 8;
+std::string short_id(const SessionId& id, std::size_t digits = kShortIdDigits);
+// Of each of them, lengthened where two would be equal.
+std::vector<std::string> short_ids(const std::vector<SessionId>& ids);
+// What UUIDs look like whose short ids begin so, with `any` for the digits that do not matter.
+// nullopt when no short id does.
+std::optional<std::string> short_id_pattern(std::string_view beginning, char any);
 
 struct ForkOrigin {
   SessionId session;
@@ -80,10 +85,14 @@ struct SessionInfo {
   std::optional<Time> closed_at = {};
   std::optional<ForkOrigin> forked_from = {};
   std::optional<Owner> answering = {};  // whose answer is running now, or was when its process died
+  // The last answer is incomplete or missing, and none is running. No store tells it: get_now()
+  // (conversation.h) and note_cut_answers() (sessions.h) do.
+  bool cut = false;
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 
-// Active, but the process that was answering is gone, or its lease has run out.
+// Active, but the last answer was cut: it is `cut`, or the process that was answering is gone, or
+// its lease has run out.
 bool is_interrupted(const SessionInfo& info);
 
 // Response ids that stand beside the messages, not in them (a store without words has only these).
@@ -133,10 +142,11 @@ struct SessionQuery {
   std::vector<SessionState> states = {SessionState::active, SessionState::closed};  // one of these
   std::string title_contains = {};  // ASCII letters match in either case
   std::string id_prefix = {};
-  bool answering_only = false;  // only those with a running or interrupted answer
-  bool ungrouped = false;       // in the order of activity, pinned or not
-  std::string after = {};       // SessionPage::next of the page before; "" for the first
-  std::size_t limit = 50;       // 1 to kPageMax
+  std::string short_id_prefix = {};  // of UUIDs, in small letters
+  bool answering_only = false;       // only those with a running or interrupted answer
+  bool ungrouped = false;            // in the order of activity, pinned or not
+  std::string after = {};            // SessionPage::next of the page before; "" for the first
+  std::size_t limit = 50;            // 1 to kPageMax
 };
 inline constexpr std::size_t kPageMax = 1000;
 

@@ -81,6 +81,7 @@ struct Exchange {
   std::string question = {};  // "" when there is none
   std::string answer = {};    // "" when there is none
   bool cut = false;           // the answer is incomplete or missing: it can be continued
+  bool running = false;       // the answer is coming, in this process or another one
 };
 Result<Exchange> first_exchange(Source& source, const SessionId& id);
 Result<Exchange> last_exchange(Source& source, const SessionId& id);
@@ -134,6 +135,10 @@ Result<std::optional<std::string>> choose_closing_title(Store& store, const Sess
 bool discard_if_empty(Store& store, const SessionId& id, Clock& clock = system_clock());
 
 // ---- Finding and removing
+
+// Says which sessions of a page are `cut`: of active ones that nobody answers. Looks at the last
+// message of each; what cannot be read joins the page's damage.
+void note_cut_answers(Source& source, SessionPage& page);
 
 // Every session that a query finds, whatever its limit, and what a list cannot read: who works on
 // all sessions says which ones were left out.

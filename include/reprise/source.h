@@ -10,6 +10,8 @@ namespace reprise {
 
 class ArtefactReader;
 class BlobReader;
+class LastMessageReader;
+class PartialReader;
 class ReplacedReader;
 class SignatureReader;
 class TodoReader;
@@ -74,6 +76,8 @@ struct SourceCapabilities {
   TodoReader* todo_reader = nullptr;
   ArtefactReader* artefact_reader = nullptr;
   BlobReader* blob_reader = nullptr;
+  PartialReader* partial_reader = nullptr;
+  LastMessageReader* last_message_reader = nullptr;
   ReplacedReader* replaced_reader = nullptr;
   SignatureReader* signature_reader = nullptr;
   Verifying* verifying = nullptr;

@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "engine/copy_reduce.h"
 #include "engine/history.h"
+#include "engine/lease.h"
+#include "model/known_time.h"
 #include "reprise/capabilities.h"
 #include "store/redact.h"
 
@@ -25,10 +27,11 @@ constexpr std::int64_t kBatchBytes = 512 << 10;
 constexpr std::size_t kNameMax = 100;
 constexpr std::string_view kKeepsResponses = "openai-responses";
 
-Result<OperationId> operation_for(const SessionId& id, Seq at, std::size_t count) {
+Result<OperationId> operation_for(const SessionId& id, Seq at, std::size_t count,
+                                  std::string_view what) {
   // Ids may be longer than an operation id has room for.
-  return OperationId::parse(
-      cat("copy:", id.str().substr(0, kNameMax), ":", fnv1a(id.str()), ":", at.value, ":", count));
+  return OperationId::parse(cat("copy:", id.str().substr(0, kNameMax), ":", fnv1a(id.str()), ":",
+                                at.value, ":", count, what));
 }
 
 // An answer that can be continued from by its id alone.
@@ -52,10 +55,9 @@ class Copy {
         progress_(progress) {}
 
   Result<CopiedSession> run() {
-    REPRISE_ASSIGN(const Session session, get(source_, id_));
-    if (session.info.answering) {
-      losses_.emplace("the answer that is running");
-    }
+    REPRISE_ASSIGN(SessionNow now, watch_now(source_, id_, stop_));
+    take_answer(now);
+    const Session& session = now.session;
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id_));
     Session reduced = reduce(session, holds_, losses_);
     if (session.info.state == SessionState::archived &&
@@ -86,6 +88,21 @@ class Copy {
   }
 
  private:
+  // What has come of an answer whose process is gone is a message more.
+  void take_answer(SessionNow& now) {
+    if (!now.answer) {
+      return;
+    }
+    if (now.answer->owner == OwnerState::alive) {
+      losses_.emplace("the answer that is running");
+    } else if (!now.answer->message.blocks.empty()) {
+      SessionInfo& info = now.session.info;
+      info.head = info.head.next();
+      info.updated_at = activity_after(info.updated_at, {now.answer->message});
+      cut_ = std::move(now.answer->message);
+    }
+  }
+
   // The messages of the source from `at` on, as many as are in memory at a time; `at` is then what
   // follows them. A gap between them costs nothing, however wide it is.
   Result<std::vector<Message>> next_batch(Seq& at, Seq source_head) {
@@ -104,6 +121,10 @@ class Copy {
     for (const Damage& part : report.damage) {
       losses_.insert(cat("a damaged part: ", part.where, ": ", part.reason));
       copied_.is_damaged = true;
+    }
+    const bool is_there = !messages.empty() && messages.back().seq.next() == source_head;
+    if (cut_ && end == source_head && !is_there) {  // nobody has settled it meanwhile
+      messages.push_back(*cut_);
     }
     at = end;
     return messages;
@@ -147,12 +168,12 @@ class Copy {
       }
       const auto there = static_cast<std::size_t>(
           std::clamp<std::int64_t>(target_head_.value - at_target.value, 0, std::ssize(batch)));
-      REPRISE_ASSIGN(const bool same, is_same(batch, at_target, there));
-      if (!same) {
+      REPRISE_ASSIGN(const std::size_t same, count_same(batch, at_target, there));
+      if (same < there && !grown_from_) {
         return {};
       }
-      at_target = at_target.next(static_cast<std::int64_t>(there));
-      batch.erase(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(there));
+      at_target = at_target.next(static_cast<std::int64_t>(same));
+      batch.erase(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(same));
       if (!batch.empty()) {
         REPRISE_TRY(append(std::exchange(last, std::move(batch)), Durability::os));
         at_target = at_target.next(std::ssize(last));
@@ -163,9 +184,12 @@ class Copy {
     return {};
   }
 
-  Result<bool> is_same(const std::vector<Message>& batch, Seq at_target, std::size_t count) {
+  // How many of the first `count` are in the target. Where one differs, that is a conflict, or the
+  // end of the target: an answer that was cut and is longer now.
+  Result<std::size_t> count_same(const std::vector<Message>& batch, Seq at_target,
+                                 std::size_t count) {
     if (count == 0) {
-      return true;
+      return count;
     }
     std::vector<Message> there;
     const Seq end = at_target.next(static_cast<std::int64_t>(count));
@@ -175,14 +199,25 @@ class Copy {
     }));
     for (std::size_t i = 0; i < count; ++i) {
       Losses none;
-      if (i >= there.size() || reduce(there[i], holds_, none) != batch[i]) {
-        copied_.fate = CopyFate::conflict;
-        copied_.detail =
-            cat("message ", at_target.next(static_cast<std::int64_t>(i)).value, " differs");
-        return false;
+      if (i < there.size() && reduce(there[i], holds_, none) == batch[i]) {
+        continue;
       }
+      const Seq differs = at_target.next(static_cast<std::int64_t>(i));
+      if (i < there.size() && differs.next() == target_head_ && has_grown(there[i], batch[i])) {
+        grown_from_ = differs;
+      } else {
+        copied_.fate = CopyFate::conflict;
+        copied_.detail = cat("message ", differs.value, " differs");
+      }
+      return i;
     }
-    return true;
+    return count;
+  }
+
+  bool has_grown(const Message& there, const Message& here) const {
+    return target_.capabilities().rewriting != nullptr && there.role == role::kAssistant &&
+           here.role == role::kAssistant && there.state == MessageState::incomplete &&
+           plain_text(here).starts_with(plain_text(there));
   }
 
   // To what the target has.
@@ -193,11 +228,16 @@ class Copy {
     for (const Message& message : batch) {
       REPRISE_TRY(blobs_of(message));
     }
-    REPRISE_ASSIGN(const OperationId operation, operation_for(id_, target_head_, batch.size()));
+    const std::optional<Seq> from = std::exchange(grown_from_, std::nullopt);
+    REPRISE_ASSIGN(const OperationId operation,
+                   operation_for(id_, target_head_, batch.size(), from ? ":grown" : ""));
     copied_.messages += std::ssize(batch);
     const AppendOptions options = {
         .expected_head = target_head_, .operation = operation, .durability = durability};
-    REPRISE_ASSIGN(const Appended appended, target_.append(id_, std::move(batch), options));
+    Rewriting* const rewriting = target_.capabilities().rewriting;
+    REPRISE_ASSIGN(const Appended appended,
+                   from ? rewriting->replace_suffix(id_, *from, std::move(batch), options)
+                        : target_.append(id_, std::move(batch), options));
     target_head_ = appended.head;
     if (copied_.fate == CopyFate::unchanged) {
       copied_.fate = CopyFate::continued;
@@ -399,7 +439,9 @@ class Copy {
   std::stop_token stop_;
   const ProgressSink& progress_;
   Seq target_head_;
-  bool is_ahead_ = false;  // the target has gone on by itself
+  std::optional<Message> cut_;     // the last one of the source, once its answer is settled
+  std::optional<Seq> grown_from_;  // the target's cut answer, which gives way to what follows
+  bool is_ahead_ = false;          // the target has gone on by itself
   CopiedSession copied_;
   Losses losses_;
 };

@@ -12,6 +12,7 @@ class FaultyStore final : public Store, public Rewriting, public Partials, publi
  public:
   explicit FaultyStore(Store& inner) : inner_(inner), capabilities_(inner.capabilities()) {
     capabilities_.partials = this;
+    capabilities_.partial_reader = this;
     capabilities_.rewriting = this;
     capabilities_.responses = capabilities_.responses != nullptr ? this : nullptr;
   }

@@ -1,10 +1,12 @@
 #include "engine/lease.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/assert.h"
 #include "base/text.h"
 #include "engine/message_of.h"
+#include "model/known_time.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 
@@ -13,11 +15,23 @@ namespace {
 
 constexpr std::chrono::milliseconds kWatchPause{50};
 constexpr int kRenewalsInLength = 10;
+constexpr int kLooksMax = 8;  // at a session that others write to meanwhile
 
 // The same name for all who settle an answer at once: it happens once.
 std::optional<OperationId> settled_name(const OperationId& answer) {
   auto name = OperationId::parse(cat(answer.str(), ".settled"));
   return name ? std::optional(*std::move(name)) : std::nullopt;
+}
+
+// The same for all who look at what a process has left behind, so that copies of it are equal: its
+// time is the last sign of life.
+Message answer_of(Partial running) {
+  const Time time = std::max(running.started_at, running.owner.lease.renewed_at);
+  Message answer = message_of(role::kAssistant, std::move(running.blocks), time);
+  answer.provider = std::move(running.provider);
+  answer.model = std::move(running.model);
+  answer.state = MessageState::incomplete;
+  return answer;
 }
 
 bool is_same(const Partial& one, const Partial& other) {
@@ -46,17 +60,16 @@ OwnerState OwnerWatch::look(const Partial& running) {
 }
 
 Result<> settle(Store& store, const SessionId& id, Partial running, Clock& clock) {
+  const std::optional<OperationId> operation = settled_name(running.answer);
+  const OperationId ended = running.answer;
   std::vector<Message> messages;
   if (!running.blocks.empty()) {
-    Message answer = message_of(role::kAssistant, std::move(running.blocks), clock.now());
-    answer.provider = std::move(running.provider);
-    answer.model = std::move(running.model);
-    answer.state = MessageState::incomplete;
-    messages.push_back(std::move(answer));
+    messages.push_back(answer_of(std::move(running)));
+    Time& time = messages.back().created_at;
+    time = is_known(time) ? time : clock.now();
   }
   const auto appended =
-      store.append(id, std::move(messages),
-                   {.operation = settled_name(running.answer), .end_partial = running.answer});
+      store.append(id, std::move(messages), {.operation = operation, .end_partial = ended});
   if (!appended && appended.error().code != Code::conflict) {  // conflict: somebody was faster
     return std::unexpected(appended.error());
   }
@@ -78,6 +91,54 @@ Result<bool> settle_interrupted(Store& store, const SessionId& id, Clock& clock,
     if (state == OwnerState::gone) {
       REPRISE_TRY(settle(store, id, *std::move(running), clock));
       return true;
+    }
+    if (stop.stop_requested()) {
+      return fail(Code::cancelled, "stopped while watching an answer that may still run");
+    }
+    std::this_thread::sleep_for(kWatchPause);
+  }
+}
+
+Result<SessionNow> get_now(Source& source, const SessionId& id) {
+  PartialReader* const partials = source.capabilities().partial_reader;
+  REPRISE_ASSIGN(Session session, get(source, id));
+  SessionNow now{.session = std::move(session)};
+  for (int looks = 0; partials != nullptr && now.session.info.answering; ++looks) {
+    REPRISE_ASSIGN(auto running, partials->find_partial(id));
+    const Seq head = now.session.info.head;
+    REPRISE_ASSIGN(now.session, get(source, id));
+    const bool is_one_moment = now.session.info.head == head;
+    if (running && (is_one_moment || looks == kLooksMax)) {
+      const OwnerState owner = state_of(running->owner);
+      now.answer = {answer_of(*std::move(running)), owner};
+      now.answer->message.seq = now.session.info.head;
+      return now;
+    }
+    if (looks == kLooksMax) {
+      break;
+    }
+  }
+  const auto note = [&now](const Message& last) {
+    now.session.info.cut = is_cut_after(last);
+    return Flow::stop;
+  };
+  if (source.capabilities().messages && !now.session.info.answering &&
+      now.session.info.head.value > 0) {
+    REPRISE_TRY(source.read(id, {.newest_first = true}, note));
+  }
+  return now;
+}
+
+Result<SessionNow> watch_now(Source& source, const SessionId& id, const std::stop_token& stop) {
+  for (OwnerWatch watch;;) {
+    REPRISE_ASSIGN(SessionNow now, get_now(source, id));
+    if (!now.answer || now.answer->owner != OwnerState::silent) {
+      return now;
+    }
+    REPRISE_ASSIGN(const auto running, source.capabilities().partial_reader->find_partial(id));
+    now.answer->owner = running ? watch.look(*running) : OwnerState::silent;
+    if (now.answer->owner != OwnerState::silent) {
+      return now;
     }
     if (stop.stop_requested()) {
       return fail(Code::cancelled, "stopped while watching an answer that may still run");

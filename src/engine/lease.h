@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "reprise/capabilities.h"
+#include "reprise/conversation.h"
 #include "reprise/environment.h"
 
 namespace reprise {
@@ -28,6 +29,10 @@ class OwnerWatch {
   std::chrono::steady_clock::time_point since_;
   bool has_changed_ = false;
 };
+
+// get_now(), but that an answer whose process is silent is watched until it is known whether that
+// still runs. cancelled when that is stopped.
+Result<SessionNow> watch_now(Source& source, const SessionId& id, const std::stop_token& stop);
 
 // The answer of a process that is gone becomes an incomplete message, once, however many try it.
 Result<> settle(Store& store, const SessionId& id, Partial running, Clock& clock);

@@ -128,7 +128,7 @@ class OutboxReplay {
       copied_.fate = fate;
       copied_.detail = cat(own_head_ ? "the session has gone on without it; it is a fork now: "
                                      : "the session is gone; it is one of its own now: ",
-                           short_id(outbox_.aside).value_or(outbox_.aside.str()));
+                           short_id(outbox_.aside));
     } else if (copied_.fate == CopyFate::unchanged) {
       copied_.fate = fate;
     }

@@ -1,6 +1,7 @@
 #include "reprise/select.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/grapheme.h"
 #include "base/text.h"
@@ -11,39 +12,24 @@ namespace {
 
 constexpr std::size_t kPrefixBytesMin = 4;
 constexpr std::size_t kCandidatesMax = 10;
-constexpr std::size_t kShownPrefixMin = 8;
 constexpr std::size_t kShownTitleMax = 50;
 
 using Found = Result<std::optional<SessionInfo>>;
 
-// How much of their ids tells the candidates apart.
-std::size_t telling_prefix(const std::vector<SessionInfo>& sessions) {
-  std::size_t bytes = kShownPrefixMin;
-  for (const SessionInfo& one : sessions) {
-    for (const SessionInfo& other : sessions) {
-      const std::string& a = one.id.str();
-      const std::string& b = other.id.str();
-      if (a != b) {
-        const auto differ = std::ranges::mismatch(a, b).in1 - a.begin();
-        bytes = std::max(bytes, static_cast<std::size_t>(differ) + 1);
-      }
-    }
-  }
-  return bytes;
-}
-
 Error ambiguous(std::string_view sel, const std::vector<SessionInfo>& sessions) {
-  const std::size_t prefix = telling_prefix(sessions);
+  std::vector<SessionId> ids;
+  std::ranges::transform(sessions, std::back_inserter(ids), &SessionInfo::id);
+  const std::vector<std::string> brief = short_ids(ids);
   std::string list;
   for (std::size_t i = 0; i < std::min(sessions.size(), kCandidatesMax); ++i) {
     const SessionInfo& info = sessions.at(i);
     const std::string title = one_line(info.title);
-    list += cat(list.empty() ? "" : ", ", info.id.str().substr(0, prefix), " \"",
-                grapheme_prefix(title, kShownTitleMax), "\"");
+    list += cat(list.empty() ? "" : ", ", brief[i], " \"", grapheme_prefix(title, kShownTitleMax),
+                "\"");
   }
   const std::string_view more = sessions.size() > kCandidatesMax ? ", and more" : "";
   return {Code::ambiguous, cat("\"", one_line(sel), "\" matches several sessions: ", list, more,
-                               "; give more of the id")};
+                               "; name one by its id")};
 }
 
 class Selector {
@@ -55,13 +41,17 @@ class Selector {
     if (sel_ == "last") {
       return newest();
     }
-    const auto roads = {&Selector::by_number, &Selector::by_id, &Selector::by_short_id,
-                        &Selector::by_prefix, &Selector::by_title};
+    const auto roads = {&Selector::by_number, &Selector::by_id, &Selector::by_prefix,
+                        &Selector::by_title};
     for (const auto road : roads) {
       REPRISE_ASSIGN(auto found, (this->*road)());
       if (found) {
         return *std::move(found);
       }
+    }
+    if (elsewhere_) {
+      return fail(Code::not_found,
+                  cat("session ", short_id(elsewhere_->id), " is ", to_string(elsewhere_->state)));
     }
     return fail(Code::not_found,
                 cat("no session matches \"", one_line(sel_), "\"; see `reprise list --all`"));
@@ -127,21 +117,32 @@ class Selector {
     return std::optional<SessionInfo>();
   }
 
-  Found by_short_id() {
-    const auto id = parse_short_id(sel_);
-    return id ? named(*id) : Found(std::optional<SessionInfo>());
-  }
-
+  // Of an id or a short id.
   Found by_prefix() {
     if (sel_.size() < kPrefixBytesMin || !SessionId::parse(sel_)) {
       return std::optional<SessionInfo>();
     }
-    const SessionQuery query{.states = how_.states,
-                             .title_contains = {},
-                             .id_prefix = std::string(sel_),
-                             .after = {},
-                             .limit = kCandidatesMax + 1};
-    REPRISE_ASSIGN(auto page, source_.list(query));
+    SessionQuery query{.states = {SessionState::active, SessionState::closed,
+                                  SessionState::archived, SessionState::trashed},
+                       .title_contains = {},
+                       .id_prefix = std::string(sel_),
+                       .ungrouped = true,
+                       .after = {},
+                       .limit = kCandidatesMax + 1};
+    REPRISE_ASSIGN(SessionPage page, source_.list(query));
+    query.id_prefix.clear();
+    query.short_id_prefix = ascii_lower(sel_);
+    REPRISE_ASSIGN(SessionPage by_end, source_.list(query));
+    std::ranges::copy_if(
+        by_end.sessions, std::back_inserter(page.sessions), [&page](const SessionInfo& info) {
+          return std::ranges::find(page.sessions, info.id, &SessionInfo::id) == page.sessions.end();
+        });
+    const auto elsewhere = std::ranges::stable_partition(
+        page.sessions, [this](const SessionInfo& info) { return is_wanted(info); });
+    if (!elsewhere.empty()) {
+      elsewhere_ = elsewhere.front();
+    }
+    page.sessions.erase(elsewhere.begin(), elsewhere.end());
     return only_one(std::move(page.sessions));
   }
 
@@ -177,6 +178,7 @@ class Selector {
   Source& source_;
   std::string_view sel_;
   const Selection& how_;
+  std::optional<SessionInfo> elsewhere_;  // whose id begins so, in another state
 };
 
 }  // namespace

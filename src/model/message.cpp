@@ -52,6 +52,15 @@ bool is_question(const Message& message) {
   return message.role == role::kUser && !std::ranges::all_of(message.blocks, is_result);
 }
 
+bool is_cut_after(const Message& last) {
+  const auto is_call = [](const Block& block) {
+    return std::holds_alternative<ToolUseBlock>(block);
+  };
+  return last.state == MessageState::incomplete || last.role == role::kUser ||
+         last.role == role::kTool ||
+         (last.role == role::kAssistant && std::ranges::any_of(last.blocks, is_call));
+}
+
 std::string usage_to_json(const Usage& usage) {
   std::string out;
   model::append_json(out, usage, model::JsonForm::stored);

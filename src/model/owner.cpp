@@ -1,3 +1,5 @@
+#include "model/owner.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -17,36 +19,6 @@ namespace {
 
 // An answer of a version before leases, whose process is on another host, is given up after this.
 constexpr std::chrono::hours kUnleasedMax{1};
-
-// proc(5): field 22 of /proc/<pid>/stat is the start time in clock ticks after boot. The command
-// in field 2 may hold blanks and parentheses, so counting begins after the last ')'. 0 for a
-// process that has ended, also while its parent has not asked for its exit code: state Z, and no
-// thread but the first is left. nullopt when that cannot be read.
-std::optional<std::int64_t> started_ticks(std::int64_t pid) {
-  const auto stat = read_file(cat("/proc/", pid, "/stat"));
-  if (!stat) {
-    return std::nullopt;
-  }
-  std::string_view rest = std::string_view(*stat).substr(stat->rfind(')') + 1);
-  bool ended = false;
-  for (int field = 3; field <= 22; ++field) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    const std::string_view value = rest.substr(0, rest.find(' '));
-    if (field == 3) {
-      ended = value == "Z";
-    }
-    if (field == 20 && ended && value == "1") {
-      return 0;
-    }
-    if (field == 22) {
-      std::int64_t ticks = 0;
-      std::from_chars(value.data(), value.data() + value.size(), ticks);
-      return ticks;
-    }
-    rest.remove_prefix(value.size());
-  }
-  return 0;
-}
 
 std::string host_and_boot() {
   std::array<char, 256> name{};
@@ -102,6 +74,35 @@ OwnerState state_without_lease(const Owner& owner, const Lease& now, std::string
 }
 
 }  // namespace
+
+// proc(5): the command in field 2 may hold blanks and parentheses, so counting begins after the
+// last
+// ')'. One that has ended is in state Z, and no thread but the first is left.
+std::optional<std::int64_t> started_ticks(std::int64_t pid) {
+  const auto stat = read_file(cat("/proc/", pid, "/stat"));
+  if (!stat) {
+    return std::nullopt;
+  }
+  std::string_view rest = std::string_view(*stat).substr(stat->rfind(')') + 1);
+  bool ended = false;
+  for (int field = 3; field <= 22; ++field) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    const std::string_view value = rest.substr(0, rest.find(' '));
+    if (field == 3) {
+      ended = value == "Z";
+    }
+    if (field == 20 && ended && value == "1") {
+      return 0;
+    }
+    if (field == 22) {
+      std::int64_t ticks = 0;
+      std::from_chars(value.data(), value.data() + value.size(), ticks);
+      return ticks;
+    }
+    rest.remove_prefix(value.size());
+  }
+  return 0;
+}
 
 Lease new_lease(std::chrono::milliseconds length) {
   using std::chrono::duration_cast;

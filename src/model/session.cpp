@@ -60,8 +60,8 @@ std::optional<TodoStatus> parse_todo_status(std::string_view text) {
 }
 
 bool is_interrupted(const SessionInfo& info) {
-  return info.state == SessionState::active && info.answering &&
-         state_of(*info.answering) != OwnerState::alive;
+  return info.state == SessionState::active &&
+         (info.answering ? state_of(*info.answering) != OwnerState::alive : info.cut);
 }
 
 std::string todos_to_json(const std::vector<Todo>& todos) {

@@ -162,5 +162,25 @@ TEST(Owner, WithoutALeaseTheBootAndThenAnHourTell) {
   EXPECT_GT(patience_for(owner.lease), seconds(1));
 }
 
+TEST(ShortId, BeginsAtTheRandomEnd) {
+  const auto of = [](std::string_view id) { return short_id(*SessionId::parse(id)); };
+  EXPECT_EQ(of("b0416d7c-2e49-4408-9615-e32c41d08738"), "e32c41d0");
+  EXPECT_EQ(short_id(*SessionId::parse("b0416d7c-2e49-4408-9615-e32c41d08738"), 99),
+            "e32c41d08738961544082e49b0416d7c");
+  for (const std::string_view other :
+       {"work", "B0416D7C-2E49-4408-9615-E32C41D08738", "b0416d7c-2e49-4408-9615-e32c41d0873g",
+        "b0416d7c2e49-4408-9615-e32c41d08738-"}) {
+    EXPECT_EQ(of(other), other);
+  }
+}
+
+TEST(ShortId, APatternFindsIt) {
+  EXPECT_EQ(short_id_pattern("e32c41d08738961", '_'), "________-____-____-961_-e32c41d08738");
+  EXPECT_EQ(short_id_pattern("", '.'), "........-....-....-....-............");
+  for (const std::string_view none : {"E3", "x", "%", "e32c41d08738961544082e49b0416d7c0"}) {
+    EXPECT_EQ(short_id_pattern(none, '_'), std::nullopt) << none;
+  }
+}
+
 }  // namespace
 }  // namespace reprise

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "base/text.h"
 #include "reprise/session.h"
@@ -6,81 +8,69 @@
 namespace reprise {
 namespace {
 
-constexpr std::array<std::size_t, 5> kGroupDigits = {8, 4, 4, 4, 12};
-constexpr std::size_t kUuidBytes = 36;
-constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view kUuidForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
 
-// nullopt for another digit than one of this base, and for what does not fit into 48 bits.
-std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t base) {
-  if (text.empty() || text.size() > kGroupDigits.back()) {
-    return std::nullopt;
-  }
-  std::uint64_t number = 0;
-  for (const char c : text) {
-    const auto digit = kDigits.find(ascii_lower(c));
-    if (digit == std::string_view::npos || digit >= base) {
-      return std::nullopt;
-    }
-    number = number * base + digit;
-  }
-  return number < (std::uint64_t{1} << 48U) ? std::optional(number) : std::nullopt;
+// Where the digits of a short id stand in a UUID: its groups from the last one on. UUIDs of one
+// moment have the same beginning, never the same end.
+constexpr std::array<std::size_t, 32> kPlaces = {24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34,
+                                                 35, 19, 20, 21, 22, 14, 15, 16, 17, 9,  10,
+                                                 11, 12, 0,  1,  2,  3,  4,  5,  6,  7};
+
+bool is_digit(char c) {
+  return is_ascii_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-std::string format_number(std::uint64_t number, std::uint64_t base) {
-  std::string out;
-  do {
-    out.insert(out.begin(), kDigits[number % base]);
-    number /= base;
-  } while (number > 0);
-  return out;
+bool is_uuid(std::string_view id) {
+  return std::ranges::equal(id, kUuidForm,
+                            [](char c, char form) { return form == '-' ? c == '-' : is_digit(c); });
 }
 
-// The part up to the next dash, which is taken off with it.
-std::string_view take_group(std::string_view& text) {
-  const auto dash = text.find('-');
-  const std::string_view group = text.substr(0, dash);
-  text.remove_prefix(dash == std::string_view::npos ? text.size() : dash + 1);
-  return group;
+std::size_t common_prefix(std::string_view a, std::string_view b) {
+  return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
 
 }  // namespace
 
-std::optional<std::string> short_id(const SessionId& id) {
-  std::string_view rest = id.str();
-  if (rest.size() != kUuidBytes) {
-    return std::nullopt;
+std::string short_id(const SessionId& id, std::size_t digits) {
+  if (!is_uuid(id.str())) {
+    return id.str();
   }
   std::string out;
-  for (const std::size_t digits : kGroupDigits) {
-    const std::string_view group = take_group(rest);
-    const auto number = parse_number(group, 16);
-    if (group.size() != digits || !number) {
-      return std::nullopt;
-    }
-    out += cat(out.empty() ? "" : "-", format_number(*number, 36));
+  for (const std::size_t place : std::span(kPlaces).first(std::min(digits, kPlaces.size()))) {
+    out += id.str()[place];
   }
   return out;
 }
 
-std::optional<SessionId> parse_short_id(std::string_view text) {
-  std::string uuid;
-  std::string_view rest = text;
-  for (const std::size_t digits : kGroupDigits) {
-    const auto number = parse_number(take_group(rest), 36);
-    if (!number) {
-      return std::nullopt;
-    }
-    const std::string hex = format_number(*number, 16);
-    if (hex.size() > digits) {
-      return std::nullopt;
-    }
-    uuid += cat(uuid.empty() ? "" : "-", std::string(digits - hex.size(), '0'), hex);
+std::vector<std::string> short_ids(const std::vector<SessionId>& ids) {
+  std::vector<std::string> all(ids.size());
+  std::ranges::transform(ids, all.begin(),
+                         [](const SessionId& id) { return short_id(id, kPlaces.size()); });
+  std::vector<std::size_t> order(ids.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&all](std::size_t i) -> const std::string& { return all[i]; });
+  std::vector<std::size_t> digits(ids.size(), kShortIdDigits);
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const std::size_t length = common_prefix(all[order[i - 1]], all[order[i]]) + 1;
+    digits[order[i - 1]] = std::max(digits[order[i - 1]], length);
+    digits[order[i]] = std::max(digits[order[i]], length);
   }
-  auto id = SessionId::parse(uuid);
-  if (!rest.empty() || !id || short_id(*id) != ascii_lower(text)) {
-    return std::nullopt;  // only the spelling we give
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    all[i] = short_id(ids[i], digits[i]);
   }
-  return *std::move(id);
+  return all;
+}
+
+std::optional<std::string> short_id_pattern(std::string_view beginning, char any) {
+  if (beginning.size() > kPlaces.size() || !std::ranges::all_of(beginning, is_digit)) {
+    return std::nullopt;
+  }
+  std::string pattern(kUuidForm);
+  std::ranges::replace(pattern, 'x', any);
+  for (std::size_t i = 0; i < beginning.size(); ++i) {
+    pattern[kPlaces[i]] = beginning[i];
+  }
+  return pattern;
 }
 
 }  // namespace reprise

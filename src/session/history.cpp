@@ -1,8 +1,10 @@
 // What a session holds already, read for those who talk in it.
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
+#include "reprise/conversation.h"
 #include "reprise/sessions.h"
 #include "store/usage_sum.h"
 
@@ -72,12 +74,16 @@ Result<std::vector<std::string>> last_prompts(Source& source, const Session& ses
 }
 
 Result<Exchange> last_exchange(Source& source, const SessionId& id) {
-  Exchange last;
-  bool newest = true;
-  REPRISE_TRY(source.read(id, {.newest_first = true}, [&](const Message& message) {
-    if (std::exchange(newest, false)) {
-      last.cut = message.state == MessageState::incomplete || message.role == role::kUser;
-    }
+  REPRISE_ASSIGN(const SessionNow now, get_now(source, id));
+  Exchange last{.cut = now.session.info.cut};
+  if (now.answer) {
+    last.answer = plain_text(now.answer->message);
+    last.running = now.answer->owner == OwnerState::alive;
+    last.cut = !last.running;
+  }
+  ReadRange range = now.range();
+  range.newest_first = true;
+  REPRISE_TRY(source.read(id, range, [&](const Message& message) {
     if (is_question(message)) {
       last.question = plain_text(message);
       return Flow::stop;
@@ -88,6 +94,40 @@ Result<Exchange> last_exchange(Source& source, const SessionId& id) {
     return Flow::go_on;
   }));
   return last;
+}
+
+void note_cut_answers(Source& source, SessionPage& page) {
+  std::vector<SessionInfo*> ends;
+  for (SessionInfo& info : page.sessions) {
+    if (info.state == SessionState::active && !info.answering && info.head.value > 0) {
+      ends.push_back(&info);
+    }
+  }
+  if (ends.empty() || !source.capabilities().messages) {
+    return;
+  }
+  std::vector<std::optional<Message>> told(ends.size());
+  if (LastMessageReader* const reader = source.capabilities().last_message_reader;
+      reader != nullptr) {
+    std::vector<SessionId> ids;
+    std::ranges::transform(ends, std::back_inserter(ids),
+                           [](const SessionInfo* info) { return info->id; });
+    // What fails here fails below, too, where the session is named.
+    told = reader->last_messages(ids).value_or(std::move(told));
+  }
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (told[i]) {
+      ends[i]->cut = is_cut_after(*told[i]);
+      continue;
+    }
+    const auto read = source.read(ends[i]->id, {.newest_first = true}, [&](const Message& last) {
+      ends[i]->cut = is_cut_after(last);
+      return Flow::stop;
+    });
+    if (!read && read.error().code != Code::not_found) {  // it has gone meanwhile
+      page.damage.push_back({ends[i]->id.str(), read.error().message, ""});
+    }
+  }
 }
 
 Result<Exchange> first_exchange(Source& source, const SessionId& id) {

@@ -21,6 +21,7 @@ class OwnStore final : public Store,
                        public Rewriting,
                        public Forking,
                        public Partials,
+                       public LastMessageReader,
                        public Responses,
                        public Todos,
                        public Artefacts,
@@ -97,7 +98,11 @@ class OwnStore final : public Store,
     return here([&] { return can_.partials->renew_lease(id, answer, lease); });
   }
   Result<std::optional<Partial>> find_partial(const SessionId& id) override {
-    return here([&] { return can_.partials->find_partial(id); });
+    return here([&] { return can_.partial_reader->find_partial(id); });
+  }
+  Result<std::vector<std::optional<Message>>> last_messages(
+      std::span<const SessionId> ids) override {
+    return here([&] { return can_.last_message_reader->last_messages(ids); });
   }
   Result<> add_response(const Session& session, const Message& answer,
                         const OperationId& operation) override {

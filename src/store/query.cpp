@@ -86,6 +86,7 @@ bool matches(const SessionInfo& info, const CheckedQuery& checked) {
          (!query.mode || *query.mode == info.mode) &&
          std::ranges::find(query.states, info.state) != query.states.end() &&
          (!query.answering_only || info.answering) && info.id.str().starts_with(query.id_prefix) &&
+         has_short_id_prefix(info.id, query.short_id_prefix) &&
          contains_ignoring_case(info.title, query.title_contains);
 }
 
@@ -104,6 +105,11 @@ SessionPage make_page(std::vector<SessionInfo> matching, const SessionQuery& que
     page.next = format_cursor(page.sessions.back());
   }
   return page;
+}
+
+bool has_short_id_prefix(const SessionId& id, std::string_view prefix) {
+  const std::string brief = short_id(id, std::string_view::npos);
+  return prefix.empty() || (brief != id.str() && brief.starts_with(prefix));
 }
 
 bool contains_ignoring_case(std::string_view text, std::string_view part) {

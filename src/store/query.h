@@ -40,6 +40,9 @@ bool matches(const SessionInfo& info, const CheckedQuery& checked);
 // Cuts what matches, in any order, to the page that was asked for.
 SessionPage make_page(std::vector<SessionInfo> matching, const SessionQuery& query);
 
+// Whether the whole short id of a UUID begins so.
+bool has_short_id_prefix(const SessionId& id, std::string_view prefix);
+
 // ASCII letters match in either case, everything else byte for byte.
 bool contains_ignoring_case(std::string_view text, std::string_view part);
 

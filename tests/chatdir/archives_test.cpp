@@ -18,6 +18,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/select.h"
+#include "store/chatdir/layout.h"
 #include "store/chatdir/zip_file.h"
 #include "support/build.h"
 #include "support/must.h"
@@ -27,6 +28,7 @@ namespace reprise::test {
 namespace {
 
 namespace fs = std::filesystem;
+using store::chatdir::archive_name;
 using store::chatdir::Packing;
 using store::chatdir::ZipReader;
 using store::chatdir::ZipWriter;
@@ -45,7 +47,7 @@ Files files_in(const fs::path& folder) {
 }
 
 fs::path archive_of(const ChatDirectory& directory, const SessionId& id) {
-  return directory.root() / "archive" / short_id(id).value();
+  return directory.root() / "archive" / archive_name(id).value();
 }
 
 SessionId packed_session(const ChatDirectory& directory) {
@@ -183,7 +185,8 @@ TEST(ChatArchive, IsFoundByShortIdAndDeletedThroughTheTrash) {
   const auto store = directory.open();
   must(store->capabilities().archives->archive(id, at(1)));
   const Selection archived{.working_dir = "", .numbers = {}, .states = {SessionState::archived}};
-  EXPECT_EQ(must(select_session(*store, short_id(id).value(), archived)).id, id);
+  EXPECT_EQ(must(select_session(*store, archive_name(id).value(), archived)).id, id);
+  EXPECT_EQ(must(select_session(*store, short_id(id), archived)).id, id);
   EXPECT_EQ(must(select_session(*store, id.str(), archived)).id, id);
   Trash& trash = *store->capabilities().trash;
   must(trash.trash(id, at(2)));
@@ -231,7 +234,7 @@ TEST(ChatArchive, OverwritesNoChat) {
 TEST(ChatArchive, OfTheOriginalIsListedAndRestored) {
   const ChatDirectory directory;
   const SessionId id = session_id(kOriginalId);
-  const fs::path archive = fs::path("archive") / short_id(id).value();
+  const fs::path archive = fs::path("archive") / archive_name(id).value();
   directory.write(archive / "chat.json",
                   cat(R"({"id":")", kOriginalId,
                       R"(","date":"2026-01-18T20:00:00.000Z","usage":{"inputTokens":5},)"
@@ -274,7 +277,7 @@ TEST(ChatArchive, OfTheOriginalIsListedAndRestored) {
 TEST(ChatArchive, WithAttacksIsRefusedWhole) {
   const ChatDirectory directory;
   const SessionId id = session_id(kOriginalId);
-  const fs::path archive = fs::path("archive") / short_id(id).value();
+  const fs::path archive = fs::path("archive") / archive_name(id).value();
   const std::string good = "{\"role\":\"user\",\"content\":\"a\"}\n";
   const auto store = directory.open();
   const std::vector<std::vector<ZipEntryBytes>> attacks = {
@@ -323,7 +326,7 @@ TEST(ChatArchive, WithAttacksIsRefusedWhole) {
 TEST(ChatArchive, CutAnywhereIsRefusedOrWhole) {
   const ChatDirectory directory;
   const SessionId id = session_id(kOriginalId);
-  const fs::path archive = fs::path("archive") / short_id(id).value();
+  const fs::path archive = fs::path("archive") / archive_name(id).value();
   const std::string zip =
       zip_of({{"messages.jsonl", "{\"role\":\"user\",\"content\":\"a\"}\n"}, {"input.md", "a"}});
   const auto store = directory.open();
@@ -337,7 +340,7 @@ TEST(ChatArchive, CutAnywhereIsRefusedOrWhole) {
 TEST(ChatArchive, OfABombIsRefusedAndOursIsNone) {
   const ChatDirectory directory;
   const SessionId id = session_id(kOriginalId);
-  const fs::path archive = directory.root() / "archive" / short_id(id).value();
+  const fs::path archive = directory.root() / "archive" / archive_name(id).value();
   fs::create_directories(archive);
   ZipWriter bomb = must(ZipWriter::create(archive / "chat.zip", Packing::deflated));
   must(bomb.add_bytes("bomb", "/", std::string(20'000'000, 'x')));

@@ -21,6 +21,7 @@
 #include "chatdir/chatdir_fixture.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
+#include "store/chatdir/layout.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
@@ -171,7 +172,8 @@ class KilledChats : public testing::Test {
 
  private:
   int places_of(const SessionId& id) const {
-    const fs::path archive = directory_.root() / "archive" / short_id(id).value();
+    const fs::path archive =
+        directory_.root() / "archive" / store::chatdir::archive_name(id).value();
     return int{fs::exists(directory_.chat(id))} + int{fs::exists(archive)};
   }
 

@@ -274,7 +274,7 @@ TEST(ContextCodec, AnotherProgramsWorkIsSeen) {
 
 TEST(ContextCodec, TheIdIsStable) {
   const SessionId id = read(kOriginalContext).sessions.front().stored.session.info.id;
-  EXPECT_TRUE(short_id(id)) << "in the shape of all others: " << id.str();
+  EXPECT_NE(short_id(id), id.str()) << "in the shape of all others: " << id.str();
   EXPECT_EQ(read(kOriginalContext).sessions.front().stored.session.info.id, id);
   const std::string written = write(read(kOriginalContext));
   const Origin elsewhere = must(origin_of("/else/where.json"));

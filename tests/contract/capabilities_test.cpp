@@ -14,6 +14,7 @@ TEST_P(StoreContract, WhatCanBeChangedCanBeRead) {
   EXPECT_EQ(can.todo_reader, static_cast<TodoReader*>(can.todos));
   EXPECT_EQ(can.artefact_reader, static_cast<ArtefactReader*>(can.artefacts));
   EXPECT_EQ(can.blob_reader, static_cast<BlobReader*>(can.blobs));
+  EXPECT_EQ(can.partial_reader, static_cast<PartialReader*>(can.partials));
   EXPECT_EQ(can.replaced_reader, static_cast<ReplacedReader*>(can.rewriting));
   EXPECT_EQ(can.signature_reader, static_cast<SignatureReader*>(can.signatures));
   if (can.repair != nullptr) {

@@ -267,6 +267,43 @@ TEST_P(StoreContract, IdPrefixesMatchByteForByte) {
   EXPECT_EQ(listed_ids({.id_prefix = "a"}), (Ids{"ab1", "a_12", "a_1"}));
 }
 
+TEST_P(StoreContract, ShortIdsAreFoundByTheirBeginnings) {
+  REPRISE_NEEDS(capabilities().many_sessions && capabilities().any_id);
+  const std::string one = "01990000-0000-7000-8abc-aaaaaaaabbbb";
+  const std::string other = "01990000-0000-7000-8abd-aaaaaaaabbbb";
+  for (const std::string& id : {one, other, std::string("aaaaaaaa"), std::string("AAAA")}) {
+    create(id);
+  }
+  const auto of = [this](std::string_view prefix) {
+    return listed_ids({.short_id_prefix = std::string(prefix)});
+  };
+  EXPECT_EQ(of("aaaa"), (Ids{other, one}));
+  EXPECT_EQ(of("aaaaaaaabbbb8abd"), Ids{other});
+  EXPECT_EQ(of("bbbb"), Ids{});
+  EXPECT_EQ(of("0199"), Ids{});
+  EXPECT_EQ(of("aaa_"), Ids{});
+  EXPECT_EQ(of("?"), Ids{});
+  EXPECT_EQ(of(short_id(session_id(one), 32)), Ids{one});
+  EXPECT_EQ(listed_ids({.short_id_prefix = "aaaa", .ungrouped = true, .limit = 1}), Ids{other});
+}
+
+TEST_P(StoreContract, LastMessagesAreThoseThatAreRead) {
+  LastMessageReader* const reader = capabilities().last_message_reader;
+  REPRISE_NEEDS(reader);
+  const SessionId empty = create("empty");
+  const SessionId one = create("one", {user("q")});
+  const SessionId cut = create("cut", {user("q"), assistant("an answer")});
+  const SessionId big = create("big", {user(std::string(400'000, 'x'))});
+  const std::vector<SessionId> ids = {cut, empty, one, big};
+  const auto last = must(reader->last_messages(ids));
+  ASSERT_EQ(last.size(), ids.size());
+  EXPECT_EQ(last[0], stored(cut).back());
+  EXPECT_EQ(last[1], std::nullopt);
+  EXPECT_EQ(last[2], stored(one).back());
+  EXPECT_EQ(last[3], std::nullopt) << "read() has it";
+  EXPECT_EQ(must(reader->last_messages({})).size(), 0U);
+}
+
 TEST_P(StoreContract, RunningAnswersAreListed) {
   REPRISE_NEEDS(capabilities().partials && capabilities().many_sessions);
   const SessionId idle = create(session("idle", at(9)));

@@ -214,7 +214,7 @@ void say_how_to_resume(Context& context, const TabMetadata& session) {
   const auto& store = context.globals().store;
   context.voice().remark(cat(session.title.empty() ? "" : cat("'", session.title, "': "),
                              "reprise resume ", store ? cat("--store ", *store, " ") : "",
-                             short_id_text(*id)));
+                             short_id(*id)));
 }
 
 }  // namespace

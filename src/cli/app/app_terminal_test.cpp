@@ -159,7 +159,7 @@ TEST_F(AppTerminalTest, StopsAndKeepsWhenItIsTerminated) {
   ASSERT_EQ(::kill(child(), SIGTERM), 0);
   EXPECT_EQ(end(), 130);
   const std::string shown = printed("show last --json");
-  EXPECT_NE(shown.find(R"("state":"active")"), std::string::npos) << shown;
+  EXPECT_NE(shown.find(R"("state":"interrupted")"), std::string::npos) << shown;
   EXPECT_NE(shown.find(R"("state":"incomplete")"), std::string::npos) << shown;
 }
 

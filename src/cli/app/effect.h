@@ -106,6 +106,7 @@ struct LoadPage {
   std::string after = {};
   std::size_t limit = kFirstPage;
   std::string folder = {};  // unless all: of this one; "" is where the program was started
+  bool trash = false;
 };
 // The first questions of these, for its filter.
 struct LoadQuestions {
@@ -124,6 +125,11 @@ struct RestoreStored {
 struct RenameStored {
   std::string id;
   std::string title;
+};
+// For good, what the picker lists of it.
+struct EmptyTrash {
+  bool all = false;
+  std::string folder = {};
 };
 // "/resume list", "/resume delete", "/resume clear". What they say is for this tab.
 struct ListResumable {
@@ -155,7 +161,7 @@ using Effect =
                  AskAgain, GoOn, Ring, StopTurn, RunSlash, ListQuestions, ListFiles, CopyText,
                  ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend, Redraw,
                  LoadPage, LoadQuestions, LoadPreview, TrashStored, RestoreStored, RenameStored,
-                 ListResumable, DeleteStored, CountClosed, ClearClosed>;
+                 EmptyTrash, ListResumable, DeleteStored, CountClosed, ClearClosed>;
 using Effects = std::vector<Effect>;
 
 }  // namespace reprise::cli::app

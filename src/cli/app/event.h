@@ -189,7 +189,7 @@ struct PreviewLoaded {
 };
 // A stored session was changed from the picker, or could not be.
 struct StoredChanged {
-  enum class What : std::uint8_t { trashed, restored, renamed } what = What::trashed;
+  enum class What : std::uint8_t { trashed, restored, renamed, emptied } what = What::trashed;
   std::string id;
   std::string title = {};
   std::string failure = {};

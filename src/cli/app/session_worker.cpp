@@ -166,6 +166,7 @@ struct SessionWorker::Performer {
     change({StoredChanged::What::renamed, request.id, request.title},
            worker.rename_stored(request.id, request.title));
   }
+  void operator()(const EmptyTrash& request) { worker.empty_trash(request); }
   void operator()(const ListResumable& request) {
     say(request.tab, [&] { return worker.list_resumable(); });
   }

@@ -95,8 +95,10 @@ class SessionWorker {
   Result<> trash_stored(const std::string& text);
   Result<> restore_stored(const std::string& text);
   Result<> rename_stored(const std::string& text, const std::string& title);
+  void empty_trash(const EmptyTrash& request);
+  Result<std::string> remove_trashed(const EmptyTrash& request);
   Result<std::vector<SessionInfo>> resumable();
-  Result<std::string> numbered(const std::string& sel);
+  Result<std::string> numbered(const std::string& sel, bool changes);
   Result<std::string> list_resumable();
   Result<std::string> delete_stored(const std::string& sel);
   void count_closed();
@@ -114,6 +116,7 @@ class SessionWorker {
   bool first_ = true;                 // no session was opened yet; the worker's
   std::atomic<bool> saved_ = true;    // all that was closed
   std::vector<std::string> numbers_;  // ids as they were listed last; the worker's
+  Time numbers_shown_ = {};
   std::stop_source hurry_;
   std::stop_source leaving_;  // all is closed: questions of jobs get no answer
 

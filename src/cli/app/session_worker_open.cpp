@@ -145,7 +145,7 @@ Result<> SessionWorker::open_new(const OpenNew& request) {
 Result<SessionInfo> SessionWorker::check_stored(const std::string& sel, const std::string& name) {
   Context& context = parts_.context;
   REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
-  auto found = context.stores().select(*store, sel);
+  auto found = context.stores().select(*store, sel, Use::change);
   if (!found && found.error().code == Code::not_found) {
     return fail(Code::not_found, sel == "last" ? "there is no session of this folder to go on with"
                                                : cat("Session not found: ", name));
@@ -160,7 +160,7 @@ Result<SessionInfo> SessionWorker::check_stored(const std::string& sel, const st
 Result<> SessionWorker::open_stored(const OpenSession& request) {
   std::string sel = request.sel;
   if (request.of_list) {
-    REPRISE_ASSIGN(sel, numbered(request.sel));
+    REPRISE_ASSIGN(sel, numbered(request.sel, false));
   }
   REPRISE_ASSIGN(const SessionInfo info, check_stored(sel, request.sel));
   first_ = false;

@@ -13,6 +13,7 @@
 #include "cli/repl/chat_session.h"
 #include "cli/repl/slash.h"
 #include "cli/settings/settings.h"
+#include "reprise/conversation.h"
 #include "reprise/store.h"
 
 namespace reprise::cli::app {
@@ -177,7 +178,9 @@ void SessionWorker::close(TabId tab, LiveSession& live, bool interrupted) {
   } else if (session.is_saved() && !session.discard_if_empty()) {
     const auto named = session.set_closing_title(live.begun(), interrupted, hurry_.get_token());
     Result<> closed;
-    if (!interrupted) {
+    // An answer that was cut can be gone on with: its session stays open.
+    const auto now = get_now(*store, session.id());
+    if (!interrupted && !(now && now->session.info.cut)) {
       closed =
           store->update(session.id(), {.state = SessionState::closed,
                                        .closed_at = std::optional(parts_.context.clock().now())});

@@ -36,6 +36,10 @@ void on_models(State& state, const ModelsListed& listed, Effects& effects);
 void open_picker(State& state, bool alone, bool all, Effects& effects);
 void press_in_picker(State& state, std::string_view key, Effects& effects);
 void type_in_picker(State& state, std::string_view text, Effects& effects);
+// After every change: the rows and the preview that are missing now.
+void fetch_for_picker(const State& state, Picker& picker, Effects& effects);
+void start_picker_list(State& state, Picker& picker, Effects& effects);
+void close_picker(State& state, bool alone, Effects& effects);
 void on_page(State& state, const PageLoaded& page, Effects& effects);
 void on_questions(State& state, const QuestionsLoaded& loaded, Effects& effects);
 void on_stored_changed(State& state, const StoredChanged& changed, Effects& effects);

@@ -15,7 +15,7 @@ namespace {
 class Archive final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {}, .arguments = {{"SEL", "the session", &sel_, true}}};
+    return {.options = {}, .arguments = {{"SEL", "the sessions", &sels_, true}}};
   }
 
   Result<Exit> run(Context& context) override {
@@ -23,18 +23,16 @@ class Archive final : public Command {
     REPRISE_ASSIGN(Archives* const archives, offered(store->capabilities().archives,
                                                      "archive sessions; `reprise close` marks one "
                                                      "as done"));
-    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));
-    REPRISE_ASSIGN(const bool answers, check_answering(context, *store, info));
-    if (answers) {
-      return fail(Code::busy, cat("cannot archive '", info.title, "': it is answering now"));
-    }
-    REPRISE_TRY(archives->archive(info.id, context.clock().now()));
-    context.voice().remark(cat("archived '", info.title, "' as ", short_id_text(info.id)));
-    return show_session(context, *store, info.id);
+    return change_sessions(context, *store, sels_, "archive",
+                           [&](const SessionInfo& info) -> Result<> {
+                             REPRISE_TRY(archives->archive(info.id, context.clock().now()));
+                             context.voice().remark(cat("archived ", session_name(info)));
+                             return {};
+                           });
   }
 
  private:
-  std::string sel_;
+  std::vector<std::string> sels_;
 };
 
 }  // namespace

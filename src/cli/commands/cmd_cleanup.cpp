@@ -1,6 +1,5 @@
 // reprise cleanup: sessions that were closed long ago to the trash.
 
-#include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
@@ -52,23 +51,16 @@ class Cleanup final : public Command {
 
  private:
   static void show(Context& context, const std::vector<SessionInfo>& sessions) {
-    std::string out;
-    json::ArrayWriter array(out);
-    for (const SessionInfo& info : sessions) {
-      if (!context.globals().json) {
-        context.voice().out().write(
-            cat(info.id.str(), "  ", terminal_line(info.title), "  (closed ",
-                age_text(info.closed_at.value_or(info.updated_at), context.clock().now()), ")\n"));
-        continue;
-      }
-      array.item();
-      json::ObjectWriter object(out);
-      append_info(object, info);
-      object.close();
-    }
-    array.close();
     if (context.globals().json) {
-      context.voice().print_json(out);
+      context.voice().print_json(infos_document(sessions));
+    } else {
+      const std::vector<std::string> ids = short_ids_of(sessions);
+      for (std::size_t i = 0; i < sessions.size(); ++i) {
+        const Time closed_at = sessions[i].closed_at.value_or(sessions[i].updated_at);
+        context.voice().out().write(cat(ids[i], "  ", terminal_line(sessions[i].title),
+                                        "  (closed ", age_text(closed_at, context.clock().now()),
+                                        ")\n"));
+      }
     }
     context.voice().remark(cat(sessions.size(), " sessions would go to the trash"));
   }

@@ -1,4 +1,5 @@
-// reprise clear: all sessions of this folder to the trash, or all that are archived.
+// reprise clear: all sessions of this folder to the trash, or all that are archived, or the trash
+// itself.
 
 #include "base/text.h"
 #include "cli/commands/command.h"
@@ -15,6 +16,7 @@ class Clear final : public Command {
  public:
   ArgumentTable arguments() override {
     return {.options = {{"-a,--all", "", "sessions of all folders", &all_},
+                        {"--trash", "", "empty the trash: remove what is in it for good", &trash_},
                         {"--purge", "", "remove for good", &purge_}},
             .arguments = {}};
   }
@@ -27,24 +29,30 @@ class Clear final : public Command {
       query.working_dir = context.config().project();
     }
     // Where sessions are packed away, those in use are not what is to be cleared.
-    const bool has_archive = store->capabilities().archives != nullptr;
+    const bool has_archive = store->capabilities().archives != nullptr && !trash_;
     if (has_archive) {
       query.states = {SessionState::archived};
+    } else if (trash_) {
+      query.states = {SessionState::trashed};
     }
     REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(*store, query));
     const std::size_t count = found.sessions.size();
     const std::string_view of =
         store->capabilities().many_folders ? all ? "all folders" : "this folder" : "this store";
-    const std::string what = cat(count, has_archive ? " archived" : "",
+    const std::string what = cat(count,
+                                 has_archive ? " archived"
+                                 : trash_    ? " trashed"
+                                             : "",
                                  count == 1 ? " session of " : " sessions of ", of);
     return ask_and_remove(context, *store, found,
                           {.what = what,
-                           .how = purge_ ? Removal::purge : Removal::trash,
+                           .how = purge_ || trash_ ? Removal::purge : Removal::trash,
                            .unasked_max = has_archive ? std::size_t{1} : 0});
   }
 
  private:
   bool all_ = false;
+  bool trash_ = false;
   bool purge_ = false;
 };
 

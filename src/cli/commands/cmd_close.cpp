@@ -17,34 +17,39 @@ namespace {
 class Close final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {}, .arguments = {{"SEL", "the session", &sel_, true}}};
+    return {.options = {}, .arguments = {{"SEL", "the sessions", &sels_, true}}};
   }
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
-    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));
-    if (info.state == SessionState::closed) {
-      context.voice().remark(cat("'", info.title, "' is closed already"));
-      return Exit::done;
-    }
-    REPRISE_ASSIGN(const bool answers, check_answering(context, *store, info));
-    if (answers) {
-      return fail(Code::busy, cat("cannot close '", info.title, "': it is answering now"));
-    }
-    const auto saved = store->update(info.id, {.state = SessionState::closed,
-                                               .closed_at = std::optional(context.clock().now())});
-    if (!saved && saved.error().code == Code::io) {
-      context.voice().warn(
-          cat("'", info.title, "' stays open, it could not be saved: ", saved.error().message));
-      return Exit::unsaved;
-    }
-    REPRISE_TRY(saved);
-    context.voice().remark(cat("closed '", info.title, "'"));
-    return show_session(context, *store, info.id);
+    REPRISE_ASSIGN(const Exit exit,
+                   change_sessions(context, *store, sels_, "close", [&](const SessionInfo& info) {
+                     return close(context, *store, info);
+                   }));
+    return is_unsaved_ ? Exit::unsaved : exit;
   }
 
  private:
-  std::string sel_;
+  Result<> close(Context& context, Store& store, const SessionInfo& info) {
+    if (info.state == SessionState::closed) {
+      context.voice().remark(cat(session_name(info), " is closed already"));
+      return {};
+    }
+    const auto saved = store.update(info.id, {.state = SessionState::closed,
+                                              .closed_at = std::optional(context.clock().now())});
+    if (!saved && saved.error().code == Code::io) {
+      context.voice().warn(
+          cat(session_name(info), " stays open, it could not be saved: ", saved.error().message));
+      is_unsaved_ = true;
+      return {};
+    }
+    REPRISE_TRY(saved);
+    context.voice().remark(cat("closed ", session_name(info)));
+    return {};
+  }
+
+  std::vector<std::string> sels_;
+  bool is_unsaved_ = false;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/stores_around.h"
+#include "cli/output/session_json.h"
 #include "cli/program/commands.h"
 #include "cli/program/completions.h"
 #include "cli/program/context.h"
@@ -283,7 +284,7 @@ class Complete final : public Command {
     return out;
   }
 
-  // By title and by id; those of this folder where a store has several.
+  // By title and by short id; those of this folder where a store has several.
   static Completion sessions(Context& context, const Line& line) {
     Completion out{.candidates = {{"last", "the newest session of this folder"}}};
     const auto source = context.stores().source();
@@ -302,13 +303,14 @@ class Complete final : public Command {
     if (!page) {
       return out;
     }
-    for (const SessionInfo& info : page->sessions) {
-      if (!info.title.empty()) {
-        out.candidates.push_back({info.title, info.id.str()});
+    const std::vector<std::string> ids = short_ids_of(page->sessions);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (const std::string& title = page->sessions[i].title; !title.empty()) {
+        out.candidates.push_back({title, ids[i]});
       }
     }
-    for (const SessionInfo& info : page->sessions) {
-      out.candidates.push_back({info.id.str(), info.title});
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      out.candidates.push_back({ids[i], page->sessions[i].title});
     }
     return out;
   }

@@ -11,12 +11,10 @@
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
-#include "cli/program/last_list.h"
 #include "cli/settings/settings.h"
 #include "engine/copy.h"
 #include "engine/outbox_replay.h"
 #include "reprise/open_store.h"
-#include "reprise/select.h"
 #include "reprise/sessions.h"
 #include "session/outbox.h"
 #include "store/outbox/outbox_folder.h"
@@ -130,15 +128,8 @@ class CopyCommand final : public Command {
       return find_all_sessions(source, query);
     }
     FoundSessions found;
-    const std::string folder =
-        source.capabilities().many_folders ? context.config().project() : std::string();
-    const Selection how{.working_dir = folder,
-                        .numbers = load_last_list(context.config().state_folder(), from_),
-                        .states = every_state()};
-    for (const std::string& sel : sels_) {
-      REPRISE_ASSIGN(SessionInfo info, select_session(source, sel, how));
-      found.sessions.push_back(std::move(info));
-    }
+    REPRISE_ASSIGN(found.sessions,
+                   context.stores().select_all(source, sels_, Use::read, every_state(), from_));
     return found;
   }
 
@@ -149,8 +140,7 @@ class CopyCommand final : public Command {
     if (!copied) {
       ++failed_;
       object.field("result", "failed").field("detail", copied.error().message).close();
-      context.voice().warn(
-          cat("cannot copy '", info.title, "' (", info.id.str(), "): ", copied.error().message));
+      context.voice().warn(cat("cannot copy ", session_name(info), ": ", copied.error().message));
       return;
     }
     ++counts_[copied->fate];
@@ -160,8 +150,8 @@ class CopyCommand final : public Command {
     if (!copied->detail.empty()) {
       object.field("detail", copied->detail);
       const bool is_fork = copied->fate == CopyFate::forked;
-      const std::string text = cat(is_fork ? "'" : "conflict, left as it is: '", info.title, "' (",
-                                   info.id.str(), "): ", copied->detail);
+      const std::string text =
+          cat(is_fork ? "" : "conflict, left as it is: ", session_name(info), ": ", copied->detail);
       is_fork ? context.voice().remark(text) : context.voice().warn(text);
     }
     object.key("losses");
@@ -169,7 +159,7 @@ class CopyCommand final : public Command {
     for (const std::string& loss : copied->losses) {
       losses.item();
       json::append_string(rows_, loss);
-      context.voice().warn(cat("not copied of '", info.title, "': ", loss));
+      context.voice().warn(cat("not copied of ", session_name(info), ": ", loss));
     }
     losses.close();
     object.close();

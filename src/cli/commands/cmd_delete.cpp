@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/removal.h"
+#include "cli/output/session_json.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
@@ -24,13 +25,10 @@ class Delete final : public Command {
     if (!purge_) {
       std::erase(states, SessionState::trashed);
     }
-    std::vector<SessionInfo> sessions;
-    for (const std::string& sel : sels_) {
-      REPRISE_ASSIGN(SessionInfo info, context.stores().select(*store, sel, states));
-      sessions.push_back(std::move(info));
-    }
-    const std::string what = sessions.size() == 1 ? cat("'", sessions.front().title, "'")
-                                                  : cat(sessions.size(), " sessions");
+    REPRISE_ASSIGN(const std::vector<SessionInfo> sessions,
+                   context.stores().select_all(*store, sels_, Use::change, states));
+    const std::string what =
+        sessions.size() == 1 ? session_name(sessions.front()) : cat(sessions.size(), " sessions");
     return ask_and_remove(context, *store, {.sessions = sessions, .damage = {}},
                           {.what = what, .how = purge_ ? Removal::purge : Removal::trash});
   }

@@ -28,7 +28,7 @@ class Fork final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
-    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));
+    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, Use::read));
     const std::optional<Seq> at = at_ ? std::optional(Seq{*at_}) : std::nullopt;
     REPRISE_ASSIGN(
         const SessionId child,

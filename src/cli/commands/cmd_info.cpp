@@ -1,5 +1,6 @@
 // reprise info: a session's facts, and usage and cost by turn.
 
+#include "base/grapheme.h"
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
@@ -12,11 +13,14 @@
 #include "cli/program/exit.h"
 #include "model/json_fields.h"
 #include "model/known_time.h"
+#include "reprise/conversation.h"
 #include "reprise/open_store.h"
 #include "reprise/sessions.h"
 
 namespace reprise::cli {
 namespace {
+
+constexpr std::size_t kBeginningCharacters = 50;
 
 std::string cost_text(const Usage& usage) {
   return usage.cost ? cat("$", usage.cost->str()) : "";
@@ -34,6 +38,18 @@ std::string tokens_text(const Usage& usage) {
   return out;
 }
 
+// What became of it; "" when it is whole.
+std::string last_answer(const Exchange& last) {
+  if (!last.cut && !last.running) {
+    return "";
+  }
+  const std::string line = terminal_line(last.answer);
+  const std::string_view beginning = grapheme_prefix(line, kBeginningCharacters);
+  const std::string text =
+      line.empty() ? "" : cat(": ", beginning, beginning.size() < line.size() ? "…" : "");
+  return last.running ? cat("running", text) : line.empty() ? "none" : cat("incomplete", text);
+}
+
 class Info final : public Command {
  public:
   ArgumentTable arguments() override {
@@ -42,9 +58,11 @@ class Info final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Source* const source, context.stores().source());
-    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*source, sel_, every_state()));
-    REPRISE_ASSIGN(const Session session, get(*source, info.id));
+    REPRISE_ASSIGN(const SessionInfo info,
+                   context.stores().select(*source, sel_, Use::read, every_state()));
+    REPRISE_ASSIGN(const SessionNow now, get_now(*source, info.id));
     REPRISE_ASSIGN(const std::vector<TurnSummary> turns, list_turns(*source, info.id));
+    REPRISE_ASSIGN(const Exchange last, last_exchange(*source, info.id));
     std::vector<Todo> todos;
     if (TodoReader* const list = source->capabilities().todo_reader; list != nullptr) {
       REPRISE_ASSIGN(todos, list->todos(info.id));
@@ -56,9 +74,9 @@ class Info final : public Command {
       signature = to_string(answer);
     }
     if (context.globals().json) {
-      context.voice().print_json(document(session, turns, todos, signature));
+      context.voice().print_json(document(now, turns, todos, signature));
     } else {
-      context.voice().out().write(text(context, session, todos));
+      context.voice().out().write(text(context, now.session, last, todos));
       context.voice().out().write(signature.empty() ? "" : cat("signature     ", signature, "\n"));
       context.voice().out().write(usage_table(turns));
     }
@@ -66,8 +84,9 @@ class Info final : public Command {
   }
 
  private:
-  static std::string document(const Session& session, const std::vector<TurnSummary>& turns,
+  static std::string document(const SessionNow& now, const std::vector<TurnSummary>& turns,
                               const std::vector<Todo>& todos, const std::string& signature) {
+    const Session& session = now.session;
     std::vector<std::string> ids;
     ids.reserve(session.response_chain.size());
     for (const ResponseLink& link : session.response_chain) {
@@ -87,6 +106,9 @@ class Info final : public Command {
       item.close();
     }
     array.close();
+    if (now.answer) {
+      object.raw("unfinished", answer_document(*now.answer));
+    }
     object.raw("todos", todos_document(todos));
     if (!signature.empty()) {
       object.field("signature", signature);
@@ -95,7 +117,7 @@ class Info final : public Command {
     return out;
   }
 
-  static std::string text(Context& context, const Session& session,
+  static std::string text(Context& context, const Session& session, const Exchange& last,
                           const std::vector<Todo>& todos) {
     const SessionInfo& info = session.info;
     const Time now = context.clock().now();
@@ -107,13 +129,14 @@ class Info final : public Command {
     };
     line("title", info.title);
     line("id", info.id.str());
-    line("short id", short_id_text(info.id));
+    line("short id", short_id(info.id));
     line("state", state_text(info));
     line("mode", info.mode);
     line("provider", info.provider);
     line("model", info.model);
     line("folder", info.working_dir);
     line("messages", std::to_string(info.head.value));
+    line("last answer", last_answer(last));
     const auto when = [now](Time time) {
       return is_known(time) ? cat(format_time(time), " (", age_text(time, now), ")") : "unknown";
     };

@@ -1,6 +1,8 @@
 // reprise list: the newest sessions first.
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 
 #include "base/json_write.h"
 #include "base/terminal_text.h"
@@ -12,36 +14,20 @@
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
-#include "cli/program/last_list.h"
-#include "cli/settings/settings.h"
 #include "reprise/open_store.h"
+#include "reprise/sessions.h"
 
 namespace reprise::cli {
 namespace {
 
-constexpr std::size_t kPrefixMin = 8;
+constexpr std::size_t kLookedAtMax = 10'000;  // sessions, for those whose answer was cut
 constexpr std::string_view kInterrupted = "interrupted";
-
-// How much of an id tells the shown ones apart.
-std::size_t prefix_length(const std::vector<SessionInfo>& sessions) {
-  std::vector<std::string_view> ids;
-  ids.reserve(sessions.size());
-  for (const SessionInfo& info : sessions) {
-    ids.push_back(info.id.str());
-  }
-  std::ranges::sort(ids);
-  std::size_t length = kPrefixMin;
-  for (std::size_t i = 1; i < ids.size(); ++i) {
-    const auto ends = std::ranges::mismatch(ids[i - 1], ids[i]);
-    length = std::max(length, static_cast<std::size_t>(ends.in1 - ids[i - 1].begin()) + 1);
-  }
-  return length;
-}
 
 class List final : public Command {
  public:
   ArgumentTable arguments() override {
     return {.options = {{"-a,--all", "", "sessions of all folders", &all_},
+                        {"--grep", "TEXT", "only those with this in the title", &grep_},
                         {"--mode", "NAME", "only those of a mode", &mode_},
                         {"--state",
                          "STATE",
@@ -62,7 +48,7 @@ class List final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(const SessionPage page, find_page(context));
-    REPRISE_TRY(remember(context, page));
+    REPRISE_TRY(context.stores().remember_numbers(page.sessions));
     if (context.globals().json) {
       context.voice().print_json(document(page));
     } else if (page.sessions.empty()) {
@@ -88,8 +74,8 @@ class List final : public Command {
     query.mode = mode_;
     if (state_) {
       query.states = {parse_session_state(*state_).value_or(SessionState::active)};
-      query.answering_only = *state_ == kInterrupted;
     }
+    query.title_contains = grep_.value_or("");
     query.after = after_.value_or("");
     query.limit = static_cast<std::size_t>(limit_.value_or(50));
     return query;
@@ -103,41 +89,56 @@ class List final : public Command {
     if (!source) {
       return std::unexpected(source.error());
     }
-    REPRISE_ASSIGN(SessionPage page, (*source)->list(query(context, **source)));
+    const SessionQuery asked = query(context, **source);
     if (state_ == kInterrupted) {
-      std::erase_if(page.sessions, [](const SessionInfo& info) { return !is_interrupted(info); });
+      return find_interrupted(**source, asked);
     }
+    REPRISE_ASSIGN(SessionPage page, (*source)->list(asked));
+    note_cut_answers(**source, page);
     return page;
   }
 
-  static Result<> remember(Context& context, const SessionPage& page) {
-    REPRISE_ASSIGN(const Settings* settings, context.config().settings());
-    std::vector<SessionId> ids;
-    ids.reserve(page.sessions.size());
-    for (const SessionInfo& info : page.sessions) {
-      ids.push_back(info.id);
+  // Those whose process is gone are found at once, and all stand on the first page. The others are
+  // told by the ends of sessions, of which one page looks at so many.
+  static Result<SessionPage> find_interrupted(Source& source, SessionQuery query) {
+    const std::size_t limit = query.limit;
+    SessionPage all;
+    if (query.after.empty()) {
+      SessionQuery answering = query;
+      answering.answering_only = true;
+      answering.limit = kPageMax;
+      REPRISE_ASSIGN(all, source.list(answering));
+      std::erase_if(all.sessions, [](const SessionInfo& info) { return !is_interrupted(info); });
+      all.next.clear();
     }
-    const auto saved =
-        save_last_list(context.config().state_folder(), context.config().store_url(*settings), ids);
-    if (!saved) {
-      context.voice().note(cat("numbers will not name these sessions: ", saved.error().message));
+    std::size_t cut = 0;
+    for (std::size_t looked_at = 0; cut < limit && looked_at < kLookedAtMax;) {
+      query.limit = limit - cut;
+      REPRISE_ASSIGN(SessionPage page, source.list(query));
+      note_cut_answers(source, page);
+      looked_at += page.sessions.size();
+      const std::size_t before = all.sessions.size();
+      std::ranges::copy_if(page.sessions, std::back_inserter(all.sessions), &SessionInfo::cut);
+      cut += all.sessions.size() - before;
+      std::ranges::move(page.damage, std::back_inserter(all.damage));
+      query.after = all.next = page.next;
+      if (page.next.empty()) {
+        break;
+      }
     }
-    return {};
+    std::ranges::stable_sort(all.sessions, [](const SessionInfo& a, const SessionInfo& b) {
+      return a.pinned != b.pinned ? a.pinned : a.updated_at > b.updated_at;
+    });
+    return all;
   }
 
   static std::string document(const SessionPage& page) {
-    std::string out;
-    json::ArrayWriter array(out);
-    for (std::size_t i = 0; i < page.sessions.size(); ++i) {
-      array.item();
-      json::ObjectWriter object(out);
-      append_info(object, page.sessions[i]);
-      if (i + 1 == page.sessions.size() && !page.next.empty()) {
-        object.field("next", page.next);
-      }
-      object.close();
+    std::string out = infos_document(page.sessions);
+    if (!page.sessions.empty() && !page.next.empty()) {  // a member of the last one
+      std::string next = ",\"next\":";
+      json::append_string(next, page.next);
+      out.insert(out.rfind('}'), next);
     }
-    array.close();
     return out;
   }
 
@@ -149,12 +150,12 @@ class List final : public Command {
     if (all_) {
       columns.push_back({.heading = "folder", .optional = true});
     }
-    const std::size_t prefix = prefix_length(page.sessions);
+    const std::vector<std::string> ids = short_ids_of(page.sessions);
     const Time now = context.clock().now();
     std::vector<std::vector<std::string>> rows;
     for (const SessionInfo& info : page.sessions) {
       const std::string title = terminal_line(info.title);
-      rows.push_back({std::to_string(rows.size() + 1), info.id.str().substr(0, prefix),
+      rows.push_back({std::to_string(rows.size() + 1), ids[rows.size()],
                       info.mode.empty() ? title : cat("[", terminal_line(info.mode), "] ", title),
                       cat(state_text(info), info.pinned ? ", pinned" : ""),
                       std::to_string(info.head.value), age_text(info.updated_at, now)});
@@ -169,6 +170,7 @@ class List final : public Command {
   }
 
   bool all_ = false;
+  std::optional<std::string> grep_;
   std::optional<std::string> mode_;
   std::optional<std::string> state_;
   std::optional<std::string> after_;

@@ -31,9 +31,9 @@ class Rename final : public Command {
       return context.voice().wrong_usage("the title is empty");
     }
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
-    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));
+    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, Use::change));
     REPRISE_TRY(store->update(info.id, {.title = title}));
-    context.voice().remark(cat("renamed '", info.title, "' to '", title, "'"));
+    context.voice().remark(cat("renamed ", session_name(info), " to '", title, "'"));
     return show_session(context, *store, info.id);
   }
 
@@ -52,9 +52,9 @@ class Pin final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
-    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));
+    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, Use::change));
     REPRISE_TRY(store->update(info.id, {.pinned = pinned_}));
-    context.voice().remark(cat(pinned_ ? "pinned '" : "unpinned '", info.title, "'"));
+    context.voice().remark(cat(pinned_ ? "pinned " : "unpinned ", session_name(info)));
     return show_session(context, *store, info.id);
   }
 

@@ -2,11 +2,13 @@
 
 #include "base/text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "reprise/capabilities.h"
+#include "reprise/sessions.h"
 
 namespace reprise::cli {
 namespace {
@@ -14,29 +16,51 @@ namespace {
 class Restore final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {},
-            .arguments = {{"SEL", "the session, of `reprise list --state trashed` or archived",
-                           &sel_, true}}};
+    return {.options = {{"--all", "", "everything in the trash, of all folders", &all_}},
+            .arguments = {
+                {"SEL", "the sessions, of `reprise list --state trashed` or archived", &sels_}}};
   }
 
   Result<Exit> run(Context& context) override {
-    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
-    REPRISE_ASSIGN(
-        const SessionInfo info,
-        context.stores().select(*store, sel_, {SessionState::trashed, SessionState::archived}));
-    Archives* const archives = store->capabilities().archives;
-    if (info.state == SessionState::archived && archives != nullptr) {
-      REPRISE_TRY(archives->unarchive(info.id));
-    } else {
-      REPRISE_ASSIGN(Trash* const trash, offered(store->capabilities().trash, "restore sessions"));
-      REPRISE_TRY(trash->restore(info.id));
+    if (all_ == !sels_.empty()) {
+      return context.voice().wrong_usage(all_ ? "--all and SEL cannot be used together"
+                                              : "name a session, or use --all");
     }
-    context.voice().remark(cat("restored '", info.title, "'"));
-    return show_session(context, *store, info.id);
+    REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
+    FoundSessions found;
+    if (all_) {
+      REPRISE_ASSIGN(found, find_all_sessions(*store, {.states = {SessionState::trashed}}));
+    } else {
+      REPRISE_ASSIGN(found.sessions,
+                     context.stores().select_all(*store, sels_, Use::change,
+                                                 {SessionState::trashed, SessionState::archived}));
+    }
+    warn_of_damage(context, found.damage);
+    for (const SessionInfo& info : found.sessions) {
+      REPRISE_TRY(restore(*store, info));
+      context.voice().remark(cat("restored ", session_name(info)));
+    }
+    if (found.sessions.empty()) {
+      context.voice().remark("the trash is empty");
+    }
+    const bool is_one = sels_.size() == 1;
+    REPRISE_TRY(is_one ? show_session(context, *store, found.sessions.front().id)
+                       : show_sessions(context, *store, found.sessions));
+    return found.damage.empty() ? Exit::done : Exit::failed;
   }
 
  private:
-  std::string sel_;
+  static Result<> restore(Store& store, const SessionInfo& info) {
+    Archives* const archives = store.capabilities().archives;
+    if (info.state == SessionState::archived && archives != nullptr) {
+      return archives->unarchive(info.id);
+    }
+    REPRISE_ASSIGN(Trash* const trash, offered(store.capabilities().trash, "restore sessions"));
+    return trash->restore(info.id);
+  }
+
+  std::vector<std::string> sels_;
+  bool all_ = false;
 };
 
 }  // namespace

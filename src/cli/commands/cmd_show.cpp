@@ -17,6 +17,7 @@
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "reprise/capabilities.h"
+#include "reprise/conversation.h"
 #include "reprise/open_store.h"
 
 namespace reprise::cli {
@@ -78,11 +79,12 @@ class Show final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Source* const source, context.stores().source());
-    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*source, sel_, every_state()));
-    REPRISE_ASSIGN(const Session session, get(*source, info.id));
+    REPRISE_ASSIGN(const SessionInfo info,
+                   context.stores().select(*source, sel_, Use::read, every_state()));
+    REPRISE_ASSIGN(const SessionNow now, get_now(*source, info.id));
     const bool json = format_ ? *format_ == "json" : context.globals().json;
     REPRISE_ASSIGN(const ReadReport report,
-                   json ? print_json(context, *source, session) : print(context, *source, session));
+                   json ? print_json(context, *source, now) : print(context, *source, now));
     for (const Damage& part : report.damage) {
       context.voice().warn(cat(part.where, ": ", part.reason));
     }
@@ -116,22 +118,29 @@ class Show final : public Command {
     return *std::move(started);
   }
 
-  Result<ReadReport> print(Context& context, Source& source, const Session& session) const {
+  Result<ReadReport> print(Context& context, Source& source, const SessionNow& now) const {
+    const Session& session = now.session;
     const Detail detail = full_ ? Detail::full : Detail::shortened;
     const std::optional<View> view = this->view(context);
     const std::unique_ptr<Pager> pager = this->pager(context);
     context.voice().out().write(view ? view_head(session, *view) : transcript_head(session));
     bool has_questions = false;
     ReadReport blobs;
-    REPRISE_ASSIGN(ReadReport report, source.read(session.info.id, {}, [&](Message&& message) {
+    std::optional<Message> last;
+    const auto write = [&](Message&& message) {
       has_questions = has_questions || message.role == role::kUser;
       if (full_) {
         message = with_blobs(source, std::move(message), blobs);
       }
       context.voice().out().write(view ? view_message(message, *view)
                                        : transcript_message(message, detail));
+      last = std::move(message);
       return context.voice().out().failed() ? Flow::stop : Flow::go_on;
-    }));
+    };
+    REPRISE_ASSIGN(ReadReport report, source.read(session.info.id, now.range(), write));
+    const Message* const end = last ? &*last : nullptr;
+    context.voice().out().write(view ? view_end(now, end, *view)
+                                     : transcript_end(now, end, detail));
     std::ranges::move(blobs.damage, std::back_inserter(report.damage));
     if (!has_questions) {
       context.voice().out().write(transcript_prompts(session.prompt_history));
@@ -152,7 +161,8 @@ class Show final : public Command {
     return {};
   }
 
-  static Result<ReadReport> print_json(Context& context, Source& source, const Session& session) {
+  static Result<ReadReport> print_json(Context& context, Source& source, const SessionNow& now) {
+    const Session& session = now.session;
     REPRISE_ASSIGN(const std::vector<std::string> ids, response_ids(source, session));
     std::vector<Todo> todos;
     if (TodoReader* const list = source.capabilities().todo_reader; list != nullptr) {
@@ -161,11 +171,15 @@ class Show final : public Command {
     context.voice().print_json_piece(
         cat("{\"session\":", session_document(session, ids), ",\"messages\":["));
     bool first = true;
-    REPRISE_ASSIGN(ReadReport report, source.read(session.info.id, {}, [&](const Message& message) {
-      context.voice().print_json_piece(cat(first ? "" : ",", message_document(message)));
-      first = false;
-      return context.voice().out().failed() ? Flow::stop : Flow::go_on;
-    }));
+    REPRISE_ASSIGN(
+        ReadReport report, source.read(session.info.id, now.range(), [&](const Message& message) {
+          context.voice().print_json_piece(cat(first ? "" : ",", message_document(message)));
+          first = false;
+          return context.voice().out().failed() ? Flow::stop : Flow::go_on;
+        }));
+    if (now.answer && !now.answer->message.blocks.empty()) {
+      context.voice().print_json_piece(cat(first ? "" : ",", answer_document(*now.answer)));
+    }
     REPRISE_TRY(add_signature(source, session.info.id, report));
     context.voice().print_json_piece(cat("],\"todos\":", todos_document(todos),
                                          ",\"damage\":", damage_document(report.damage), "}\n"));

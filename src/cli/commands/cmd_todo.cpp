@@ -37,7 +37,8 @@ class TodoCommand final : public Command {
     }
     REPRISE_ASSIGN(Store* const store, action_ ? context.stores().open_existing()
                                                : context.stores().open(Access::read));
-    REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_));
+    REPRISE_ASSIGN(const SessionInfo info,
+                   context.stores().select(*store, sel_, action_ ? Use::change : Use::read));
     REPRISE_ASSIGN(Todos* const list, offered(store->capabilities().todos, "keep todos"));
     REPRISE_ASSIGN(
         const std::vector<Todo> todos,

@@ -14,18 +14,32 @@
 namespace reprise::cli {
 namespace {
 
-void warn_of(Context& context, const std::vector<Remnant>& remnants) {
-  for (const auto& [where, reason] : remnants) {
-    context.voice().warn(cat("may still hold words of purged sessions: ", where, ": ", reason));
+constexpr std::size_t kNamedMax = 10;
+
+// By name, the first of many; then how many.
+void tell(Context& context, const std::vector<SessionInfo>& sessions,
+          const std::vector<SessionId>& removed, Removal how) {
+  const std::string_view before = how == Removal::purge ? "removed " : "moved ";
+  const std::string_view after = how == Removal::purge ? " for good" : " to the trash";
+  std::size_t named = 0;
+  for (const SessionInfo& info : sessions) {
+    if (named < kNamedMax && std::ranges::find(removed, info.id) != removed.end()) {
+      ++named;
+      context.voice().remark(cat(before, session_name(info), after));
+    }
+  }
+  if (removed.empty()) {
+    context.voice().remark(how == Removal::purge ? "nothing was removed" : "nothing was moved");
+  } else if (removed.size() > 1) {
+    context.voice().remark(cat(before, removed.size(), " sessions", after));
   }
 }
 
-void print(Context& context, const std::vector<SessionId>& removed,
-           const std::vector<Damage>& damage, const std::vector<Remnant>& remnants, Removal how) {
+void print(Context& context, const std::vector<SessionInfo>& sessions,
+           const std::vector<SessionId>& removed, const std::vector<Damage>& damage,
+           const std::vector<Remnant>& remnants, Removal how) {
   if (!context.globals().json) {
-    context.voice().remark(cat(how == Removal::purge ? "removed " : "moved to the trash: ",
-                               removed.size(), removed.size() == 1 ? " session" : " sessions"));
-    return;
+    return tell(context, sessions, removed, how);
   }
   std::string out;
   json::ObjectWriter object(out);
@@ -58,8 +72,9 @@ void note_watching(Context& context, const SessionInfo& info) {
                            "' is still being answered by process ", owner.pid, " on ", owner.host));
 }
 
-// What the words of purged sessions may still stand in.
-std::vector<Remnant> all_remnants(Context& context, const RemovedSessions& done) {
+}  // namespace
+
+std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done) {
   if (!done.remnants) {
     context.voice().warn(
         cat("cannot tell what else holds their words: ", done.remnants.error().message));
@@ -67,15 +82,35 @@ std::vector<Remnant> all_remnants(Context& context, const RemovedSessions& done)
   std::vector<Remnant> found = done.remnants.value_or(std::vector<Remnant>());
   std::ranges::move(find_waiting(context.config().outbox_folder(), done.removed),
                     std::back_inserter(found));
+  for (const auto& [where, reason] : found) {
+    context.voice().warn(cat("may still hold words of purged sessions: ", where, ": ", reason));
+  }
   return found;
 }
-
-}  // namespace
 
 Result<bool> check_answering(Context& context, Store& store, const SessionInfo& info) {
   return is_answering(
       store, info, [&context](const SessionInfo& silent) { note_watching(context, silent); },
       context.clock());
+}
+
+Result<Exit> change_sessions(Context& context, Store& store, const std::vector<std::string>& sels,
+                             std::string_view verb,
+                             const std::function<Result<>(const SessionInfo&)>& change) {
+  REPRISE_ASSIGN(const std::vector<SessionInfo> sessions,
+                 context.stores().select_all(store, sels, Use::change));
+  for (const SessionInfo& info : sessions) {
+    REPRISE_ASSIGN(const bool answers, check_answering(context, store, info));
+    if (answers) {
+      return fail(Code::busy,
+                  cat("cannot ", verb, " ", session_name(info), ": it is answering now"));
+    }
+  }
+  for (const SessionInfo& info : sessions) {
+    REPRISE_TRY(change(info));
+  }
+  return sels.size() == 1 ? show_session(context, store, sessions.front().id)
+                          : show_sessions(context, store, sessions);
 }
 
 Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions& found,
@@ -106,18 +141,16 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
           context.clock()));
   context.voice().end_progress();
   for (const SessionInfo& info : done.answering) {
-    context.voice().warn(
-        cat("left alone, it is answering now: ", info.title, " (", info.id.str(), ")"));
+    context.voice().warn(cat("left alone, it is answering now: ", session_name(info)));
   }
   for (const auto& [id, error] : done.failed) {
     context.voice().warn(cat("cannot remove ", id.str(), ": ", error.message));
   }
   std::vector<Remnant> remnants;
   if (how == Removal::purge && !done.removed.empty()) {
-    remnants = all_remnants(context, done);
-    warn_of(context, remnants);
+    remnants = warn_of_remnants(context, done);
   }
-  print(context, done.removed, damage, remnants, how);
+  print(context, sessions, done.removed, damage, remnants, how);
   const bool is_all = damage.empty() && done.answering.empty() && done.failed.empty();
   return is_all ? Exit::done : Exit::failed;
 }

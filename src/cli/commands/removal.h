@@ -18,11 +18,20 @@ struct RemovalRequest {
 // A warning for each damaged part.
 void warn_of_damage(Context& context, const std::vector<Damage>& damage);
 
+// Of the words of purged sessions that may still stand somewhere: a warning for each place.
+std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done);
+
 // is_answering(), with a note when that takes a while.
 Result<bool> check_answering(Context& context, Store& store, const SessionInfo& info);
 
+// Does `change` to each of these sessions, once all are found and none is answering. `verb` is for
+// the error: "close". With --json prints one session as an object, several as an array.
+Result<Exit> change_sessions(Context& context, Store& store, const std::vector<std::string>& sels,
+                             std::string_view verb,
+                             const std::function<Result<>(const SessionInfo&)>& change);
+
 // Asks first. A session whose answer is running is left alone and named; so is what could not be
-// read. Either makes the exit Exit::failed. Prints how many went, or the ids with --json.
+// read. Either makes the exit Exit::failed. Names those that went, or prints their ids with --json.
 Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions& found,
                             const RemovalRequest& request);
 

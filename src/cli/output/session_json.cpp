@@ -1,6 +1,10 @@
 #include "cli/output/session_json.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/json_write.h"
+#include "base/text.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "model/fields.h"
@@ -50,12 +54,19 @@ std::string_view state_text(const SessionInfo& info) {
   return is_interrupted(info) ? "interrupted" : to_string(info.state);
 }
 
-std::string short_id_text(const SessionId& id) {
-  return short_id(id).value_or(id.str());
+std::string session_name(const SessionInfo& info) {
+  return info.title.empty() ? cat("session ", short_id(info.id))
+                            : cat("'", info.title, "' (", short_id(info.id), ")");
 }
 
-void append_info(json::ObjectWriter& object, const SessionInfo& info) {
-  object.field("id", info.id.str()).field("short_id", short_id_text(info.id));
+std::vector<std::string> short_ids_of(const std::vector<SessionInfo>& sessions) {
+  std::vector<SessionId> ids;
+  std::ranges::transform(sessions, std::back_inserter(ids), &SessionInfo::id);
+  return short_ids(ids);
+}
+
+void append_info(json::ObjectWriter& object, const SessionInfo& info, std::string_view short_id) {
+  object.field("id", info.id.str()).field("short_id", short_id);
   const InfoWriter writer{object, info};
   model::for_each(model::kInfoFields,
                   [&](const auto& field) { writer.write(field.shown, info.*field.member); });
@@ -64,7 +75,7 @@ void append_info(json::ObjectWriter& object, const SessionInfo& info) {
 std::string session_document(const Session& session, const std::vector<std::string>& response_ids) {
   std::string out;
   json::ObjectWriter object(out);
-  append_info(object, session.info);
+  append_info(object, session.info, short_id(session.info.id));
   object.field("system_prompt", session.system_prompt).raw("config", session.config.text());
   model::append_json(object.key("usage"), session.usage, JsonForm::shown);
   object.raw("response_ids", array_of(response_ids));
@@ -75,14 +86,41 @@ std::string session_document(const Session& session, const std::vector<std::stri
   return out;
 }
 
+std::string infos_document(const std::vector<SessionInfo>& sessions) {
+  const std::vector<std::string> brief = short_ids_of(sessions);
+  std::string out;
+  json::ArrayWriter array(out);
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    array.item();
+    json::ObjectWriter object(out);
+    append_info(object, sessions[i], brief[i]);
+    object.close();
+  }
+  array.close();
+  return out;
+}
+
 Result<Exit> show_session(Context& context, Store& store, const SessionId& id) {
   if (context.globals().json) {
     REPRISE_ASSIGN(const Session session, get(store, id));
     std::string out;
     json::ObjectWriter object(out);
-    append_info(object, session.info);
+    append_info(object, session.info, short_id(id));
     object.close();
     context.voice().print_json(out);
+  }
+  return Exit::done;
+}
+
+Result<Exit> show_sessions(Context& context, Store& store,
+                           const std::vector<SessionInfo>& changed) {
+  if (context.globals().json) {
+    std::vector<SessionInfo> now;
+    for (const SessionInfo& info : changed) {
+      REPRISE_ASSIGN(Session session, get(store, info.id));
+      now.push_back(std::move(session.info));
+    }
+    context.voice().print_json(infos_document(now));
   }
   return Exit::done;
 }
@@ -90,6 +128,14 @@ Result<Exit> show_session(Context& context, Store& store, const SessionId& id) {
 std::string message_document(const Message& message) {
   std::string out;
   model::append_json(out, message, JsonForm::shown);
+  return out;
+}
+
+std::string answer_document(const UnfinishedAnswer& answer) {
+  std::string out = message_document(answer.message);
+  if (answer.owner == OwnerState::alive) {
+    out.insert(out.rfind('}'), ",\"running\":true");
+  }
   return out;
 }
 

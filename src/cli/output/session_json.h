@@ -5,24 +5,33 @@
 #include "base/json_write.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
+#include "reprise/conversation.h"
 #include "reprise/store.h"
 
 namespace reprise::cli {
 
 // "active", "interrupted", "closed", "archived" or "trashed".
 std::string_view state_text(const SessionInfo& info);
-// The short form of a UUID; any other id as it is.
-std::string short_id_text(const SessionId& id);
+// How messages name a session: "'Title' (e32c41d0)".
+std::string session_name(const SessionInfo& info);
+// As short_ids().
+std::vector<std::string> short_ids_of(const std::vector<SessionInfo>& sessions);
 
 // Appends the fields to an object that is being written.
-void append_info(json::ObjectWriter& object, const SessionInfo& info);
+void append_info(json::ObjectWriter& object, const SessionInfo& info, std::string_view short_id);
+// One of these for each.
+std::string infos_document(const std::vector<SessionInfo>& sessions);
 
 // The fields of `info`, and all else a session has but its messages. `response_ids` in order.
 std::string session_document(const Session& session, const std::vector<std::string>& response_ids);
 // With --json prints the session as `list` does, as one object: what a command that changed a
 // session ends with.
 Result<Exit> show_session(Context& context, Store& store, const SessionId& id);
+// The same of several, as an array.
+Result<Exit> show_sessions(Context& context, Store& store, const std::vector<SessionInfo>& changed);
 std::string message_document(const Message& message);
+// As a message; with "running": true while more of it comes.
+std::string answer_document(const UnfinishedAnswer& answer);
 std::string todos_document(const std::vector<Todo>& todos);
 std::string damage_document(const std::vector<Damage>& damage);
 

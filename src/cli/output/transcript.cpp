@@ -93,6 +93,21 @@ std::string row(std::string_view name, std::string_view value) {
   return value.empty() ? "" : cat("- ", name, ": ", terminal_line(value), "\n");
 }
 
+std::string with_heading(const Message& message, std::string_view note, Detail detail) {
+  std::string out = cat("\n## ", message.seq.value, " ", terminal_line(message.role));
+  if (is_known(message.created_at)) {
+    out += cat(" · ", format_time(message.created_at));
+  }
+  if (!message.model.empty()) {
+    out += cat(" · ", terminal_line(message.model));
+  }
+  out += cat(note, "\n");
+  for (const Block& block : message.blocks) {
+    out += cat("\n", transcript_block(block, detail));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string transcript_head(const Session& session) {
@@ -100,6 +115,9 @@ std::string transcript_head(const Session& session) {
   std::string out =
       cat("# ", info.title.empty() ? "(no title)" : terminal_line(info.title), "\n\n");
   out += row("id", info.id.str());
+  if (const std::string brief = short_id(info.id); brief != info.id.str()) {
+    out += row("short id", brief);
+  }
   out += row("state", state_text(info));
   out += row("mode", info.mode);
   out += row("model", info.model.empty() ? info.provider : cat(info.provider, ", ", info.model));
@@ -128,21 +146,26 @@ std::string transcript_block(const Block& block, Detail detail) {
 }
 
 std::string transcript_message(const Message& message, Detail detail) {
-  std::string out = cat("\n## ", message.seq.value, " ", terminal_line(message.role));
-  if (is_known(message.created_at)) {
-    out += cat(" · ", format_time(message.created_at));
+  const bool is_incomplete = message.state == MessageState::incomplete;
+  return with_heading(message, is_incomplete ? " · incomplete" : "", detail);
+}
+
+std::string_view unfinished_note(const UnfinishedAnswer& answer) {
+  return answer.owner == OwnerState::alive ? " · running" : " · incomplete";
+}
+
+bool is_unanswered(const SessionNow& now, const Message* last) {
+  const bool has_something =
+      now.answer && (now.answer->owner == OwnerState::alive || !now.answer->message.blocks.empty());
+  return !has_something && last != nullptr && last->role != role::kAssistant &&
+         (now.answer || now.session.info.cut);
+}
+
+std::string transcript_end(const SessionNow& now, const Message* last, Detail detail) {
+  if (is_unanswered(now, last)) {
+    return cat("\n", kNoAnswer, "\n");
   }
-  if (!message.model.empty()) {
-    out += cat(" · ", terminal_line(message.model));
-  }
-  if (message.state == MessageState::incomplete) {
-    out += " · incomplete";
-  }
-  out += "\n";
-  for (const Block& block : message.blocks) {
-    out += cat("\n", transcript_block(block, detail));
-  }
-  return out;
+  return now.answer ? with_heading(now.answer->message, unfinished_note(*now.answer), detail) : "";
 }
 
 Result<> write_transcript(Source& source, const Session& session,
@@ -155,16 +178,20 @@ Result<> write_transcript(Source& source, const Session& session,
   if (!opened) {
     return std::unexpected(std::move(opened).error());
   }
-  std::string piece = transcript_head(session);
+  REPRISE_ASSIGN(const SessionNow now, get_now(source, session.info.id));
+  std::string piece = transcript_head(now.session);
+  std::optional<Message> last;
   Result<> written;
-  REPRISE_TRY(source.read(session.info.id, {}, [&](const Message& message) {
-    piece += transcript_message(message, Detail::full);
+  REPRISE_TRY(source.read(session.info.id, now.range(), [&](Message&& message) {
+    last = std::move(message);
+    piece += transcript_message(*last, Detail::full);
     if (piece.size() >= kTranscriptPiece) {
       written = write_all(opened->get(), std::exchange(piece, ""), file);
     }
     return written ? Flow::go_on : Flow::stop;
   }));
   REPRISE_TRY(written);
+  piece += transcript_end(now, last ? &*last : nullptr, Detail::full);
   REPRISE_TRY(write_all(opened->get(), piece, file));
   return opened->close(file);
 }

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "reprise/conversation.h"
 #include "reprise/store.h"
 
 namespace reprise::cli {
@@ -18,8 +19,16 @@ std::string transcript_head(const Session& session);
 // One block of a message.
 std::string transcript_block(const Block& block, Detail detail);
 std::string transcript_message(const Message& message, Detail detail);
+// " · running" or " · incomplete".
+std::string_view unfinished_note(const UnfinishedAnswer& answer);
+// Whether the question that `last` is has no answer, and none is coming.
+bool is_unanswered(const SessionNow& now, const Message* last);
+inline constexpr std::string_view kNoAnswer = "(no answer)";
+// What stands behind the messages: an unfinished answer, or that there is none. "" when the last
+// answer is a message.
+std::string transcript_end(const SessionNow& now, const Message* last, Detail detail);
 
-// The transcript as Markdown into a new file. conflict when it exists.
+// All of it as Markdown into a new file. conflict when it exists.
 Result<> write_transcript(Source& source, const Session& session,
                           const std::filesystem::path& named);
 

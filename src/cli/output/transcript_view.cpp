@@ -118,7 +118,9 @@ std::string view_head(const Session& session, const View& view) {
   return out;
 }
 
-std::string view_message(const Message& message, const View& view) {
+namespace {
+
+std::string with_heading(const Message& message, std::string_view note, const View& view) {
   std::string head = cat(message.seq.value, " ", message.role);
   Line line;
   app::append(line, terminal_line(head), role_style(message.role));
@@ -128,14 +130,30 @@ std::string view_message(const Message& message, const View& view) {
   if (!message.model.empty()) {
     app::append(line, cat(" · ", terminal_line(message.model)), kDim);
   }
-  if (message.state == MessageState::incomplete) {
-    app::append(line, " · incomplete", {.colour = Colour::yellow});
+  if (!note.empty()) {
+    app::append(line, note, {.colour = Colour::yellow});
   }
   std::string out = cat("\n", text_of({line}, view));
   for (const Block& block : message.blocks) {
     out += block_text(block, view);
   }
   return out;
+}
+
+}  // namespace
+
+std::string view_message(const Message& message, const View& view) {
+  const bool is_incomplete = message.state == MessageState::incomplete;
+  return with_heading(message, is_incomplete ? " · incomplete" : "", view);
+}
+
+std::string view_end(const SessionNow& now, const Message* last, const View& view) {
+  if (is_unanswered(now, last)) {
+    Line line;
+    app::append(line, kNoAnswer, {.colour = Colour::yellow});
+    return cat("\n", text_of({line}, view));
+  }
+  return now.answer ? with_heading(now.answer->message, unfinished_note(*now.answer), view) : "";
 }
 
 }  // namespace reprise::cli

@@ -21,5 +21,7 @@ std::string local_time(Time time);
 
 std::string view_head(const Session& session, const View& view);
 std::string view_message(const Message& message, const View& view);
+// As transcript_end().
+std::string view_end(const SessionNow& now, const Message* last, const View& view);
 
 }  // namespace reprise::cli

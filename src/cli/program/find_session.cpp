@@ -30,7 +30,7 @@ Result<Store*> open_for_resume(Context& context, const StartRequest& request) {
 
 Result<SessionInfo> select(Context& context, Store& store, const SessionChoice& choice) {
   const std::string sel = choice.sel.value_or("last");
-  auto found = context.stores().select(store, sel);
+  auto found = context.stores().select(store, sel, Use::change);
   if (!found && !choice.sel && found.error().code == Code::not_found) {
     return fail(Code::not_found, std::string(kNothingHere));
   }
@@ -88,7 +88,8 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
       const WaitingSessions waiting,
       read_waiting(context.config().outbox_folder(), context.config().store_url(settings),
                    [&](std::string_view text) { context.voice().warn(text); }));
-  const auto info = context.stores().select(*waiting.store, request.session.sel.value_or("last"));
+  const auto info =
+      context.stores().select(*waiting.store, request.session.sel.value_or("last"), Use::change);
   if (!info && info.error().code != Code::not_found) {
     return std::unexpected(info.error());
   }

@@ -1,17 +1,56 @@
 #include "cli/program/last_list.h"
 
 #include <fcntl.h>
+#include <unistd.h>
+
+#include <system_error>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/text.h"
+#include "model/owner.h"
 #include "reprise/types.h"
 
 namespace reprise::cli {
 namespace {
 
-constexpr std::string_view kFileName = "last-list.json";
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFolder = "lists";
 constexpr std::int64_t kFileBytesMax = 1 << 20;
+constexpr std::chrono::hours kUnusedMax{24 * 30};
+
+// The shell that the program was started from, and what it starts, told apart from a later one with
+// the same id.
+std::string this_terminal() {
+  const pid_t session = ::getsid(0);
+  return cat(session, ":", started_ticks(session).value_or(0));
+}
+
+fs::path file_of(const ListPlace& place, std::string_view terminal) {
+  const std::uint64_t hash = fnv1a(cat(place.store_url, "\n", place.folder, "\n", terminal));
+  std::string name;
+  for (int shift = 60; shift >= 0; shift -= 4) {
+    name += "0123456789abcdef"[hash >> shift & 15U];
+  }
+  return place.state_folder / kFolder / cat(name, ".json");
+}
+
+// Terminals come and go; what they leave behind is in nobody's way.
+void remove_unused(const fs::path& folder) {
+  std::error_code error;
+  const auto now = fs::file_time_type::clock::now();
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code unknown;
+    const auto used = fs::last_write_time(entry->path(), unknown);
+    if (!unknown && now - used > kUnusedMax) {
+      fs::remove(entry->path(), unknown);
+    }
+  }
+}
 
 bool read_ids(json::Scanner& scanner, std::vector<SessionId>& ids) {
   return scanner.array([&] {
@@ -30,13 +69,17 @@ bool read_ids(json::Scanner& scanner, std::vector<SessionId>& ids) {
 
 }  // namespace
 
-Result<> save_last_list(const std::filesystem::path& state_folder, std::string_view store_url,
-                        const std::vector<SessionId>& ids) {
+Result<> save_last_list(const ListPlace& place, const LastList& list) {
+  const std::string terminal = this_terminal();
   std::string out;
   json::ObjectWriter object(out);
-  object.field("store", store_url).key("ids");
+  object.field("store", place.store_url)
+      .field("folder", place.folder)
+      .field("terminal", terminal)
+      .field("shown_at", format_time(list.shown_at))
+      .key("ids");
   json::ArrayWriter array(out);
-  for (const SessionId& id : ids) {
+  for (const SessionId& id : list.ids) {
     array.item();
     json::append_string(out, id.str());
   }
@@ -45,35 +88,47 @@ Result<> save_last_list(const std::filesystem::path& state_folder, std::string_v
   out += '\n';
   // Not synced and not renamed into place: a torn list only means that there are no numbers, and
   // a sync would cost more than all else that `reprise list` does.
-  const std::filesystem::path path = state_folder / kFileName;
-  if (const auto before = read_file(path, kFileBytesMax); before && *before == out) {
-    return {};
+  const fs::path path = file_of(place, terminal);
+  std::error_code unknown;
+  if (!fs::exists(path, unknown)) {
+    REPRISE_TRY(make_private_folders(path.parent_path()));
+    remove_unused(path.parent_path());
+    fs::remove(place.state_folder / "last-list.json", unknown);  // of an earlier version
   }
-  REPRISE_TRY(make_private_folders(state_folder));
   REPRISE_ASSIGN(Fd file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0600));
   REPRISE_TRY(write_all(file.get(), out, path));
   return file.close(path);
 }
 
-std::vector<SessionId> load_last_list(const std::filesystem::path& state_folder,
-                                      std::string_view store_url) {
-  const auto text = read_file(state_folder / kFileName, kFileBytesMax);
+std::optional<LastList> load_last_list(const ListPlace& place) {
+  const std::string terminal = this_terminal();
+  const auto text = read_file(file_of(place, terminal), kFileBytesMax);
   if (!text) {
-    return {};
+    return std::nullopt;
   }
   json::Scanner scanner(*text);
-  std::string url;
-  std::vector<SessionId> ids;
+  ListPlace written;
+  std::string written_in;
+  std::string shown_at;
+  LastList list{};
   const bool read = scanner.object([&](std::string_view name) {
-    if (name == "store") {
-      return scanner.string(url);
+    if (name == "ids") {
+      return read_ids(scanner, list.ids);
     }
-    return name == "ids" ? read_ids(scanner, ids) : scanner.skip();
+    std::string* const member = name == "store"      ? &written.store_url
+                                : name == "folder"   ? &written.folder
+                                : name == "terminal" ? &written_in
+                                : name == "shown_at" ? &shown_at
+                                                     : nullptr;
+    return member == nullptr ? scanner.skip() : scanner.string(*member);
   });
-  if (!read || url != store_url) {
-    return {};
+  const auto time = parse_time(shown_at);
+  if (!read || !time || written.store_url != place.store_url || written.folder != place.folder ||
+      written_in != terminal) {
+    return std::nullopt;
   }
-  return ids;
+  list.shown_at = *time;
+  return list;
 }
 
 }  // namespace reprise::cli

@@ -1,7 +1,7 @@
 #pragma once
 
-// The order of the last shown list, so that "2" means what the person saw. Kept 0600 in
-// `$XDG_STATE_HOME/reprise/last-list.json`, for each store by itself.
+// The order of the last shown list, so that "2" means what the person saw: of this store, in this
+// folder, in this terminal. Kept 0600 in `$XDG_STATE_HOME/reprise/lists/`, a file for each.
 
 #include <filesystem>
 #include <vector>
@@ -10,12 +10,20 @@
 
 namespace reprise::cli {
 
-Result<> save_last_list(const std::filesystem::path& state_folder, std::string_view store_url,
-                        const std::vector<SessionId>& ids);
+struct ListPlace {
+  std::filesystem::path state_folder;
+  std::string store_url;
+  std::string folder;
+};
 
-// Empty when there is none, it is of another store, or it cannot be read: then there are no
-// numbers to choose by.
-std::vector<SessionId> load_last_list(const std::filesystem::path& state_folder,
-                                      std::string_view store_url);
+struct LastList {
+  std::vector<SessionId> ids;
+  Time shown_at;
+};
+
+Result<> save_last_list(const ListPlace& place, const LastList& list);
+
+// nullopt when none was shown here, or it cannot be read: then there are no numbers to choose by.
+std::optional<LastList> load_last_list(const ListPlace& place);
 
 }  // namespace reprise::cli

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "cli/output/session_json.h"
 #include "cli/program/context.h"
 #include "cli/program/find_session.h"
 #include "cli/settings/conversation_choice.h"
@@ -202,7 +203,9 @@ void tidy_store(Context& context, Store& store, const Settings& settings, const 
   if (!archived) {
     context.voice().warn(archived.error().message);
   } else if (const std::optional<SessionId>& before = *archived; before) {
-    context.voice().remark(cat("archived ", short_id(*before).value_or(before->str())));
+    const auto old = store.find(*before);
+    context.voice().remark(
+        cat("archived ", old && *old ? session_name((*old)->info) : short_id(*before)));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/output/age.h"
 #include "cli/program/last_list.h"
 #include "cli/program/voice.h"
 #include "cli/settings/context_file.h"
@@ -22,7 +23,31 @@ namespace {
 // The stores that are a file or a folder.
 constexpr std::string_view kPlaces[] = {"sqlite", "chatdir", "sessions", "context", "chain"};
 
+constexpr std::chrono::hours kListAgeMax{24};
+constexpr std::size_t kNumberDigitsMax = 4;
+constexpr std::string_view kListAgain = "; run `reprise list` again, or name the session by its id";
+
+// A number of a list. Longer ones are ids.
+std::optional<std::size_t> parse_number(std::string_view sel) {
+  const std::string_view digits = trimmed(sel);
+  if (digits.empty() || digits.size() > kNumberDigitsMax || digits.front() == '0' ||
+      !std::ranges::all_of(digits, is_ascii_digit)) {
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(std::stoul(std::string(digits)));
+}
+
+// Also one from the future: the clock was set back by we do not know how much.
+bool is_old(const LastList& list) {
+  const auto age = system_clock().now() - list.shown_at;
+  return age > kListAgeMax || age < -kListAgeMax;
+}
+
 }  // namespace
+
+std::vector<SessionState> open_states() {
+  return {SessionState::active, SessionState::closed};
+}
 
 std::vector<SessionState> every_state() {
   return {SessionState::active, SessionState::closed, SessionState::archived,
@@ -156,18 +181,64 @@ Result<Source*> StoreOpener::source() {
   return reader;
 }
 
-Result<SessionInfo> StoreOpener::select(Source& source, std::string_view sel) {
-  return select(source, sel, {SessionState::active, SessionState::closed});
+Result<ListPlace> StoreOpener::list_place(const std::optional<std::string>& from) {
+  REPRISE_ASSIGN(const Settings* settings, config_.settings());
+  return ListPlace{config_.state_folder(), from.value_or(config_.store_url(*settings)),
+                   config_.project()};
 }
 
-Result<SessionInfo> StoreOpener::select(Source& source, std::string_view sel,
-                                        std::vector<SessionState> states) {
-  REPRISE_ASSIGN(const Settings* settings, config_.settings());
-  return select_session(
-      source, sel,
-      {.working_dir = source.capabilities().many_folders ? config_.project() : "",
-       .numbers = load_last_list(config_.state_folder(), config_.store_url(*settings)),
-       .states = std::move(states)});
+Result<SessionInfo> StoreOpener::select(Source& source, std::string_view sel, Use use,
+                                        std::vector<SessionState> states,
+                                        const std::optional<std::string>& from) {
+  REPRISE_ASSIGN(const ListPlace place, list_place(from));
+  const std::optional<LastList> list = load_last_list(place);
+  const std::size_t count = list ? list->ids.size() : 0;
+  const std::optional<std::size_t> number = parse_number(sel);
+  if (number && use == Use::change && *number <= count && is_old(*list)) {
+    return fail(Code::invalid_argument,
+                cat("number ", *number, " is of a list shown ",
+                    age_text(list->shown_at, system_clock().now()), kListAgain));
+  }
+  auto found =
+      select_session(source, sel,
+                     {.working_dir = source.capabilities().many_folders ? place.folder : "",
+                      .numbers = list ? list->ids : std::vector<SessionId>(),
+                      .states = std::move(states)});
+  if (!found && found.error().code == Code::not_found && number && *number > count) {
+    return fail(Code::not_found,
+                list
+                    ? cat("there is no session ", *number, ": the last list shown here has ", count,
+                          kListAgain)
+                    : cat("there is no session ", *number,
+                          ": no list was shown in this folder and terminal; run `reprise list`, or "
+                          "name the session by its id"));
+  }
+  return found;
+}
+
+Result<std::vector<SessionInfo>> StoreOpener::select_all(Source& source,
+                                                         const std::vector<std::string>& sels,
+                                                         Use use,
+                                                         const std::vector<SessionState>& states,
+                                                         const std::optional<std::string>& from) {
+  std::vector<SessionInfo> all;
+  for (const std::string& sel : sels) {
+    REPRISE_ASSIGN(SessionInfo info, select(source, sel, use, states, from));
+    if (std::ranges::find(all, info.id, &SessionInfo::id) == all.end()) {
+      all.push_back(std::move(info));
+    }
+  }
+  return all;
+}
+
+Result<> StoreOpener::remember_numbers(const std::vector<SessionInfo>& shown) {
+  LastList list{.ids = {}, .shown_at = system_clock().now()};
+  std::ranges::transform(shown, std::back_inserter(list.ids), &SessionInfo::id);
+  REPRISE_ASSIGN(const ListPlace place, list_place(std::nullopt));
+  if (const auto saved = save_last_list(place, list); !saved) {
+    voice_.note(cat("numbers will not name these sessions: ", saved.error().message));
+  }
+  return {};
 }
 
 }  // namespace reprise::cli

@@ -3,6 +3,7 @@
 // The door to the store: opens it when it is first asked for, and finds sessions in it.
 
 #include "base/text.h"
+#include "cli/program/last_list.h"
 #include "cli/program/voice.h"
 #include "cli/settings/program_config.h"
 #include "reprise/open_store.h"
@@ -10,6 +11,11 @@
 namespace reprise::cli {
 
 std::vector<SessionState> every_state();
+std::vector<SessionState> open_states();  // active and closed
+
+// What a session is selected for: a number of a list that is older than a day is good for reading
+// alone.
+enum class Use : std::uint8_t { read, change };
 
 // What a store may offer, or unsupported: "this store cannot WHAT".
 template <class Offer>
@@ -42,15 +48,24 @@ class StoreOpener {
   // was set for, and for no other; the error of another one says so.
   Result<std::unique_ptr<Store>> open_at(std::string_view url, StoreOptions options);
 
-  // SEL as this person sees it: the last shown list, this folder.
-  Result<SessionInfo> select(Source& source, std::string_view sel);
-  Result<SessionInfo> select(Source& source, std::string_view sel,
-                             std::vector<SessionState> states);
+  // SEL as this person sees it: the last list shown here, this folder. `from` is where numbers were
+  // shown when that is not the store of the settings.
+  Result<SessionInfo> select(Source& source, std::string_view sel, Use use,
+                             std::vector<SessionState> states = open_states(),
+                             const std::optional<std::string>& from = std::nullopt);
+  // All of them, each once: what is wrong with one is known before any is changed.
+  Result<std::vector<SessionInfo>> select_all(
+      Source& source, const std::vector<std::string>& sels, Use use,
+      const std::vector<SessionState>& states = open_states(),
+      const std::optional<std::string>& from = std::nullopt);
+  // So that their numbers name them in other commands. That they cannot be kept is no error.
+  Result<> remember_numbers(const std::vector<SessionInfo>& shown);
 
  private:
   // A mistyped path becomes no folders: the folder that a new store goes to must be there, but for
   // the usual place. Says what will be new.
   Result<> check_place(std::string_view url);
+  Result<ListPlace> list_place(const std::optional<std::string>& from);
   void tell_of_outbox(std::string_view store_url);
 
   ProgramConfig& config_;

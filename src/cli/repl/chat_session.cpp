@@ -216,7 +216,7 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
   REPRISE_TRY(rebuild(child, std::move(stop)));
   fresh_ = false;
   context_.voice().remark(
-      cat("from here on in the copy ", short_id_text(child), "; the other one stays"));
+      cat("from here on in the copy ", short_id(child), "; the other one stays"));
   return std::string();
 }
 

@@ -25,7 +25,7 @@ Result<std::string> ChatSession::describe() {
   const std::string url =
       started_->store == nullptr ? "not saved" : context_.config().store_url(*settings);
   return cat(
-      line("id        ", info.id.str()), line("short id  ", short_id_text(info.id)),
+      line("id        ", info.id.str()), line("short id  ", short_id(info.id)),
       line("title     ", info.title), line("mode      ", info.mode),
       line("provider  ", started_->provider->name()), line("model     ", model()),
       line("folder    ", info.working_dir), line("store     ", url),

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "cli/commands/removal.h"
 #include "cli/program/context.h"
-#include "cli/program/last_list.h"
 #include "cli/repl/line_source.h"
 #include "cli/repl/menu.h"
 #include "cli/settings/settings.h"
@@ -32,22 +31,6 @@ Result<SessionPage> newest_sessions(Context& context, bool all) {
     query.working_dir = context.config().project();
   }
   return (*store)->list(query);
-}
-
-// So that the numbers name the same sessions for other commands, too.
-Result<> remember_numbers(Context& context, const std::vector<SessionInfo>& sessions) {
-  REPRISE_ASSIGN(const Settings* settings, context.config().settings());
-  std::vector<SessionId> ids;
-  ids.reserve(sessions.size());
-  for (const SessionInfo& info : sessions) {
-    ids.push_back(info.id);
-  }
-  if (const auto saved = save_last_list(context.config().state_folder(),
-                                        context.config().store_url(*settings), ids);
-      !saved) {
-    context.voice().note(cat("numbers will not name these sessions: ", saved.error().message));
-  }
-  return {};
 }
 
 Result<> show_menu(Context& context, const SessionPage& page, bool all) {
@@ -78,7 +61,7 @@ Result<std::optional<SessionId>> choose_session(Context& context, LineSource& so
     return std::nullopt;
   }
   REPRISE_TRY(show_menu(context, page, all));
-  REPRISE_TRY(remember_numbers(context, page.sessions));
+  REPRISE_TRY(context.stores().remember_numbers(page.sessions));
   for (int i = 0; i < kAnswersMax; ++i) {
     const Input input = source.read(kMenuQuestion, stop);
     if (input.kind == Input::Kind::stopped) {

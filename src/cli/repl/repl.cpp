@@ -29,11 +29,6 @@ std::string excerpt(std::string_view text) {
   return cat(shown, shown.size() < line.size() ? "…" : "");
 }
 
-std::string name_of(const SessionInfo& info) {
-  return info.title.empty() ? cat("session ", short_id_text(info.id))
-                            : cat("'", info.title, "' (", short_id_text(info.id), ")");
-}
-
 }  // namespace
 
 Repl::Repl(const ReplParts& parts, ChatSession session)
@@ -73,7 +68,7 @@ void Repl::greet() {
   if (const auto settings = context.config().settings(); settings && session_.store() != nullptr) {
     where = cat("kept in ", context.config().store_url(**settings));
   }
-  context.voice().remark(cat(session_.resumed() ? "" : "new ", name_of(session.info), " with ",
+  context.voice().remark(cat(session_.resumed() ? "" : "new ", session_name(session.info), " with ",
                              session_.model(), ", ", where,
                              parts_.person ? "; /help lists commands" : ""));
   if (!session_.resumed() || session_.store() == nullptr) {
@@ -217,7 +212,7 @@ void Repl::finish() {
   }
   const SessionInfo info = session_.now().info;
   context.voice().remark(
-      cat("saved as ", name_of(info), "; go on with: reprise chat -r ", short_id_text(info.id)));
+      cat("saved as ", session_name(info), "; go on with: reprise chat -r ", short_id(info.id)));
 }
 
 }  // namespace reprise::cli

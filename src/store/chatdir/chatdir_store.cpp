@@ -111,7 +111,8 @@ Result<> ChatdirStore::list_at(Spot spot, const CheckedQuery& query,
                                std::vector<SessionInfo>& matching, std::vector<Damage>& damage) {
   REPRISE_ASSIGN(const auto all, chats_.layout().list(spot));
   for (const Layout::Listed& listed : all) {
-    if (!listed.id.str().starts_with(query.query.id_prefix)) {
+    if (!listed.id.str().starts_with(query.query.id_prefix) ||
+        !has_short_id_prefix(listed.id, query.query.short_id_prefix)) {
       continue;
     }
     if (listed.place.is_packed()) {
@@ -158,7 +159,13 @@ Result<> ChatdirStore::list_packed(const Layout::Listed& listed, const CheckedQu
   return {};
 }
 
-Result<SessionPage> ChatdirStore::list(const SessionQuery& query) {
+Result<SessionPage> ChatdirStore::list(const SessionQuery& asked) {
+  SessionQuery query = asked;
+  // Archived chats are known by the names of their folders, too.
+  if (const auto id = parse_archive_name(asked.short_id_prefix); id) {
+    query.id_prefix = id->str();
+    query.short_id_prefix.clear();
+  }
   REPRISE_ASSIGN(const CheckedQuery checked, check_query(query));
   const auto wanted = [&query](SessionState state) {
     return std::ranges::find(query.states, state) != query.states.end();

@@ -4,7 +4,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "reprise/session.h"
 #include "store/paths.h"
 
 namespace reprise::store::chatdir {
@@ -29,16 +28,16 @@ Result<Spot> trash_spot(const fs::path& folder) {
 // The session that a folder's name says; nullopt for other names.
 std::optional<SessionId> id_of(std::string_view name, Spot spot) {
   if (spot == Spot::archive) {
-    return parse_short_id(name);
+    return parse_archive_name(name);
   }
   auto id = SessionId::parse(name);
-  return id && short_id(*id) ? std::optional(*std::move(id)) : std::nullopt;
+  return id && archive_name(*id) ? std::optional(*std::move(id)) : std::nullopt;
 }
 
 }  // namespace
 
 Result<> check_id(const SessionId& id) {
-  if (!short_id(id)) {
+  if (!archive_name(id)) {
     return fail(Code::invalid_argument,
                 cat("a chat directory names its sessions by UUIDs, ", id.str(), " is none"));
   }
@@ -66,11 +65,11 @@ Result<bool> is_chat_directory(const fs::path& folder) {
 }
 
 fs::path Layout::archive(const SessionId& id) const {
-  return archives() / short_id(id).value_or("");
+  return archives() / archive_name(id).value_or("");
 }
 
 Result<std::optional<Place>> Layout::find(const SessionId& id) const {
-  if (!short_id(id)) {
+  if (!archive_name(id)) {
     return std::nullopt;
   }
   const std::array<Place, 3> places = {Place{chat(id), Spot::chats},

@@ -39,6 +39,12 @@ struct Place {
 // invalid_argument for an id that is no UUID.
 Result<> check_id(const SessionId& id);
 
+// The folder of an archived chat: each group of the UUID from base 16 to base 36. nullopt for other
+// ids.
+std::optional<std::string> archive_name(const SessionId& id);
+// Its inverse.
+std::optional<SessionId> parse_archive_name(std::string_view text);
+
 // "001", "1000": a step's folder in steps/.
 std::string step_folder_name(Step step);
 

@@ -32,6 +32,7 @@ Capabilities capabilities_in(DocumentStore& store, const DocumentFormat& files) 
     out.rewriting = nullptr;
     out.replaced_reader = nullptr;
     out.partials = nullptr;
+    out.partial_reader = nullptr;
     out.todos = nullptr;
     out.todo_reader = nullptr;
   }

@@ -52,6 +52,7 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
                               .folder = query.working_dir.has_value(),
                               .mode = query.mode.has_value(),
                               .prefix = !query.id_prefix.empty(),
+                              .short_id = !query.short_id_prefix.empty(),
                               .title = !query.title_contains.empty(),
                               .answering = query.answering_only,
                               .slots = database.version() >= kSlotsVersion,
@@ -71,6 +72,9 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
   if (!query.id_prefix.empty()) {
     list.values.add(query.id_prefix);
     list.values.add(after_prefix(query.id_prefix));
+  }
+  if (!query.short_id_prefix.empty()) {
+    list.values.add(short_id_pattern(query.short_id_prefix, '_').value_or(""));
   }
   if (!query.title_contains.empty()) {
     list.values.add(ascii_lower(query.title_contains));
@@ -113,7 +117,7 @@ Result<SessionPage> list_sessions(Database& database, const SessionQuery& query)
   REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
   SessionPage page;
   const bool is_odd_prefix = !std::ranges::all_of(query.id_prefix, [](char c) { return c > 0; });
-  if (query.states.empty() || is_odd_prefix) {
+  if (query.states.empty() || is_odd_prefix || !short_id_pattern(query.short_id_prefix, '_')) {
     return page;
   }
   std::optional<ListPlace> after;

@@ -81,6 +81,11 @@ Result<Appended> PostgresStore::append(const SessionId& id, std::vector<Message>
   });
 }
 
+Result<std::vector<std::optional<Message>>> PostgresStore::last_messages(
+    std::span<const SessionId> ids) {
+  return read_last_messages(database_, ids);
+}
+
 Result<ReadReport> PostgresStore::read(const SessionId& id, ReadRange range,
                                        const MessageSink& sink) {
   return read_messages(database_, id, range, sink);

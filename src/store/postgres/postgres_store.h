@@ -13,6 +13,7 @@ class PostgresStore final : public Store,
                             public Rewriting,
                             public Forking,
                             public Partials,
+                            public LastMessageReader,
                             public Todos,
                             public Artefacts,
                             public Blobs,
@@ -34,6 +35,9 @@ class PostgresStore final : public Store,
                                   AppendOptions options) override;
   Result<std::int64_t> count_replaced(const SessionId& id) override;
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override;
+
+  Result<std::vector<std::optional<Message>>> last_messages(
+      std::span<const SessionId> ids) override;
 
   // partials.cpp
   Result<> add_partial(const SessionId& id, const OperationId& answer,

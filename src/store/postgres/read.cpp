@@ -229,4 +229,28 @@ Result<ReadReport> read_messages(Database& database, const SessionId& id, const 
   return Reading(database, id, range, sink).run();
 }
 
+Result<std::vector<std::optional<Message>>> read_last_messages(Database& database,
+                                                               std::span<const SessionId> ids) {
+  std::vector<Query> queries;
+  queries.reserve(ids.size());
+  for (const SessionId& id : ids) {
+    queries.push_back({kReadLast, values_of({database.tenant(), id})});
+  }
+  REPRISE_ASSIGN(const std::vector<Rows> found,
+                 database.read_for<std::vector<Rows>>(
+                     [&queries](Connection& connection) { return connection.run(queries); }));
+  std::vector<std::optional<Message>> out(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (found[i].empty() || found[i].is_null(0, "content")) {
+      continue;
+    }
+    Message message;
+    std::optional<Damage> damage;
+    if (read_message(read_row({found[i], 0}), database.name(), message, damage) && !damage) {
+      out[i] = std::move(message);
+    }
+  }
+  return out;
+}
+
 }  // namespace reprise::postgres

@@ -10,4 +10,8 @@ namespace reprise::postgres {
 Result<ReadReport> read_messages(Database& database, const SessionId& id, const ReadRange& range,
                                  const MessageSink& sink);
 
+// In one round trip; as LastMessageReader::last_messages().
+Result<std::vector<std::optional<Message>>> read_last_messages(Database& database,
+                                                               std::span<const SessionId> ids);
+
 }  // namespace reprise::postgres

@@ -38,6 +38,7 @@ constexpr std::string_view kStatements[] = {
     kCountMessages,
     kReadForwards,
     kReadBackwards,
+    kReadLast,
     kReadParts,
     kAddDelta,
     kInsertBlobRefsOfAnswer,
@@ -210,6 +211,9 @@ std::string select_part(const ListShape& shape, std::int64_t group, std::int64_t
     sql += cat(" AND h.session_id >= ", placeholders.next("text"));
     sql += cat(" AND h.session_id < ", placeholders.next("text"));
   }
+  if (shape.short_id) {
+    sql += cat(" AND h.session_id LIKE ", placeholders.next("text"));
+  }
   if (shape.title) {
     sql += cat(" AND position(", placeholders.next("bytea"), " IN s.title_lower) > 0");
   }
@@ -222,7 +226,7 @@ std::string select_part(const ListShape& shape, std::int64_t group, std::int64_t
 }
 
 void add_list_statements(std::vector<std::string>& all) {
-  constexpr unsigned kShapes = 1U << 7U;
+  constexpr unsigned kShapes = 1U << 8U;
   for (unsigned bits = 0; bits < kShapes; ++bits) {
     const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
     all.push_back(list_statement({.states = std::vector<std::int64_t>(1 + bits % 4),
@@ -232,6 +236,7 @@ void add_list_statements(std::vector<std::string>& all) {
                                   .folder = has(1),
                                   .mode = has(2),
                                   .prefix = has(3),
+                                  .short_id = has(7),
                                   .title = has(4),
                                   .answering = has(5),
                                   .slots = has(6)}));

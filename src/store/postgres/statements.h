@@ -144,6 +144,13 @@ inline constexpr std::string_view kCountMessages =
   " AND seq < $5::int8 ORDER BY seq"
 inline constexpr std::string_view kReadForwards = REPRISE_READ_MESSAGES " LIMIT $6::int8";
 inline constexpr std::string_view kReadBackwards = REPRISE_READ_MESSAGES " DESC LIMIT $6::int8";
+// The last message, when it is the session's own; content is null when it is long.
+inline constexpr std::string_view kReadLast =
+    "SELECT m.seq, m.created_us, m.more, m.role, m.detail, CASE WHEN m.more = 0"
+    " AND octet_length(m.content) <= 16384 THEN m.content END AS content FROM reprise_heads AS h"
+    " JOIN reprise_messages AS m ON m.tenant = h.tenant AND m.session_id = h.session_id"
+    " AND m.branch = h.branch AND m.seq = h.head - 1"
+    " WHERE h.tenant = $1::text AND h.session_id = $2::text";
 inline constexpr std::string_view kReadParts =
     "SELECT bytes FROM reprise_message_parts WHERE tenant = $1::text AND session_id = $2::text"
     " AND branch = $3::int8 AND seq = $4::int8 ORDER BY part";
@@ -193,13 +200,14 @@ struct ListShape {
   bool folder = false;
   bool mode = false;
   bool prefix = false;
+  bool short_id = false;
   bool title = false;
   bool answering = false;
   bool slots = true;  // the tables have them: the order is that of the indexes, sorted in each slot
   bool flags = true;  // likewise
 };
 // Parameters: tenant; then what the shape says, in its order: updated_us and session of the place,
-// folder, mode, the prefix and what comes after all that begin with it, title.
+// folder, mode, the prefix and what comes after all that begin with it, the pattern of ids, title.
 std::string list_statement(const ListShape& shape);
 
 // For the test that reads them: all above, those in statements_beside.h, and lists of every shape.

@@ -46,7 +46,7 @@ enum class Way : std::uint8_t { index, table };
 constexpr std::int64_t kTitlesByIndexMax = 16'384;
 
 bool is_by_index(const SessionQuery& query) {
-  return query.id_prefix.empty() && !query.answering_only;
+  return query.id_prefix.empty() && query.short_id_prefix.empty() && !query.answering_only;
 }
 
 void add_is_one_of(Select& select, std::span<const SessionState> states) {
@@ -102,6 +102,9 @@ void add_part(Select& select, const SessionQuery& query, const Part& part, Way w
     select.add(" AND id >= ?", query.id_prefix);
     select.add(" AND id < ?", after_prefix(query.id_prefix));
   }
+  if (!query.short_id_prefix.empty()) {
+    select.sql += " AND id IN short_ids";
+  }
   if (!query.title_contains.empty()) {
     select.add(" AND reprise_contains(title, ?)", ascii_lower(query.title_contains));
   }
@@ -117,7 +120,13 @@ void add_part(Select& select, const SessionQuery& query, const Part& part, Way w
 Select select_page(const SessionQuery& query, std::span<const NumberedGroup> groups, Way way,
                    const std::optional<Place>& after) {
   Select select;
-  select.sql = cat("SELECT l.part AS part, ", info_select(), " FROM (");
+  if (const auto pattern = short_id_pattern(query.short_id_prefix, '?');
+      pattern && !query.short_id_prefix.empty()) {
+    // Nothing is sorted by the end of an id: this looks at all of them, once, in the index of ids.
+    select.add("WITH short_ids AS MATERIALIZED (SELECT id FROM sessions WHERE id GLOB ?) ",
+               *pattern);
+  }
+  select.sql += cat("SELECT l.part AS part, ", info_select(), " FROM (");
   std::vector<SessionState> states = query.states;
   std::ranges::sort(states);
   states.erase(std::ranges::unique(states).begin(), states.end());
@@ -214,7 +223,7 @@ Result<SessionPage> list_sessions(Connection& connection, const SessionQuery& qu
   REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
   const bool odd_prefix = !std::ranges::all_of(
       query.id_prefix, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  if (query.states.empty() || odd_prefix) {
+  if (query.states.empty() || odd_prefix || !short_id_pattern(query.short_id_prefix, '?')) {
     return SessionPage();
   }
   std::optional<Place> after;

@@ -61,6 +61,7 @@ PickerRow picker_row(const SessionInfo& info, std::string_view first_question) {
   const std::string_view name = info.title.empty() ? first_question : info.title;
   PickerRow row{
       .id = info.id.str(),
+      .short_id = short_id(info.id),
       .title = std::string(grapheme_prefix(terminal_line(name.substr(0, 4096)), kTitleCharacters)),
       .folder = info.working_dir,
       .mode = info.mode,
@@ -70,7 +71,7 @@ PickerRow picker_row(const SessionInfo& info, std::string_view first_question) {
       .created = info.created_at,
       .mark = cat(info.pinned ? "* " : "", is_interrupted(info) ? "! " : ""),
       .pinned = info.pinned};
-  row.words = ascii_lower(cat(row.title, " ", row.folder, " ", row.mode));
+  row.words = ascii_lower(cat(row.title, " ", row.folder, " ", row.mode, " ", row.short_id));
   return row;
 }
 

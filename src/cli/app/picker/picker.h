@@ -20,6 +20,7 @@ inline constexpr std::size_t kPreviewsMax = 100;
 // Kept small: there may be a hundred thousand.
 struct PickerRow {
   std::string id;
+  std::string short_id = {};
   std::string title;  // its first question when it has none
   std::string folder;
   std::string mode;
@@ -45,9 +46,11 @@ struct Preview {
 struct Picker {
   enum class Order : std::uint8_t { activity, creation };
 
-  bool alone = false;  // the program was started for it, and ends with it
-  bool all = false;    // of all folders
-  std::string folder;  // "this project", unless all; "" is where the program was started
+  bool alone = false;    // the program was started for it, and ends with it
+  bool trash = false;    // the sessions in the trash instead of the others
+  bool empties = false;  // it was asked whether the trash is to be emptied
+  bool all = false;      // of all folders
+  std::string folder;    // "this project", unless all; "" is where the program was started
   Order order = Order::activity;
   Editor filter = {};
   std::vector<PickerRow> rows = {};  // in the order of activity

@@ -21,13 +21,18 @@ constexpr std::size_t kRowsForBelow = 16;
 constexpr std::size_t kPreviewRows = 7;
 constexpr std::size_t kFirstRow = 2;
 constexpr std::size_t kCountColumns = 12;
+constexpr std::size_t kIdColumns = kShortIdDigits + 2;
 constexpr Style kPickerAccent{.colour = Colour::cyan, .bold = true};
 
 // The first that fits is shown.
 using KeyWords = std::array<std::string_view, 3>;
 constexpr KeyWords kPickerKeys = {
-    " · Enter resumes · Tab projects · Ctrl-S order · F2 rename · Del trash · Esc leaves",
-    " · Enter · Tab projects · Ctrl-S order · F2 rename · Del trash · Esc", " · Enter · Esc"};
+    " · Enter resumes · Tab projects · Ctrl-S order · F2 rename · Del trash · Ctrl-T its list · "
+    "Esc",
+    " · Enter · Tab all · Ctrl-S order · F2 name · Del/Ctrl-T trash · Esc", " · Enter · Esc"};
+constexpr KeyWords kTrashKeys = {
+    " · Enter brings back · Ctrl-X empties the trash · Tab projects · Ctrl-T back · Esc leaves",
+    " · Enter brings back · Ctrl-X empties · Ctrl-T back · Esc", " · Enter · Esc"};
 constexpr KeyWords kRenameKeys = {" · Enter renames · Esc keeps the old title",
                                   " · Enter renames · Esc", " · Enter · Esc"};
 
@@ -80,11 +85,16 @@ void render_row(Screen& screen, const State& state, const Picker& picker, const 
   back.insert(0, back.size() < kCountColumns ? kCountColumns - back.size() : 1, ' ');
   const std::size_t age_columns = 12;
   const std::size_t folder_columns = picker.all && end >= 70 ? 22 : 0;
-  const std::size_t taken = 2 + display_width(back) + age_columns + folder_columns;
+  const std::size_t id_columns = end >= 60 ? kIdColumns : 0;
+  const std::size_t taken = 2 + id_columns + display_width(back) + age_columns + folder_columns;
   const std::size_t room = end > taken + 8 ? end - taken : (end > 2 ? end - 2 : 0);
   const Style style = selected ? Style{.bold = true, .reverse = true} : kPlain;
   const Style dim = selected ? style : kDim;
   std::size_t column = screen.put(place, selected ? "▸ " : "  ", style, end);
+  if (end > taken + 8 && id_columns > 0) {
+    column = screen.put({place.row, column}, fitted(row.short_id, id_columns - 2), dim, end);
+    column = screen.put({place.row, column}, "  ", style, end);
+  }
   const std::string mode = row.mode.empty() ? "" : cat("[", terminal_line(row.mode), "] ");
   column = screen.put({place.row, column}, row.mark,
                       selected ? style : Style{.colour = Colour::yellow, .bold = true}, end);
@@ -107,7 +117,9 @@ void render_list(Screen& screen, const State& state, const Picker& picker,
   if (picker.shown.empty()) {
     std::string text = "loading…";
     if (!picker.loading) {
-      text = picker.rows.empty() ? std::string(kNothingSaved) : "Nothing matches.";
+      text = !picker.rows.empty() ? "Nothing matches."
+             : picker.trash       ? "The trash is empty."
+                                  : std::string(kNothingSaved);
     }
     screen.put({kFirstRow, 2}, text, kDim);
     return;
@@ -132,7 +144,8 @@ std::vector<Line> preview_lines(const Preview& preview, std::size_t width, std::
   if (preview.answering) {
     lines.push_back({{"(an answer is running)", {.colour = Colour::cyan}}});
   } else if (preview.cut) {
-    lines.push_back({{"(the answer was cut)", {.colour = Colour::yellow}}});
+    const std::string_view text = preview.answer.empty() ? "(no answer)" : "(the answer was cut)";
+    lines.push_back({{std::string(text), {.colour = Colour::yellow}}});
   }
   return lines;
 }
@@ -175,7 +188,7 @@ std::string_view end_within(std::string_view text, std::size_t columns) {
 void render_filter(Screen& screen, const State& state, const Picker& picker) {
   const std::string where = cat(picker.all ? "all projects" : "this project",
                                 picker.order == Picker::Order::activity ? "" : ", by creation");
-  screen.put({0, 0}, " Resume a session", kBold);
+  screen.put({0, 0}, picker.trash ? " Trash" : " Resume a session", kBold);
   const std::size_t columns = display_width(where) + 1;
   if (state.size.columns > columns + 20) {
     screen.put({0, state.size.columns - columns}, where, kDim);
@@ -223,7 +236,7 @@ void render_picker(Screen& screen, const State& state, const Picker& picker) {
   const auto fits = [&](std::string_view keys) {
     return column + display_width(keys) <= state.size.columns;
   };
-  const auto& all = picker.new_title ? kRenameKeys : kPickerKeys;
+  const auto& all = picker.new_title ? kRenameKeys : picker.trash ? kTrashKeys : kPickerKeys;
   const auto* const keys = std::ranges::find_if(all, fits);
   screen.put({row, column}, keys == all.end() ? "" : *keys, kDim);
 }

@@ -24,8 +24,9 @@ namespace {
 // Sessions without a title are named by their first question; reading it has its price.
 constexpr int kQuestionsAPage = 20;
 constexpr std::chrono::milliseconds kQuestionsTime{500};
-constexpr std::size_t kResumableShown = 20;
+constexpr std::ptrdiff_t kResumableShown = 20;
 constexpr std::size_t kPrefixMin = 4;  // of an id
+constexpr std::chrono::hours kNumbersAgeMax{24};
 
 Time left_at(const SessionInfo& info) {
   return info.closed_at.value_or(info.updated_at);
@@ -64,6 +65,9 @@ void SessionWorker::load_page(const LoadPage& request) {
     page.failure = store.error().code == Code::not_found ? "" : store.error().message;
     return parts_.events.post(std::move(page));
   }
+  if (request.trash) {
+    query.states = {SessionState::trashed};
+  }
   if (!request.all && (*store)->capabilities().folders) {
     query.working_dir = request.folder.empty() ? parts_.context.config().project() : request.folder;
   }
@@ -72,6 +76,7 @@ void SessionWorker::load_page(const LoadPage& request) {
     page.failure = listed.error().message;
     return parts_.events.post(std::move(page));
   }
+  note_cut_answers(**store, *listed);
   int questions = 0;
   for (const SessionInfo& info : listed->sessions) {
     std::string question;
@@ -110,9 +115,7 @@ void SessionWorker::load_preview(const LoadPreview& request) {
   const auto store = parts_.context.stores().open(Access::read);
   if (id && store) {
     if (const auto last = last_exchange(**store, *id)) {
-      const auto session = get(**store, *id);
-      const bool answering = session && answers_now(session->info);
-      loaded.preview = {last->question, last->answer, last->cut, answering};
+      loaded.preview = {last->question, last->answer, last->cut, last->running};
     } else {
       loaded.preview.answer = last.error().message;
     }
@@ -134,6 +137,32 @@ Result<> SessionWorker::restore_stored(const std::string& text) {
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
   REPRISE_ASSIGN(Trash* const trash, offered(store->capabilities().trash, "bring sessions back"));
   return trash->restore(id);
+}
+
+void SessionWorker::empty_trash(const EmptyTrash& request) {
+  const auto done = remove_trashed(request);
+  parts_.events.post(StoredChanged{.what = StoredChanged::What::emptied,
+                                   .id = {},
+                                   .title = done.value_or(""),
+                                   .failure = done ? "" : done.error().message});
+}
+
+Result<std::string> SessionWorker::remove_trashed(const EmptyTrash& request) {
+  REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
+  SessionQuery query{.states = {SessionState::trashed}};
+  if (!request.all && store->capabilities().folders) {
+    query.working_dir = request.folder.empty() ? parts_.context.config().project() : request.folder;
+  }
+  REPRISE_ASSIGN(const FoundSessions found, find_all_sessions(*store, query));
+  REPRISE_ASSIGN(const RemovedSessions done, remove_sessions(*store, found.sessions, Removal::purge,
+                                                             {}, parts_.context.clock()));
+  warn_of_damage(parts_.context, found.damage);
+  warn_of_remnants(parts_.context, done);
+  if (!done.failed.empty()) {
+    return std::unexpected(done.failed.front().second);
+  }
+  return cat("removed ", done.removed.size(), done.removed.size() == 1 ? " session" : " sessions",
+             " for good");
 }
 
 Result<> SessionWorker::rename_stored(const std::string& text, const std::string& title) {
@@ -162,6 +191,7 @@ Result<std::vector<SessionInfo>> SessionWorker::resumable() {
 Result<std::string> SessionWorker::list_resumable() {
   REPRISE_ASSIGN(const std::vector<SessionInfo> all, resumable());
   numbers_.clear();
+  numbers_shown_ = parts_.context.clock().now();
   if (all.empty()) {
     return "No sessions to resume.";
   }
@@ -169,23 +199,28 @@ Result<std::string> SessionWorker::list_resumable() {
   if (!store) {
     return std::unexpected(store.error());
   }
+  SessionPage shown{
+      .sessions = {all.begin(), all.begin() + std::min(std::ssize(all), kResumableShown)},
+      .next = {},
+      .damage = {}};
+  note_cut_answers(**store, shown);
   std::string out = "Resumable sessions:\n";
-  for (std::size_t i = 0; i < all.size() && i < kResumableShown; ++i) {
-    const SessionInfo& info = all[i];
+  for (std::size_t i = 0; i < shown.sessions.size(); ++i) {
+    const SessionInfo& info = shown.sessions[i];
     const std::string_view how = state_text(info);
     out += cat("  ", i + 1, ". ", name_of(**store, info), " (", info.working_dir, ") - ", how, " ",
                age_text(left_at(info), parts_.context.clock().now()), "\n");
     numbers_.push_back(info.id.str());
   }
-  if (all.size() > kResumableShown) {
-    out += cat("  … and ", all.size() - kResumableShown, " more; Ctrl-O finds them\n");
+  if (all.size() > shown.sessions.size()) {
+    out += cat("  … and ", all.size() - shown.sessions.size(), " more; Ctrl-O finds them\n");
   }
   return cat(out, "\nUse /resume <number> to restore.");
 }
 
 // The id that a number of the list means, or of the one that would be shown now; anything else as
 // it is.
-Result<std::string> SessionWorker::numbered(const std::string& sel) {
+Result<std::string> SessionWorker::numbered(const std::string& sel, bool changes) {
   std::size_t number = 0;
   const auto [end, code] = std::from_chars(sel.data(), sel.data() + sel.size(), number);
   if (code != std::errc{} || end != sel.data() + sel.size() || number == 0) {
@@ -193,6 +228,11 @@ Result<std::string> SessionWorker::numbered(const std::string& sel) {
   }
   // As they were listed: what was resumed or deleted since does not change the other numbers.
   std::vector<std::string> ids = numbers_;
+  if (changes && (ids.empty() || parts_.context.clock().now() - numbers_shown_ > kNumbersAgeMax)) {
+    return fail(Code::invalid_argument,
+                cat("number ", number, " is of no list of the last day; see /resume list, or name ",
+                    "the session by its id"));
+  }
   if (ids.empty()) {
     REPRISE_ASSIGN(const std::vector<SessionInfo> all, resumable());
     std::ranges::transform(all, std::back_inserter(ids),
@@ -209,9 +249,9 @@ Result<std::string> SessionWorker::numbered(const std::string& sel) {
 }
 
 Result<std::string> SessionWorker::delete_stored(const std::string& sel) {
-  REPRISE_ASSIGN(const std::string request, numbered(sel));
+  REPRISE_ASSIGN(const std::string request, numbered(sel, true));
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
-  const auto found = parts_.context.stores().select(*store, request);
+  const auto found = parts_.context.stores().select(*store, request, Use::change);
   if (!found && found.error().code == Code::not_found) {
     return fail(Code::not_found, cat("Session not found: ", sel));
   }
@@ -222,7 +262,7 @@ Result<std::string> SessionWorker::delete_stored(const std::string& sel) {
     return fail(Code::conflict, "That session is open; close it first.");
   }
   REPRISE_TRY(trash_stored(found->id.str()));
-  return "Deleted saved session.";
+  return cat("Deleted saved session: ", session_name(*found));
 }
 
 void SessionWorker::count_closed() {

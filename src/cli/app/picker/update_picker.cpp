@@ -8,17 +8,16 @@
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {
-namespace {
 
-// After every change: the rows and the preview that are missing now.
-void fetch(const State& state, Picker& picker, Effects& effects) {
+void fetch_for_picker(const State& state, Picker& picker, Effects& effects) {
   if (needs_more(picker, state.size.rows)) {
     picker.loading = true;
     effects.emplace_back(LoadPage{.generation = picker.generation,
                                   .all = picker.all,
                                   .after = picker.next,
                                   .limit = picker.rows.empty() ? kFirstPage : kNextPage,
-                                  .folder = picker.folder});
+                                  .folder = picker.folder,
+                                  .trash = picker.trash});
   }
   if (picker.asked_for.empty() && !ask_for_questions(picker).empty()) {
     effects.emplace_back(LoadQuestions{.generation = picker.generation, .ids = picker.asked_for});
@@ -30,7 +29,7 @@ void fetch(const State& state, Picker& picker, Effects& effects) {
   }
 }
 
-void start_list(State& state, Picker& picker, Effects& effects) {
+void start_picker_list(State& state, Picker& picker, Effects& effects) {
   picker.generation = ++state.pickers_opened;
   picker.rows.clear();
   picker.next.clear();
@@ -39,7 +38,7 @@ void start_list(State& state, Picker& picker, Effects& effects) {
   picker.asked_for.clear();
   picker.asked = 0;
   refilter(picker, true);
-  fetch(state, picker, effects);
+  fetch_for_picker(state, picker, effects);
 }
 
 void close_picker(State& state, bool alone, Effects& effects) {
@@ -48,6 +47,8 @@ void close_picker(State& state, bool alone, Effects& effects) {
     leave(state, Leaving::done, effects);
   }
 }
+
+namespace {
 
 const Tab* open_tab_of(const State& state, const PickerRow& row) {
   const auto found = std::ranges::find_if(
@@ -58,6 +59,10 @@ const Tab* open_tab_of(const State& state, const PickerRow& row) {
 void choose(State& state, Picker& picker, Effects& effects) {
   const PickerRow* const row = picker.row();
   if (row == nullptr) {
+    return;
+  }
+  if (picker.trash) {
+    effects.emplace_back(RestoreStored{.id = row->id});
     return;
   }
   if (const Tab* const tab = open_tab_of(state, *row); tab != nullptr) {
@@ -77,7 +82,7 @@ void choose(State& state, Picker& picker, Effects& effects) {
 
 void trash_row(const State& state, Picker& picker, Effects& effects) {
   const PickerRow* const row = picker.row();
-  if (row == nullptr) {
+  if (row == nullptr || picker.trash) {
     return;
   }
   if (open_tab_of(state, *row) != nullptr) {
@@ -87,8 +92,19 @@ void trash_row(const State& state, Picker& picker, Effects& effects) {
   effects.emplace_back(TrashStored{.id = row->id});
 }
 
+void ask_to_empty(Picker& picker) {
+  const std::size_t count = picker.rows.size();
+  if (!picker.trash || count == 0) {
+    return;
+  }
+  picker.empties = true;
+  picker.note =
+      cat("Remove ", count, picker.complete ? "" : "+", count == 1 ? " session" : " sessions",
+          picker.all ? "" : " of this project", " for good? y removes, any other key does not");
+}
+
 void begin_rename(Picker& picker) {
-  if (const PickerRow* const row = picker.row(); row != nullptr) {
+  if (const PickerRow* const row = picker.row(); row != nullptr && !picker.trash) {
     picker.new_title.emplace();
     picker.new_title->set(row->title);
   }
@@ -164,7 +180,7 @@ void open_picker(State& state, bool alone, bool all, Effects& effects) {
   picker.alone = alone;
   picker.all = all;
   picker.folder = state.tab() == nullptr ? "" : state.tab()->metadata.folder;
-  start_list(state, picker, effects);
+  start_picker_list(state, picker, effects);
 }
 
 void press_in_picker(State& state, std::string_view key, Effects& effects) {
@@ -173,6 +189,7 @@ void press_in_picker(State& state, std::string_view key, Effects& effects) {
   }
   Picker& picker = *state.picker;
   picker.note.clear();
+  picker.empties = false;
   if (picker.new_title) {
     return rename_key(picker, *picker.new_title, key, effects);
   }
@@ -184,11 +201,16 @@ void press_in_picker(State& state, std::string_view key, Effects& effects) {
   }
   if (key == "Delete") {
     trash_row(state, picker, effects);
+  } else if (key == "Ctrl-T") {
+    picker.trash = !picker.trash;
+    return start_picker_list(state, picker, effects);
+  } else if (key == "Ctrl-X") {
+    return ask_to_empty(picker);
   } else if (key == "F2") {
     begin_rename(picker);
   } else if (key == "Tab") {
     picker.all = !picker.all;
-    return start_list(state, picker, effects);
+    return start_picker_list(state, picker, effects);
   } else if (key == "Ctrl-S") {
     picker.order =
         picker.order == Picker::Order::activity ? Picker::Order::creation : Picker::Order::activity;
@@ -196,7 +218,7 @@ void press_in_picker(State& state, std::string_view key, Effects& effects) {
   } else if (!move_key(state, picker, key) && edit_line(picker.filter, key)) {
     refilter(picker, true);
   }
-  fetch(state, picker, effects);
+  fetch_for_picker(state, picker, effects);
 }
 
 void type_in_picker(State& state, std::string_view text, Effects& effects) {
@@ -208,88 +230,22 @@ void type_in_picker(State& state, std::string_view text, Effects& effects) {
   if (picker.new_title) {
     return picker.new_title->insert(text);
   }
+  if (std::exchange(picker.empties, false)) {
+    if (text == "y" || text == "Y") {
+      effects.emplace_back(EmptyTrash{.all = picker.all, .folder = picker.folder});
+    }
+    return;
+  }
   if (picker.filter.empty() && text == "q") {
     return close_picker(state, picker.alone, effects);
   }
-  if (picker.filter.empty() && text == "u" && !picker.trashed.empty()) {
+  if (picker.filter.empty() && text == "u" && !picker.trashed.empty() && !picker.trash) {
     effects.emplace_back(RestoreStored{.id = picker.trashed.back().id});
     return;
   }
   picker.filter.insert(text);
   refilter(picker, true);
-  fetch(state, picker, effects);
-}
-
-void on_page(State& state, const PageLoaded& page, Effects& effects) {
-  if (!state.picker || state.picker->generation != page.generation) {
-    return;
-  }
-  Picker& picker = *state.picker;
-  picker.note = page.failure;
-  add_rows(picker, page.rows, page.next);
-  if (picker.rows.empty() && picker.complete && !picker.all) {
-    // There is nothing of this folder; perhaps elsewhere.
-    picker.all = true;
-    return start_list(state, picker, effects);
-  }
-  if (picker.rows.empty() && picker.complete && picker.alone && page.failure.empty()) {
-    state.nothing_saved = true;
-    return close_picker(state, picker.alone, effects);
-  }
-  fetch(state, picker, effects);
-}
-
-void on_questions(State& state, const QuestionsLoaded& loaded, Effects& effects) {
-  if (state.picker && state.picker->generation == loaded.generation) {
-    add_questions(*state.picker, loaded.questions);
-    fetch(state, *state.picker, effects);
-  }
-}
-
-void on_stored_changed(State& state, const StoredChanged& changed, Effects& effects) {
-  using What = StoredChanged::What;
-  for (Tab& tab : state.tabs) {
-    if (changed.what == What::renamed && changed.failure.empty() && tab.metadata.id == changed.id) {
-      tab.metadata.title = changed.title;
-    }
-  }
-  if (!state.picker) {
-    return;
-  }
-  Picker& picker = *state.picker;
-  if (!changed.failure.empty()) {
-    picker.note = changed.failure;
-    return;
-  }
-  if (changed.what == What::restored) {
-    if (picker.trashed.empty() || picker.trashed.back().id != changed.id) {
-      return;
-    }
-    PickerRow row = std::move(picker.trashed.back());
-    picker.trashed.pop_back();
-    const auto place = std::ranges::find_if(
-        picker.rows, [&row](const PickerRow& other) { return is_newer(row, other); });
-    picker.note = cat("'", row.title, "' is back");
-    picker.rows.insert(place, std::move(row));
-  } else {
-    const auto row = std::ranges::find(picker.rows, changed.id, &PickerRow::id);
-    if (row == picker.rows.end()) {
-      return;
-    }
-    if (changed.what == What::renamed) {
-      rename(*row, changed.title);
-    } else {
-      picker.note = cat("in the trash, u brings it back: '", row->title, "'");
-      const std::size_t selected = picker.selected;
-      picker.trashed.push_back(std::move(*row));
-      picker.rows.erase(row);
-      refilter(picker, true);
-      move_selection(picker, static_cast<std::ptrdiff_t>(selected));
-      return fetch(state, picker, effects);
-    }
-  }
-  refilter(picker, false);
-  fetch(state, picker, effects);
+  fetch_for_picker(state, picker, effects);
 }
 
 }  // namespace reprise::cli::app

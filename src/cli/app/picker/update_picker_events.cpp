@@ -1,0 +1,113 @@
+// The picker: what the worker's answers do to it.
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cli/app/effect.h"
+#include "cli/app/state.h"
+#include "cli/app/update.h"
+
+namespace reprise::cli::app {
+
+void on_page(State& state, const PageLoaded& page, Effects& effects) {
+  if (!state.picker || state.picker->generation != page.generation) {
+    return;
+  }
+  Picker& picker = *state.picker;
+  picker.note = page.failure;
+  add_rows(picker, page.rows, page.next);
+  if (picker.rows.empty() && picker.complete && !picker.all && !picker.trash) {
+    // There is nothing of this folder; perhaps elsewhere.
+    picker.all = true;
+    return start_picker_list(state, picker, effects);
+  }
+  if (picker.rows.empty() && picker.complete && picker.alone && page.failure.empty() &&
+      !picker.trash) {
+    state.nothing_saved = true;
+    return close_picker(state, picker.alone, effects);
+  }
+  fetch_for_picker(state, picker, effects);
+}
+
+void on_questions(State& state, const QuestionsLoaded& loaded, Effects& effects) {
+  if (state.picker && state.picker->generation == loaded.generation) {
+    add_questions(*state.picker, loaded.questions);
+    fetch_for_picker(state, *state.picker, effects);
+  }
+}
+
+namespace {
+
+// Out of the trash's list.
+void row_is_back(const State& state, Picker& picker, const std::string& id, Effects& effects) {
+  const auto row = std::ranges::find(picker.rows, id, &PickerRow::id);
+  if (row == picker.rows.end()) {
+    return;
+  }
+  picker.note = cat("'", row->title, "' is back");
+  std::erase_if(picker.trashed, [&id](const PickerRow& other) { return other.id == id; });
+  picker.rows.erase(row);
+  const std::size_t selected = picker.selected;
+  refilter(picker, true);
+  move_selection(picker, static_cast<std::ptrdiff_t>(selected));
+  fetch_for_picker(state, picker, effects);
+}
+
+}  // namespace
+
+void on_stored_changed(State& state, const StoredChanged& changed, Effects& effects) {
+  using What = StoredChanged::What;
+  for (Tab& tab : state.tabs) {
+    if (changed.what == What::renamed && changed.failure.empty() && tab.metadata.id == changed.id) {
+      tab.metadata.title = changed.title;
+    }
+  }
+  if (!state.picker) {
+    return;
+  }
+  Picker& picker = *state.picker;
+  if (!changed.failure.empty()) {
+    picker.note = changed.failure;
+    return;
+  }
+  if (changed.what == What::emptied) {
+    picker.trashed.clear();
+    start_picker_list(state, picker, effects);
+    picker.note = changed.title;
+    return;
+  }
+  if (changed.what == What::restored && picker.trash) {
+    return row_is_back(state, picker, changed.id, effects);
+  }
+  if (changed.what == What::restored) {
+    if (picker.trashed.empty() || picker.trashed.back().id != changed.id) {
+      return;
+    }
+    PickerRow row = std::move(picker.trashed.back());
+    picker.trashed.pop_back();
+    const auto place = std::ranges::find_if(
+        picker.rows, [&row](const PickerRow& other) { return is_newer(row, other); });
+    picker.note = cat("'", row.title, "' is back");
+    picker.rows.insert(place, std::move(row));
+  } else {
+    const auto row = std::ranges::find(picker.rows, changed.id, &PickerRow::id);
+    if (row == picker.rows.end()) {
+      return;
+    }
+    if (changed.what == What::renamed) {
+      rename(*row, changed.title);
+    } else {
+      picker.note = cat("in the trash, u brings it back: '", row->title, "'");
+      const std::size_t selected = picker.selected;
+      picker.trashed.push_back(std::move(*row));
+      picker.rows.erase(row);
+      refilter(picker, true);
+      move_selection(picker, static_cast<std::ptrdiff_t>(selected));
+      return fetch_for_picker(state, picker, effects);
+    }
+  }
+  refilter(picker, false);
+  fetch_for_picker(state, picker, effects);
+}
+
+}  // namespace reprise::cli::app

@@ -1,0 +1,150 @@
+// A process that is killed in the middle of its answer, in every kind of store that keeps running
+// answers: what came is told at once, before anybody goes on with the session, and copied; while
+// the process lives its answer is running and not copied.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include <thread>
+
+#include "base/text.h"
+#include "program/program_fixture.h"
+#include "reprise/capabilities.h"
+#include "reprise/conversation.h"
+#include "reprise/open_store.h"
+#include "reprise/sessions.h"
+#include "support/child.h"
+#include "support/must.h"
+#include "support/postgres_server.h"
+
+namespace reprise::test {
+namespace {
+
+const std::string kWords = "one two three four five six seven eight nine ten eleven twelve";
+
+// "" for a kind whose answers are nowhere once their process is gone.
+std::string url_of(const StoreKind& kind, const std::filesystem::path& folder,
+                   std::string_view tenant) {
+  if (kind.place == StoreKind::Place::nowhere) {
+    return "";
+  }
+  const std::string url =
+      kind.place == StoreKind::Place::server ? postgres_url(tenant) : url_in_folder(kind, folder);
+  const bool keeps = must(open_store(url))->capabilities().partials != nullptr;
+  return keeps ? url : "";
+}
+
+class CutAnswersTest : public ProgramTest {
+ protected:
+  Done in(std::string_view url, std::vector<std::string> words) {
+    words.insert(words.begin(), {"--store", std::string(url), "--insecure"});
+    return run(words);
+  }
+
+  // The answer so far; nullopt while nobody answers.
+  static std::optional<std::string> running(const std::string& url) {
+    const auto source = open_source(url, {.insecure = true});
+    if (!source) {
+      return std::nullopt;  // not made yet
+    }
+    const SessionPage page = must((*source)->list({.limit = 1}));
+    if (page.sessions.empty()) {
+      return std::nullopt;
+    }
+    const SessionNow now = must(get_now(**source, page.sessions.front().id));
+    return now.answer ? std::optional(plain_text(now.answer->message)) : std::nullopt;
+  }
+
+  // Until what has come of it is this much.
+  pid_t begin_answer(const std::string& url, std::string_view until) {
+    const pid_t child = in_child([&] {
+      ::setenv("REPRISE_ECHO_DELAY_MS", until.empty() ? "60000" : "150", 1);
+      return in(url, {"ask", kWords}).code;
+    });
+    for (auto text = running(url); !text || text->find(until) == std::string::npos;
+         text = running(url)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return child;
+  }
+};
+
+void kill_and_wait(pid_t child) {
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(exit_code_of(child), 128 + SIGKILL);
+}
+
+#define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+#define EXPECT_LACKS(text, part) EXPECT_EQ((text).find(part), std::string::npos) << (text)
+
+TEST_F(CutAnswersTest, AreToldAndCopiedAtOnce) {
+  int kinds = 0;
+  for (const StoreKind& kind : store_kinds()) {
+    SCOPED_TRACE(kind.name);
+    const std::string name(kind.name);
+    std::filesystem::create_directories(project() / name);
+    const std::string url = url_of(kind, project() / name, "cut-answers");
+    if (url.empty()) {
+      continue;
+    }
+    ++kinds;
+    const std::string copy = cat("sqlite:", (project() / cat(name, "-copy.db")).native());
+    const pid_t child = begin_answer(url, "three");
+    EXPECT_HAS(in(url, {"list", "--json"}).out, "\"state\":\"active\"");
+    EXPECT_HAS(in(url, {"show", "last"}).out, " · running\n\none two three");
+    EXPECT_HAS(in(url, {"show", "last", "--json"}).out, "\"running\":true");
+    EXPECT_HAS(run({"copy", url, copy, "--insecure"}).err, "the answer that is running");
+    EXPECT_LACKS(in(copy, {"show", "last"}).out, "assistant");
+    kill_and_wait(child);
+
+    EXPECT_HAS(in(url, {"list", "--json"}).out, "\"state\":\"interrupted\"");
+    EXPECT_HAS(in(url, {"list", "--state", "interrupted", "--json"}).out, "interrupted");
+    EXPECT_HAS(in(url, {"show", "last"}).out, " · incomplete\n\none two three");
+    const std::string shown = in(url, {"show", "last", "--json"}).out;
+    EXPECT_HAS(shown, "\"state\":\"incomplete\"");
+    EXPECT_LACKS(shown, "\"running\"");
+    EXPECT_HAS(in(url, {"info", "last"}).out, "incomplete: one two three");
+    EXPECT_HAS(in(url, {"info", "last", "--json"}).out, "\"unfinished\":{");
+    {
+      const auto source = must(open_source(url, {.insecure = true}));
+      const SessionId id = must(source->list({.limit = 1})).sessions.front().id;
+      const Exchange last = must(last_exchange(*source, id));
+      EXPECT_HAS(last.answer, "one two three");
+      EXPECT_TRUE(last.cut);
+    }
+    const Done copied = run({"copy", url, copy, "--insecure"});
+    EXPECT_EQ(copied.code, 0) << copied.err;
+    EXPECT_HAS(copied.err, " 1 continued");
+    EXPECT_HAS(in(copy, {"show", "last"}).out, " · incomplete\n\none two three");
+    EXPECT_HAS(in(copy, {"list", "--json"}).out, "\"state\":\"interrupted\"");
+    EXPECT_HAS(run({"copy", url, copy, "--insecure"}).err, " 1 unchanged");
+
+    // It is one and the same answer for who settles it later, and for who goes on with it.
+    EXPECT_EQ(in(url, {"ask", "-c", "--go-on"}).code, 0);
+    const Done again = run({"copy", url, copy, "--insecure"});
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_HAS(in(copy, {"show", "last"}).out, kWords);
+    EXPECT_LACKS(in(copy, {"show", "last"}).out, "incomplete");
+    EXPECT_HAS(in(copy, {"list", "--json"}).out, "\"state\":\"active\"");
+  }
+  EXPECT_GE(kinds, 4);
+}
+
+TEST_F(CutAnswersTest, OfNothingAreQuestionsWithoutAnAnswer) {
+  for (const StoreKind& kind : store_kinds()) {
+    SCOPED_TRACE(kind.name);
+    std::filesystem::create_directories(project() / kind.name);
+    const std::string url = url_of(kind, project() / kind.name, "no-answers");
+    if (url.empty()) {
+      continue;
+    }
+    kill_and_wait(begin_answer(url, ""));
+    EXPECT_HAS(in(url, {"list", "--json"}).out, "\"state\":\"interrupted\"");
+    EXPECT_HAS(in(url, {"show", "last"}).out, "\n(no answer)\n");
+    EXPECT_HAS(in(url, {"info", "last"}).out, "last answer   none");
+  }
+}
+
+}  // namespace
+}  // namespace reprise::test
