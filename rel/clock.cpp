@@ -220,8 +220,8 @@ class Clocks {
   void running_answer() {
     const auto recorded = record_answers(*server_, [this](const Question& question) {
       begin_anew();
-      Start out =
-          start(kRight, {"ask", "--tools", "all", "--model", question.model, question.text});
+      Start out = start(
+          kRight, {"ask", "--yes", "--tools", "all", "--model", question.model, question.text});
       out.words[2] = "memory:";
       return out;
     });

@@ -159,7 +159,7 @@ class Leaks {
     };
     ask({"--new", "hello"});
     ask({"-c", "--json", "-f", "attached.txt", "and this?"});
-    ask({"-c", "--verbose", "--tools", "all", "call:list_dir {}"});
+    ask({"-c", "--yes", "--verbose", "--tools", "all", "call:list_dir {}"});
     ask({"-c", "--dry-run", "what is sent?"});
     ask({"--go-on"});
     ask({"--save", "answer.md", "-c", "and then?"});

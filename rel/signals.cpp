@@ -132,11 +132,11 @@ class Signals {
   }
 
   Start ask(std::string_view store, std::string_view url, std::vector<std::string> words) const {
-    Start start{
-        .words = {program_, "--store", std::string(store), "ask", "--provider", protocol_,
-                  "--base-url", cat(url, protocol_ == "anthropic" ? "" : "/v1"), "--tools", "all"},
-        .home = home(),
-        .environment = {"OPENAI_API_KEY=k", "ANTHROPIC_API_KEY=k"}};
+    Start start{.words = {program_, "--store", std::string(store), "ask", "--provider", protocol_,
+                          "--base-url", cat(url, protocol_ == "anthropic" ? "" : "/v1"), "--yes",
+                          "--tools", "all"},
+                .home = home(),
+                .environment = {"OPENAI_API_KEY=k", "ANTHROPIC_API_KEY=k"}};
     start.words.insert(start.words.end(), words.begin(), words.end());
     return start;
   }
