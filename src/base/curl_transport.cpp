@@ -26,6 +26,17 @@
 namespace reprise::http {
 namespace {
 
+// "500 ms", "30 s", "2 min": as people read it.
+std::string duration_words(std::chrono::milliseconds duration) {
+  constexpr std::int64_t kSecond = 1000;
+  constexpr std::int64_t kMinute = 60 * kSecond;
+  const std::int64_t count = duration.count();
+  if (count >= 2 * kMinute || count == kMinute) {
+    return cat((count + kMinute / 2) / kMinute, " min");
+  }
+  return count >= kSecond ? cat((count + kSecond / 2) / kSecond, " s") : cat(count, " ms");
+}
+
 using SteadyClock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
@@ -195,7 +206,7 @@ Error error_of(const Transfer& transfer, CURLcode code) {
   switch (code) {
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
-      return {Code::invalid_argument, cat("not an http or https URL: ", host)};
+      return {Code::invalid_argument, cat("not an http:// or https:// URL: ", host)};
     case CURLE_COULDNT_RESOLVE_PROXY:
       return {Code::io, "cannot find the proxy: check HTTPS_PROXY", EHOSTUNREACH};
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -205,8 +216,8 @@ Error error_of(const Transfer& transfer, CURLcode code) {
       return refused_connection(transfer, host);
     case CURLE_OPERATION_TIMEDOUT:
       return {Code::timeout,
-              cat("no connection to ", host, " within ", transfer.request.connect_timeout.count(),
-                  " ms: check the network")};
+              cat("no connection to ", host, " within ",
+                  duration_words(transfer.request.connect_timeout), ": check the network")};
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_CONNECT_ERROR:
@@ -399,8 +410,9 @@ class CurlTransport final : public Transport {
         if (all_there) {
           return {};
         }
-        return fail(Code::timeout, cat(host_of(transfer.request.url), " sent nothing for ",
-                                       transfer.request.idle_timeout.count(), " ms: try again"));
+        return fail(Code::timeout,
+                    cat(host_of(transfer.request.url), " sent nothing for ",
+                        duration_words(transfer.request.idle_timeout), ": try again"));
       }
       const std::size_t received = std::exchange(transfer.received, 0);
       fast = waited < kFast && received > 0 && received < kSmall ? fast + 1 : 0;

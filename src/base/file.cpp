@@ -178,7 +178,7 @@ Result<PreparedFile> PreparedFile::write(const fs::path& target,
                                          const std::function<Result<>(int fd)>& fill) {
   struct stat status{};
   if (::lstat(target.c_str(), &status) != 0 && errno != ENOENT) {
-    return std::unexpected(os_error("look at", target, errno));
+    return std::unexpected(os_error("access", target, errno));
   }
   const bool exists = S_ISREG(status.st_mode);
   const mode_t mode = exists ? status.st_mode & 0777U : 0600U;
@@ -238,7 +238,7 @@ Result<> move_file(const fs::path& from, const fs::path& to) {
   if (outcome != 0) {
     const int os_errno = errno;
     if (os_errno == EEXIST) {
-      return fail(Code::conflict, cat(to.string(), " exists already"), os_errno);
+      return fail(Code::conflict, cat(to.string(), " already exists"), os_errno);
     }
     return std::unexpected(os_error(cat("move ", from.string(), " to"), to, os_errno));
   }

@@ -35,7 +35,7 @@ struct Deed {
 template <class Value>
 bool for_link(const Result<Value>& result) {
   return !result && result.error().os_errno == ELOOP &&
-         result.error().message.find("a link, which is not followed") != std::string::npos;
+         result.error().message.find("a symbolic link, which is not followed") != std::string::npos;
 }
 
 // With a file's name that is, or leads through, a link.

@@ -56,7 +56,7 @@ Error open_error(const fs::path& path, int os_errno) {
       const std::string which = *link == path ? "it" : link->string();
       return {Code::invalid_argument,
               cat("cannot open ", path.string(), ": ", which,
-                  " is a link, which is not followed here: put what it leads to in its place"),
+                  " is a symbolic link, which is not followed here; use the real file instead"),
               os_errno};
     }
   }
@@ -156,7 +156,7 @@ Result<> check_opened(int fd, const fs::path& path, Use use) {
 Result<> check_place(const fs::path& path, Use use) {
   struct stat status{};
   if (::lstat(path.c_str(), &status) != 0) {
-    return is_missing(errno) ? Result<>() : std::unexpected(os_error("look at", path, errno));
+    return is_missing(errno) ? Result<>() : std::unexpected(os_error("access", path, errno));
   }
   if (S_ISLNK(status.st_mode)) {
     return std::unexpected(open_error(path, ELOOP));
@@ -189,7 +189,7 @@ Result<FileKind> kind_of(const fs::path& path) {
   struct stat status{};
   if (::lstat(path.c_str(), &status) != 0) {
     return is_missing(errno) ? Result<FileKind>(FileKind::none)
-                             : std::unexpected(os_error("look at", path, errno));
+                             : std::unexpected(os_error("access", path, errno));
   }
   return kind_in(status);
 }
@@ -199,7 +199,7 @@ Result<FileKind> kind_behind(const fs::path& path) {
   if (::stat(path.c_str(), &status) != 0) {
     const bool is_none = is_missing(errno) || errno == ELOOP;
     return is_none ? Result<FileKind>(FileKind::none)
-                   : std::unexpected(os_error("look at", path, errno));
+                   : std::unexpected(os_error("access", path, errno));
   }
   return kind_in(status);
 }

@@ -85,7 +85,7 @@ Result<bool> LockFile::is_held(const std::filesystem::path& path) {
   }
   struct flock range = range_of(kLockByte, F_WRLCK);
   if (::fcntl(fd->get(), F_OFD_GETLK, &range) != 0) {
-    return std::unexpected(os_error("look at the lock", path, errno));
+    return std::unexpected(os_error("access the lock", path, errno));
   }
   return range.l_type != F_UNLCK;
 }

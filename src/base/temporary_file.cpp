@@ -148,7 +148,15 @@ std::optional<TemporaryName> read_name(std::string_view name) {
 Result<TemporaryFile> TemporaryFile::create(const fs::path& path) {
   for (int number = 0; number < kNumbersMax; ++number) {
     fs::path name = numbered(path, number);
-    REPRISE_ASSIGN(std::optional<Fd> fd, try_create(name));
+    auto created = try_create(name);
+    if (!created) {
+      // With the name that the person knows; a link is named as it is.
+      return created.error().os_errno == 0 || created.error().os_errno == ELOOP
+                 ? Result<TemporaryFile>(std::unexpected(std::move(created).error()))
+                 : Result<TemporaryFile>(
+                       std::unexpected(os_error("write", path, created.error().os_errno)));
+    }
+    std::optional<Fd> fd = *std::move(created);
     if (fd) {
       sweep(path, number + 1);
       return TemporaryFile(std::move(name), *std::move(fd));

@@ -75,12 +75,12 @@ Result<Fd> open_inside(const fs::path& root, const std::string& name, Wanted wan
   REPRISE_ASSIGN(const Fd place, open_beneath(folder.get(), relative, O_PATH));
   struct stat status{};
   if (::fstat(place.get(), &status) != 0) {
-    return std::unexpected(os_error("look at", name, errno));
+    return std::unexpected(os_error("access", name, errno));
   }
   const bool fits = wanted == Wanted::file ? S_ISREG(status.st_mode) : S_ISDIR(status.st_mode);
   if (!fits) {
-    return fail(Code::invalid_argument,
-                cat("\"", name, "\" is no ", wanted == Wanted::file ? "regular file" : "folder"));
+    return fail(Code::invalid_argument, cat("\"", name, "\" is not a ",
+                                            wanted == Wanted::file ? "regular file" : "folder"));
   }
   // The very thing that was looked at, whatever the name leads to by now.
   const int flags = wanted == Wanted::file ? O_RDONLY | O_NOCTTY : O_RDONLY | O_DIRECTORY;

@@ -172,9 +172,10 @@ TEST_F(ConversationTest, APromptOverTheBudgetIsRefusedBeforeAnythingHappens) {
   const auto outcome = tight.ask("q", listener_);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::invalid_argument);
-  EXPECT_EQ(outcome.error().message,
-            "the system prompt alone has about 104 tokens, more than the budget of 100: shorten it "
-            "or raise the budget");
+  EXPECT_EQ(
+      outcome.error().message,
+      "the system prompt alone takes about 104 tokens, more than the budget of 100; shorten it "
+      "or raise the budget");
   EXPECT_EQ(tight.dry_run({text_of("q")}).error().code, Code::invalid_argument);
   EXPECT_TRUE(provider_.seen.empty());
   EXPECT_TRUE(stored().empty());

@@ -93,7 +93,7 @@ Result<bool> settle_interrupted(Store& store, const SessionId& id, Clock& clock,
       return true;
     }
     if (stop.stop_requested()) {
-      return fail(Code::cancelled, "stopped while watching an answer that may still run");
+      return fail(Code::cancelled, "stopped while waiting for an answer that may still be running");
     }
     std::this_thread::sleep_for(kWatchPause);
   }
@@ -141,7 +141,7 @@ Result<SessionNow> watch_now(Source& source, const SessionId& id, const std::sto
       return now;
     }
     if (stop.stop_requested()) {
-      return fail(Code::cancelled, "stopped while watching an answer that may still run");
+      return fail(Code::cancelled, "stopped while waiting for an answer that may still be running");
     }
     std::this_thread::sleep_for(kWatchPause);
   }
@@ -226,8 +226,8 @@ void LeaseKeeper::refused() {
 Error LeaseKeeper::error() const {
   return {Code::conflict,
           cat("another process has taken over session ", session_.str(),
-              ", as nothing was heard of this one for too long: what came before is stored there, "
-              "the rest is not; ask again")};
+              ", because this one was silent for too long; what came before is saved, the rest is "
+              "not; ask again")};
 }
 
 }  // namespace reprise

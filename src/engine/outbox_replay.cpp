@@ -18,7 +18,7 @@ class OutboxReplay {
 
   Result<CopiedSession> run() {
     if (!target_.capabilities().messages) {
-      return fail(Code::unsupported, "this store keeps no words");
+      return fail(Code::unsupported, "this store holds no message text");
     }
     REPRISE_TRY(find_places());
     for (const OutboxStep& step : outbox_.steps) {
@@ -112,8 +112,9 @@ class OutboxReplay {
     }
     Forking* const forking = target_.capabilities().forking;
     if (forking == nullptr) {
-      return fail(Code::unsupported,
-                  "the session has gone on meanwhile, and this store cannot hold a fork of it");
+      return fail(
+          Code::unsupported,
+          "the session has continued in the meantime, and this store cannot hold a fork of it");
     }
     aside_from_ = aside_head_ = std::min(place, *own_head_);
     return forking->fork(own(), *aside_from_, child);
@@ -126,8 +127,8 @@ class OutboxReplay {
     copied_.messages += std::ssize(step.messages);
     if (fate == CopyFate::forked) {
       copied_.fate = fate;
-      copied_.detail = cat(own_head_ ? "the session has gone on without it; it is a fork now: "
-                                     : "the session is gone; it is one of its own now: ",
+      copied_.detail = cat(own_head_ ? "the session has continued without it; it is now a fork: "
+                                     : "the session no longer exists; it is now a separate one: ",
                            short_id(outbox_.aside));
     } else if (copied_.fate == CopyFate::unchanged) {
       copied_.fate = fate;

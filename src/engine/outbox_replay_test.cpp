@@ -85,7 +85,7 @@ TEST_F(OutboxTest, ANewSessionWithoutAStoreComesInWhole) {
   session_.info.title = "title";
   session_.system_prompt = "brief";
   talk(nullptr, {"one", "two"});
-  EXPECT_THAT(listener_.warnings, testing::ElementsAre("it is kept in WHERE"));
+  EXPECT_THAT(listener_.warnings, testing::ElementsAre("it is saved in WHERE"));
   EXPECT_EQ(replay_outbox().fate, CopyFate::copied);
   EXPECT_EQ(stored(), "user: one | assistant: re: one | user: two | assistant: re: two");
   EXPECT_EQ(get(*memory_, session_.info.id)->system_prompt, "brief");
@@ -142,7 +142,7 @@ TEST_F(OutboxTest, WhatIsStoredAfterAllIsNotKept) {
   ASSERT_TRUE(talk.ask("one", listener_));
   ASSERT_TRUE(outbox_.kept);
   const OutboxSession kept = *outbox_.kept;
-  EXPECT_THAT(listener_.warnings.back(), "it is kept in WHERE");
+  EXPECT_THAT(listener_.warnings.back(), "it is saved in WHERE");
   broken = false;
   EXPECT_TRUE(talk.ask("two", listener_)->saved);
   EXPECT_FALSE(outbox_.kept);
@@ -253,7 +253,7 @@ TEST_F(OutboxTest, AFullDiskIsSaidAndTriedAgain) {
   EXPECT_FALSE(outcome->saved);
   EXPECT_THAT(listener_.warnings,
               testing::ElementsAre(HasSubstr("not saved"),
-                                   "it is not kept elsewhere either: the disk is full"));
+                                   "it could not be saved elsewhere either: the disk is full"));
   outbox_.is_full = false;
   ASSERT_TRUE(talk.ask("two", listener_));
   (void)replay_outbox();

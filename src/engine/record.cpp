@@ -13,8 +13,8 @@ namespace {
 constexpr std::chrono::milliseconds kBusyPause{20};
 
 Error busy_error(const Session& session, const Owner& owner) {
-  return {Code::busy, cat("session ", session.info.id.str(), " is being answered by process ",
-                          owner.pid, " on ", owner.host, ": try again when it has ended")};
+  return {Code::busy, cat("session ", session.info.id.str(), " has an answer running in process ",
+                          owner.pid, " on ", owner.host, "; try again when it has ended")};
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace reprise {
 
 void Record::failed(const Error& error) {
   saved_ = false;
-  warn(cat("not saved: ", error.message, "; the conversation goes on in memory"));
+  warn(cat("not saved: ", error.message, "; the conversation continues in memory"));
   move_to_outbox();
 }
 
@@ -49,10 +49,10 @@ void Record::move_to_outbox() {
     uses_outbox_ = uses_outbox_ || is_any;
   }
   if (observer_ != nullptr && is_any && !std::exchange(has_said_where_, true)) {
-    observer_->on_warning(cat("it is kept in ", options_.outbox->where()));
+    observer_->on_warning(cat("it is saved in ", options_.outbox->where()));
   }
   if (observer_ != nullptr && !kept && !std::exchange(has_said_not_kept_, true)) {
-    observer_->on_warning(cat("it is not kept elsewhere either: ", kept.error().message));
+    observer_->on_warning(cat("it could not be saved elsewhere either: ", kept.error().message));
   }
 }
 

@@ -182,9 +182,9 @@ class Planner {
     const TokenCount prompt =
         estimate_tokens(message_of(role::kSystem, {TextBlock{std::move(plan_.system), {}}}));
     if (prompt > *budget) {
-      return fail(Code::invalid_argument, cat("the system prompt alone has about ", prompt.value,
+      return fail(Code::invalid_argument, cat("the system prompt alone takes about ", prompt.value,
                                               " tokens, more than the budget of ", budget->value,
-                                              ": shorten it or raise the budget"));
+                                              "; shorten it or raise the budget"));
     }
     return {};
   }
@@ -322,7 +322,7 @@ class Planner {
     plan_.view.bytes_estimate = cut.tokens.value * 4;
     plan_.notes.push_back(cat("request: about ", cut.tokens.value,
                               " tokens of history sent, older "
-                              "turns left out to keep the budget of ",
+                              "turns left out to stay within the budget of ",
                               budget.value));
     return {};
   }

@@ -9,23 +9,29 @@
 namespace reprise {
 namespace {
 
-constexpr std::array<std::string_view, kRequestRepairKinds> kTexts = {
-    "stored system message(s) not sent: the system prompt stands apart",
-    "message(s) of an unknown role left out",
-    "thinking block(s) of another provider or model left out",
-    "block(s) this provider does not know left out",
-    "unfinished tool call(s) of a cut answer left out",
-    "tool call(s) without a result sealed with an error",
-    "repeated tool call(s) left out",
-    "tool result(s) without a call left out",
-    "tool call id(s) or name(s) replaced by acceptable ones",
-    "tool input(s) that are no JSON object wrapped",
-    "image(s) that cannot be sent left out",
-    "blob(s) that cannot be read left out",
-    "answer(s) without a question before: a placeholder put first",
-    "damaged message(s) left out",
-    "question(s) left out whose request was refused",
+// What is counted, and what was done about it.
+struct Text {
+  std::string_view one;
+  std::string_view rest;
 };
+
+constexpr std::array<Text, kRequestRepairKinds> kTexts = {{
+    {"stored system message", " not sent: the system prompt is sent instead"},
+    {"message", " of an unknown role left out"},
+    {"thinking block", " of another provider or model left out"},
+    {"block", " unknown to this provider left out"},
+    {"unfinished tool call", " of an interrupted answer left out"},
+    {"tool call", " without a result given an error as its result"},
+    {"repeated tool call", " left out"},
+    {"tool result", " without a call left out"},
+    {"tool call", " given a valid id or name"},
+    {"tool input", " wrapped in a JSON object"},
+    {"image", " that cannot be sent left out"},
+    {"blob", " that cannot be read left out"},
+    {"answer", " without a question: a placeholder was put before"},
+    {"damaged message", " left out"},
+    {"question", " left out because the request was refused"},
+}};
 
 }  // namespace
 
@@ -33,7 +39,9 @@ std::vector<std::string> RequestRepairs::lines() const {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < kRequestRepairKinds; ++i) {
     if (counts_.at(i) > 0) {
-      out.push_back(cat("request: ", counts_.at(i), " ", kTexts.at(i)));
+      out.push_back(
+          cat("request: ", counted(static_cast<std::int64_t>(counts_.at(i)), kTexts.at(i).one),
+              kTexts.at(i).rest));
     }
   }
   return out;

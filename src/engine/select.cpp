@@ -53,8 +53,8 @@ class Selector {
       return fail(Code::not_found,
                   cat("session ", short_id(elsewhere_->id), " is ", to_string(elsewhere_->state)));
     }
-    return fail(Code::not_found,
-                cat("no session matches \"", one_line(sel_), "\"; see `reprise list --all`"));
+    return fail(Code::not_found, cat("no session matches \"", one_line(sel_),
+                                     "\"; `reprise list --all` lists all sessions"));
   }
 
  private:
@@ -68,9 +68,9 @@ class Selector {
     REPRISE_ASSIGN(auto page, source_.list(query));
     if (page.sessions.empty()) {
       return fail(Code::not_found, how_.working_dir.empty()
-                                       ? std::string("there is no session yet")
+                                       ? std::string("there are no sessions yet")
                                        : cat("there is no session in ", how_.working_dir,
-                                             "; see `reprise list --all`"));
+                                             "; `reprise list --all` lists all sessions"));
     }
     return std::move(page.sessions.front());
   }

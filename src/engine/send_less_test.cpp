@@ -118,8 +118,7 @@ TEST_F(SendLess, WhatIsStillTooLongSaysWhatToDo) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::too_long);
   EXPECT_EQ(refused.error().message,
-            "prompt is too long; send less with --budget, or take back what is too long with "
-            "/rewind");
+            "prompt is too long; send less with --budget, or take back turns with /rewind");
   EXPECT_EQ(provider_.seen.size(), 2U);
   EXPECT_EQ(sent(1), "user: 2");
 }

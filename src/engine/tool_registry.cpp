@@ -25,7 +25,7 @@ Result<> ToolRegistry::add(Tool tool) {
   }
   if (!is_object(tool.spec.parameters)) {
     return fail(Code::invalid_argument,
-                cat("the parameters of tool ", name, " are no JSON object"));
+                cat("the parameters of tool ", name, " are not a JSON object"));
   }
   if (!tool.run) {
     return fail(Code::invalid_argument, cat("tool ", name, " has no function"));

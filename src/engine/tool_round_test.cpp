@@ -155,13 +155,13 @@ TEST_F(ToolRoundTest, WhatCannotRunIsAnErrorResult) {
   provider_.add().text("done").ended();
   ASSERT_TRUE(ask());
   const std::string sent = spell(provider_.seen.at(1).messages);
-  EXPECT_NE(sent.find("error a=no tool is called \"unknown\"; the tools are: echo, fails, throws"),
+  EXPECT_NE(sent.find("error a=unknown tool \"unknown\"; the tools are: echo, fails, throws"),
             std::string::npos)
       << sent;
-  EXPECT_NE(sent.find("error b=the input of echo is no JSON object"), std::string::npos);
+  EXPECT_NE(sent.find("error b=the input of echo is not a JSON object"), std::string::npos);
   EXPECT_NE(sent.find("error c=throws failed: broken"), std::string::npos);
   EXPECT_NE(sent.find("error d=no disk"), std::string::npos);
-  EXPECT_NE(sent.find("error e=the input of echo is no JSON object"), std::string::npos);
+  EXPECT_NE(sent.find("error e=the input of echo is not a JSON object"), std::string::npos);
   EXPECT_NE(stored().find(R"(call b"{\"broken")"), std::string::npos);  // kept as it was written
 }
 

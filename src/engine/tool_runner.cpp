@@ -28,10 +28,10 @@ std::string known_tools(const ToolRegistry* tools) {
 // Why the call may not run; nullopt when it may.
 std::optional<std::string> refusal(const ConversationOptions& options, const ToolUseBlock& call) {
   if (options.tools == nullptr || options.tools->find(call.name) == nullptr) {
-    return cat("no tool is called \"", call.name, "\"; ", known_tools(options.tools));
+    return cat("unknown tool \"", call.name, "\"; ", known_tools(options.tools));
   }
   if (!runnable_input(call.input)) {
-    return cat("the input of ", call.name, " is no JSON object");
+    return cat("the input of ", call.name, " is not a JSON object");
   }
   if (options.approver && options.approver(call) == Approval::deny) {
     return cat("the call of ", call.name, " was denied");

@@ -26,8 +26,7 @@ std::string waiting_line(const Retrying& retry) {
 constexpr std::string_view kGoOn =
     "Your answer was cut off. Go on exactly where it stopped; repeat nothing and explain nothing.";
 
-constexpr std::string_view kSendLess =
-    "; send less with --budget, or take back what is too long with /rewind";
+constexpr std::string_view kSendLess = "; send less with --budget, or take back turns with /rewind";
 
 // Sent with the request that continues an answer, and not stored.
 std::optional<Message> go_on_instruction(const TurnStart& start) {
@@ -103,7 +102,7 @@ Result<Outcome> Turn::run_rounds() {
     auto streamed = answer_once(reply);
     REPRISE_TRY(record_.check_lease());
     if (streamed && !reply.ended()) {
-      streamed = fail(Code::io, "the provider ended the answer without saying that it is complete");
+      streamed = fail(Code::io, "the provider ended the answer without marking it complete");
     }
     if (!streamed && !reply.has_content()) {
       return nothing_came(streamed.error());
@@ -175,8 +174,8 @@ Result<> Turn::answer_once(Reply& reply) {
     if (streamed.error().code == Code::invalid_argument && record_.has_all_messages()) {
       refuses_ids_ = true;
       observer_.on_note(cat(streamed.error().message,
-                            ": sending the whole conversation instead of going on from the last "
-                            "response; store = false does so at once"));
+                            ": sending the whole conversation instead of continuing from the last "
+                            "response; store = false always does so"));
       continue;
     }
     if (streamed.error().code != Code::expired) {
@@ -184,7 +183,7 @@ Result<> Turn::answer_once(Reply& reply) {
     }
     by_response_id_ = false;
     if (record_.has_all_messages()) {
-      observer_.on_note("the provider no longer has the conversation: sending its text again");
+      observer_.on_note("the provider no longer has the conversation; sending it again");
     } else {
       observer_.on_warning("Conversation expired. Starting fresh.");
       record_.begin_anew();
@@ -199,10 +198,10 @@ bool Turn::sends_less(const Error& refusal, const PlanOptions& how) {
   if (refusal.code == Code::too_long && !budget_ && is_at_hand) {
     budget_ = half_of_history(record_, how);
     if (budget_) {
-      observer_.on_warning(cat(
-          "the model takes no request of this length: trying again without the oldest turns, with "
-          "about ",
-          budget_->value, " tokens of history at most"));
+      observer_.on_warning(
+          cat("the request is too long for the model; trying again without the oldest turns, with "
+              "about ",
+              budget_->value, " tokens of history at most"));
     }
     return budget_.has_value();
   }
@@ -242,7 +241,7 @@ Result<> Turn::stream(RequestPlan plan, Reply& reply) {
   images_ = view.images();
   pdfs_ = view.pdfs();
   if (const auto failure = saver.stop(); failure && !record_.is_lost()) {
-    record_.warn(cat("the running answer is not kept: ", failure->message));
+    record_.warn(cat("the running answer is not being saved: ", failure->message));
   }
   for (const std::string& note : plan.notes) {
     observer_.on_note(note);
@@ -285,7 +284,7 @@ void Turn::announce(std::optional<StopReason> reason, const Message& answer) {
   if (reason == StopReason::refused) {
     observer_.on_warning("the model refused to answer");
   } else if (reason == StopReason::max_tokens) {
-    observer_.on_warning("the answer reached the limit of tokens and can be continued");
+    observer_.on_warning("the answer reached the token limit and can be continued");
   }
   if (answer.usage) {
     observer_.on_usage(*answer.usage);

@@ -98,7 +98,7 @@ Result<> Answer::finish() {
   const std::string_view type = http::find_header(head_.headers, "content-type");
   if (!any_event_ && form_ == Form::events) {
     return fail(Code::io,
-                cat("this is no model's answer (", type.empty() ? "no type" : type,
+                cat("this is not a model's answer (", type.empty() ? "no type" : type,
                     "); check the base URL"),
                 EPROTO);
   }

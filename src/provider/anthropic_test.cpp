@@ -128,13 +128,13 @@ TEST(Anthropic, OverloadedInTheMiddleIsNotTriedAgain) {
   const auto asked = middle.ask();
   ASSERT_FALSE(asked);
   EXPECT_EQ(asked.error().code, Code::io);
-  EXPECT_EQ(asked.error().message, "model.test broke off the answer: Overloaded");
+  EXPECT_EQ(asked.error().message, "model.test ended the answer early: Overloaded");
   EXPECT_THAT(middle.lines(), ElementsAre(kStarted, "text: Hel"));
 
   Bench before(anthropic(), {{.body = kStart + overloaded}, {.body = kStart + end("end_turn")}});
   ASSERT_TRUE(before.ask());
   EXPECT_THAT(before.lines(),
-              ElementsAre("retry 2/5 after 500, : model.test broke off the answer: Overloaded",
+              ElementsAre("retry 2/5 after 500, : model.test ended the answer early: Overloaded",
                           kStarted, kUsageLine, "ended 0"));
 }
 

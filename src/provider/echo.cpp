@@ -79,7 +79,7 @@ class Echo final : public Provider {
     REPRISE_ASSIGN(const Asked asked, read_request(request));
     const std::string id = provider::request_id_of("", "");
     sink(ReplyStarted{"", request.model.empty() ? name() : std::string_view(request.model)});
-    std::string_view left = asked.question.empty() ? std::string_view("(nothing was said)")
+    std::string_view left = asked.question.empty() ? std::string_view("(nothing to repeat)")
                                                    : std::string_view(asked.question);
     std::int64_t bytes = 0;
     while (!left.empty()) {

@@ -58,7 +58,7 @@ Result<> check_extra(const RawJson& extra) {
     return {};
   }
   if (!is_json_object(extra.text())) {
-    return fail(Code::invalid_argument, "what is added to a request must be a JSON object");
+    return fail(Code::invalid_argument, "extra must be a JSON object");
   }
   for (const std::string_view name : {"messages", "input", "stream"}) {
     if (!json::find_member(extra.text(), name).empty()) {
@@ -143,8 +143,8 @@ Result<> check_options(const ProviderKind& kind, ProviderOptions& options) {
   const std::string scheme = ascii_lower(std::string_view(url).substr(0, url.find("://")));
   if ((scheme != "http" && scheme != "https") || has_control(url) || url.contains(' ')) {
     return fail(Code::invalid_argument,
-                cat("the base URL of ", kind.name,
-                    " is no http or https URL: ", one_line(http::host_of(url), options.api_key)));
+                cat("the base URL of ", kind.name, " is not an http:// or https:// URL: ",
+                    one_line(http::host_of(url), options.api_key)));
   }
   REPRISE_TRY(check_additions(options));
   options.api_key = trimmed(options.api_key);

@@ -282,7 +282,7 @@ Result<std::unique_ptr<Provider>> make_http_provider(std::unique_ptr<Codec> code
                                                      Dependencies dependencies) {
   const ProviderKind* const kind = find_provider_kind(codec->name());
   if (kind == nullptr) {
-    return fail(Code::invalid_argument, cat("no kind of provider is called ", codec->name()));
+    return fail(Code::invalid_argument, cat("unknown provider ", codec->name()));
   }
   REPRISE_TRY(check_options(*kind, options));
   return std::make_unique<HttpProvider>(*kind, std::move(codec), std::move(options),

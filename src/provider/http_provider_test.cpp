@@ -58,10 +58,10 @@ TEST(HttpProvider, MapsStatusesToErrors) {
   };
   const Case cases[] = {
       {401, R"({"error":{"message":"Incorrect key sk-secret."}})", Code::unauthorized,
-       "model.test refused the key (401): Incorrect key ***; check OPENAI_API_KEY and what it may "
-       "do"},
+       "model.test refused the key (401): Incorrect key ***; check the key in "
+       "OPENAI_API_KEY"},
       {403, "", Code::unauthorized,
-       "model.test refused the key (403); check OPENAI_API_KEY and what it may do"},
+       "model.test refused the key (403); check the key in OPENAI_API_KEY"},
       {400, R"({"error":"bad\u001b[2J\nthing"})", Code::invalid_argument,
        "model.test refused the request (400): bad [2J thing"},
       {404, R"({"detail":"no such model"})", Code::invalid_argument,
@@ -75,7 +75,7 @@ TEST(HttpProvider, MapsStatusesToErrors) {
        "model.test asks to wait (429): slow down; try again later"},
       {429, R"({"error":{"code":"insufficient_quota","message":"pay"}})", Code::rate_limited,
        "model.test asks to wait (429): pay; check the account's plan"},
-      {408, "", Code::timeout, "model.test gave up (408); try again"},
+      {408, "", Code::timeout, "model.test timed out (408); try again"},
       {500, "<html>oops</html>", Code::io, "model.test failed (500); try again later"},
       {529, R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})",
        Code::io, "model.test failed (529): Overloaded; try again later"},

@@ -30,7 +30,7 @@ Result<std::unique_ptr<Provider>> make_provider(std::string_view name, ProviderO
   const ProviderKind* const kind = find_provider_kind(name);
   if (kind == nullptr) {
     return fail(Code::invalid_argument,
-                cat("no provider is called ", name, "; there are ", provider::kind_names()));
+                cat("unknown provider ", name, "; available: ", provider::kind_names()));
   }
   if (kind->codec == nullptr) {
     return make_echo_provider(echo_delay());

@@ -115,7 +115,7 @@ TEST(OpenaiChat, AnErrorInTheStreamKeepsWhatCame) {
   const auto asked = bench.ask();
   ASSERT_FALSE(asked);
   EXPECT_EQ(asked.error().code, Code::io);
-  EXPECT_EQ(asked.error().message, "model.test broke off the answer: Provider broke");
+  EXPECT_EQ(asked.error().message, "model.test ended the answer early: Provider broke");
   EXPECT_THAT(bench.lines(), ElementsAre(kStarted, "text: Hal"));
 }
 

@@ -171,10 +171,10 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
                 "; set the base URL to where the provider answers")};
   }
   if (status == 401 || status == 403) {
-    const std::string advice = !recipient.api_key.empty()
-                                   ? cat("check ", recipient.key_variable, " and what it may do")
-                               : recipient.key_advice.empty() ? cat("set ", recipient.key_variable)
-                                                              : recipient.key_advice;
+    const std::string advice = !recipient.key_advice.empty() ? recipient.key_advice
+                               : recipient.api_key.empty()
+                                   ? cat("set ", recipient.key_variable)
+                                   : cat("check the key in ", recipient.key_variable);
     return {Code::unauthorized, join(cat(host, " refused the key (", status, ")"), reason, advice)};
   }
   if (recipient.continued && (status == 400 || status == 404) && previous_response_unknown(body)) {
@@ -194,7 +194,7 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
                  out_of_quota(body) ? "check the account's plan" : "try again later")};
   }
   if (status == 408) {
-    return {Code::timeout, join(cat(host, " gave up (408)"), reason, "try again")};
+    return {Code::timeout, join(cat(host, " timed out (408)"), reason, "try again")};
   }
   if (status >= 500 || status == 409 || status == 425) {
     return {Code::io, join(cat(host, " failed (", status, ")"), reason, "try again later"),
@@ -275,7 +275,7 @@ Error error_of_object(JsonView error) {
 
 Error mid_stream_error(const Recipient& recipient, const Error& error) {
   Error out = error;
-  const std::string_view what = error.os_errno == EFBIG ? " " : " broke off the answer: ";
+  const std::string_view what = error.os_errno == EFBIG ? " " : " ended the answer early: ";
   out.message =
       cat(http::host_of(recipient.base_url), what, one_line(error.message, recipient.api_key));
   return out;

@@ -167,7 +167,7 @@ std::string option_value(const RequestOption& option, const RequestOptions& opti
 Result<> set_option(RequestOptions& options, std::string_view name, std::string_view value) {
   const RequestOption* const option = find_request_option(name);
   if (option == nullptr) {
-    return fail(Code::invalid_argument, cat("no option is called ", name));
+    return fail(Code::invalid_argument, cat("unknown option ", name));
   }
   const auto& choices = option->choices;
   if (!choices.empty() && std::ranges::find(choices, value) == choices.end()) {

@@ -236,12 +236,12 @@ TEST(RequestOptions, AreTakenFromWords) {
        {std::tuple(
             "effort", "much",
             "effort must be one of none, minimal, low, medium, high, xhigh, max, not 'much'"),
-        {"seed", "1.5", "seed must be an integer, not '1.5'"},
-        {"top_p", "nan", "top_p must be a number, not 'nan'"},
+        {"seed", "1.5", "seed must be a whole number, not '1.5'"},
+        {"top_p", "nan", "top_p must be a number from 0 to 1, not 'nan'"},
         {"prompt_cache", "yes", "prompt_cache must be true or false, not 'yes'"},
         {"stop", "[1]", "stop must be a text or a JSON array of texts, not '[1]'"},
         {"schema", "[]", "schema must be a JSON object, not '[]'"},
-        {"sedd", "1", "no option is called sedd"}}) {
+        {"sedd", "1", "unknown option sedd"}}) {
     const auto taken = set_option(options, name, value);
     ASSERT_FALSE(taken) << name;
     EXPECT_EQ(taken.error().message, message);

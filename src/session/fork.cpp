@@ -73,7 +73,7 @@ Result<SessionId> fork_session(Store& store, const ForkRequest& request, Clock& 
 Result<Rewound> rewind_session(Store& store, const SessionId& id, std::int64_t turns) {
   Rewriting* const rewriting = store.capabilities().rewriting;
   if (rewriting == nullptr) {
-    return fail(Code::unsupported, "this store cannot take turns back; a fork goes on beside them");
+    return fail(Code::unsupported, "this store cannot take turns back; use /fork instead");
   }
   REPRISE_ASSIGN(const Session session, get(store, id));
   const Seq head = session.info.head;

@@ -18,7 +18,7 @@ constexpr std::int64_t kMessagesScanned = 5000;
 
 Result<Seq> find_turn(Source& source, const SessionId& id, std::int64_t turns) {
   if (turns < 1) {
-    return fail(Code::invalid_argument, "at least one turn can be taken back");
+    return fail(Code::invalid_argument, "take back at least one turn");
   }
   std::int64_t seen = 0;
   Seq start;

@@ -14,7 +14,7 @@ std::optional<std::string> instructions_of(const InstructionSources& sources,
   const auto mode = sources.modes.find(session.info.mode);
   if (mode == sources.modes.end()) {
     sources.on_warning(
-        cat("no mode is called '", session.info.mode, "': its instructions are not sent"));
+        cat("unknown mode '", session.info.mode, "': its instructions are not sent"));
     return sources.usual;
   }
   const std::string& folder = session.info.working_dir;

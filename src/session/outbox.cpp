@@ -120,9 +120,9 @@ Result<std::vector<fs::path>> find_outbox_files(const fs::path& usual, std::stri
   std::string others;
   REPRISE_ASSIGN(const auto all, outbox::find_outboxes(folder));
   for (const fs::path& file : all) {
-    others += cat(others.empty() ? "; for other stores there are " : ", ", file.native());
+    others += cat(others.empty() ? "; waiting for other stores: " : ", ", file.native());
   }
-  return fail(Code::not_found, cat("nothing is kept in ", folder.native(),
+  return fail(Code::not_found, cat("nothing is waiting in ", folder.native(),
                                    place.empty() ? " for this store" : "", others));
 }
 

@@ -32,8 +32,8 @@ Result<> check_can_go_on(const Store& store, const Session& session) {
   }
   const std::string name = session.info.title.empty() ? session.info.id.str() : session.info.title;
   return fail(Code::unsupported, cat("'", name,
-                                     "' has no response ids: its words are nowhere, and "
-                                     "there is nothing to go on from"));
+                                     "' has no response ids and no text; there is nothing "
+                                     "to continue from"));
 }
 
 }  // namespace
@@ -42,9 +42,10 @@ Result<> check_provider(const Store& store, const Provider& provider) {
   if (store.capabilities().messages || provider.keeps_responses()) {
     return {};
   }
-  return fail(Code::unsupported,
-              cat("this store keeps response ids only, and ", provider.name(),
-                  " keeps no words: use the provider openai-responses, or another store"));
+  return fail(
+      Code::unsupported,
+      cat("this store keeps response ids only, and ", provider.name(),
+          " does not keep the conversation: use the provider openai-responses, or another store"));
 }
 
 Result<> create_session(Store& store, const Provider& provider, Session& session, Clock& clock,

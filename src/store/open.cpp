@@ -180,8 +180,8 @@ Result<const StoreKind*> kind_at(const path& named) {
 Result<std::unique_ptr<Store>> open_at(const path& place, const StoreOptions& options) {
   REPRISE_ASSIGN(const StoreKind* const kind, kind_at(place));
   if (kind == nullptr) {
-    return fail(Code::invalid_argument, cat("no store that is known at ", place.native(),
-                                            ": say which kind (", known_forms(), ")"));
+    return fail(Code::invalid_argument, cat("no known kind of store at ", place.native(),
+                                            ": name the kind of store (", known_forms(), ")"));
   }
   return kind->open(place.native(), options);
 }
@@ -242,8 +242,9 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptio
   if (kind != FileKind::none) {
     return open_at(url, options);
   }
-  return fail(Code::invalid_argument, cat("no store at ", without_password(url),
-                                          ", and no URL of one (", known_forms(), ")"));
+  return fail(Code::invalid_argument,
+              cat("no store at ", without_password(url), ", and it is not the URL of a store (",
+                  known_forms(), ")"));
 }
 
 Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options) {

@@ -58,7 +58,7 @@ Error no_session(const SessionId& id) {
 }
 
 Error session_exists(const SessionId& id) {
-  return {Code::conflict, cat("session ", id.str(), " exists already")};
+  return {Code::conflict, cat("session ", id.str(), " already exists")};
 }
 
 Error answer_not_running(const SessionId& id, const OperationId& answer) {

@@ -96,7 +96,7 @@ TEST(ChainCodec, ABadRowCostsThatRow) {
   EXPECT_EQ(row(document, 1).info.id.str(), "d");
   ASSERT_EQ(document.damage.size(), 8U);
   EXPECT_EQ(document.damage.front().where, "/somewhere/conversations.json: row 1");
-  EXPECT_EQ(document.damage[4].reason, "it is no object");
+  EXPECT_EQ(document.damage[4].reason, "it is not an object");
   EXPECT_EQ(document.damage[5].reason, "another row has its id");
   const std::string written = write(document);
   for (const char* const part :

@@ -204,7 +204,7 @@ TEST_F(OpenaiChatTest, RefusesArgumentsThatAreNoObject) {
   EXPECT_EQ(refusal(say(R"({"role":"user","content":"x"},{"role":"assistant","tool_calls":[)"
                         R"({"id":"c1","type":"function","function":)"
                         R"({"name":"look","arguments":"{\"a\":"}}]})")),
-            "messages[1].tool_calls[0].function.arguments: the arguments are no JSON object");
+            "messages[1].tool_calls[0].function.arguments: the arguments are not a JSON object");
 }
 
 }  // namespace

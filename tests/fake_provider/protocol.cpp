@@ -80,7 +80,7 @@ Result<> check_schema(const Value& schema, std::string_view path) {
 Result<> check_arguments(const Value& text, std::string_view path) {
   const auto arguments = parse_value(text.text);
   if (!arguments || !arguments->is(Kind::object)) {
-    return refuse(cat(path, ": the arguments are no JSON object"));
+    return refuse(cat(path, ": the arguments are not a JSON object"));
   }
   return {};
 }

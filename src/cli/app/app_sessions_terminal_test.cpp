@@ -184,9 +184,9 @@ TEST_F(AppSessionsTerminalTest, GivesATabTheSettingsOfItsFolder) {
   await("folder-rules");
   type("/session save\r");
   await("own.db");
-  type("/export talk.md\r");
+  type("/export transcript.md\r");
   await("wrote");
-  EXPECT_TRUE(std::filesystem::exists(home() / "other/talk.md"));
+  EXPECT_TRUE(std::filesystem::exists(home() / "other/transcript.md"));
   type("\x04");
   EXPECT_EQ(end(), 0);
   const std::string here = printed("list --all --json");

@@ -107,7 +107,7 @@ TEST_F(AppTerminalTest, ClosesTheSessionThatWasForked) {
   type("/fork\r");
   await("all");
   type("\r");
-  await("stays");
+  await("original");
   type("\x04");
   EXPECT_EQ(end(), 0);
   const std::string listed = printed("list --json");
@@ -143,7 +143,7 @@ TEST_F(AppTerminalTest, LeavesTheSessionToBeResumedWhenTheTerminalIsClosed) {
   start({});
   await("Resume");
   type("\r");
-  await("cut;");
+  await("interrupted;");
   type("/go-on\r");
   await("now");
   type("\x04");

@@ -106,7 +106,7 @@ void EntryMaker::add(const Message& message) {
 
 void EntryMaker::add_footer(const Message& message) {
   if (message.state == MessageState::incomplete) {
-    entries_.push_back({.text = "this answer was cut; /go-on continues it"});
+    entries_.push_back({.text = "this answer was interrupted; /go-on continues it"});
   }
   if (message.usage) {
     last_input_ = message.usage->input.value > 0 ? message.usage->input.value : last_input_;

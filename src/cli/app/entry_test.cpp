@@ -102,7 +102,7 @@ TEST(Entry, MarksAnAnswerThatWasCut) {
   maker.add(cut);
   const std::vector<Entry> entries = maker.take();
   ASSERT_EQ(entries.size(), 3U);
-  EXPECT_EQ(entries[1].text, "this answer was cut; /go-on continues it");
+  EXPECT_EQ(entries[1].text, "this answer was interrupted; /go-on continues it");
 }
 
 TEST(Entry, LetsNothingHostileThrough) {

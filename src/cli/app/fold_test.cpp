@@ -116,7 +116,7 @@ TEST(Fold, SaysWhenThereIsNothing) {
   State state = open_state();
   enter(state, "slow");
   key(state, "Tab");
-  EXPECT_TRUE(has(state, "there is no tool call and no thought to open"));
+  EXPECT_TRUE(has(state, "there are no tool calls or thoughts to open"));
 }
 
 }  // namespace

@@ -173,7 +173,7 @@ void LiveSession::report(const Result<Outcome>& outcome, bool stopped) {
   if (!outcome) {
     ended.failure = outcome.error().message;
   } else if (const auto& cut = outcome->cut; cut && !stopped) {
-    ended.failure = cat(cut->message, "; what came is kept, /go-on continues it");
+    ended.failure = cat(cut->message, "; what has arrived is saved, /go-on continues it");
   }
   if (outcome && !outcome->saved) {
     saved_ = false;

@@ -215,8 +215,9 @@ TEST(Render, TellsThatThereIsMoreBelow) {
 TEST(Render, SaysLessWhereThereIsLittleRoom) {
   State state = open_state(kSmall);
   key(state, "F1");
-  EXPECT_NE(shown(state).find("\n  /help: this list\n  /title [TEXT]: show or set the title\n"),
-            std::string::npos)
+  EXPECT_NE(
+      shown(state).find("\n  /help: show this list\n  /title [TEXT]: show or set the title\n"),
+      std::string::npos)
       << shown(state);
   EXPECT_NE(shown(state).find("─ ↓ more below ─"), std::string::npos) << shown(state);
   begin(state, {.pick = true});

@@ -112,7 +112,7 @@ Result<> SessionWorker::make_room(const std::string& working_dir) {
   const std::string title = live->session().now().info.title;
   close(tab, *live, false);
   say(Announcement::Kind::notice,
-      cat("saved and closed ", title.empty() ? "the session before" : cat("'", title, "'"),
+      cat("saved and closed ", title.empty() ? "previous session" : cat("'", title, "'"),
           ": this store keeps one session of a folder open"));
   return {};
 }
@@ -147,7 +147,7 @@ Result<SessionInfo> SessionWorker::check_stored(const std::string& sel, const st
   REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
   auto found = context.stores().select(*store, sel, Use::change);
   if (!found && found.error().code == Code::not_found) {
-    return fail(Code::not_found, sel == "last" ? "there is no session of this folder to go on with"
+    return fail(Code::not_found, sel == "last" ? "there is no session in this folder to continue"
                                                : cat("Session not found: ", name));
   }
   if (!found) {
@@ -166,7 +166,7 @@ Result<> SessionWorker::open_stored(const OpenSession& request) {
   first_ = false;
   if (const std::optional<TabId> tab = find_open(info.id.str()); tab) {
     if (find(*tab)->is_closing()) {
-      return fail(Code::busy, "that session is being closed; try again in a moment");
+      return fail(Code::busy, "that session is closing; try again in a moment");
     }
     parts_.events.post(TabIsOpen{.tab = request.tab, .open = *tab});
     return {};

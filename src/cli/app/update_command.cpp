@@ -151,7 +151,7 @@ void submit(State& state, Effects& effects) {
   }
   if (const Tab* const tab = state.tab();
       tab != nullptr && tab->phase == Tab::Phase::closing && !is_slash(input.text())) {
-    state.status = "this session is being closed";
+    state.status = "this session is closing";
     return;
   }
   Attached attached{.mentioned = mentions(input.text())};
@@ -217,7 +217,7 @@ void run_command(State& state, std::string_view line, Effects& effects) {
     return say(state, tab, Kind::warning, "No session is open yet.");
   }
   if (tab->phase == Tab::Phase::closing) {
-    return say(state, tab, Kind::warning, "this session is being closed");
+    return say(state, tab, Kind::warning, "this session is closing");
   }
   if (tab->is_busy() && waits_for_answer(slash->verb)) {
     return say(state, tab, Kind::warning, "an answer is running; Esc stops it");

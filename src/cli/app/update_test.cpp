@@ -221,7 +221,7 @@ TEST(Update, ChangesNothingInASessionThatIsBeingClosed) {
   key(state, "Ctrl-W");
   EXPECT_TRUE(enter(state, "/title T").empty());
   EXPECT_TRUE(enter(state, "too late").empty());
-  EXPECT_NE(shown(state).find("this session is being closed"), std::string::npos);
+  EXPECT_NE(shown(state).find("this session is closing"), std::string::npos);
   update(state, TabClosed{{1}});
   EXPECT_EQ(state.input().text(), "too late");
 }

@@ -209,7 +209,7 @@ void on_turn_end(State& state, Tab& tab, const TurnEnded& turn, Effects& effects
     effects.emplace_back(Ring{});
   }
   if (turn.stopped) {
-    add_entry(tab, {.text = "stopped; what came is kept, /go-on continues it"});
+    add_entry(tab, {.text = "stopped; what has arrived is saved, /go-on continues it"});
   } else if (!turn.failure.empty()) {
     add_entry(tab, {.kind = Entry::Kind::warning, .text = turn.failure});
   }
@@ -235,14 +235,14 @@ void stop(State& state, Effects& effects) {
   if (tab != nullptr && tab->phase == Tab::Phase::answering) {
     tab->phase = Tab::Phase::stopping;
     effects.emplace_back(StopTurn{.tab = tab->id});
-    state.status = "stopping; Ctrl-C once more leaves";
+    state.status = "stopping; press Ctrl-C again to quit";
     return;
   }
   state.input().clear();
   if (tab != nullptr) {
     tab->editing = false;
   }
-  state.status = "Ctrl-C once more leaves";
+  state.status = "press Ctrl-C again to quit";
 }
 
 void to_end(Tab& tab) {

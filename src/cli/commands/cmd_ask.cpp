@@ -64,16 +64,16 @@ class Ask final : public Command {
  private:
   std::string_view wrong_usage() const {
     if (newest_ && sel_) {
-      return "-c and -r exclude each other";
+      return "-c and -r cannot be used together";
     }
     if (new_ && (newest_ || sel_)) {
-      return "--new excludes -c and -r";
+      return "--new cannot be used with -c or -r";
     }
     if (go_on_ && (!words_.empty() || !files_.empty())) {
       return "--go-on takes no prompt";
     }
     if (go_on_ && (new_ || dry_run_)) {
-      return "--go-on excludes --new and --dry-run";
+      return "--go-on cannot be used with --new or --dry-run";
     }
     return "";
   }
@@ -105,7 +105,8 @@ class Ask final : public Command {
     if (!go_on_) {
       REPRISE_ASSIGN(prompt, this->prompt());
       if (trimmed(prompt).empty() && files_.empty()) {
-        return context.voice().wrong_usage("nothing to ask; give a prompt, a pipe or a file");
+        return context.voice().wrong_usage(
+            "nothing to ask; give a prompt, pipe one in, or attach a file");
       }
     }
     const Interrupts interrupts;
@@ -127,7 +128,7 @@ class Ask final : public Command {
                    start_session(context, std::move(request)));
     consents.begin(started->conversation->session().info.working_dir);
     if (started->cut && !go_on_) {
-      context.voice().remark("the last answer was cut; --go-on continues it");
+      context.voice().remark("the last answer was interrupted; --go-on continues it");
     }
     if (dry_run_) {
       return show_request(context, *started, std::move(blocks));
@@ -178,7 +179,7 @@ class Ask final : public Command {
     const bool stored = outcome.saved && store != nullptr;
     // Half an answer is words, which some stores do not keep.
     if (is_cancelled && (!stored || !store->capabilities().messages)) {
-      context.voice().remark("stopped; what came of the answer is not saved");
+      context.voice().remark("stopped; the part of the answer that arrived is not saved");
       return Exit::unsaved;
     }
     if (is_cancelled) {

@@ -79,13 +79,14 @@ class Chat final : public Command {
 
   Result<Exit> run(Context& context) override {
     if (newest_ && sel_) {
-      return context.voice().wrong_usage("-c and -r exclude each other");
+      return context.voice().wrong_usage("-c and -r cannot be used together");
     }
     if (new_ && (newest_ || sel_)) {
-      return context.voice().wrong_usage("--new excludes -c and -r");
+      return context.voice().wrong_usage("--new cannot be used with -c or -r");
     }
     if (path_ && (!flags_.mode || newest_ || sel_)) {
-      return context.voice().wrong_usage("a folder goes with --mode and a new session");
+      return context.voice().wrong_usage(
+          "a folder can only be given with --mode and a new session");
     }
     ChatRequest request{
         .flags = flags_, .newest = newest_, .fresh = new_, .all = all_, .plain = plain_};

@@ -21,10 +21,12 @@ constexpr std::string_view kOlderThan = "30d";
 class Cleanup final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"--older-than", "AGE", "closed longer ago than this (30d)", &older_than_},
-                        {"--dry-run", "", "show what would go, change nothing", &dry_run_},
-                        {"--purge", "", "remove for good", &purge_}},
-            .arguments = {}};
+    return {
+        .options = {{"--older-than", "AGE", "closed longer ago than this, such as 90d (30d)",
+                     &older_than_},
+                    {"--dry-run", "", "show what would be removed, without removing it", &dry_run_},
+                    {"--purge", "", "remove for good", &purge_}},
+        .arguments = {}};
   }
 
   Result<Exit> run(Context& context) override {

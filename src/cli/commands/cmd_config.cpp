@@ -89,7 +89,7 @@ class ConfigCommand final : public Command {
   Result<Exit> run(Context& context) override {
     const std::string action = action_.value_or("show");
     if (context_ && action != "init") {
-      return context.voice().wrong_usage("--context goes with init");
+      return context.voice().wrong_usage("--context can only be used with init");
     }
     if (const std::string_view wrong = wrong_words(action); !wrong.empty()) {
       return context.voice().wrong_usage(wrong);

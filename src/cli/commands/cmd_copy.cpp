@@ -30,11 +30,11 @@ constexpr std::string_view kSpill = "spill:";
 class CopyCommand final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {},
-            .arguments = {{"SRC", "the URL of the store to read; spill: is what could not be saved",
-                           &from_, true},
-                          {"DST", "the URL of the store to write", &to_, true},
-                          {"SEL", "sessions of SRC; all but the trash when left out", &sels_}}};
+    return {
+        .options = {},
+        .arguments = {{"SRC", "the store to read; spill: is what could not be saved", &from_, true},
+                      {"DST", "the store to write", &to_, true},
+                      {"SEL", "sessions of SRC; all but the trash if left out", &sels_}}};
   }
 
   Result<Exit> run(Context& context) override {
@@ -76,7 +76,8 @@ class CopyCommand final : public Command {
   // What conversations could not store.
   Result<Exit> replay_outboxes(Context& context) {
     if (!sels_.empty()) {
-      return context.voice().wrong_usage("spill: is copied whole: name no sessions");
+      return context.voice().wrong_usage(
+          "spill: is always copied as a whole; leave the sessions out");
     }
     REPRISE_ASSIGN(
         const auto files,
@@ -90,7 +91,7 @@ class CopyCommand final : public Command {
       auto outbox = outbox::read_outbox(file);
       if (!outbox) {
         ++failed_;
-        context.voice().warn(cat("cannot bring in ", outbox.error().message));
+        context.voice().warn(cat("cannot copy ", outbox.error().message));
         continue;
       }
       array.item();
@@ -108,7 +109,7 @@ class CopyCommand final : public Command {
   static void put_away(Context& context, const std::filesystem::path& file, bool is_ours) {
     if (!is_ours) {
       context.voice().remark(
-          cat(file.native(), " is in use; copy it again when that program has ended"));
+          cat(file.native(), " is in use; copy it again when the other program has ended"));
     } else if (const auto marked = outbox::mark_as_stored(file); !marked) {
       context.voice().warn(marked.error().message);
     }
@@ -151,7 +152,7 @@ class CopyCommand final : public Command {
       object.field("detail", copied->detail);
       const bool is_fork = copied->fate == CopyFate::forked;
       const std::string text =
-          cat(is_fork ? "" : "conflict, left as it is: ", session_name(info), ": ", copied->detail);
+          cat(is_fork ? "" : "conflict, not changed: ", session_name(info), ": ", copied->detail);
       is_fork ? context.voice().remark(text) : context.voice().warn(text);
     }
     object.key("losses");

@@ -15,7 +15,7 @@ namespace {
 class Delete final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {.options = {{"--purge", "", "remove for good, also what is in the trash", &purge_}},
+    return {.options = {{"--purge", "", "remove for good, even from the trash", &purge_}},
             .arguments = {{"SEL", "the sessions", &sels_, true}}};
   }
 

@@ -219,7 +219,7 @@ class Doctor final : public Command {
                     cat("chmod u+rw", is_file ? " " : "x ", place.string()));
       }
     } else if (error) {
-      add_problem("store_access", os_error("look at", place, error.value()).message,
+      add_problem("store_access", os_error("access", place, error.value()).message,
                   "check the path and its permissions");
     }
     writable(is_file ? place.parent_path() : place);
@@ -266,7 +266,7 @@ class Doctor final : public Command {
         add_problem("damage", cat(part.where, ": ", part.reason),
                     store.capabilities().repair != nullptr
                         ? "`reprise verify --repair` recovers what can be read"
-                        : "`reprise verify` says more");
+                        : "run `reprise verify` for details");
       }
       count += page->sessions.size();
       query.after = page->next;
@@ -309,7 +309,7 @@ class Doctor final : public Command {
     const std::string& url = choice.options.base_url;
     add("provider", cat(choice.name, url.empty() ? "" : cat(" at ", http::masked_url(url))));
     if (choice.model.empty()) {
-      add("model", "none is set: the server is asked for one");
+      add("model", "none is set; the server is asked for one");
     } else if (choice.model != kind.default_model || kind.as_of.empty()) {
       add("model", choice.model);
     } else {
@@ -363,7 +363,7 @@ class Doctor final : public Command {
   void libraries() {
     const std::string curl =
         library_state("libcurl", {"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.so"});
-    add("libcurl", curl, curl == "there" ? "" : "install libcurl4 to talk to providers");
+    add("libcurl", curl, curl == "there" ? "" : "install libcurl4 to reach providers");
     const std::string crypto = library_state("libcrypto", {"libcrypto.so.3", "libcrypto.so"});
     add("libcrypto", crypto, crypto == "there" ? "" : "install libssl3 to store images");
     const std::string edit = library_state("libedit", {"libedit.so.2", "libedit.so.0"});

@@ -42,7 +42,7 @@ class List final : public Command {
                          false,
                          {},
                          {.min = 1, .max = kPageMax}},
-                        {"--after", "CURSOR", "the page after another one", &after_}},
+                        {"--after", "CURSOR", "continue a list after this place", &after_}},
             .arguments = {}};
   }
 
@@ -52,7 +52,8 @@ class List final : public Command {
     if (context.globals().json) {
       context.voice().print_json(document(page));
     } else if (page.sessions.empty()) {
-      context.voice().remark(all_ ? "no sessions" : "no sessions of this folder; --all shows all");
+      context.voice().remark(all_ ? "no sessions"
+                                  : "no sessions in this folder; --all lists all folders");
     } else {
       print(context, page);
     }
@@ -60,7 +61,7 @@ class List final : public Command {
       context.voice().warn(cat("cannot read ", part.where, ": ", part.reason));
     }
     if (!page.next.empty()) {
-      context.voice().remark(cat("more with --after ", page.next));
+      context.voice().remark(cat("for more: --after ", page.next));
     }
     return Exit::done;
   }

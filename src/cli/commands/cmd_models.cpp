@@ -56,8 +56,8 @@ class Models final : public Command {
     }
     if (std::ranges::find(models, usual, &ModelInfo::id) == models.end()) {
       context.voice().remark(models.empty()
-                                 ? std::string("no models are on offer")
-                                 : cat("the default, ", usual, ", is not among them: set model"));
+                                 ? std::string("the provider lists no models")
+                                 : cat("the default, ", usual, ", is not one of them; set model"));
     }
     return Exit::done;
   }

@@ -24,11 +24,11 @@ class TodoCommand final : public Command {
     return {.options = {},
             .arguments = {{"SEL", "the session", &sel_, true},
                           {"ACTION",
-                           "add TEXT, set N STATUS or done N; nothing shows the list",
+                           "add TEXT, set N STATUS or done N; without one, show the list",
                            &action_,
                            false,
                            {"add", "set", "done"}},
-                          {"WORD", "the text, or the number and status", &words_}}};
+                          {"WORD", "the text, or the number and the status", &words_}}};
   }
 
   Result<Exit> run(Context& context) override {
@@ -54,7 +54,7 @@ class TodoCommand final : public Command {
       return "";
     }
     if (action_ == "add") {
-      return words_.empty() ? "what is to be added?" : "";
+      return words_.empty() ? "add needs the text of the todo" : "";
     }
     const bool set = action_ == "set";
     if (words_.size() != (set ? 2U : 1U)) {
@@ -63,7 +63,7 @@ class TodoCommand final : public Command {
     const char* const end = words_[0].data() + words_[0].size();
     if (const auto [stopped, error] = std::from_chars(words_[0].data(), end, number_);
         error != std::errc() || stopped != end || number_ == 0) {
-      return cat("'", words_[0], "' is no number of a todo");
+      return cat("'", words_[0], "' is not the number of a todo");
     }
     const auto status = set ? parse_todo_status(words_[1]) : TodoStatus::completed;
     status_ = status.value_or(status_);
@@ -78,7 +78,8 @@ class TodoCommand final : public Command {
       return {};
     }
     if (number_ > todos.size()) {
-      return fail(Code::not_found, cat("there is no todo ", number_, "; there are ", todos.size()));
+      return fail(Code::not_found,
+                  cat("there is no todo ", number_, "; the list has ", todos.size()));
     }
     todos[number_ - 1].status = status_;
     return {};

@@ -47,7 +47,7 @@ Result<Block> attach_url(std::string_view url, std::string_view type) {
                                             "image:URL, or download it and attach the file"));
   }
   if (url.find_first_of(" \t\r\n") != std::string_view::npos || !utf8::is_valid(url)) {
-    return fail(Code::invalid_argument, "a URL to attach has blanks or is no UTF-8");
+    return fail(Code::invalid_argument, "the URL to attach contains spaces or is not UTF-8");
   }
   return ImageBlock{std::string(type), {}, std::string(url), {}};
 }

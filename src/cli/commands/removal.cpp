@@ -68,7 +68,7 @@ void print(Context& context, const std::vector<SessionInfo>& sessions,
 
 void note_watching(Context& context, const SessionInfo& info) {
   const Owner owner = info.answering.value_or(Owner{});
-  context.voice().note(cat("watching whether '", info.title,
+  context.voice().note(cat("waiting to see whether '", info.title,
                            "' is still being answered by process ", owner.pid, " on ", owner.host));
 }
 
@@ -77,13 +77,13 @@ void note_watching(Context& context, const SessionInfo& info) {
 std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done) {
   if (!done.remnants) {
     context.voice().warn(
-        cat("cannot tell what else holds their words: ", done.remnants.error().message));
+        cat("cannot find out what else contains their text: ", done.remnants.error().message));
   }
   std::vector<Remnant> found = done.remnants.value_or(std::vector<Remnant>());
   std::ranges::move(find_waiting(context.config().outbox_folder(), done.removed),
                     std::back_inserter(found));
   for (const auto& [where, reason] : found) {
-    context.voice().warn(cat("may still hold words of purged sessions: ", where, ": ", reason));
+    context.voice().warn(cat("may still contain text of purged sessions: ", where, ": ", reason));
   }
   return found;
 }
@@ -103,7 +103,7 @@ Result<Exit> change_sessions(Context& context, Store& store, const std::vector<s
     REPRISE_ASSIGN(const bool answers, check_answering(context, store, info));
     if (answers) {
       return fail(Code::busy,
-                  cat("cannot ", verb, " ", session_name(info), ": it is answering now"));
+                  cat("cannot ", verb, " ", session_name(info), ": an answer is running"));
     }
   }
   for (const SessionInfo& info : sessions) {
@@ -141,7 +141,7 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
           context.clock()));
   context.voice().end_progress();
   for (const SessionInfo& info : done.answering) {
-    context.voice().warn(cat("left alone, it is answering now: ", session_name(info)));
+    context.voice().warn(cat("skipped, an answer is running: ", session_name(info)));
   }
   for (const auto& [id, error] : done.failed) {
     context.voice().warn(cat("cannot remove ", id.str(), ": ", error.message));

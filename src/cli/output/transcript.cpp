@@ -173,7 +173,7 @@ Result<> write_transcript(Source& source, const Session& session,
   REPRISE_ASSIGN(const std::filesystem::path file, resolve_folder_of(named));
   auto opened = open_file(file, O_WRONLY | O_CREAT | O_EXCL);
   if (!opened && opened.error().os_errno == EEXIST) {
-    return fail(Code::conflict, cat(file.string(), " exists already; name another file"), EEXIST);
+    return fail(Code::conflict, cat(file.string(), " already exists; choose another file"), EEXIST);
   }
   if (!opened) {
     return std::unexpected(std::move(opened).error());

@@ -143,7 +143,7 @@ constexpr CommandEntry kCommands[] = {
      .group = CommandGroup::remove,
      .summary = "move all sessions of this folder to the trash",
      .description =
-         "A session whose answer is still running is left alone. In a store with an archive "
+         "A session whose answer is still running is skipped. In a store with an archive "
          "only the archived sessions are removed.",
      .examples = "reprise clear\n"
                  "reprise clear --all --yes",

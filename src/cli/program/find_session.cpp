@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kNothingHere = "there is no session of this folder to go on with";
+constexpr std::string_view kNothingHere = "there is no session in this folder to continue";
 constexpr std::chrono::milliseconds kServerPause{100};
 
 Result<Store*> open_for_resume(Context& context, const StartRequest& request) {
@@ -35,7 +35,8 @@ Result<SessionInfo> select(Context& context, Store& store, const SessionChoice& 
     return fail(Code::not_found, std::string(kNothingHere));
   }
   if (!found && choice.in_project && found.error().code == Code::not_found) {
-    return fail(Code::not_found, cat("Session not found: ", sel, "; see `reprise list --all`"));
+    return fail(Code::not_found,
+                cat("Session not found: ", sel, "; `reprise list --all` lists all sessions"));
   }
   return found;
 }
@@ -55,7 +56,7 @@ Error advised(Store& store, const SessionId& id, Error error) {
   Signatures* const signatures = store.capabilities().signatures;
   if (error.code == Code::corrupt && signatures != nullptr &&
       signatures->signature(id) == Signature::failed) {
-    error.message += "; --force goes on with it as it is";
+    error.message += "; --force continues it as it is";
   }
   return error;
 }
@@ -94,20 +95,19 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
     return std::unexpected(info.error());
   }
   if (!info) {
-    context.voice().warn("nothing of the session is on this machine: this begins another one");
+    context.voice().warn("nothing of the session is on this machine; starting another one");
     return FoundSession{};
   }
   REPRISE_TRY(check_folder(context, *info, request.session.in_project, has_tools));
-  context.voice().remark(cat("going on with '", info->title, "' as this machine has it"));
+  context.voice().remark(cat("continuing '", info->title, "' as it is on this machine"));
   FoundSession found;
   REPRISE_ASSIGN(found.session, get(*waiting.store, info->id));
   REPRISE_ASSIGN(found.earlier, read_all(*waiting.store, info->id));
   found.session->info.head = waiting.begin.at(info->id);
   if (found.session->info.head.value > 0) {
     context.voice().warn(
-        "only what could not be saved of the session is on this "
-        "machine: the model does "
-        "not see what was said before");
+        "only the unsaved part of the session is on this machine; the model does not see its "
+        "earlier messages");
   }
   return found;
 }

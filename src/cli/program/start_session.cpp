@@ -53,7 +53,7 @@ Result<ProviderChoice> choose_answerer(Context& context, const Settings& setting
                                  mode == nullptr ? "" : mode->model));
   if (session && session->info.model.empty() && !flags.model) {
     context.voice().remark(
-        cat("the session names no model: ", choice.model, " answers, --model chooses another"));
+        cat("the session has no model: ", choice.model, " answers; choose another with --model"));
   }
   if (request.has_pdf_by_url && choice.name == "openai-chat") {
     return fail(Code::unsupported,
@@ -183,7 +183,8 @@ void retain(Context& context, Store& store, const Settings& settings) {
   const Retained done =
       retain_sessions(store, *age, context.config().state_folder(), context.clock());
   if (done.clock_leapt) {
-    context.voice().note("the clock has leapt: nothing is moved to the trash for its age");
+    context.voice().note(
+        "the clock has jumped; no session is moved to the trash because of its age");
   }
   if (done.moved > 0) {
     context.voice().remark(cat("moved to the trash: ", done.moved,

@@ -86,7 +86,8 @@ void StoreOpener::tell_of_outbox(std::string_view store_url) {
   if (*count > 0) {
     voice_.remark(cat(*count, *count == 1 ? " conversation" : " conversations",
                       " could not be saved and ", *count == 1 ? "is" : "are",
-                      " kept here; bring it in with: reprise copy spill: '", store_url, "'"));
+                      " kept on this machine; copy it with: reprise copy spill: '", store_url,
+                      "'"));
   }
 }
 
@@ -144,7 +145,7 @@ Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreO
   if (!opened && !is_owner && opened.error().code == Code::unauthorized &&
       without_password(url) == url) {
     opened.error().message += owner.empty()
-                                  ? "; store_key_command belongs to no store: set store beside it"
+                                  ? "; store_key_command belongs to no store: set store next to it"
                                   : cat("; store_key_command belongs to ", without_password(owner),
                                         " and to no other server");
   }
@@ -236,7 +237,7 @@ Result<> StoreOpener::remember_numbers(const std::vector<SessionInfo>& shown) {
   std::ranges::transform(shown, std::back_inserter(list.ids), &SessionInfo::id);
   REPRISE_ASSIGN(const ListPlace place, list_place(std::nullopt));
   if (const auto saved = save_last_list(place, list); !saved) {
-    voice_.note(cat("numbers will not name these sessions: ", saved.error().message));
+    voice_.note(cat("cannot save the numbers of this list: ", saved.error().message));
   }
   return {};
 }

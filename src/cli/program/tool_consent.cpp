@@ -134,8 +134,8 @@ Approver ask_for_consent(Context& context, ToolConsents& consents) {
   return [&context, &consents](const ToolUseBlock& call) {
     const auto answer = consents.approve(call, [&context](const ToolUseBlock& asked) {
       if (!context.voice().can_ask()) {
-        context.voice().warn(
-            cat("tool ", asked.name, " was not allowed: nobody to ask, and no --yes"));
+        context.voice().warn(cat("tool ", asked.name,
+                                 " was not allowed: no terminal to ask on; use --yes to allow it"));
         return Choice::no;
       }
       return context.voice().ask_choice(cat("run ", asked.name, " ", asked.input.text(), "?"));

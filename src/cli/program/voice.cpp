@@ -204,7 +204,7 @@ Result<bool> Voice::confirm(std::string_view question) {
   }
   if (!can_ask()) {
     return fail(Code::invalid_argument,
-                cat(question, " cannot be asked here; give --yes to answer it"));
+                cat(question, " no terminal to ask on; use --yes to confirm"));
   }
   begin_speaking();
   (void)out_.flush();  // its failure is reported at the end

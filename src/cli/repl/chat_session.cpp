@@ -28,7 +28,7 @@ Result<> change(std::vector<Todo>& todos, const TodoRequest& request) {
   }
   if (request.index >= todos.size()) {
     return fail(Code::not_found,
-                cat("there is no todo ", request.index + 1, "; there are ", todos.size()));
+                cat("there is no todo ", request.index + 1, "; the list has ", todos.size()));
   }
   todos[request.index].status = request.status;
   return {};
@@ -134,8 +134,7 @@ Result<Store*> ChatSession::saved_store(std::string_view what) {
   if (!is_saved()) {
     return fail(
         Code::unsupported,
-        cat("this store keeps a conversation from its first answer on; until then it cannot ",
-            what));
+        cat("this store saves a conversation once it has an answer; until then it cannot ", what));
   }
   return started_->store;
 }
@@ -165,7 +164,7 @@ Result<std::string> ChatSession::set_model(const std::string& text, std::stop_to
     return std::unexpected(std::move(built).error());
   }
   REPRISE_TRY(store->update(id(), {.model = flags_.model}));
-  context_.voice().remark(cat("from here on with ", *flags_.model));
+  context_.voice().remark(cat("now using ", *flags_.model));
   return std::string();
 }
 
@@ -183,7 +182,7 @@ Result<std::string> ChatSession::set_provider(const std::string& text, std::stop
     flags_ = before;
     return std::unexpected(std::move(built).error());
   }
-  context_.voice().remark(cat("from here on with ", model(), " of ", provider().name()));
+  context_.voice().remark(cat("now using ", model(), " of ", provider().name()));
   return std::string();
 }
 
@@ -197,7 +196,8 @@ Result<std::string> ChatSession::set_system(const std::string& text, std::stop_t
   flags_.system.reset();
   flags_.mode.reset();
   REPRISE_TRY(rebuild(id(), std::move(stop)));
-  context_.voice().remark(text == "-" ? "the system prompt is gone" : "the system prompt is set");
+  context_.voice().remark(text == "-" ? "the system prompt is removed"
+                                      : "the system prompt is set");
   return std::string();
 }
 
@@ -215,8 +215,7 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
   REPRISE_ASSIGN(const SessionId child, fork_session(*store, request, context_.clock()));
   REPRISE_TRY(rebuild(child, std::move(stop)));
   fresh_ = false;
-  context_.voice().remark(
-      cat("from here on in the copy ", short_id(child), "; the other one stays"));
+  context_.voice().remark(cat("now in the copy ", short_id(child), "; the original is kept"));
   return std::string();
 }
 

@@ -65,7 +65,7 @@ Result<std::optional<SessionId>> choose_session(Context& context, LineSource& so
   for (int i = 0; i < kAnswersMax; ++i) {
     const Input input = source.read(kMenuQuestion, stop);
     if (input.kind == Input::Kind::stopped) {
-      return fail(Code::cancelled, "nothing was chosen");
+      return fail(Code::cancelled, "nothing chosen");
     }
     if (input.kind == Input::Kind::end) {
       return std::nullopt;
@@ -77,9 +77,9 @@ Result<std::optional<SessionId>> choose_session(Context& context, LineSource& so
     if (answer.kind == MenuAnswer::Kind::number) {
       return page.sessions[answer.index].id;
     }
-    context.voice().remark(cat("a number from 1 to ", page.sessions.size(), ", or q"));
+    context.voice().remark(cat("enter a number from 1 to ", page.sessions.size(), ", or q"));
   }
-  return fail(Code::invalid_argument, "no session was chosen");
+  return fail(Code::invalid_argument, "no session chosen");
 }
 
 }  // namespace reprise::cli

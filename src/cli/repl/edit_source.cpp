@@ -153,10 +153,10 @@ void EditSource::bind_keys() {
     edit_.set_wide(line_, EL_ADDFN, name, help, function);
   };
   edit_.set(line_, EL_EDITOR, "emacs");
-  add(L"reprise-enter", L"send, or go on in the next line", &EditSource::on_enter);
-  add(L"reprise-new-line", L"go on in the next line", &EditSource::on_new_line);
-  add(L"reprise-paste", L"take in what is pasted", &EditSource::on_paste);
-  add(L"reprise-suspend", L"stop until the shell says fg", &EditSource::on_suspend);
+  add(L"reprise-enter", L"send, or continue on the next line", &EditSource::on_enter);
+  add(L"reprise-new-line", L"continue on the next line", &EditSource::on_new_line);
+  add(L"reprise-paste", L"insert what is pasted", &EditSource::on_paste);
+  add(L"reprise-suspend", L"suspend; the shell resumes it with fg", &EditSource::on_suspend);
   for (const Key& key : kKeys) {
     edit_.set(line_, EL_BIND, key.keys, key.function, nullptr);
   }

@@ -42,7 +42,7 @@ Exit Repl::run() {
     if (input.kind == Input::Kind::text) {
       next = step(input);
     } else if (input.kind == Input::Kind::stopped) {
-      next = on_stop("Ctrl-C once more leaves, so does Ctrl-D");
+      next = on_stop("press Ctrl-C again or Ctrl-D to quit");
     } else {
       next = Next::leave;
     }
@@ -77,12 +77,12 @@ void Repl::greet() {
   if (const auto last = last_exchange(*session_.store(), session_.id()); !last) {
     context.voice().warn(cat("the last exchange cannot be read: ", last.error().message));
   } else if (!last->question.empty() && parts_.events == nullptr) {
-    context.voice().remark(cat("you said: ", excerpt(last->question)));
+    context.voice().remark(cat("you: ", excerpt(last->question)));
     if (!last->answer.empty()) {
-      context.voice().remark(cat("the answer was: ", excerpt(last->answer)));
+      context.voice().remark(cat("answer: ", excerpt(last->answer)));
     }
     if (last->cut) {
-      context.voice().remark("that answer was cut; /go-on continues it");
+      context.voice().remark("that answer was interrupted; /go-on continues it");
     }
   }
   if (const auto prompts = last_prompts(*session_.store(), session, kPromptsRemembered)) {
@@ -160,13 +160,13 @@ Repl::Next Repl::conclude(const Result<Outcome>& outcome) {
     unsaved_ = true;
   }
   if (parts_.interrupts.signal() != 0) {
-    return on_stop("stopped; what came is kept, /go-on continues it");
+    return on_stop("stopped; what has arrived is saved, /go-on continues it");
   }
   if (!outcome) {
     fail_step(outcome.error());
   } else if (const std::optional<Error>& cut = outcome->cut; cut) {
     fail_step(*cut);
-    parts_.context.voice().remark("what came is kept; /go-on continues it");
+    parts_.context.voice().remark("what has arrived is saved; /go-on continues it");
   }
   return Next::go_on;
 }
@@ -198,7 +198,7 @@ void Repl::finish() {
     return;
   }
   if (!session_.is_saved()) {
-    context.voice().remark("nothing was answered, and nothing is kept");
+    context.voice().remark("there was no answer, and nothing is saved");
     return;
   }
   if (session_.discard_if_empty()) {
@@ -212,7 +212,7 @@ void Repl::finish() {
   }
   const SessionInfo info = session_.now().info;
   context.voice().remark(
-      cat("saved as ", session_name(info), "; go on with: reprise chat -r ", short_id(info.id)));
+      cat("saved as ", session_name(info), "; continue with: reprise chat -r ", short_id(info.id)));
 }
 
 }  // namespace reprise::cli

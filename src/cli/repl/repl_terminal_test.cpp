@@ -42,7 +42,7 @@ TEST_F(TerminalTest, GivesUpTheLineAtCtrlCAndLeavesAtTheSecond) {
   type("never sent");
   await("never sent");
   type("\x03");
-  await("Ctrl-C once more leaves");
+  await("press Ctrl-C again");
   await_prompt();
   type("\x03");
   EXPECT_EQ(end(), 130);
@@ -58,7 +58,7 @@ TEST_F(TerminalTest, KeepsWhatCameWhenCtrlCStopsAnAnswerAndContinuesIt) {
   await("one two three four five six seven eight nine ten eleven twelve");  // as it is typed
   await("one two");
   type("\x03");
-  await("stopped; what came is kept, /go-on continues it");
+  await("stopped; what has arrived is saved, /go-on continues it");
   await_prompt();
   type("\x04");
   EXPECT_EQ(end(), 0);
@@ -66,7 +66,7 @@ TEST_F(TerminalTest, KeepsWhatCameWhenCtrlCStopsAnAnswerAndContinuesIt) {
   EXPECT_NE(shown.find(R"("state":"incomplete")"), std::string::npos) << shown;
   EXPECT_EQ(shown.find("twelve", shown.find("assistant")), std::string::npos) << shown;
   start({"chat", "--plain", "-c"});
-  await("that answer was cut; /go-on continues it");
+  await("that answer was interrupted; /go-on continues it");
   await_prompt();
   type("/go-on\r");
   await_prompt();
@@ -82,7 +82,7 @@ TEST_F(TerminalTest, LeavesAtTheSecondCtrlCAfterStoppingAnAnswer) {
   await("one two three four five six");
   await("one");
   type("\x03");
-  await("stopped; what came is kept");
+  await("stopped; what has arrived is saved");
   type("\x03");
   EXPECT_EQ(end(), 130);
   const std::string shown = printed("show last --json");
@@ -115,10 +115,10 @@ TEST_F(TerminalTest, BringsEarlierPromptsBackOnResume) {
   await("Enter number to resume, or 'q' to cancel: ");
   await_prompt();
   type("7\r");
-  await("a number from 1 to 1, or q");
+  await("enter a number from 1 to 1, or q");
   await_prompt();
   type("1\r");
-  await("you said: remember me");
+  await("you: remember me");
   await_prompt();
   type("\x1b[A");
   await("remember me");

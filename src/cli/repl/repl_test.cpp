@@ -151,7 +151,7 @@ TEST_F(ReplTest, RemembersThePromptsOfTheSessionOnResume) {
   EXPECT_EQ(words(*first.id).size(), 6U);
   EXPECT_EQ(get(store(), *first.id)->info.title, "Mine");
   const std::string said = err();
-  EXPECT_NE(said.find("you said: two"), std::string::npos) << said;
+  EXPECT_NE(said.find("you: two"), std::string::npos) << said;
 }
 
 TEST_F(ReplTest, OpensAClosedSessionAgain) {
@@ -204,7 +204,7 @@ TEST_F(ReplTest, KeepsTodos) {
   EXPECT_EQ((*todos)[0].content, "buy milk");
   EXPECT_EQ((*todos)[0].status, TodoStatus::completed);
   EXPECT_NE(out().find("1. [x] buy milk\n2. [ ] sell\n"), std::string::npos);
-  EXPECT_NE(err().find("there is no todo 7; there are 2"), std::string::npos);
+  EXPECT_NE(err().find("there is no todo 7; the list has 2"), std::string::npos);
 }
 
 TEST_F(ReplTest, GoesOnAfterWhatFailedAndTellsAScript) {

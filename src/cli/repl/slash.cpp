@@ -15,32 +15,31 @@ namespace reprise::cli {
 namespace {
 
 constexpr auto kSlashCommands = std::to_array<SlashCommand>({
-    {SlashVerb::help, SlashArgument::none, "/help", "", "this list"},
+    {SlashVerb::help, SlashArgument::none, "/help", "", "show this list"},
     {SlashVerb::title, SlashArgument::text, "/title", "[TEXT]", "show or set the title"},
     {SlashVerb::model, SlashArgument::text, "/model", "[NAME]",
-     "show the model, or go on with another one"},
+     "show the model, or switch to another one"},
     {SlashVerb::provider, SlashArgument::text, "/provider", "[NAME]",
-     "show the provider, or go on with another one"},
+     "show the provider, or switch to another one"},
     {SlashVerb::system, SlashArgument::text, "/system", "[TEXT]",
      "show or set the system prompt; '-' removes it"},
     {SlashVerb::retry, SlashArgument::none, "/retry", "", "ask the last question again"},
-    {SlashVerb::go_on, SlashArgument::none, "/go-on", "", "continue an answer that was cut"},
+    {SlashVerb::go_on, SlashArgument::none, "/go-on", "", "continue an interrupted answer"},
     {SlashVerb::rewind, SlashArgument::count, "/rewind", "[N]",
-     "take back the last N turns, one when N is not given"},
+     "take back the last N turns, by default one"},
     {SlashVerb::fork, SlashArgument::count, "/fork", "[SEQ]",
-     "go on in a copy of the messages before SEQ, or of all"},
-    {SlashVerb::todo, SlashArgument::text, "/todo", "[add|done|set]",
-     "show or change the list of things to do"},
-    {SlashVerb::session, SlashArgument::none, "/session", "", "what this session is",
+     "continue in a copy of the messages before SEQ, or of all"},
+    {SlashVerb::todo, SlashArgument::text, "/todo", "[add|done|set]", "show or change the todos"},
+    {SlashVerb::session, SlashArgument::none, "/session", "", "show what this session is",
      Surface::line},
     {SlashVerb::session, SlashArgument::text, "/session", "[new|list|switch|rename|save|close]",
-     "what this session is, or another one", Surface::screen},
+     "show this session, or manage others", Surface::screen},
     {SlashVerb::begin, SlashArgument::none, "/new", "",
-     "begin another session here; this one stays", Surface::screen},
-    {SlashVerb::begin, SlashArgument::none, "/clear", "", "begin another session, like /new",
+     "start another session here; this one is kept", Surface::screen},
+    {SlashVerb::begin, SlashArgument::none, "/clear", "", "start another session, like /new",
      Surface::screen},
     {SlashVerb::resume, SlashArgument::text, "/resume", "[N|ID|list|delete T|clear]",
-     "list the stored sessions, or go on with one", Surface::screen},
+     "list the stored sessions, or resume one", Surface::screen},
     {SlashVerb::attach, SlashArgument::file, "/attach", "FILE",
      "send a file or an image with the next message; '-' sends none", Surface::screen},
     {SlashVerb::cost, SlashArgument::none, "/cost", "", "the tokens and cost of this session"},
@@ -48,7 +47,7 @@ constexpr auto kSlashCommands = std::to_array<SlashCommand>({
      Surface::screen},
     {SlashVerb::save, SlashArgument::file, "/save", "FILE", "write the transcript to a new file"},
     {SlashVerb::save, SlashArgument::file, "/export", "FILE", "write the transcript, like /save"},
-    {SlashVerb::quit, SlashArgument::none, "/quit", "", "leave; everything is saved already"},
+    {SlashVerb::quit, SlashArgument::none, "/quit", "", "quit; everything is already saved"},
 });
 
 bool is_name_char(char c) {
@@ -86,9 +85,9 @@ Error unknown_command(std::string_view name, Surface surface) {
   }
   const std::string_view meant = nearest(name, names);
   return {Code::invalid_argument,
-          meant.empty()
-              ? cat("no command ", name, "; /help lists them, // begins a message with a slash")
-              : cat("no command ", name, "; did you mean ", meant, "?"),
+          meant.empty() ? cat("unknown command ", name,
+                              "; /help lists them, // begins a message with a slash")
+                        : cat("unknown command ", name, "; did you mean ", meant, "?"),
           0};
 }
 
@@ -106,7 +105,7 @@ Result<Slash> with_argument(const SlashCommand& command, std::string_view argume
   switch (command.argument) {
     case SlashArgument::none:
       if (!argument.empty()) {
-        return fail(Code::invalid_argument, cat(command.name, " takes nothing after it"));
+        return fail(Code::invalid_argument, cat(command.name, " takes no argument"));
       }
       break;
     case SlashArgument::text:
@@ -114,7 +113,7 @@ Result<Slash> with_argument(const SlashCommand& command, std::string_view argume
     case SlashArgument::file:
       if (argument.empty()) {
         return fail(Code::invalid_argument,
-                    cat(command.name, " needs a file name: ", command.name, " talk.md"));
+                    cat(command.name, " needs a file name: ", command.name, " transcript.md"));
       }
       break;
     case SlashArgument::count:

@@ -78,12 +78,13 @@ TEST(Slash, RefusesWhatACommandDoesNotTake) {
 }
 
 TEST(Slash, SuggestsTheNearestCommand) {
-  EXPECT_EQ(parse_slash("/titel x").error().message, "no command /titel; did you mean /title?");
-  EXPECT_EQ(parse_slash("/goon").error().message, "no command /goon; did you mean /go-on?");
+  EXPECT_EQ(parse_slash("/titel x").error().message,
+            "unknown command /titel; did you mean /title?");
+  EXPECT_EQ(parse_slash("/goon").error().message, "unknown command /goon; did you mean /go-on?");
   // "/re" begins two commands.
   EXPECT_FALSE(parse_slash("/re"));
   EXPECT_EQ(parse_slash("/xyzzyplugh").error().message,
-            "no command /xyzzyplugh; /help lists them, // begins a message with a slash");
+            "unknown command /xyzzyplugh; /help lists them, // begins a message with a slash");
 }
 
 TEST(Slash, HelpHasALineForEach) {

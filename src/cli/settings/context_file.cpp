@@ -134,17 +134,17 @@ std::string refusal(const Settings& settings, const ContextChoice& choice, const
     return "";
   }
   if (!defaults.env_key.empty()) {
-    return cat(choice.file.native(), " would have the variable ", defaults.env_key,
-               " sent as a key; to allow it, list its folder under trust in your config");
+    return cat(choice.file.native(), " wants the variable ", defaults.env_key,
+               " sent as a key; to allow it, run `reprise config trust` in its folder");
   }
   const std::string& url = defaults.base_url;
   const bool is_own = provider && http::is_same_server(url, provider->own_url);
   if (!choice.was_searched || url.empty() || is_own || http::is_local_url(url)) {
     return "";
   }
-  return cat(choice.file.native(), " would have this conversation sent to ", http::masked_url(url),
-             "; to allow it, name the file (--store context:FILE) or list its folder under trust "
-             "in your config");
+  return cat(choice.file.native(), " wants this conversation sent to ", http::masked_url(url),
+             "; to allow it, name the file (--store context:FILE) or run `reprise config trust` "
+             "in its folder");
 }
 
 }  // namespace
@@ -189,7 +189,7 @@ Result<> apply_context_file(Settings& settings, const ContextChoice& choice,
   Taker(settings, file, defaults, refusal(settings, choice, defaults, provider)).take();
   if (defaults.is_damaged && !defaults.faults.empty()) {
     defaults.faults.front() +=
-        cat("; from here on the defaults hold: ", defaults.provider, " at its usual server");
+        cat("; the defaults are used from there on: ", defaults.provider, " on its usual server");
   }
   std::ranges::move(defaults.faults, std::back_inserter(warnings));
   return {};
@@ -202,11 +202,11 @@ Result<fs::path> answer_file(const Settings& settings) {
   const fs::path inside = file.lexically_relative(root);
   std::string why;
   if (inside.empty() || inside == "." || *inside.begin() == "..") {
-    why = "it is outside of the project";
+    why = "it is outside the project";
   } else if (std::ranges::any_of(inside, is_hidden)) {
-    why = "no hidden file or folder is written into";
+    why = "it is hidden, or in a hidden folder";
   } else if (const auto straight = refuse_links(file); !straight) {
-    why = "there is a link in it";
+    why = "there is a link in its path";
   }
   if (!why.empty()) {
     return fail(

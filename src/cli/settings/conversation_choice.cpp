@@ -22,10 +22,10 @@ Result<const Mode*> find_mode(const Settings& settings, const RunFlags& flags) {
   }
   std::string names;
   for (const auto& [name, mode] : settings.modes) {
-    names += cat(names.empty() ? "; there are " : ", ", name);
+    names += cat(names.empty() ? "; available: " : ", ", name);
   }
-  return fail(Code::not_found, cat("no mode is called '", *flags.mode, "'",
-                                   names.empty() ? "; the config has no [mode.NAME]" : names));
+  return fail(Code::not_found, cat("unknown mode '", *flags.mode, "'",
+                                   names.empty() ? "; your settings have no [mode.NAME]" : names));
 }
 
 Result<ToolRegistry> choose_tools(std::string_view wanted) {
@@ -52,7 +52,7 @@ Result<ToolRegistry> choose_tools(std::string_view wanted) {
         names += cat(names.empty() ? "" : ", ", spec.name);
       }
       return fail(Code::not_found,
-                  cat("no tool is called '", name, "'; there are ", names, ", recall:all"));
+                  cat("unknown tool '", name, "'; available: ", names, ", recall:all"));
     }
     REPRISE_TRY(chosen.add(*tool));
   }

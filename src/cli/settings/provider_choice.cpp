@@ -156,9 +156,9 @@ class Chooser {
       return;
     }
     const std::string& before = session_->info.provider;
-    choice.warnings.push_back(cat("the session was held with ", session_->info.model,
+    choice.warnings.push_back(cat("the session used ", session_->info.model,
                                   before.empty() ? "" : cat(" of ", before), "; ", choice.model,
-                                  " of ", choice.name, " goes on with it"));
+                                  " of ", choice.name, " continues it"));
   }
 
   Result<ProviderChoice> named(std::string_view name) {

@@ -162,7 +162,7 @@ TEST_F(ProviderChoiceTest, AKeyAtTheTopGoesOnlyToWhatStandsBesideIt) {
   flags_ = {};
   config("key_command = 'echo top'\n");
   EXPECT_THAT(sent(choose_with_config({{"REPRISE_PROVIDER", "anthropic"}})),
-              HasSubstr("belongs to nobody: set the provider or base_url beside it"));
+              HasSubstr("belongs to no provider: set provider or base_url next to it"));
 }
 
 TEST_F(ProviderChoiceTest, AVariableGoesToItsOwnServerOnly) {
@@ -201,12 +201,12 @@ TEST_F(ProviderChoiceTest, KeysDoNotCrossTheNetworkInClearText) {
   const auto at = [&](std::string url) {
     return choose({{"OPENAI_API_KEY", "k"}, {"OPENAI_BASE_URL", std::move(url)}});
   };
-  EXPECT_THAT(sent(at("http://localhost.evil.test/v1")), HasSubstr("in clear text"));
-  EXPECT_THAT(sent(at("http://127.0.0.1.evil.test/v1")), HasSubstr("in clear text"));
+  EXPECT_THAT(sent(at("http://localhost.evil.test/v1")), HasSubstr("unencrypted"));
+  EXPECT_THAT(sent(at("http://127.0.0.1.evil.test/v1")), HasSubstr("unencrypted"));
   EXPECT_EQ(sent(at("http://127.0.0.1:9/v1")), "k>http://127.0.0.1:9/v1");
   EXPECT_EQ(sent(at("http://me:word@127.0.0.1:9/v1")), "k>http://me:word@127.0.0.1:9/v1");
   flags_.base_url = "http://lan.test/v1?api-key=s";
-  EXPECT_THAT(sent(choose({})), HasSubstr("in clear text"));
+  EXPECT_THAT(sent(choose({})), HasSubstr("unencrypted"));
   flags_.base_url.reset();
   config("insecure = true\n");
   EXPECT_EQ(sent(choose_with_config(
@@ -247,13 +247,14 @@ TEST_F(ProviderChoiceTest, SaysWhenAnotherModelMustAnswer) {
   const auto other = choose({{"ANTHROPIC_API_KEY", "a"}}, &nameless);
   EXPECT_EQ(other->name, "anthropic");
   EXPECT_FALSE(other->is_sessions_own);
-  EXPECT_THAT(other->warnings, ElementsAre(HasSubstr("the session was held with gpt-4o; ")));
+  EXPECT_THAT(other->warnings, ElementsAre(HasSubstr("the session used gpt-4o; ")));
   const Session strange = session("elsewhere", "m1", "null");
   EXPECT_THAT(choose({{"ANTHROPIC_API_KEY", "a"}}, &strange)->warnings,
-              ElementsAre(HasSubstr("the session was held with m1 of elsewhere; ")));
+              ElementsAre(HasSubstr("the session used m1 of elsewhere; ")));
   const Session away = session("openai-chat", "m", R"({"base_url":"https://away.test/v1"})");
-  EXPECT_THAT(choose({{"OPENAI_API_KEY", "k"}}, &away)->warnings,
-              ElementsAre(HasSubstr("the session was held at away.test; api.openai.com goes on")));
+  EXPECT_THAT(
+      choose({{"OPENAI_API_KEY", "k"}}, &away)->warnings,
+      ElementsAre(HasSubstr("the session was held at away.test; api.openai.com continues")));
 }
 
 TEST_F(ProviderChoiceTest, AnotherServerKeepsTheSessionsProviderAndModel) {

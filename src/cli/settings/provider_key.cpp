@@ -68,7 +68,7 @@ std::vector<SetKey> set_keys(const Settings& settings, const NamedProvider& prov
 std::string description(const SetKey& set) {
   const std::string name =
       cat(set.settings->env_key ? "env_key" : "key_command", " of ", set.where);
-  return set.url.empty() ? cat(name, " belongs to nobody: set the provider or base_url beside it")
+  return set.url.empty() ? cat(name, " belongs to no provider: set provider or base_url next to it")
                          : cat(name, " belongs to ", http::host_of(set.url));
 }
 
@@ -120,6 +120,7 @@ Result<FoundKey> find_key(const Context& context, const Settings& settings,
   for (const SetKey& set : set_keys(settings, provider)) {
     if (http::is_same_server(set.url, url)) {
       REPRISE_ASSIGN(found.key, read_key(context, *set.settings, provider));
+      found.name = set.settings->env_key ? *set.settings->env_key : "the output of key_command";
       return found;
     }
     note(description(set));
@@ -131,6 +132,7 @@ Result<FoundKey> find_key(const Context& context, const Settings& settings,
     }
     if (http::is_same_server(variable.url, url)) {
       found.key = *std::move(key);
+      found.name = variable.name;
       return found;
     }
     note(cat(variable.name, " belongs to ", http::host_of(variable.url)));

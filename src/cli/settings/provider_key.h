@@ -14,7 +14,8 @@
 namespace reprise::cli {
 
 struct FoundKey {
-  std::string key;  // "" for none
+  std::string key;        // "" for none
+  std::string name = {};  // what it comes from: "OPENAI_API_KEY"
   std::string
       elsewhere;  // "the key_command of FILE belongs to HOST"; "" when there is no other key
 };

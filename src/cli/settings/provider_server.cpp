@@ -89,7 +89,7 @@ std::string base_url(const ChoiceSources& from, const NamedProvider& provider,
   if (!http::is_same_server(before, now)) {
     choice.warnings.push_back(cat("the session was held at ", http::host_of(before), "; ",
                                   http::host_of(now),
-                                  " goes on with it; --base-url, or a "
+                                  " continues it; --base-url, or a "
                                   "base_url in the config, goes back"));
   }
   return usual;
@@ -131,6 +131,7 @@ Result<> reach(const ChoiceSources& from, const NamedProvider& provider, Provide
       options.base_url.empty() ? std::string(provider.kind->default_url) : options.base_url;
   REPRISE_ASSIGN(FoundKey found, find_key(from.context, from.settings, provider, url));
   options.api_key = std::move(found.key);
+  options.key_advice = found.name.empty() ? "" : cat("check the key in ", found.name);
   if (options.api_key.empty()) {
     REPRISE_TRY(do_without_key(provider, url, found.elsewhere, options));
   } else if (wants_azure_header(url)) {
@@ -139,8 +140,8 @@ Result<> reach(const ChoiceSources& from, const NamedProvider& provider, Provide
   const bool has_secret = !options.api_key.empty() || http::masked_url(url) != url;
   if (has_secret && !is_safe_for_secrets(url) &&
       !from.context.config().is_insecure(from.settings)) {
-    return fail(Code::unauthorized, cat("the key would cross the network in clear text to ",
-                                        http::host_of(url), "; use https, or --insecure"));
+    return fail(Code::unauthorized, cat("the key would be sent unencrypted to ", http::host_of(url),
+                                        "; use https, or --insecure"));
   }
   return {};
 }

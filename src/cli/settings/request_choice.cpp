@@ -93,7 +93,7 @@ Result<> set(RequestOptions& options, const std::string& assignment) {
   }
   if (provider::find_request_option(name) == nullptr) {
     return fail(Code::invalid_argument,
-                cat("--set knows no '", name, "'; there are ", option_names(),
+                cat("--set knows no '", name, "'; available: ", option_names(),
                     "; other fields of a request stand in [providers.NAME.extra]"));
   }
   return provider::set_option(options, name, std::string_view(assignment).substr(equals + 1));
@@ -156,7 +156,7 @@ Result<> check_clear_text(const Context& context, const Settings& settings,
     return {};
   }
   return fail(Code::unauthorized,
-              cat("the secret in ", what, " would cross the network in clear text to ",
+              cat("the secret in ", what, " would be sent unencrypted to ",
                   http::host_of(options.base_url), "; use https, or --insecure"));
 }
 

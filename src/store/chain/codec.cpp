@@ -30,8 +30,8 @@ class Reader {
                        scanner.object([&](std::string_view name) { return member(scanner, name); });
     if (!whole || !scanner.end() || rows_.empty()) {
       Document none;
-      none.aside =
-          damage(scanner.failed() ? scanner.fault().message : "it holds no list of conversations");
+      none.aside = damage(scanner.failed() ? scanner.fault().message
+                                           : "it does not contain a list of conversations");
       return none;
     }
     if (!utf8::is_valid(bytes_)) {

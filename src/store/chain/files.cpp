@@ -82,7 +82,7 @@ Result<std::vector<fs::path>> ChainFiles::trashed() const {
 Result<> ChainFiles::check_append(const std::vector<Message>& messages) const {
   const auto has_words = [](const Message& message) { return !message.blocks.empty(); };
   if (std::ranges::any_of(messages, has_words)) {
-    return fail(Code::unsupported, "this store keeps the ids of answers, not their words");
+    return fail(Code::unsupported, "this store holds response ids, not the text of answers");
   }
   return {};
 }

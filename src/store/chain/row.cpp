@@ -25,7 +25,7 @@ Result<SessionId> id_of(std::string_view row) {
     return fail(Code::corrupt, "it has no id");
   }
   auto id = SessionId::parse(text);
-  return id ? std::move(id) : Result<SessionId>(fail(Code::corrupt, "its id is none"));
+  return id ? std::move(id) : Result<SessionId>(fail(Code::corrupt, "its id is not valid"));
 }
 
 // nullopt for a value that is no string; nothing is consumed.
@@ -185,14 +185,14 @@ void write_native(MemberLines& lines, const Session& session) {
 Result<StoredSession> decode_row(std::string_view json) {
   json::Scanner scanner(json);
   if (scanner.kind() != json::Kind::object) {
-    return fail(Code::corrupt, "it is no object");
+    return fail(Code::corrupt, "it is not an object");
   }
   REPRISE_ASSIGN(SessionId id, id_of(json));
   StoredSession stored{
       .session = {.info = {.id = std::move(id), .provider = std::string(kProvider)}}};
   RowReader reader(scanner, stored.session);
   if (!scanner.object([&reader](std::string_view name) { return reader.member(name); })) {
-    return fail(Code::corrupt, "its responseIds are no list of texts");
+    return fail(Code::corrupt, "its responseIds are not a list of strings");
   }
   if (!reader.rest().empty()) {
     const Session native = stored.session;

@@ -68,7 +68,7 @@ Result<> ChatdirStore::archive(const SessionId& id, Time when) {
   REPRISE_ASSIGN(const StoredSession session, chat->look_at_owner());
   const auto& answering = session.session.info.answering;
   if (answering && state_of(*answering) != OwnerState::gone) {
-    return fail(Code::busy, cat("session ", id.str(), " is answering now"));
+    return fail(Code::busy, cat("session ", id.str(), " has a running answer"));
   }
   REPRISE_TRY(remove_tree(names.new_archive));
   REPRISE_TRY(make_private_folders(names.new_archive));

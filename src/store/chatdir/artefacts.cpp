@@ -185,7 +185,7 @@ Result<> add_files(const fs::path& chat, const fs::path& folder, std::vector<Cha
       std::error_code error;
       const std::uintmax_t bytes = entry.file_size(error);
       if (error) {
-        return std::unexpected(os_error("look at", entry.path(), error.value()));
+        return std::unexpected(os_error("access", entry.path(), error.value()));
       }
       files.push_back({name.string(), static_cast<std::int64_t>(bytes)});
     }

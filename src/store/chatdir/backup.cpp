@@ -150,7 +150,7 @@ Result<> remove_abandoned(const fs::path& making) {
            entry.path() == layout.trash();
   });
   if (!is_ours || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
-    return fail(Code::conflict, cat(making.native(), " exists already: remove it"));
+    return fail(Code::conflict, cat(making.native(), " already exists: remove it"));
   }
   return remove_tree(making);
 }
@@ -198,7 +198,7 @@ Result<> ChatdirStore::backup(const fs::path& named) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
   REPRISE_ASSIGN(const bool is_taken, is_there(target));
   if (is_taken) {
-    return fail(Code::conflict, cat(target.native(), " exists already"));
+    return fail(Code::conflict, cat(target.native(), " already exists"));
   }
   REPRISE_TRY(chats_.finish_unfinished());
   fs::path making = target;

@@ -41,7 +41,7 @@ Result<std::optional<struct stat>> look_at(const fs::path& path) {
   if (errno == ENOENT || errno == ENOTDIR) {
     return std::nullopt;
   }
-  return std::unexpected(os_error("look at", path, errno));
+  return std::unexpected(os_error("access", path, errno));
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ Result<bool> Chat::is_unfinished() const {
 
 Result<LockFile::Hold> Chat::lock() {
   if (settings_.access == Access::read) {
-    return fail(Code::unsupported, cat(layout_.root().native(), " was opened for reading only"));
+    return fail(Code::unsupported, cat(layout_.root().native(), " is open for reading only"));
   }
   LockFile* file = nullptr;
   {
@@ -128,7 +128,7 @@ Result<Chat::ReadMetadata> Chat::metadata() {
   struct stat status{};
   if (auto opened = open_file(file(kFactsFile), O_RDONLY); opened) {
     if (::fstat(opened->get(), &status) != 0) {
-      return std::unexpected(os_error("look at", file(kFactsFile), errno));
+      return std::unexpected(os_error("access", file(kFactsFile), errno));
     }
     read.open = std::make_shared<const Fd>(*std::move(opened));
     read.stamp = stamp_of(status);
@@ -315,7 +315,7 @@ Result<std::optional<Partial>> Chat::find_partial() {
 
 Result<> Chat::check_runs(const OperationId& answer) {
   if (settings_.access == Access::read) {
-    return fail(Code::unsupported, cat(layout_.root().native(), " was opened for reading only"));
+    return fail(Code::unsupported, cat(layout_.root().native(), " is open for reading only"));
   }
   REPRISE_ASSIGN(const StoredSession stored, look());
   if (!stored.partial || stored.partial->answer != answer) {

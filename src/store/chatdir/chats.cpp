@@ -73,7 +73,7 @@ Result<> Chats::finish_unfinished() {
 
 Result<LockFile::Hold> Chats::lock() {
   if (settings_.access == Access::read) {
-    return fail(Code::unsupported, cat(layout_.root().native(), " was opened for reading only"));
+    return fail(Code::unsupported, cat(layout_.root().native(), " is open for reading only"));
   }
   LockFile* file = nullptr;
   bool is_first = false;

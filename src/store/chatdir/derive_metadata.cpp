@@ -38,7 +38,7 @@ Time time_of(const struct statx_timestamp& time) {
 Result<Time> birth_of(const fs::path& path) {
   struct statx status{};
   if (::statx(AT_FDCWD, path.c_str(), 0, STATX_BTIME | STATX_MTIME, &status) != 0) {
-    return std::unexpected(os_error("look at", path, errno));
+    return std::unexpected(os_error("access", path, errno));
   }
   const Time changed = time_of(status.stx_mtime);
   const bool has_birth = (status.stx_mask & STATX_BTIME) != 0;
@@ -56,7 +56,7 @@ Result<Time> beginning_of(const fs::path& chat) {
       if (::lstat(entry.path().c_str(), &status) == 0) {
         beginning = std::min(beginning, chatdir::time_of(status.st_mtim));
       } else if (errno != ENOENT) {
-        return std::unexpected(os_error("look at", entry.path(), errno));
+        return std::unexpected(os_error("access", entry.path(), errno));
       }
     }
   }

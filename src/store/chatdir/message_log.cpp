@@ -71,7 +71,7 @@ Result<bool> MessageLog::refresh() {
   struct stat named{};
   if (::lstat(file_.c_str(), &named) != 0) {
     return errno == ENOENT ? Result<bool>(false)
-                           : std::unexpected(os_error("look at", file_, errno));
+                           : std::unexpected(os_error("access", file_, errno));
   }
   if (named.st_ino != status.st_ino || named.st_dev != status.st_dev ||
       status.st_size < state_.end) {

@@ -139,8 +139,8 @@ TEST_F(MessageLogTest, ReportsWhatIsNoMessage) {
   const Loaded loaded =
       load("null\n" + said("one") + "\n5\n\"str\"\ntrue\n" + said("two") + "\n[]\n");
   EXPECT_EQ(loaded.texts, (Texts{"one", "two"}));
-  EXPECT_EQ(loaded.damage,
-            (Texts{"m: line 1: JSON that is no message", "m: line 3: JSON that is no message"}));
+  EXPECT_EQ(loaded.damage, (Texts{"m: line 1: JSON that is not a message",
+                                  "m: line 3: JSON that is not a message"}));
   EXPECT_EQ(loaded.excerpts, (Texts{"null", "5\n\"str\"\ntrue"}));
 }
 

@@ -197,7 +197,7 @@ Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
   REPRISE_ASSIGN(const bool is_taken, is_there(target));
   if (is_taken) {
-    return fail(Code::conflict, cat(target.native(), " exists already"));
+    return fail(Code::conflict, cat(target.native(), " already exists"));
   }
   const Layout to(target);
   REPRISE_TRY(make_private_folders(to.chats()));

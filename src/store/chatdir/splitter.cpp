@@ -115,7 +115,7 @@ Result<Piece> Splitter::value(std::string_view text, std::shared_ptr<const Trail
   const json::Kind kind = scanner.kind();
   const bool whole = scanner.skip();
   if (kind != json::Kind::object) {
-    return whole ? take(scanner.position(), "JSON that is no message")
+    return whole ? take(scanner.position(), "JSON that is not a message")
                  : take(damage_length(text), "not JSON");
   }
   if (whole && text.substr(0, scanner.position()).find('\0') != std::string_view::npos) {

@@ -416,7 +416,7 @@ Result<ZipReader> ZipReader::open(const fs::path& file) {
   zip_t* const archive = (*zip)->open_fd(fd, 0, &why);  // which closes it, but when it fails
   if (archive == nullptr) {
     ::close(fd);
-    return fail(Code::corrupt, cat(file.native(), " is no zip file: libzip's error ", why));
+    return fail(Code::corrupt, cat(file.native(), " is not a zip file: libzip's error ", why));
   }
   return ZipReader(std::make_unique<State>(**zip, archive, file));
 }

@@ -69,7 +69,8 @@ class Reader {
                        scanner.object([&](std::string_view name) { return member(scanner, name); });
     if (!whole || !scanner.end()) {
       Document none;
-      none.aside = damage(scanner.failed() ? scanner.fault().message : "it holds no JSON object");
+      none.aside =
+          damage(scanner.failed() ? scanner.fault().message : "it does not contain a JSON object");
       return none;
     }
     if (!utf8::is_valid(bytes_)) {
@@ -108,10 +109,10 @@ class Reader {
     }
     if (name == kSidecar) {
       const bool fits = kind == json::Kind::object;
-      check(fits, !rest_.empty(), "reprise is no object");
+      check(fits, !rest_.empty(), "reprise is not an object");
       rest_ = fits ? raw : "";
     } else if (name == kMeta && kind != json::Kind::object) {
-      set_aside("meta is no object");
+      set_aside("meta is not an object");
     } else {
       const auto [place, is_new] = places_.try_emplace(std::string(name), document_.extra.size());
       if (is_new) {
@@ -133,7 +134,7 @@ class Reader {
 
   bool conversation(json::Scanner& scanner, json::Kind kind) {
     const bool fits = kind == json::Kind::array;
-    check(fits, std::exchange(has_conversation_, fits), "conversation is no list");
+    check(fits, std::exchange(has_conversation_, fits), "conversation is not a list");
     session_ = {.stored = {.session = {.info = {.id = session_.stored.session.info.id}}}};
     if (!fits) {
       return scanner.skip();
@@ -164,7 +165,7 @@ class Reader {
     const auto number = static_cast<std::int64_t>(session_.kept.size()) + encoded.count + 1;
     session_.kept.push_back({encoded.count, json::take(raw)});
     session_.damage.push_back({cat(origin_.file.native(), ": conversation entry ", number),
-                               "it is no message: kept, and not sent",
+                               "it is not a message; it is kept, but not sent",
                                std::string(raw.substr(0, kExcerptMax))});
     return true;
   }

@@ -47,13 +47,13 @@ class DefaultsReader {
     return value(name, "a text", [](const RawJson& json) { return text_of(&json); });
   }
   std::optional<double> decimal(std::string_view name) {
-    return value(name, "a number from 0 on", [](const RawJson& json) {
+    return value(name, "a number of 0 or more", [](const RawJson& json) {
       const auto number = number_in<double>(json.text());
       return number && *number >= 0 ? number : std::nullopt;
     });
   }
   std::optional<std::int64_t> count(std::string_view name) {
-    return value(name, "a whole number above 0", [](const RawJson& json) {
+    return value(name, "a whole number of 1 or more", [](const RawJson& json) {
       const auto number = number_in<std::int64_t>(json.text());
       return number && *number > 0 ? number : std::nullopt;
     });
@@ -72,7 +72,7 @@ class DefaultsReader {
         return found;
       }
       out_.faults.push_back(cat(file_.native(), ": ", name, " must be ", wanted, "; ",
-                                usual.is_null() ? "it is left out" : "its default is used"));
+                                usual.is_null() ? "it is left out" : "the default is used"));
     }
     return read(usual);
   }
@@ -130,7 +130,7 @@ Result<> create_context_file(const fs::path& file, std::string_view model) {
   REPRISE_TRY(make_private_folders(folder_of(file)));
   auto made = open_file(file, O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (!made && made.error().os_errno == EEXIST) {
-    return fail(Code::conflict, cat(file.native(), " exists already and stays as it is"), EEXIST);
+    return fail(Code::conflict, cat(file.native(), " already exists and was not changed"), EEXIST);
   }
   if (!made) {
     return std::unexpected(std::move(made).error());

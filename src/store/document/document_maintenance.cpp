@@ -80,7 +80,7 @@ Result<> appear(
   REPRISE_ASSIGN(const fs::path target, resolve_folder_of(named));
   REPRISE_ASSIGN(const bool is_taken, is_there(target));
   if (is_taken) {
-    return fail(Code::conflict, cat(target.native(), " exists already"));
+    return fail(Code::conflict, cat(target.native(), " already exists"));
   }
   REPRISE_TRY(make_private_folders(folder_of(target)));
   const fs::path temporary = with_suffix(target, cat(".", ::getpid(), ".tmp"));

@@ -158,7 +158,7 @@ Result<std::optional<Documents::Found>> Documents::find_in_file(const SessionId&
 
 Result<LockFile::Hold> Documents::lock() {
   if (options_.access == Access::read) {
-    return fail(Code::unsupported, cat(files_.root().native(), " was opened for reading only"));
+    return fail(Code::unsupported, cat(files_.root().native(), " is open for reading only"));
   }
   LockFile* file = nullptr;
   bool is_first = false;

@@ -56,7 +56,7 @@ Result<std::string> Documents::spell_begun(const SessionId& id) {
 Result<FileSession> Documents::read_begun(const std::string& json) const {
   REPRISE_ASSIGN(Document alone, files_.decode(files_.root(), json));
   if (alone.sessions.size() != 1) {
-    return fail(Code::corrupt, "the session that was begun cannot be read");
+    return fail(Code::corrupt, "the session that was started cannot be read");
   }
   FileSession session = std::move(alone.sessions.front());
   session.encoded = {};

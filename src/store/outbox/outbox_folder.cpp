@@ -66,7 +66,7 @@ class OutboxFile final : public Outbox {
   }
 
   std::string where() const override {
-    return cat(path_.native(), "; bring it in with: reprise copy spill: '", store_, "'");
+    return cat(path_.native(), "; copy it with: reprise copy spill: '", store_, "'");
   }
 
  private:

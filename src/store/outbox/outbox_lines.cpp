@@ -45,7 +45,7 @@ Result<Head> read_head(std::string_view line) {
     return name == "aside" ? scanner.string(head.aside) : scanner.skip();
   });
   if (!whole || !scanner.end() || head.version < 1) {
-    return fail(Code::corrupt, "this is no outbox file");
+    return fail(Code::corrupt, "this is not an outbox file");
   }
   if (head.version > kVersion) {
     return fail(Code::unsupported,
@@ -61,7 +61,7 @@ bool read_operation(json::Scanner& scanner, std::optional<OperationId>& out) {
   }
   auto id = OperationId::parse(text);
   if (!id) {
-    return scanner.fail("this is no operation's name");
+    return scanner.fail("this is not the name of an operation");
   }
   out = *std::move(id);
   return true;
@@ -74,7 +74,7 @@ bool read_message(json::Scanner& scanner, OutboxStep& step) {
   }
   auto message = message_from_json(raw);
   if (!message) {
-    return scanner.fail("this is no message");
+    return scanner.fail("this is not a message");
   }
   step.messages.push_back(*std::move(message));
   return true;
@@ -182,7 +182,7 @@ Result<OutboxSession> read_outbox(const std::filesystem::path& file) {
   const auto head = take_line(left);
   const auto session = take_line(left);
   if (!head || !session) {
-    return fail(Code::corrupt, cat(file.native(), ": this is no outbox file"));
+    return fail(Code::corrupt, cat(file.native(), ": this is not an outbox file"));
   }
   auto outbox = begin_session(*head, *session);
   if (!outbox) {

@@ -95,7 +95,7 @@ TEST_F(OutboxFileTest, GivesBackWhatItKept) {
     ASSERT_TRUE(outbox->keep(session, step("op1", 5, "one")));
     ASSERT_TRUE(outbox->keep(session, second));
     EXPECT_EQ(outbox->where(),
-              cat(only_file().native(), "; bring it in with: reprise copy spill: '", kUrl, "'"));
+              cat(only_file().native(), "; copy it with: reprise copy spill: '", kUrl, "'"));
   }
   const auto read = read_outbox(only_file());
   ASSERT_TRUE(read) << read.error().message;
@@ -191,10 +191,10 @@ TEST_F(OutboxFileTest, WhatIsNoSpillIsNamed) {
                            "\n";
   EXPECT_TRUE(read_outbox(file_of(head + good)));
   const std::pair<std::string, std::string_view> bad[] = {
-      {"", "this is no outbox file"},
-      {"\n\n", "line 1: this is no outbox file"},
-      {"{\"reprise_spill\":1", "this is no outbox file"},
-      {"[]\n{}\n", "line 1: this is no outbox file"},
+      {"", "this is not an outbox file"},
+      {"\n\n", "line 1: this is not an outbox file"},
+      {"{\"reprise_spill\":1", "this is not an outbox file"},
+      {"[]\n{}\n", "line 1: this is not an outbox file"},
       {R"({"reprise_spill":1,"session":"../x","aside":"a"})"
        "\n{}\n",
        "line 1: "},

@@ -99,7 +99,7 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
 
 Result<> Database::write(const Work& work) {
   if (options_.access == Access::read) {
-    return fail(Code::unsupported, cat(name(), " was opened for reading only"));
+    return fail(Code::unsupported, cat(name(), " is open for reading only"));
   }
   return attempt(From::primary, work);
 }

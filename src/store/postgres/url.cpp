@@ -47,9 +47,10 @@ Result<Ours> take_ours(std::string_view url) {
     }
   }
   if (!SessionId::parse(ours.tenant)) {
-    return fail(Code::invalid_argument,
-                "the tenant in the store's URL is no good: use 1 to 200 of A-Z a-z 0-9 . _ : @ + -,"
-                " a letter or digit first");
+    return fail(
+        Code::invalid_argument,
+        "the tenant in the store's URL is not valid: use 1 to 200 of A-Z a-z 0-9 . _ : @ + -,"
+        " a letter or digit first");
   }
   return ours;
 }

@@ -84,7 +84,7 @@ class EntryReader {
       entry_.reasons.emplace_back("its usage cannot be read");
     }
     if (name == "id" && !raw.starts_with('"')) {
-      entry_.reasons.emplace_back("its id is no text");
+      entry_.reasons.emplace_back("its id is not a string");
     }
     message_.extra.push_back({std::string(name), json::take(json::compact(raw))});
     return true;

@@ -222,7 +222,7 @@ TodoList read_todos(std::string_view raw) {
     };
     if (auto todo = read_todo(entry); todo) {
       if (std::ranges::any_of(todo->extra, is_active_form)) {
-        damaged("its active form is no text");
+        damaged("its active form is not a string");
       }
       list.todos.push_back(*std::move(todo));
     } else {

@@ -35,7 +35,7 @@ class Reader {
 
   Result<FileSession> run() {
     if (scanner_.kind() != json::Kind::object) {
-      return fail(Code::corrupt, "it holds no JSON object");
+      return fail(Code::corrupt, "it does not contain a JSON object");
     }
     if (!scanner_.object([this](std::string_view name) { return member(name); }) ||
         !scanner_.end()) {
@@ -46,7 +46,7 @@ class Reader {
                   cat("it is of version ", version_, ", which is not known here"));
     }
     if (!conversation_.starts_with('[')) {
-      return fail(Code::corrupt, "it holds no session: there is no conversation in it");
+      return fail(Code::corrupt, "it does not contain a session: it has no conversation");
     }
     read_conversation();
     finish_session();

@@ -72,16 +72,18 @@ Error error_of(int code, int os_errno, std::string_view detail, const std::files
       return full;
     }
     case SQLITE_CORRUPT:
-      return error(Code::corrupt, "the database is damaged", ": run verify --repair");
+      return error(Code::corrupt, "the database is damaged", ": run `reprise verify --repair`");
     case SQLITE_NOTADB:
       return error(Code::corrupt, "not a SQLite database", ": choose another file");
     case SQLITE_READONLY:
-      return error(Code::io, "cannot be written", ": look at the permissions of file and folder");
+      return error(Code::io, "cannot be written",
+                   ": check the permissions of the file and its folder");
     case SQLITE_CANTOPEN:
-      return error(Code::io, "cannot be opened", ": look at the permissions of file and folder");
+      return error(Code::io, "cannot be opened",
+                   ": check the permissions of the file and its folder");
     case SQLITE_IOERR:
       return error(Code::io, cat("reading or writing failed (", detail, ")"),
-                   ": look at the disk's state and free space");
+                   ": check the disk and its free space");
     case SQLITE_TOOBIG:
       return error(Code::invalid_argument, "a value is larger than 1 GB", ": split it");
     default:

@@ -53,8 +53,7 @@ Result<bool> is_empty_or_missing(const path& file) {
   REPRISE_ASSIGN(const bool has_file, is_there(file));
   std::error_code error;
   const auto size = has_file ? std::filesystem::file_size(file, error) : 0;
-  return error ? std::unexpected(os_error("look at", file, error.value()))
-               : Result<bool>(size == 0);
+  return error ? std::unexpected(os_error("access", file, error.value())) : Result<bool>(size == 0);
 }
 
 Result<bool> has_log_format(const path& file) {
@@ -83,7 +82,7 @@ Result<std::unique_ptr<Database>> Database::open(const path& named, const StoreO
   }
   // Reading from a pipe or a device might never end.
   if (kind == FileKind::other) {
-    return fail(Code::invalid_argument, cat(file.string(), " is no file: choose another"));
+    return fail(Code::invalid_argument, cat(file.string(), " is not a file; choose another"));
   }
   REPRISE_ASSIGN(const bool has_file, is_there(file));
   if (!has_file) {

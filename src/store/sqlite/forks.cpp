@@ -67,7 +67,8 @@ Result<std::vector<Segment>> segments_of(Connection& connection, std::string_vie
     }
     current = *std::move(row->base);
   }
-  return fail(Code::corrupt, cat("session ", session, " is forked from itself: run verify"));
+  return fail(Code::corrupt,
+              cat("session ", session, " is forked from itself: run `reprise verify`"));
 }
 
 std::string kept_name(std::string_view session, std::int64_t generation) {

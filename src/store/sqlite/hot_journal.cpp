@@ -147,7 +147,7 @@ Result<std::optional<JournalMark>> find_journal(const fs::path& file) {
   struct stat status{};
   if (::lstat(journal.c_str(), &status) != 0) {
     return errno == ENOENT ? Result<std::optional<JournalMark>>()
-                           : std::unexpected(os_error("look at", journal, errno));
+                           : std::unexpected(os_error("access", journal, errno));
   }
   // One whose beginning was wiped out is spent. What cannot be read may be hot.
   std::array<char, 1> first{1};

@@ -201,7 +201,7 @@ Result<PageFile> PageFile::open(const std::filesystem::path& file) {
   REPRISE_ASSIGN(Fd fd, open_file(file, O_RDONLY));
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) {
-    return std::unexpected(os_error("look at", file, errno));
+    return std::unexpected(os_error("access", file, errno));
   }
   PageFile pages(std::move(fd), file);
   const auto size = static_cast<std::uint64_t>(status.st_size);

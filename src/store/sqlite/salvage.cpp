@@ -36,7 +36,7 @@ Result<> copy_readable(const fs::path& from, const fs::path& to) {
   }
   struct stat status{};
   if (::fstat(source->get(), &status) != 0) {
-    return std::unexpected(os_error("look at", from, errno));
+    return std::unexpected(os_error("access", from, errno));
   }
   REPRISE_ASSIGN(Fd copy, open_file(to, O_WRONLY | O_CREAT | O_EXCL, 0600));
   std::string block;

@@ -92,8 +92,8 @@ Result<> SqliteStore::fork(const SessionId& parent, Seq at, const Session& child
 Result<> SqliteStore::backup(const std::filesystem::path& target) {
   REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
   if (reader.is_salvaged()) {  // a backup is all of a store
-    return fail(Code::corrupt,
-                cat(database_.file().string(), ": the database is damaged: run verify --repair"));
+    return fail(Code::corrupt, cat(database_.file().string(),
+                                   ": the database is damaged: run `reprise verify --repair`"));
   }
   return copy_database(*reader, target, target, database_.progress());
 }

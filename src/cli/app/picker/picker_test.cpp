@@ -179,10 +179,10 @@ TEST(Picker, TrashesAndBringsBack) {
 TEST(Picker, SaysWhyNothingWasChanged) {
   State state = picking();
   StoredChanged refused{StoredChanged::What::trashed, "id-1"};
-  refused.failure = "it is answering now";
+  refused.failure = "an answer is running";
   update(state, refused);
   EXPECT_EQ(state.picker->rows.size(), 4U);
-  EXPECT_NE(shown(state).find("it is answering now"), std::string::npos);
+  EXPECT_NE(shown(state).find("an answer is running"), std::string::npos);
 }
 
 TEST(Picker, Renames) {
@@ -241,9 +241,8 @@ TEST(Picker, GoesToTheTabThatIsOpenAndOpensOthersBesideIt) {
 TEST(Picker, ShowsThePreview) {
   State state = picking();
   update(state, PreviewLoaded{"id-1", {"Which birds swim?", "Penguins, for one.", true}});
-  EXPECT_NE(
-      shown(state).find("  Which birds swim?\n  Penguins, for one.\n  (the answer was cut)\n"),
-      std::string::npos);
+  EXPECT_NE(shown(state).find("  Which birds swim?\n  Penguins, for one.\n  (interrupted)\n"),
+            std::string::npos);
   state.size = {50, 200};
   EXPECT_NE(shown(state).find("│ Which birds swim?"), std::string::npos);
   update(state, PreviewLoaded{"id-1", {"Which birds swim?", "", true, true}});

@@ -144,7 +144,7 @@ std::vector<Line> preview_lines(const Preview& preview, std::size_t width, std::
   if (preview.answering) {
     lines.push_back({{"(an answer is running)", {.colour = Colour::cyan}}});
   } else if (preview.cut) {
-    const std::string_view text = preview.answer.empty() ? "(no answer)" : "(the answer was cut)";
+    const std::string_view text = preview.answer.empty() ? "(no answer)" : "(interrupted)";
     lines.push_back({{std::string(text), {.colour = Colour::yellow}}});
   }
   return lines;

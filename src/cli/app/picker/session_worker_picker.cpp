@@ -49,7 +49,7 @@ Result<> check_not_answering(Context& context, Store& store, const SessionId& id
   REPRISE_ASSIGN(const Session session, get(store, id));
   REPRISE_ASSIGN(const bool answers, check_answering(context, store, session.info));
   if (answers) {
-    return fail(Code::busy, "it is answering now");
+    return fail(Code::busy, "an answer is running");
   }
   return {};
 }

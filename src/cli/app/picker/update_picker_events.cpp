@@ -44,7 +44,7 @@ void row_is_back(const State& state, Picker& picker, const std::string& id, Effe
   if (row == picker.rows.end()) {
     return;
   }
-  picker.note = cat("'", row->title, "' is back");
+  picker.note = cat("'", row->title, "' is restored");
   std::erase_if(picker.trashed, [&id](const PickerRow& other) { return other.id == id; });
   picker.rows.erase(row);
   const std::size_t selected = picker.selected;
@@ -87,7 +87,7 @@ void on_stored_changed(State& state, const StoredChanged& changed, Effects& effe
     picker.trashed.pop_back();
     const auto place = std::ranges::find_if(
         picker.rows, [&row](const PickerRow& other) { return is_newer(row, other); });
-    picker.note = cat("'", row.title, "' is back");
+    picker.note = cat("'", row.title, "' is restored");
     picker.rows.insert(place, std::move(row));
   } else {
     const auto row = std::ranges::find(picker.rows, changed.id, &PickerRow::id);
@@ -97,7 +97,7 @@ void on_stored_changed(State& state, const StoredChanged& changed, Effects& effe
     if (changed.what == What::renamed) {
       rename(*row, changed.title);
     } else {
-      picker.note = cat("in the trash, u brings it back: '", row->title, "'");
+      picker.note = cat("in the trash, u restores it: '", row->title, "'");
       const std::size_t selected = picker.selected;
       picker.trashed.push_back(std::move(*row));
       picker.rows.erase(row);

@@ -123,7 +123,7 @@ void show_found(State& state, Tab& tab, std::optional<Anchor> at, bool up, Effec
     return;
   }
   tab.searching = true;
-  state.status = cat("searching ", grouped(tab.oldest.value), " older messages… Esc gives up");
+  state.status = cat("searching ", grouped(tab.oldest.value), " older messages… Esc cancels");
   if (!std::exchange(tab.loading_older, true)) {
     effects.emplace_back(
         LoadOlder{.tab = tab.id, .before = tab.oldest, .count = kMessagesToSearch});
