@@ -282,6 +282,16 @@ class Backup {
   virtual Result<> backup(const std::filesystem::path& target) = 0;
 };
 
+// Groups of sessions that know nothing of each other, in one store.
+class Tenants {
+ public:
+  virtual ~Tenants() = default;
+  // The sessions of another tenant, over the same connections: it opens none, so that one process
+  // can serve any number of tenants. It may outlive this store. invalid_argument for a name that is
+  // not one of 1 to 200 of A-Z a-z 0-9 . _ : @ + -.
+  virtual Result<std::unique_ptr<Store>> of(std::string_view tenant) = 0;
+};
+
 // Proof that nobody but the owner's programs wrote a session.
 enum class Signature : std::uint8_t {
   verified,

@@ -40,6 +40,10 @@ struct StoreOptions {
   // when the server has proved with a certificate that it is the one meant (sslmode verify-ca or
   // verify-full).
   bool insecure = false;
+  // How many connections to a server the threads of this store use at most at the same time, for
+  // all tenants; the others wait in turn, for busy_timeout at most. A thread that uses the store
+  // while it reads a session has a second one beside these.
+  int connections_max = 16;
   // Tells how old a blob is. Outlives the store.
   Clock* clock = &system_clock();
 };

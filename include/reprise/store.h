@@ -28,6 +28,7 @@ namespace reprise {
 class Archives;
 class Artefacts;
 class Backup;
+class Tenants;
 class Beginning;
 class Blobs;
 class Creation;
@@ -96,6 +97,7 @@ struct Capabilities : SourceCapabilities {
   Signatures* signatures = nullptr;
   Repair* repair = nullptr;
   Backup* backup = nullptr;
+  Tenants* tenants = nullptr;
 };
 
 class Store : public Source {

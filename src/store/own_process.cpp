@@ -32,7 +32,8 @@ class OwnStore final : public Store,
                        public Trash,
                        public Signatures,
                        public Repair,
-                       public Backup {
+                       public Backup,
+                       public Tenants {
  public:
   explicit OwnStore(std::unique_ptr<Store> inner) : inner_(std::move(inner)) {
     for_each_interface(guarded_, [this]<class Interface>(Interface*& place) {
@@ -179,6 +180,9 @@ class OwnStore final : public Store,
   }
   Result<> backup(const std::filesystem::path& target) override {
     return here([&] { return can_.backup->backup(target); });
+  }
+  Result<std::unique_ptr<Store>> of(std::string_view tenant) override {
+    return here([&] { return can_.tenants->of(tenant); });
   }
 
  private:

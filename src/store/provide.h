@@ -35,7 +35,8 @@ void for_each_interface(Capabilities& capabilities, const Visit& visit) {
   visit(capabilities.signatures);
   visit(capabilities.repair);
   visit(capabilities.backup);
-  static_assert(sizeof(Capabilities) - sizeof(SourceCapabilities) == 16 * sizeof(void*),
+  visit(capabilities.tenants);
+  static_assert(sizeof(Capabilities) - sizeof(SourceCapabilities) == 17 * sizeof(void*),
                 "what is new stands above, too");
 }
 

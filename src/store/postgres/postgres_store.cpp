@@ -12,6 +12,7 @@
 #include "store/postgres/read.h"
 #include "store/postgres/sessions.h"
 #include "store/postgres/statements.h"
+#include "store/postgres/url.h"
 #include "store/rules.h"
 
 namespace reprise {
@@ -113,6 +114,11 @@ Result<> PostgresStore::fork(const SessionId& parent, Seq at, const Session& chi
                    make_fork(connection, {database_.tenant(), parent}, {child, at, name}));
     return run_creation(connection, creation, is_unsure);
   });
+}
+
+Result<std::unique_ptr<Store>> PostgresStore::of(std::string_view tenant) {
+  REPRISE_TRY(check_tenant(tenant));
+  return store::in_own_process(std::make_unique<PostgresStore>(database_.of(tenant)));
 }
 
 }  // namespace postgres

@@ -18,7 +18,8 @@ class PostgresStore final : public Store,
                             public Artefacts,
                             public Blobs,
                             public Trash,
-                            public Verifying {
+                            public Verifying,
+                            public Tenants {
  public:
   explicit PostgresStore(std::unique_ptr<Database> database) : owned_(std::move(database)) {}
 
@@ -35,6 +36,7 @@ class PostgresStore final : public Store,
                                   AppendOptions options) override;
   Result<std::int64_t> count_replaced(const SessionId& id) override;
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override;
+  Result<std::unique_ptr<Store>> of(std::string_view tenant) override;
 
   Result<std::vector<std::optional<Message>>> last_messages(
       std::span<const SessionId> ids) override;

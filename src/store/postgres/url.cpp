@@ -46,12 +46,7 @@ Result<Ours> take_ours(std::string_view url) {
       separator = '&';
     }
   }
-  if (!SessionId::parse(ours.tenant)) {
-    return fail(
-        Code::invalid_argument,
-        "the tenant in the store's URL is not valid: use 1 to 200 of A-Z a-z 0-9 . _ : @ + -,"
-        " a letter or digit first");
-  }
+  REPRISE_TRY(check_tenant(ours.tenant));
   return ours;
 }
 
@@ -142,6 +137,15 @@ std::vector<Parameters> servers_of(const Parameters& parameters) {
 }
 
 }  // namespace
+
+Result<> check_tenant(std::string_view name) {
+  if (!SessionId::parse(name)) {
+    return fail(Code::invalid_argument,
+                "the tenant's name is not valid: use 1 to 200 of A-Z a-z 0-9 . _ : @ + -,"
+                " a letter or digit first");
+  }
+  return {};
+}
 
 std::string servers_in(std::string_view url) {
   const auto place = parse_url(url);

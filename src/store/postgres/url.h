@@ -25,6 +25,9 @@ struct Place {
 // Adds to what the server is told when a connection begins ("-c name=value").
 void append_option(Parameters& parameters, std::string_view option);
 
+// invalid_argument for what names no tenant.
+Result<> check_tenant(std::string_view name);
+
 // Which servers the URL reaches, to be compared; "" for what is no such URL.
 std::string servers_in(std::string_view url);
 

@@ -1,0 +1,207 @@
+#include "store/postgres/pool.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "store/postgres/statements.h"
+
+namespace reprise::postgres {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kIdleTime{60};
+// A client that has been stopped in the middle of a transaction loses it after this.
+constexpr milliseconds kStoppedMax{60'000};
+
+}  // namespace
+
+Pool::Pool(Place place, const StoreOptions& options)
+    : place_(std::move(place)),
+      options_(options),
+      connections_max_(static_cast<std::size_t>(options.connections_max)) {}
+
+std::size_t Pool::index_of(From from) const {
+  return from == From::list && place_.list_from_standby ? 1 : 0;
+}
+
+bool Pool::is_inside(std::thread::id thread) const {
+  return std::ranges::find(inside_, thread) != inside_.end();
+}
+
+Result<Pool::Permit> Pool::enter(Deadline deadline) {
+  const std::thread::id self = std::this_thread::get_id();
+  std::unique_lock lock(mutex_);
+  if (!is_inside(self)) {
+    if (admitted_ < connections_max_) {
+      ++admitted_;
+    } else {
+      Waiter waiter;
+      waiting_.push_back(&waiter);
+      waiter.admitted.wait_until(lock, deadline, [&waiter] { return waiter.is_admitted; });
+      if (!waiter.is_admitted) {
+        std::erase(waiting_, &waiter);
+        return fail(
+            Code::busy,
+            cat("all connections of this process are in use: ", connections_max_, " at most"));
+      }
+    }
+  }
+  inside_.push_back(self);
+  return Permit(*this);
+}
+
+// The permit goes on to whoever has waited longest.
+void Pool::leave() {
+  const std::lock_guard lock(mutex_);
+  const std::thread::id self = std::this_thread::get_id();
+  const auto own = std::ranges::find(inside_, self);
+  REPRISE_ASSERT(own != inside_.end());  // permits stay in their thread
+  inside_.erase(own);
+  if (is_inside(self)) {
+    return;
+  }
+  if (waiting_.empty()) {
+    --admitted_;
+    return;
+  }
+  Waiter& next = *waiting_.front();
+  waiting_.pop_front();
+  next.is_admitted = true;
+  next.admitted.notify_one();
+}
+
+Result<Pool::Lease> Pool::lease(From from, Deadline deadline) {
+  Lease unused;  // closed without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    auto& idle = idle_[index_of(from)];
+    if (!idle.empty()) {
+      Lease connection = std::move(idle.back().connection);
+      idle.pop_back();
+      connection->set_prepare(prepare_);
+      return connection;
+    }
+    auto& others = idle_[1 - index_of(from)];
+    if (!others.empty() && inside_.size() + others.size() > connections_max_) {
+      unused = std::move(others.front().connection);
+      others.erase(others.begin());
+    }
+  }
+  return connect(from, deadline);
+}
+
+Result<Pool::Lease> Pool::connect(From from, Deadline deadline) {
+  if (from == From::list && place_.list_from_standby && place_.many_servers()) {
+    if (auto standby = connect_as("standby", deadline); standby) {
+      return standby;
+    }
+  }
+  const bool must_write =
+      place_.many_servers() && !place_.says_which_server && options_.access == Access::write;
+  return connect_as(must_write ? "read-write" : "", deadline);
+}
+
+// `session`: what libpq asks of a server (target_session_attrs); "" leaves it to the URL.
+Result<Pool::Lease> Pool::connect_as(std::string_view session, Deadline deadline) {
+  Result<Lease> connected = fail(Code::io, "no server");
+  std::size_t left = place_.servers.size();
+  for (Parameters server : place_.servers) {
+    if (!session.empty()) {
+      server.emplace_back("target_session_attrs", session);
+    }
+    const Clock::duration share = (deadline - Clock::now()) / static_cast<std::int64_t>(left--);
+    connected = connect_to(std::move(server), Clock::now() + share);
+    if (connected) {
+      const std::lock_guard lock(mutex_);
+      (*connected)->set_deadline(deadline);
+      (*connected)->set_prepare(prepare_);
+      return connected;
+    }
+  }
+  return connected;
+}
+
+// Nobody waits longer for a lock than for the whole, nor holds one for ever while it is stopped. A
+// pooler may know no such settings.
+Result<Pool::Lease> Pool::connect_to(Parameters server, Deadline deadline) {
+  if (!is_plain_) {
+    Parameters with_limits = server;
+    const auto lock_ms = std::chrono::ceil<milliseconds>(options_.busy_timeout * 2 / 5).count();
+    append_option(with_limits, cat("-c lock_timeout=", std::max<milliseconds::rep>(lock_ms, 1)));
+    append_option(with_limits, cat("-c idle_in_transaction_session_timeout=", kStoppedMax.count()));
+    auto connected = connect_with_password(std::move(with_limits), deadline);
+    if (connected || connected.error().message.find("unsupported startup") == std::string::npos) {
+      return connected;
+    }
+    is_plain_ = true;
+  }
+  return connect_with_password(std::move(server), deadline);
+}
+
+Result<Pool::Lease> Pool::connect_with_password(Parameters server, Deadline deadline) {
+  const bool is_asked = options_.password && !place_.has_password;
+  if ((is_asked || place_.has_password) && !options_.insecure) {
+    REPRISE_TRY(require_tls(server));
+  }
+  if (!is_asked) {
+    return Connection::open(server, deadline);
+  }
+  const std::size_t parameters = server.size();
+  for (const bool is_last : {false, true}) {
+    REPRISE_ASSIGN(std::string secret, password());
+    server.resize(parameters);
+    server.emplace_back("password", std::move(secret));
+    auto connected = Connection::open(server, deadline);
+    if (connected || connected.error().code != Code::unauthorized || is_last) {
+      return connected;
+    }
+    const std::lock_guard lock(mutex_);
+    password_.reset();
+  }
+  return fail(Code::unauthorized, "no password");
+}
+
+Result<std::string> Pool::password() {
+  const std::lock_guard lock(mutex_);
+  if (!password_) {
+    REPRISE_ASSIGN(password_, options_.password());
+  }
+  return *password_;
+}
+
+void Pool::give_back(From from, Lease connection) {
+  if (!connection->is_usable()) {
+    return;
+  }
+  // What has begun is undone.
+  if (!connection->is_idle() && (!connection->run_one({kRollback}) || !connection->is_idle())) {
+    return;
+  }
+  std::vector<Idle> old;  // closed without the lock
+  const std::lock_guard lock(mutex_);
+  auto& idle = idle_[index_of(from)];
+  const auto now = Clock::now();
+  const auto first_used =
+      std::ranges::find_if(idle, [now](const Idle& one) { return now - one.since < kIdleTime; });
+  old.assign(std::move_iterator(idle.begin()), std::move_iterator(first_used));
+  idle.erase(idle.begin(), first_used);
+  if (idle.size() < connections_max_) {
+    idle.push_back({std::move(connection), now});
+  }
+}
+
+void Pool::forget_idle() {
+  std::vector<Idle> old[2];
+  const std::lock_guard lock(mutex_);
+  std::ranges::swap(old, idle_);
+}
+
+void Pool::set_prepare(Prepare prepare) {
+  const std::lock_guard lock(mutex_);
+  prepare_ = prepare;
+}
+
+}  // namespace reprise::postgres

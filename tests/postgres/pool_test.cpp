@@ -1,0 +1,156 @@
+// The connections of a process: how many there are, who gets the next one, and what tenants share.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <latch>
+#include <mutex>
+#include <thread>
+
+#include "base/text.h"
+#include "postgres/server_support.h"
+#include "reprise/capabilities.h"
+#include "reprise/open_store.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/postgres_server.h"
+
+namespace reprise::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+class PostgresPool : public testing::Test {
+ protected:
+  std::unique_ptr<Store> open(int connections_max, milliseconds timeout = milliseconds(10'000)) {
+    StoreOptions options;
+    options.connections_max = connections_max;
+    options.busy_timeout = timeout;
+    return must(open_store(cat(postgres_url(tenant_), "&application_name=", tenant_), options));
+  }
+  int count_connections() const {
+    return std::stoi(query(
+        postgres_url(tenant_),
+        cat("SELECT count(*) FROM pg_stat_activity WHERE application_name = '", tenant_, "'")));
+  }
+  // A session whose reader holds a connection from its first message on.
+  static void fill(Store& store) {
+    must(store.create(session("s")));
+    must(store.append(session_id("s"), messages(3), {}));
+  }
+
+  const std::string tenant_ = new_tenant();
+};
+
+TEST_F(PostgresPool, ManyThreadsUseFewConnectionsAndNoneIsTurnedAway) {
+  const auto store = open(2);
+  constexpr int kThreads = 12;
+  constexpr int kAppends = 10;
+  std::atomic<bool> is_over = false;
+  int most = 0;
+  std::jthread sampler([&] {
+    while (!is_over) {
+      most = std::max(most, count_connections());
+    }
+  });
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&store, id = cat("s", i)] {
+        must(store->create(session(id)));
+        for (int k = 0; k < kAppends; ++k) {
+          must(store->append(session_id(id), messages(1), {}));
+        }
+      });
+    }
+  }
+  is_over = true;
+  sampler.join();
+  EXPECT_EQ(most, 2);
+  for (int i = 0; i < kThreads; ++i) {
+    EXPECT_EQ(must(read_all(*store, session_id(cat("s", i)))).size(), std::size_t{kAppends});
+  }
+}
+
+TEST_F(PostgresPool, AThreadThatReadsGetsASecondConnectionWhileOthersWaitInTheirTurn) {
+  const auto store = open(1);
+  fill(*store);
+  std::mutex mutex;
+  std::vector<int> order;
+  std::vector<std::jthread> waiting;
+  must(store->read(session_id("s"), {}, [&](const Message& message) {
+    EXPECT_TRUE(works(store->find(session_id("s"))));
+    if (message.seq == Seq{0}) {
+      for (int i = 0; i < 4; ++i) {
+        std::latch has_begun(1);
+        waiting.emplace_back([&, i] {
+          has_begun.count_down();
+          must(store->find(session_id("s")));
+          const std::lock_guard lock(mutex);
+          order.push_back(i);
+        });
+        has_begun.wait();
+        std::this_thread::sleep_for(milliseconds(50));  // until it waits
+      }
+    }
+    const std::lock_guard lock(mutex);
+    EXPECT_TRUE(order.empty());
+    return Flow::go_on;
+  }));
+  waiting.clear();
+  EXPECT_TRUE(std::ranges::is_sorted(order));
+  EXPECT_EQ(order.size(), 4U);
+  EXPECT_EQ(count_connections(), 1);
+}
+
+TEST_F(PostgresPool, WhoWaitsInVainIsToldWhyAndTheServerCountsAsThere) {
+  const auto store = open(1, milliseconds(300));
+  fill(*store);
+  must(store->read(session_id("s"), {.newest_first = false}, [&](const Message&) {
+    std::jthread([&] {
+      const auto found = store->find(session_id("s"));
+      ASSERT_TRUE(fails(found, Code::busy));
+      EXPECT_NE(found.error().message.find("all connections of this process are in use: 1 at most"),
+                std::string::npos)
+          << found.error().message;
+    }).join();
+    return Flow::stop;
+  }));
+  EXPECT_TRUE(works(store->find(session_id("s"))));
+}
+
+TEST_F(PostgresPool, TenantsShareItsConnectionsAndNothingElse) {
+  auto store = open(2);
+  Tenants& tenants = *store->capabilities().tenants;
+  constexpr int kTenants = 1'000;
+  std::vector<std::unique_ptr<Store>> views;
+  for (int i = 0; i < kTenants; ++i) {
+    views.push_back(must(tenants.of(cat(tenant_, "-", i))));
+  }
+  must(views[0]->create(session("s")));
+  must(views[0]->append(session_id("s"), messages(2), {}));
+  EXPECT_EQ(must(views[1]->find(session_id("s"))), std::nullopt);
+  EXPECT_EQ(must(store->find(session_id("s"))), std::nullopt);
+  for (const auto& view : {std::cref(views.front()), std::cref(views.back())}) {
+    must(view.get()->list({}));
+  }
+  EXPECT_EQ(count_connections(), 1);
+  store.reset();  // which the views outlive
+  EXPECT_EQ(must(read_all(*views[0], session_id("s"))).size(), 2U);
+  const auto again = must(open_store(postgres_url(cat(tenant_, "-0"))));
+  EXPECT_EQ(must(read_all(*again, session_id("s"))).size(), 2U);
+}
+
+TEST_F(PostgresPool, NamesThatAreNoTenantsAreRefused) {
+  const auto store = open(1);
+  for (const std::string_view name : {"", "/x", "a b", "-a"}) {
+    EXPECT_TRUE(fails(store->capabilities().tenants->of(name), Code::invalid_argument)) << name;
+  }
+  StoreOptions none;
+  none.connections_max = 0;
+  EXPECT_TRUE(fails(open_store(postgres_url(tenant_), none), Code::invalid_argument));
+}
+
+}  // namespace
+}  // namespace reprise::test
