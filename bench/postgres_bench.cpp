@@ -1,7 +1,7 @@
 // What the PostgreSQL store costs beside libpq, pgbench and plain tables on the same server.
 //
 // usage: postgres_bench FOLDER URL_OF_SERVER PGBENCH [--smoke|--full] [--row
-// append|clients|read|list|partitions]
+// append|clients|read|tenants|list|partitions]
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 #include "measure.h"
 #include "messages.h"
 #include "postgres_rows.h"
-#include "reprise/store.h"
+#include "reprise/capabilities.h"
 #include "store/postgres/statements.h"
 
 namespace bench {
@@ -168,6 +168,15 @@ void reading(const Server& server, const Scale& scale) {
   print(row_of("pg", "read 10,000 messages, beside COPY", ours, limit, "ms", at_most(1.3)));
 }
 
+void tenants(const Server& server, const Scale& scale) {
+  const auto store = open(make_database(server, "tenants"), "default");
+  Samples ours;
+  for (int i = 0; i < scale.rounds * scale.appends; ++i) {
+    ours.add(time_us([&] { must(store->capabilities().tenants->of("t" + std::to_string(i))); }));
+  }
+  print_absolute("pg", "open the sessions of another tenant", ours.median(), "us", at_most(100));
+}
+
 int run(const std::vector<std::string>& words) {
   require(words.size() >= 4, "usage: see the head of postgres_bench.cpp");
   Scale scale;
@@ -189,6 +198,9 @@ int run(const std::vector<std::string>& words) {
   }
   if (wanted("read")) {
     reading(server, scale);
+  }
+  if (wanted("tenants")) {
+    tenants(server, scale);
   }
   if (wanted("list")) {
     lists_and_growth(server, scale);
