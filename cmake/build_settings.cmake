@@ -18,8 +18,10 @@ target_compile_options(reprise_build_settings INTERFACE
   # it optimises, uses of what a std::expected with an error does not hold.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict$<SEMICOLON>-Wno-maybe-uninitialized>
 )
-target_include_directories(reprise_build_settings INTERFACE
-  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(reprise_build_settings INTERFACE ${PROJECT_SOURCE_DIR}/include)
+# For what may include the headers of every layer: the program and the tests.
+add_library(reprise_all_layers INTERFACE)
+target_include_directories(reprise_all_layers INTERFACE ${PROJECT_SOURCE_DIR}/src)
 if(REPRISE_SANITIZE)
   target_compile_options(reprise_build_settings INTERFACE
     -fsanitize=${REPRISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -1,10 +1,19 @@
-# reprise_layer(NAME [THREADS] [USES library…] SOURCES file… [TESTS file…])
+# reprise_layer(NAME [OVER layer…] [THREADS] [USES library…] SOURCES file… [TESTS file…])
 #
-# One object library per layer; all of them together are the library reprise::reprise. The tests of a
-# layer are one program, NAME_test; THREADS as for reprise_test.
+# One object library per layer; all of them together are the library reprise::reprise. Its sources can
+# include the headers of the layer itself, of the layers OVER which it stands, and the public ones: no
+# others are in its include path. The tests of a layer are one program, NAME_test; THREADS as for
+# reprise_test.
 function(reprise_layer name)
-  cmake_parse_arguments(layer "THREADS" "" "USES;SOURCES;TESTS" ${ARGN})
+  cmake_parse_arguments(layer "THREADS" "" "OVER;USES;SOURCES;TESTS" ${ARGN})
+  set(visible ${PROJECT_BINARY_DIR}/layers/${name}/src)
+  file(REMOVE_RECURSE ${visible})
+  file(MAKE_DIRECTORY ${visible})
+  foreach(seen ${name} ${layer_OVER})
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${seen} ${visible}/${seen} SYMBOLIC)
+  endforeach()
   add_library(reprise_${name} OBJECT ${layer_SOURCES})
+  target_include_directories(reprise_${name} PRIVATE ${visible})
   reprise_join(reprise_${name} ${layer_SOURCES})
   target_link_libraries(reprise_${name} PRIVATE reprise_build_settings)
   target_precompile_headers(reprise_${name} REUSE_FROM reprise_headers)
@@ -53,7 +62,7 @@ function(reprise_test name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   target_link_libraries(${name} PRIVATE
-    reprise_build_settings reprise ${test_USES} GTest::gtest_main GTest::gmock)
+    reprise_build_settings reprise_all_layers reprise ${test_USES} GTest::gtest_main GTest::gmock)
   target_precompile_headers(${name} REUSE_FROM reprise_test_headers)
   set(properties TIMEOUT 300)
   if(test_THREADS)
