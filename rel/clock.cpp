@@ -277,7 +277,7 @@ class Clocks {
             std::this_thread::sleep_for(20ms);
           }
         });
-        const Finished closed = run(clock, {"close", short_id(id).value_or(id.str())});
+        const Finished closed = run(clock, {"close", short_id(id)});
         check(cat(what, ", alive"), closed.code == 1, cat("close ends with ", closed.code));
       }
     }
