@@ -49,8 +49,8 @@ class Ledger {
       acknowledge(number(rest), must(message_from_json(rest.substr(rest.find(' ') + 1))));
     } else if (word == "replacing") {
       give_way(number(rest));
-    } else if (word == "warning" || word == "failed") {
-      complaints_.emplace_back(line);
+    } else if ((word == "warning" && !rest.starts_with("waiting ")) || word == "failed") {
+      complaints_.emplace_back(line);  // waits for the provider are none
     }
   }
 

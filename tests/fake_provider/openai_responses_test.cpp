@@ -167,7 +167,7 @@ TEST_F(OpenaiResponsesTest, RefusesWrongRolesEmptyContentAndBadFields) {
   EXPECT_EQ(refusal(send(R"({"input":"x"})")), "model: field required");
   EXPECT_NE(refusal(say(R"([{"role":"user","content":"x"},{"type":"function_call","call_id":"c",)"
                         R"("name":"look","arguments":"{\"a\""}])"))
-                .find("no JSON object"),
+                .find("not a JSON object"),
             std::string::npos);
 }
 

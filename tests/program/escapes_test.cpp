@@ -142,6 +142,9 @@ class EscapesTest : public ProgramTest {
     if (json) {
       words.emplace_back("--json");
     }
+    // Which offers the sessions of its own folder only.
+    const bool is_inside = line.words[0] == "__complete";
+    fs::current_path(is_inside ? folder_ : project());
     return run(words, output);
   }
 

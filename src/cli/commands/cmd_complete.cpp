@@ -27,8 +27,6 @@ namespace {
 using Rest = Completion::Rest;
 
 constexpr std::size_t kSessionsMax = 200;
-constexpr std::string_view kSchemes[] = {
-    "sqlite:", "postgres://", "chatdir:", "sessions:", "context:", "chain:", "memory:"};
 
 // The command line so far.
 struct Line {
@@ -270,7 +268,11 @@ class Complete final : public Command {
   }
 
   static Completion stores(Context& context) {
-    Completion out = of({std::begin(kSchemes), std::end(kSchemes)});
+    Completion out;
+    for (const StoreKind& kind : store_kinds()) {
+      out.candidates.push_back(
+          {cat(kind.name, kind.place == StoreKind::Place::server ? "://" : ":")});
+    }
     // Those of this folder by their names in it.
     const std::string here = context.config().working_dir().native() + "/";
     for (std::string& url : find_stores_around(context)) {
