@@ -14,6 +14,7 @@
 namespace reprise::store {
 
 // A column found by its name, in rows of the statement where it was found.
+// NOLINTNEXTLINE(performance-enum-size): the number of any column
 enum class Column : int { none = -1 };
 
 // One thread at a time.

@@ -10,6 +10,7 @@
 #include "program/full_store.h"
 #include "program/program_fixture.h"
 #include "reprise/open_store.h"
+#include "support/build.h"
 #include "support/must.h"
 
 namespace reprise::test {
@@ -74,7 +75,7 @@ std::vector<Line> every_line() {
       {{"doctor"}, {"place"}},
       {{"setup"}},
       {{"completions", "bash"}},
-      {{"__complete", "--", "show", ""}, {"title-1"}},
+      {{"__complete", "--", "--store", "STORE", "show", ""}, {"title-here"}},
       {{"completions", obeyed("no shell")}, {"no shell"}},
       {{"help"}},
       {{"help", obeyed("no command")}, {"no command"}},
@@ -122,7 +123,12 @@ class EscapesTest : public ProgramTest {
     place_ = cat(kind, ":", obeyed("place"));
     const fs::path file = project() / obeyed("place");
     if (kind == "sqlite") {
-      fill(*must(open_sqlite_store(file, {})), obeyed, folder_.native());
+      const auto store = must(open_sqlite_store(file, {}));
+      fill(*store, obeyed, folder_.native());
+      Session here = session("01990000-0000-7000-8000-000000000009");
+      here.info.title = obeyed("title-here");
+      here.info.working_dir = project().native();
+      must(store->create(here));
     } else if (kind == "sessions") {
       fill(*must(open_sessions_store(file, {})), obeyed, folder_.native());
     } else if (kind == "chatdir") {
@@ -142,9 +148,6 @@ class EscapesTest : public ProgramTest {
     if (json) {
       words.emplace_back("--json");
     }
-    // Which offers the sessions of its own folder only.
-    const bool is_inside = line.words[0] == "__complete";
-    fs::current_path(is_inside ? folder_ : project());
     return run(words, output);
   }
 
