@@ -116,8 +116,8 @@ void note_cut_answers(Source& source, SessionPage& page) {
     told = reader->last_messages(ids).value_or(std::move(told));
   }
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (told[i]) {
-      ends[i]->cut = is_cut_after(*told[i]);
+    if (const auto& last = told[i]; last) {
+      ends[i]->cut = is_cut_after(*last);
       continue;
     }
     const auto read = source.read(ends[i]->id, {.newest_first = true}, [&](const Message& last) {

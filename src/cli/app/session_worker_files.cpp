@@ -65,7 +65,7 @@ Result<> SessionWorker::list_files(LiveSession& live, const ListFiles& request) 
   std::error_code error;
   for (fs::directory_iterator entry(where, error), end; !error && entry != end;
        entry.increment(error)) {
-    std::string found = entry->path().filename().string();
+    const std::string found = entry->path().filename().string();
     std::error_code none;
     // What the terminal could not show as it is cannot be chosen.
     const bool plain = utf8::is_valid(found) && terminal_line(found) == found;

@@ -22,7 +22,7 @@ std::string tab_name(const Tab& tab) {
   // Several tabs may be of one folder.
   const auto question = std::ranges::find(tab.entries, Entry::Kind::question, &Entry::kind);
   if (tab.oldest == Seq{} && question != tab.entries.end()) {
-    if (std::string name = title_from_prompt(question->text); !name.empty()) {
+    if (const std::string name = title_from_prompt(question->text); !name.empty()) {
       return terminal_line(name);
     }
   }

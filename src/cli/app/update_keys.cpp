@@ -147,6 +147,25 @@ void step_tab(State& state, std::size_t step) {
   }
 }
 
+void fold_all(State& state) {
+  Tab* const tab = state.tab();
+  if (tab == nullptr) {
+    return;
+  }
+  tab->unfolded = !tab->unfolded;
+  for (Entry& entry : tab->entries) {
+    entry.open.reset();
+  }
+  tab->top.reset();
+}
+
+void toggle_todos(State& state) {
+  if (Tab* const tab = state.tab(); tab != nullptr) {
+    tab->todos_hidden = !tab->todos_hidden;
+  }
+}
+
+// NOLINTNEXTLINE(readability-function-size): one line for each action
 void act(State& state, Action action, std::string_view key, Effects& effects) {
   switch (action) {
     case Action::send:
@@ -186,19 +205,9 @@ void act(State& state, Action action, std::string_view key, Effects& effects) {
     case Action::escape:
       return escape(state, effects);
     case Action::fold:
-      if (Tab* const tab = state.tab(); tab != nullptr) {
-        tab->unfolded = !tab->unfolded;
-        for (Entry& entry : tab->entries) {
-          entry.open.reset();
-        }
-        tab->top.reset();
-      }
-      return;
+      return fold_all(state);
     case Action::todos:
-      if (Tab* const tab = state.tab(); tab != nullptr) {
-        tab->todos_hidden = !tab->todos_hidden;
-      }
-      return;
+      return toggle_todos(state);
     case Action::pick:
       return open_picker(state, false, false, effects);
     case Action::complete:

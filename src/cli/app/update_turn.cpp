@@ -60,6 +60,8 @@ void begin_turn(Tab& tab) {
   tab.turn_bytes = 0;
 }
 
+namespace {
+
 void drop_last_turn(Tab& tab) {
   const auto question =
       std::find_if(tab.entries.rbegin(), tab.entries.rend(),
@@ -68,6 +70,8 @@ void drop_last_turn(Tab& tab) {
     tab.entries.erase(std::prev(question.base()), tab.entries.end());
   }
 }
+
+}  // namespace
 
 void edit_last_question(Tab& tab) {
   const auto question =

@@ -94,7 +94,7 @@ class Show final : public Command {
  private:
   // How a person reads it; nothing for what pipes and files get.
   std::optional<View> view(Context& context) const {
-    Output& out = context.voice().out();
+    const Output& out = context.voice().out();
     const bool colour = context.is_coloured(out.is_terminal());
     if (raw_ || (!out.is_terminal() && !colour)) {
       return std::nullopt;

@@ -35,9 +35,18 @@ void tell(Context& context, const std::vector<SessionInfo>& sessions,
   }
 }
 
-void print(Context& context, const std::vector<SessionInfo>& sessions,
-           const std::vector<SessionId>& removed, const std::vector<Damage>& damage,
+void add_remnants(std::string& out, const std::vector<Remnant>& remnants) {
+  json::ArrayWriter all(out);
+  for (const auto& [where, reason] : remnants) {
+    all.item();
+    json::ObjectWriter(out).field("where", where).field("reason", reason).close();
+  }
+  all.close();
+}
+
+void print(Context& context, const FoundSessions& found, const std::vector<SessionId>& removed,
            const std::vector<Remnant>& remnants, Removal how) {
+  const auto& [sessions, damage] = found;
   if (!context.globals().json) {
     return tell(context, sessions, removed, how);
   }
@@ -55,12 +64,7 @@ void print(Context& context, const std::vector<SessionInfo>& sessions,
   }
   if (!remnants.empty()) {
     object.key("remnants");
-    json::ArrayWriter all(out);
-    for (const auto& [where, reason] : remnants) {
-      all.item();
-      json::ObjectWriter(out).field("where", where).field("reason", reason).close();
-    }
-    all.close();
+    add_remnants(out, remnants);
   }
   object.close();
   context.voice().print_json(out);
@@ -150,7 +154,7 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
   if (how == Removal::purge && !done.removed.empty()) {
     remnants = warn_of_remnants(context, done);
   }
-  print(context, sessions, done.removed, damage, remnants, how);
+  print(context, found, done.removed, remnants, how);
   const bool is_all = damage.empty() && done.answering.empty() && done.failed.empty();
   return is_all ? Exit::done : Exit::failed;
 }

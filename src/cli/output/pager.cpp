@@ -33,8 +33,8 @@ bool is_installed(const ProcessEnvironment& environment, std::string_view progra
 }
 
 [[noreturn]] void run(const std::string& command, int input) {
-  ::signal(SIGINT, SIG_DFL);
-  ::signal(SIGPIPE, SIG_DFL);
+  (void)::signal(SIGINT, SIG_DFL);
+  (void)::signal(SIGPIPE, SIG_DFL);
   // Colours shown, short texts left on the screen; what the person has set goes before. The child
   // has one thread.
   ::setenv("LESS", "FRX", 0);  // NOLINT(concurrency-mt-unsafe)
@@ -77,7 +77,7 @@ Result<std::unique_ptr<Pager>> Pager::start(Output& out, const std::string& comm
 
 Pager::Pager(Output& out, Fd writing, pid_t child)
     : out_(out), writing_(std::move(writing)), child_(child) {
-  ::signal(SIGINT, SIG_IGN);
+  (void)::signal(SIGINT, SIG_IGN);
   out_.redirect(writing_.get());
 }
 
@@ -89,7 +89,7 @@ Pager::~Pager() {
   int status = 0;
   while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
   }
-  ::signal(SIGINT, SIG_DFL);
+  (void)::signal(SIGINT, SIG_DFL);
 }
 
 }  // namespace reprise::cli

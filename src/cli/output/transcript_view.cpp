@@ -121,7 +121,7 @@ std::string view_head(const Session& session, const View& view) {
 namespace {
 
 std::string with_heading(const Message& message, std::string_view note, const View& view) {
-  std::string head = cat(message.seq.value, " ", message.role);
+  const std::string head = cat(message.seq.value, " ", message.role);
   Line line;
   app::append(line, terminal_line(head), role_style(message.role));
   if (is_known(message.created_at)) {

@@ -60,6 +60,7 @@ Reach reach_of(const provider::RequestOption& option) {
                                                                             : Reach::anyone;
 }
 
+// NOLINTNEXTLINE(readability-function-size): the table itself
 std::vector<ConfigKey> all_keys() {
   std::vector<ConfigKey> keys = {
       {"store", kTop, Reach::trusted, &Settings::store, "where sessions live, such as sqlite:FILE",
@@ -378,7 +379,7 @@ Result<std::string> toml_value(const KeyPath& path, const std::vector<std::strin
   auto spelled = std::visit(Spell{key, values.front()}, key.slot);
   if (!spelled) {
     // A key given by mistake is not repeated.
-    const std::string_view given = key.name == "env_key" ? "" : values.front();
+    const std::string given = key.name == "env_key" ? "" : values.front();
     return fail(Code::invalid_argument, cat(full_name(path), " must be ", wanted_value(key),
                                             given.empty() ? "" : cat(", not '", given, "'")));
   }

@@ -49,8 +49,8 @@ class Database {
   Result<Reader> reader();
   // What `make` makes with a reader; with a salvaged one where it meets damage.
   template <class Make>
-  auto read(Make make) -> decltype(make(std::declval<Reader&>())) {
-    REPRISE_ASSIGN(Reader usual, reader());
+  auto read(Make make) -> decltype(make(std::declval<const Reader&>())) {
+    REPRISE_ASSIGN(const Reader usual, reader());
     auto made = make(usual);
     if (made || made.error().code != Code::corrupt || usual.is_salvaged()) {
       return made;

@@ -36,8 +36,11 @@ struct StoredValue {
 
 struct StoredRow {
   StoredRow() = default;
+  ~StoredRow() = default;
   StoredRow(const StoredRow&) = delete;  // the values are of this payload
   StoredRow& operator=(const StoredRow&) = delete;
+  StoredRow(StoredRow&&) = delete;
+  StoredRow& operator=(StoredRow&&) = delete;
   std::int64_t rowid = 0;  // 0 in an index
   std::string payload;
   std::vector<StoredValue> values;
