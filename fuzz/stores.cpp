@@ -14,6 +14,7 @@
 #include "fuzzing.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
+#include "store/chatdir/layout.h"
 
 using reprise::fuzz::require;
 
@@ -37,7 +38,7 @@ struct Kind {
 constexpr std::string_view kDatabase = "database";
 
 std::string archive_name() {
-  return reprise::short_id(*reprise::SessionId::parse(kId)).value_or("");
+  return *reprise::store::chatdir::archive_name(*reprise::SessionId::parse(kId));
 }
 
 const std::vector<Kind>& kinds() {
