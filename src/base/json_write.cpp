@@ -112,6 +112,17 @@ ObjectWriter& ObjectWriter::extra(const Extra& fields) {
   return *this;
 }
 
+std::string array_of(const std::vector<std::string>& texts) {
+  std::string out;
+  ArrayWriter array(out);
+  for (const std::string& text : texts) {
+    array.item();
+    append_string(out, text);
+  }
+  array.close();
+  return out;
+}
+
 }  // namespace json
 
 RawJson RawJson::string(std::string_view text) {

@@ -56,4 +56,7 @@ class ArrayWriter {
   bool first_ = true;
 };
 
+// `["a","b"]`
+std::string array_of(const std::vector<std::string>& texts);
+
 }  // namespace reprise::json

@@ -36,17 +36,7 @@ struct ValueJson {
     return truth ? (*truth ? "true" : "false") : "";
   }
   std::string operator()(const std::vector<std::string>& texts) const {
-    if (texts.empty()) {
-      return "";
-    }
-    std::string out;
-    json::ArrayWriter array(out);
-    for (const std::string& text : texts) {
-      array.item();
-      json::append_string(out, text);
-    }
-    array.close();
-    return out;
+    return texts.empty() ? "" : json::array_of(texts);
   }
   std::string operator()(const RawJson& json) const { return json.is_null() ? "" : json.text(); }
 };

@@ -69,17 +69,6 @@ Extra extra_from_json(std::string_view json) {
   return whole ? extra : Extra{};
 }
 
-std::string strings_to_json(const std::vector<std::string>& strings) {
-  std::string out;
-  json::ArrayWriter array(out);
-  for (const std::string& text : strings) {
-    array.item();
-    json::append_string(out, text);
-  }
-  array.close();
-  return out;
-}
-
 std::vector<std::string> strings_from_json(std::string_view json) {
   std::vector<std::string> strings;
   json::Scanner scanner(json);

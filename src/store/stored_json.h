@@ -3,13 +3,13 @@
 // Parts of a session as JSON, the same in every store that keeps them so. What is read back and is
 // no such JSON is empty, unless the function says otherwise.
 
+#include "base/json_write.h"
 #include "reprise/capabilities.h"
 
 namespace reprise::store {
 
 std::string extra_to_json(const Extra& extra);
 Extra extra_from_json(std::string_view json);
-std::string strings_to_json(const std::vector<std::string>& strings);
 std::vector<std::string> strings_from_json(std::string_view json);
 std::string messages_to_json(const std::vector<Message>& messages);
 // nullopt when one of them cannot be read.
@@ -28,7 +28,7 @@ inline std::string to_text(const std::vector<ResponseLink>& chain) {
   return chain_to_json(chain);
 }
 inline std::string to_text(const std::vector<std::string>& strings) {
-  return strings_to_json(strings);
+  return json::array_of(strings);
 }
 inline std::string to_text(const Extra& extra) {
   return extra_to_json(extra);

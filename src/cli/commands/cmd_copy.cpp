@@ -176,7 +176,7 @@ class CopyCommand final : public Command {
         counts_[CopyFate::copied], " copied, ", counts_[CopyFate::continued], " continued, ",
         counts_[CopyFate::unchanged], " unchanged, ", counts_[CopyFate::conflict], " in conflict, ",
         counts_[CopyFate::forked] > 0 ? cat(counts_[CopyFate::forked], " as forks, ") : "", failed_,
-        " failed; ", messages_, " messages"));
+        " failed; ", counted(messages_, "message")));
   }
 
   std::string from_;

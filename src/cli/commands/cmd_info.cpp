@@ -140,7 +140,7 @@ class Info final : public Command {
     const auto when = [now](Time time) {
       return is_known(time) ? cat(format_time(time), " (", age_text(time, now), ")") : "unknown";
     };
-    line("begun", when(info.created_at));
+    line("started", when(info.created_at));
     line("last activity", when(info.updated_at));
     line("closed", info.closed_at ? format_time(*info.closed_at) : "");
     line("forked from",

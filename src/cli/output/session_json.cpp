@@ -16,17 +16,6 @@ namespace {
 
 using model::JsonForm;
 
-std::string array_of(const std::vector<std::string>& texts) {
-  std::string out;
-  json::ArrayWriter array(out);
-  for (const std::string& text : texts) {
-    array.item();
-    json::append_string(out, text);
-  }
-  array.close();
-  return out;
-}
-
 // A session's own fields, some of which scripts get in words of their own.
 struct InfoWriter {
   json::ObjectWriter& object;
@@ -78,9 +67,9 @@ std::string session_document(const Session& session, const std::vector<std::stri
   append_info(object, session.info, short_id(session.info.id));
   object.field("system_prompt", session.system_prompt).raw("config", session.config.text());
   model::append_json(object.key("usage"), session.usage, JsonForm::shown);
-  object.raw("response_ids", array_of(response_ids));
+  object.raw("response_ids", json::array_of(response_ids));
   if (!session.prompt_history.empty()) {
-    object.raw("prompt_history", array_of(session.prompt_history));
+    object.raw("prompt_history", json::array_of(session.prompt_history));
   }
   object.close();
   return out;

@@ -21,17 +21,7 @@ std::string number_text(double number) {
 }
 
 std::string list_text(const std::vector<std::string>& texts) {
-  if (texts.empty()) {
-    return "";
-  }
-  std::string out;
-  json::ArrayWriter array(out);
-  for (const std::string& text : texts) {
-    array.item();
-    json::append_string(out, text);
-  }
-  array.close();
-  return out;
+  return texts.empty() ? "" : json::array_of(texts);
 }
 
 std::string path_text(PathPolicy policy) {

@@ -1,5 +1,6 @@
 #include "store/sqlite/sessions.h"
 
+#include "base/json_write.h"
 #include "base/text.h"
 #include "model/fields.h"
 #include "reprise/environment.h"
@@ -91,7 +92,7 @@ Result<> store_prompts(Connection& connection, const SessionId& id,
   if (prompts.empty()) {
     return connection.run("DELETE FROM reprise_prompts WHERE session_id = ?", id.str());
   }
-  const std::string json = store::strings_to_json(prompts);
+  const std::string json = json::array_of(prompts);
   return connection.run(
       "INSERT INTO reprise_prompts(session_id, prompts) VALUES(?, ?)"
       " ON CONFLICT(session_id) DO UPDATE SET prompts = excluded.prompts",
