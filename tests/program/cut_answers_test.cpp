@@ -3,11 +3,14 @@
 // the process lives its answer is running and not copied.
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include <thread>
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "program/program_fixture.h"
 #include "reprise/capabilities.h"
@@ -57,10 +60,13 @@ class CutAnswersTest : public ProgramTest {
   }
 
   // Until what has come of it is this much.
-  pid_t begin_answer(const std::string& url, std::string_view until) {
+  pid_t begin_answer(const std::string& url, std::string_view until,
+                     const std::vector<std::string>& options = {}) {
     const pid_t child = in_child([&] {
-      ::setenv("REPRISE_ECHO_DELAY_MS", until.empty() ? "60000" : "150", 1);
-      return in(url, {"ask", kWords}).code;
+      ::setenv("REPRISE_ECHO_DELAY_MS", "150", 1);
+      std::vector<std::string> words = {"ask", kWords};
+      words.insert(words.end(), options.begin(), options.end());
+      return in(url, words).code;
     });
     for (auto text = running(url); !text || text->find(until) == std::string::npos;
          text = running(url)) {
@@ -68,6 +74,28 @@ class CutAnswersTest : public ProgramTest {
     }
     return child;
   }
+};
+
+// A server on 127.0.0.1 that takes connections and never says a word.
+class SilentServer {
+ public:
+  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    if (::bind(socket_.get(), any, size) != 0 || ::listen(socket_.get(), 8) != 0 ||
+        ::getsockname(socket_.get(), any, &size) != 0) {
+      throw std::runtime_error("no server");
+    }
+    url_ = cat("http://127.0.0.1:", ntohs(address.sin_port), "/v1");
+  }
+  const std::string& url() const { return url_; }
+
+ private:
+  Fd socket_;
+  std::string url_;
 };
 
 void kill_and_wait(pid_t child) {
@@ -132,6 +160,7 @@ TEST_F(CutAnswersTest, AreToldAndCopiedAtOnce) {
 }
 
 TEST_F(CutAnswersTest, OfNothingAreQuestionsWithoutAnAnswer) {
+  const SilentServer server;
   for (const StoreKind& kind : store_kinds()) {
     SCOPED_TRACE(kind.name);
     std::filesystem::create_directories(project() / kind.name);
@@ -139,7 +168,8 @@ TEST_F(CutAnswersTest, OfNothingAreQuestionsWithoutAnAnswer) {
     if (url.empty()) {
       continue;
     }
-    kill_and_wait(begin_answer(url, ""));
+    kill_and_wait(begin_answer(
+        url, "", {"--provider", "openai-chat", "--base-url", server.url(), "--model", "m"}));
     EXPECT_HAS(in(url, {"list", "--json"}).out, "\"state\":\"interrupted\"");
     EXPECT_HAS(in(url, {"show", "last"}).out, "\n(no answer)\n");
     EXPECT_HAS(in(url, {"info", "last"}).out, "last answer   none");
