@@ -38,7 +38,7 @@ constexpr std::size_t kModelsShown = 20;
 constexpr std::size_t kSettingsBytesMax = 1 << 20;
 
 // Somebody who could answer.
-struct Choice {
+struct ProviderCandidate {
   NamedProvider provider;
   std::string base_url = {};     // "" for the provider's own
   std::string description = {};  // what a person goes by
@@ -47,7 +47,7 @@ struct Choice {
 };
 
 struct Answers {
-  Choice candidate;
+  ProviderCandidate candidate;
   std::string env_key;      // "" for none
   std::string key_command;  //
   std::string model;
@@ -114,12 +114,15 @@ class Setup final : public Command {
   }
 
   // Local servers that answer first, then those whose key is set.
-  std::vector<Choice> candidates(const Settings& settings) {
-    std::vector<Choice> all;
+  std::vector<ProviderCandidate> candidates(const Settings& settings) {
+    std::vector<ProviderCandidate> all;
+    const auto chat = find_provider(settings, "openai-chat");
     for (const LocalServer& server : find_local_servers(kSetupServerTimeout)) {
-      const NamedProvider chat = *find_provider(settings, "openai-chat");
-      const auto known = find_provider_at(*chat.kind, server.base_url);
-      all.push_back({.provider = known.value_or(chat),
+      if (!chat) {
+        break;
+      }
+      const auto known = find_provider_at(*chat->kind, server.base_url);
+      all.push_back({.provider = known.value_or(*chat),
                      .base_url = known ? "" : server.base_url,
                      .description = cat(server.name, " at ", server.base_url, ", ",
                                         counted(std::ssize(server.models), "model")),
@@ -128,18 +131,18 @@ class Setup final : public Command {
     }
     for (const std::string_view name : provider_names()) {
       const auto provider = find_provider(settings, name);
-      const bool is_there = std::ranges::any_of(all, [&](const Choice& other) {
+      const bool is_there = std::ranges::any_of(all, [&](const ProviderCandidate& other) {
         return other.provider.name == name && other.base_url.empty();
       });
       if (provider && !is_there) {
         all.push_back(known_candidate(*provider));
       }
     }
-    std::ranges::stable_partition(all, &Choice::is_found);
+    std::ranges::stable_partition(all, &ProviderCandidate::is_found);
     return all;
   }
 
-  Choice known_candidate(const NamedProvider& provider) const {
+  ProviderCandidate known_candidate(const NamedProvider& provider) const {
     const std::string& variable = provider.key_variable;
     const bool has_key = !variable.empty() && context_->environment().find(variable).has_value();
     const bool is_local = http::is_local_url(provider.own_url);
@@ -153,8 +156,8 @@ class Setup final : public Command {
             .is_local = is_local};
   }
 
-  Result<Choice> ask_provider(const Settings& settings) {
-    const std::vector<Choice> all = candidates(settings);
+  Result<ProviderCandidate> ask_provider(const Settings& settings) {
+    const std::vector<ProviderCandidate> all = candidates(settings);
     tell("Who is to answer?");
     for (std::size_t i = 0; i < all.size(); ++i) {
       const std::string& name = all[i].provider.name;
@@ -171,16 +174,17 @@ class Setup final : public Command {
     }
   }
 
-  Result<Choice> find_candidate(const std::vector<Choice>& all, const Settings& settings,
-                                const std::string& answer) const {
+  Result<ProviderCandidate> find_candidate(const std::vector<ProviderCandidate>& all,
+                                           const Settings& settings,
+                                           const std::string& answer) const {
     std::size_t number = 0;
     const auto [end, error] = std::from_chars(answer.data(), answer.data() + answer.size(), number);
     if (error == std::errc() && end == answer.data() + answer.size() && number >= 1 &&
         number <= all.size()) {
       return all[number - 1];
     }
-    const auto named =
-        std::ranges::find_if(all, [&](const Choice& one) { return one.provider.name == answer; });
+    const auto named = std::ranges::find_if(
+        all, [&](const ProviderCandidate& one) { return one.provider.name == answer; });
     if (named != all.end()) {
       return *named;
     }

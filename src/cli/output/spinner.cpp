@@ -56,7 +56,8 @@ void Spinner::draw(const std::stop_token& over) {
   bool drawn = false;
   std::chrono::milliseconds pause = kSpinnerDelay;
   while (!wake_.wait_for(lock, over, pause, [&over] { return over.stop_requested(); })) {
-    const auto passed = std::chrono::steady_clock::now() - *began_;
+    const auto now = std::chrono::steady_clock::now();
+    const auto passed = now - began_.value_or(now);
     err_.write(cat(kEraseLine, spinner_text(passed, static_cast<std::int64_t>((bytes_ + 3) / 4))));
     // When the terminal is gone there is nobody left to tell.
     (void)err_.flush();

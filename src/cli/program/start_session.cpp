@@ -204,9 +204,8 @@ void tidy_store(Context& context, Store& store, const Settings& settings, const 
   if (!archived) {
     context.voice().warn(archived.error().message);
   } else if (const std::optional<SessionId>& before = *archived; before) {
-    const auto old = store.find(*before);
-    context.voice().remark(
-        cat("archived ", old && *old ? session_name((*old)->info) : short_id(*before)));
+    const std::optional<Session> old = store.find(*before).value_or(std::nullopt);
+    context.voice().remark(cat("archived ", old ? session_name(old->info) : short_id(*before)));
   }
 }
 

@@ -195,7 +195,7 @@ Result<SessionInfo> StoreOpener::select(Source& source, std::string_view sel, Us
   const std::optional<LastList> list = load_last_list(place);
   const std::size_t count = list ? list->ids.size() : 0;
   const std::optional<std::size_t> number = parse_number(sel);
-  if (number && use == Use::change && *number <= count && is_old(*list)) {
+  if (list && number && use == Use::change && *number <= count && is_old(*list)) {
     return fail(Code::invalid_argument,
                 cat("number ", *number, " is of a list shown ",
                     age_text(list->shown_at, system_clock().now()), kListAgain));

@@ -49,10 +49,12 @@ struct ValueText {
     return truth(from.settings.*slot);
   }
   std::string operator()(std::optional<std::int64_t> Settings::* slot) const {
-    return from.settings.*slot ? cat(*(from.settings.*slot)) : "";
+    const auto& number = from.settings.*slot;
+    return number ? cat(*number) : "";
   }
   std::string operator()(std::optional<double> Settings::* slot) const {
-    return from.settings.*slot ? number_text(*(from.settings.*slot)) : "";
+    const auto& number = from.settings.*slot;
+    return number ? number_text(*number) : "";
   }
   std::string operator()(std::vector<std::string> Settings::* slot) const {
     return list_text(from.settings.*slot);
