@@ -3,7 +3,8 @@
 // The connections of one process to one database, for all its threads and tenants.
 //  (1) At most connections_max threads use one at a time; the others wait in the order in which
 //      they came. A thread that has one gets a second one at once: it would wait for itself.
-//  (2) What is given back is kept for whoever comes next, for a minute.
+//  (2) What is given back is lent again. What has been idle for a minute is closed when the next
+//      one is given back.
 
 #include <atomic>
 #include <condition_variable>
@@ -50,8 +51,9 @@ class Pool {
   // busy when the others have not made room by the deadline.
   Result<Permit> enter(Deadline deadline);
 
-  // For threads with a permit. One that was kept, or a new one.
+  // For threads with a permit: an idle one, or a new one.
   Result<Lease> lease(From from, Deadline deadline);
+  // A new one, also without a permit.
   Result<Lease> connect(From from, Deadline deadline);
   // Unless it cannot be used any more.
   void give_back(From from, Lease connection);
