@@ -39,6 +39,7 @@ constexpr std::size_t kPoints = 60;  // of each protocol, in the short form
 // bytes of each kind of event have all their turn.
 constexpr std::size_t kLongStride = 3;
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+constexpr std::string_view kLockedKind = "sqlite:";  // the store that is locked for `is_saving`
 
 // Those that hold the words of messages: of the others nothing could be seen to be kept.
 const std::vector<std::string>& stores() {
@@ -178,7 +179,12 @@ class Signals {
   }
 
   LockFile::Hold lock_store() {
-    auto lock = LockFile::open(home() / "s.db-lock");
+    // The program has asked, so its own lock file is there.
+    const fs::path file = home() / cat(stores().front().substr(kLockedKind.size()), "-lock");
+    if (!fs::exists(file)) {
+      throw std::runtime_error(cat("no lock file: ", file.native()));
+    }
+    auto lock = LockFile::open(file);
     auto hold = lock ? (*lock)->acquire(std::chrono::steady_clock::now() + std::chrono::seconds(5))
                      : Result<LockFile::Hold>(std::unexpected(lock.error()));
     if (!hold) {
@@ -192,8 +198,9 @@ class Signals {
     const int code = program.wait();
     const bool was_all = moment.bytes == moment.stream->bytes.size();
     const bool had_error = moment.stream->question.model.contains("overloaded");
-    // It may have saved, and be about to end, when the second comes.
-    const bool by_signal = moment.twice && code == 128 + moment.signal;
+    // It may have saved all, and be about to end, when the signal (or the second one) comes.
+    const bool by_signal =
+        (moment.twice || (was_all && !moment.is_saving)) && code == 128 + moment.signal;
     if (code != kInterrupted && !by_signal && !(was_all && code == 0) &&
         !(had_error && code == 1)) {
       return cat("ends with ", code);
