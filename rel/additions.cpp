@@ -20,11 +20,11 @@ Result<> add_one_more(Store& store) {
   if (running) {
     options.end_partial = running->answer;
   }
-  auto done = store.append(session(1), {said(words, role::kUser, "One more.", 200)}, options);
+  auto done = store.append(session(1), {message_of(words, role::kUser, "One more.", 200)}, options);
   return done ? Result<>() : std::unexpected(done.error());
 }
 
-bool has_one_more(const Seen& seen) {
+bool has_one_more(const Snapshot& seen) {
   return seen.lasting.contains("One more.") || seen.lasting.contains("resp_200");
 }
 
@@ -46,11 +46,11 @@ Result<> create_named(Store& store) {
 
 Result<> add_named(Store& store, const std::string& name, std::size_t bytes) {
   const bool words = store.capabilities().messages;
-  Message answer = said(words, role::kAssistant, name + std::string(bytes, ' '), 1);
+  Message answer = message_of(words, role::kAssistant, name + std::string(bytes, ' '), 1);
   answer.response_id = name;
   std::vector<Message> turn;
   if (words) {
-    turn.push_back(said(words, role::kUser, name, 1));
+    turn.push_back(message_of(words, role::kUser, name, 1));
   }
   turn.push_back(std::move(answer));
   auto done = store.append(session(1), std::move(turn), {.operation = operation(name)});
@@ -61,9 +61,9 @@ Result<> add_turn(Store& store, const SessionId& id) {
   const bool words = store.capabilities().messages;
   std::vector<Message> turn;
   if (words) {
-    turn.push_back(said(words, role::kUser, "Are you still there?", 300));
+    turn.push_back(message_of(words, role::kUser, "Are you still there?", 300));
   }
-  turn.push_back(said(words, role::kAssistant, "I am.", 301));
+  turn.push_back(message_of(words, role::kAssistant, "I am.", 301));
   auto done = store.append(id, std::move(turn), {.operation = operation("another-turn")});
   return done ? Result<>() : std::unexpected(done.error());
 }

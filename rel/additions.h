@@ -9,7 +9,7 @@ namespace reprise::rel {
 
 // One more message to the session that is always there, to see that the store still takes one.
 Result<> add_one_more(Store& store);
-bool has_one_more(const Seen& seen);
+bool has_one_more(const Snapshot& seen);
 
 // Every session goes for good, where sessions can.
 Result<> purge_all(Store& store);

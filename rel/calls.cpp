@@ -130,11 +130,11 @@ long change(Sort sort, Call call, Told told) {
   }
   const long done = call();
   if (done >= 0 && listener() != nullptr) {
-    const int kept = errno;
+    const int saved_errno = errno;
     is_watching = false;  // the listener's own calls are none of ours
     told(done);
     is_watching = true;
-    errno = kept;
+    errno = saved_errno;
   }
   return done;
 }

@@ -16,13 +16,13 @@
 #include "base/text.h"
 #include "fake_provider/fake_provider.h"
 #include "held_server.h"
-#include "kept.h"
 #include "life.h"
 #include "program.h"
 #include "recorded.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "run.h"
+#include "stored_answer.h"
 #include "tally.h"
 #include "trial.h"
 
@@ -127,15 +127,15 @@ class Clocks {
     }
     const auto store = open();
     const auto found = get(*store, all().at(0).id);
-    std::vector<std::string> kept;
+    std::vector<std::string> stored;
     if (store->capabilities().messages) {
       (void)store->read(all().at(0).id, {}, [&](const Message& message) {
         if (message.role == role::kUser) {
-          kept.push_back(plain_text(message));
+          stored.push_back(plain_text(message));
         }
         return Flow::go_on;
       });
-      check("order", kept == asked, "the questions are not in their order");
+      check("order", stored == asked, "the questions are not in their order");
     }
     check("chain",
           !found || found->response_chain.size() >= asked.size() || store->capabilities().messages,
@@ -243,12 +243,12 @@ class Clocks {
     (void)held.send(answer.substr(answer.size() / 2));
     const int code = program.wait();
     const int other_code = other.wait();
-    const Kept kept = kept_in(home(), store_);
-    check(
-        "the running answer",
-        code == 0 && other_code == 0 && kept.fault.empty() && kept.is_whole &&
-            kept.questions == 2 && kept.answer == cat(text_in(answer), other_text(other)),
-        cat("ends with ", code, " and ", other_code, ", keeps \"", kept.answer, "\" ", kept.fault));
+    const StoredAnswer stored = stored_answer_in(home(), store_);
+    check("the running answer",
+          code == 0 && other_code == 0 && stored.fault.empty() && stored.is_whole &&
+              stored.questions == 2 && stored.answer == cat(text_in(answer), other_text(other)),
+          cat("ends with ", code, " and ", other_code, ", keeps \"", stored.answer, "\" ",
+              stored.fault));
   }
 
   // An answer of another host is given up when nothing renews its lease, and never while something
@@ -261,11 +261,11 @@ class Clocks {
         answer_elsewhere(lease_there(there, kShortLease));
         must(clock, {"ask", "-c", "and you?", "--provider", "echo", "--model", "echo"});
         const auto store = open();
-        const auto kept = read_all(*store, all().at(0).id);
+        const auto stored = read_all(*store, all().at(0).id);
         check(cat(what, ", gone"),
-              kept && kept->size() == 4 && kept->at(1).state == MessageState::incomplete &&
-                  plain_text(kept->at(1)) == "half",
-              cat("keeps ", kept ? kept->size() : 0, " messages"));
+              stored && stored->size() == 4 && stored->at(1).state == MessageState::incomplete &&
+                  plain_text(stored->at(1)) == "half",
+              cat("keeps ", stored ? stored->size() : 0, " messages"));
 
         const SessionId id = answer_elsewhere(lease_there(there, kLongLease));
         const auto other = open();

@@ -25,13 +25,14 @@ std::string step_under(const char* clock, const History& history, std::size_t st
     const auto store = history.kind().open(history.place(), {});
     const auto done =
         store ? history.steps()[step].run(**store) : Result<>(std::unexpected(store.error()));
-    const auto seen = done ? look(**store) : Result<Seen>(std::unexpected(done.error()));
+    const auto seen =
+        done ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(done.error()));
     if (!seen) {
       return seen.error().message;
     }
     return *seen == history.seen(step + 1) ? "" : "shows something else";
   });
-  return ended.said + ended.fault;
+  return ended.output + ended.fault;
 }
 
 }  // namespace

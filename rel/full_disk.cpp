@@ -93,7 +93,7 @@ void live(const Kind& kind, const fs::path& place) {
   // More than any reserve: it must go all the same.
   const auto page = (*store)->list({.limit = 1});
   if (page && !page->sessions.empty() && (*store)->capabilities().messages) {
-    const Message large = said(true, "user", std::string(1'500'000, 'x'), 1000);
+    const Message large = message_of(true, "user", std::string(1'500'000, 'x'), 1000);
     if (const auto done = (*store)->append(page->sessions.front().id, {large}, {}); !done) {
       throw std::runtime_error(cat("append: ", done.error().message));
     }
@@ -111,13 +111,13 @@ Result<std::vector<SessionId>> ids_in(Store& store) {
 }
 
 // All of it is shown as it was, and copied, unless `elsewhere` is empty.
-std::string read_and_copy(const Kind& kind, const fs::path& place, const Seen& before,
+std::string read_and_copy(const Kind& kind, const fs::path& place, const Snapshot& before,
                           const fs::path& elsewhere) {
   const auto store = kind.open(place, {.access = Access::read});
   if (!store) {
     return cat("open: ", store.error().message);
   }
-  const auto now = look(**store);
+  const auto now = take_snapshot(**store);
   if (!now || *now != before) {
     return now ? "it shows something else" : now.error().message;
   }
@@ -144,12 +144,13 @@ std::string write_one(const Kind& kind, const fs::path& place) {
 }
 
 // With room again: what was acknowledged is there, and one more message is taken.
-std::string go_on(const Kind& kind, const fs::path& place, const Seen& before, bool acknowledged) {
+std::string go_on(const Kind& kind, const fs::path& place, const Snapshot& before,
+                  bool acknowledged) {
   const auto store = kind.open(place, {});
   if (!store) {
     return cat("open afterwards: ", store.error().message);
   }
-  const auto now = look(**store);
+  const auto now = take_snapshot(**store);
   if (!now || (acknowledged && !has_one_more(*now))) {
     return now ? "what was acknowledged is gone" : now.error().message;
   }
@@ -186,7 +187,7 @@ std::string ended(const Disk& disk, const std::function<std::string()>& trial) {
     }
     return trial();
   });
-  return ended.said + ended.fault;
+  return ended.output + ended.fault;
 }
 
 std::string try_disk(const Kind& kind, const Disk& how) {
@@ -197,7 +198,7 @@ std::string try_disk(const Kind& kind, const Disk& how) {
   fs::create_directories(filler);
   live(kind, place);
   auto store = kind.open(place, {.access = Access::read});
-  const auto before = store ? look(**store) : std::unexpected(store.error());
+  const auto before = store ? take_snapshot(**store) : std::unexpected(store.error());
   if (!before) {
     return before.error().message;
   }

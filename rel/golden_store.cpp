@@ -56,8 +56,8 @@ std::vector<GoldenStore> GoldenStore::all(const Kind& kind) {
 }
 
 void GoldenStore::keep(const std::string& seen) const {
-  if (const auto kept = replace_file(folder_ / "seen", seen); !kept) {
-    throw std::runtime_error(kept.error().message);
+  if (const auto written = replace_file(folder_ / "seen", seen); !written) {
+    throw std::runtime_error(written.error().message);
   }
 }
 

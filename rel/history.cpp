@@ -41,13 +41,13 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::string compare(const Seen& seen, std::span<const Seen> allowed, Leniency leniency) {
-  const auto same = [&](const Seen& other) {
+std::string compare(const Snapshot& seen, std::span<const Snapshot> allowed, Leniency leniency) {
+  const auto same = [&](const Snapshot& other) {
     return seen.lasting == other.lasting &&
            (leniency.ignores_running || seen.running == other.running);
   };
   if (std::ranges::none_of(allowed, same)) {
-    const Seen& last = allowed.back();
+    const Snapshot& last = allowed.back();
     return one_line(
         cat("shows ", where_they_differ(seen.lasting + seen.running, last.lasting + last.running)));
   }
@@ -58,7 +58,8 @@ std::string compare(const Seen& seen, std::span<const Seen> allowed, Leniency le
 // Whoever opens the store next sees the message.
 std::string examine_added(const Kind& kind, const fs::path& place) {
   const auto store = kind.open(place, {});
-  const auto seen = store ? look(**store) : Result<Seen>(std::unexpected(store.error()));
+  const auto seen =
+      store ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(store.error()));
   if (!seen) {
     return cat("cannot be read after one more message: ", seen.error().message);
   }
@@ -69,7 +70,8 @@ std::string examine_added(const Kind& kind, const fs::path& place) {
 std::string examine_purged(const Kind& kind, const fs::path& place) {
   const auto store = kind.open(place, {});
   const auto purged = store ? purge_all(**store) : Result<>(std::unexpected(store.error()));
-  const auto seen = purged ? look(**store) : Result<Seen>(std::unexpected(purged.error()));
+  const auto seen =
+      purged ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(purged.error()));
   if (!seen) {
     return cat("cannot be purged: ", seen.error().message);
   }
@@ -94,36 +96,38 @@ History::History(const Kind& kind, const fs::path& work)
       const auto done = store ? steps_[i].run(**store) : Result<>(std::unexpected(store.error()));
       return done ? std::string() : done.error().message;
     });
-    if (!ended.said.empty() || !ended.fault.empty() || ended.killed) {
-      throw std::runtime_error(cat(kind.name, ": ", steps_[i].name, ": ", ended.said, ended.fault));
+    if (!ended.output.empty() || !ended.fault.empty() || ended.killed) {
+      throw std::runtime_error(
+          cat(kind.name, ": ", steps_[i].name, ": ", ended.output, ended.fault));
     }
     keep(i + 1);
   }
 }
 
-fs::path History::kept(std::size_t steps) const {
+fs::path History::saved_copy(std::size_t steps) const {
   return work_ / cat("after", steps);
 }
 
 void History::set_back_to(std::size_t steps) const {
-  copy_folder(kept(steps), place_);
+  copy_folder(saved_copy(steps), place_);
 }
 
 void History::keep(std::size_t steps) {
-  copy_folder(place_, kept(steps));
+  copy_folder(place_, saved_copy(steps));
   const auto store = kind_.open(place_, {});
-  const auto seen = store ? look(**store) : Result<Seen>(std::unexpected(store.error()));
+  const auto seen =
+      store ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(store.error()));
   if (!seen || !seen->damage.empty()) {
     throw std::runtime_error(seen ? seen->damage : seen.error().message);
   }
   seen_.push_back(*seen);
 }
 
-std::string examine(const Kind& kind, const fs::path& place, std::span<const Seen> allowed,
+std::string examine(const Kind& kind, const fs::path& place, std::span<const Snapshot> allowed,
                     Leniency leniency) {
   // Whoever only reads finds it as whoever writes leaves it, and changes nothing.
   if (const auto reader = kind.open(place, {.access = Access::read}); reader) {
-    const auto seen = look(**reader);
+    const auto seen = take_snapshot(**reader);
     std::string fault = seen ? "" : seen.error().message;
     if (seen && !leniency.allows_damage) {  // else a part of the last append may show until then
       fault = compare(*seen, allowed, leniency);
@@ -138,7 +142,7 @@ std::string examine(const Kind& kind, const fs::path& place, std::span<const See
   if (!store) {
     return cat("cannot be opened: ", store.error().message);
   }
-  const auto seen = look(**store);
+  const auto seen = take_snapshot(**store);
   if (!seen) {
     return cat("cannot be read: ", seen.error().message);
   }

@@ -25,23 +25,23 @@ class History {
   const std::filesystem::path& place() const { return place_; }
   const std::vector<LifeStep>& steps() const { return steps_; }
   // After so many steps.
-  const Seen& seen(std::size_t steps) const { return seen_.at(steps); }
+  const Snapshot& seen(std::size_t steps) const { return seen_.at(steps); }
   // After `first` steps, or one more, up to `last`.
-  std::span<const Seen> seen(std::size_t first, std::size_t last) const {
+  std::span<const Snapshot> seen(std::size_t first, std::size_t last) const {
     return std::span(seen_).subspan(first, last - first + 1);
   }
   // Makes place() what it was then.
   void set_back_to(std::size_t steps) const;
 
  private:
-  std::filesystem::path kept(std::size_t steps) const;
+  std::filesystem::path saved_copy(std::size_t steps) const;
   void keep(std::size_t steps);
 
   const Kind& kind_;
   std::filesystem::path work_;
   std::filesystem::path place_;
   std::vector<LifeStep> steps_;
-  std::vector<Seen> seen_;
+  std::vector<Snapshot> seen_;
 };
 
 struct Leniency {
@@ -52,6 +52,6 @@ struct Leniency {
 // What is wrong with the store at `place`, in one line; "" when it shows one of what is allowed,
 // takes one more message and finds no damage in itself. What came last may always be cut.
 std::string examine(const Kind& kind, const std::filesystem::path& place,
-                    std::span<const Seen> allowed, Leniency leniency = {});
+                    std::span<const Snapshot> allowed, Leniency leniency = {});
 
 }  // namespace reprise::rel

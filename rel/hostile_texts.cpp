@@ -53,7 +53,7 @@ std::string valid(std::string_view text) {
   return plain_text(message);
 }
 
-Message said(std::string_view role, std::string_view model, std::vector<Block> blocks) {
+Message message_of(std::string_view role, std::string_view model, std::vector<Block> blocks) {
   Message out;
   out.role = role;
   out.blocks = std::move(blocks);
@@ -64,12 +64,13 @@ Message said(std::string_view role, std::string_view model, std::vector<Block> b
 std::vector<Message> talk(const std::string& text, bool failed) {
   const std::string_view model = std::string_view(text).substr(0, 60);
   return {
-      said(role::kUser, model, {text_block(text)}),
-      said(role::kAssistant, model,
-           {ThinkingBlock{text, "", {}}, ToolUseBlock{"t", text, RawJson::string(text), {}}}),
-      said(role::kTool, model, {ToolResultBlock{"t", text, failed, {}, {}}}),
-      said(role::kAssistant, model,
-           {text_block(cat("```c\n", text, "\n```\n| a | b |\n|---|---|\n| ", text, " | x |\n"))}),
+      message_of(role::kUser, model, {text_block(text)}),
+      message_of(role::kAssistant, model,
+                 {ThinkingBlock{text, "", {}}, ToolUseBlock{"t", text, RawJson::string(text), {}}}),
+      message_of(role::kTool, model, {ToolResultBlock{"t", text, failed, {}, {}}}),
+      message_of(
+          role::kAssistant, model,
+          {text_block(cat("```c\n", text, "\n```\n| a | b |\n|---|---|\n| ", text, " | x |\n"))}),
   };
 }
 

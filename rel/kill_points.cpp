@@ -45,10 +45,10 @@ Counted count_calls(const History& history, std::size_t step) {
     }
     return out;
   });
-  std::istringstream said(ended.said);
+  std::istringstream printed(ended.output);
   Counted out;
-  said >> out.all >> out.changes;
-  for (std::int64_t call = 0; said >> call;) {
+  printed >> out.all >> out.changes;
+  for (std::int64_t call = 0; printed >> call;) {
     out.delicate.push_back(call);
   }
   return out;
@@ -62,7 +62,7 @@ std::string examine_after(const History& history, std::size_t step, bool must_be
                    history.seen(must_be_done ? step + 1 : step, step + 1),
                    {.ignores_running = ignores_running});
   });
-  return ended.said + ended.fault;
+  return ended.output + ended.fault;
 }
 
 std::string killed_at(const History& history, std::size_t step, std::int64_t at) {
@@ -113,7 +113,7 @@ std::string run_twice(const History& history, std::size_t step, const Trap& trap
   }
   const auto second = what.run(**store);
   if (!second) {
-    const auto seen = look(**store);
+    const auto seen = take_snapshot(**store);
     if (!seen || *seen != history.seen(step + 1)) {
       return cat("cannot be repeated: ", second.error().message, " (after ", first.error().message,
                  ")");
@@ -130,11 +130,11 @@ std::string failed_at(const History& history, std::size_t step, const Trap& trap
   history.set_back_to(step);
   const Ended ended =
       in_process([&](const Say& say) { return run_twice(history, step, trap, say); });
-  if (!ended.fault.empty() || ended.killed || (!ended.said.empty() && ended.said != kDone)) {
-    return ended.fault + ended.said;
+  if (!ended.fault.empty() || ended.killed || (!ended.output.empty() && ended.output != kDone)) {
+    return ended.fault + ended.output;
   }
   // What was streaming when its file could not take it may have come in part.
-  const bool is_done = ended.said == kDone;
+  const bool is_done = ended.output == kDone;
   return examine_after(history, step, is_done, !is_done && !history.steps()[step].on_disk);
 }
 

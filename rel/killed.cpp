@@ -20,8 +20,8 @@ Killed run_to_death(const LifeStep& step,
     say(kDone);
     return "";
   });
-  const bool is_done = ended.said == kDone;
-  return {is_done, ended.fault + (is_done ? "" : ended.said)};
+  const bool is_done = ended.output == kDone;
+  return {is_done, ended.fault + (is_done ? "" : ended.output)};
 }
 
 }  // namespace reprise::rel

@@ -71,7 +71,7 @@ class Leaks {
     for (const std::string& store : trial_urls("")) {
       store_ = store;
       talk();
-      look();
+      scan();
       move();
       leave();
     }
@@ -177,7 +177,7 @@ class Leaks {
     in_store({"chat", "--plain", "--provider", "openai-responses", "--model", "fake"});
   }
 
-  void look() {
+  void scan() {
     in_store({"list", "--all"});
     in_store({"list", "--all", "--json"});
     in_store({"show", "last"});

@@ -67,9 +67,11 @@ class Steps {
       return done ? Result<>() : std::unexpected(done.error());
     });
   }
-  Message user(std::string text) { return said(words_, role::kUser, std::move(text), ++second_); }
+  Message user(std::string text) {
+    return message_of(words_, role::kUser, std::move(text), ++second_);
+  }
   Message answer(std::string text) {
-    Message message = said(words_, role::kAssistant, std::move(text), ++second_);
+    Message message = message_of(words_, role::kAssistant, std::move(text), ++second_);
     if (words_) {
       message.usage = Usage{.input = {10}, .output = {second_}, .request_id = cat("q", second_)};
     }
@@ -138,8 +140,8 @@ class Steps {
         Session child = empty_session(2);
         child.info.forked_from = ForkOrigin{session(1), Seq{2}};
         return store.capabilities().creation->create_with(
-            child, {said(words, role::kUser, "How long is a league?", 50),
-                    said(words, role::kAssistant, "An hour's walk.", 51)});
+            child, {message_of(words, role::kUser, "How long is a league?", 50),
+                    message_of(words, role::kAssistant, "An hour's walk.", 51)});
       });
     } else {
       add("create another", [](Store& store) { return store.create(empty_session(2)); });
@@ -172,7 +174,7 @@ class Steps {
   void rewrite() {
     add("rewind", [words = words_](Store& store) -> Result<> {
       auto done = store.capabilities().rewriting->replace_suffix(
-          session(1), Seq{2}, {said(words, role::kUser, "Once more: a mile?", 60)},
+          session(1), Seq{2}, {message_of(words, role::kUser, "Once more: a mile?", 60)},
           {.operation = operation("rewind")});
       return done ? Result<>() : std::unexpected(done.error());
     });

@@ -30,13 +30,13 @@ struct LifeStep {
 std::vector<LifeStep> life(Store& store);
 
 // What can be seen of a store, as text; the same for two stores that hold the same.
-struct Seen {
+struct Snapshot {
   std::string lasting;  // what must survive a power cut
   std::string running;  // answers that are running, and artefacts that grow
   std::string damage;   // a line for each part that could not be read
-  friend bool operator==(const Seen&, const Seen&) = default;
+  friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
-Result<Seen> look(Store& store);
-bool has_session(const Seen& seen);
+Result<Snapshot> take_snapshot(Store& store);
+bool has_session(const Snapshot& seen);
 
 }  // namespace reprise::rel

@@ -39,7 +39,7 @@ Session empty_session(int number) {
                    .updated_at = at(number)}};
 }
 
-Message said(bool words, std::string_view role, std::string text, int second) {
+Message message_of(bool words, std::string_view role, std::string text, int second) {
   Message message;
   message.role = words ? role : role::kAssistant;
   message.created_at = at(second);

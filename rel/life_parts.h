@@ -12,6 +12,6 @@ Time at(int second);
 Session empty_session(int number);
 // For a store without words: what it keeps of an answer. Second and place are told apart by
 // `second`.
-Message said(bool words, std::string_view role, std::string text, int second);
+Message message_of(bool words, std::string_view role, std::string text, int second);
 
 }  // namespace reprise::rel

@@ -27,7 +27,7 @@ constexpr std::size_t kStepsOpen = 5;
 struct Recorded {
   DiskRecord disk;
   // How many changes there were when each step began, and when it had been acknowledged.
-  std::vector<std::size_t> begun;
+  std::vector<std::size_t> started;
   std::vector<std::size_t> ended;
 };
 
@@ -39,7 +39,7 @@ Recorded record_life(const History& history) {
     const auto store = history.kind().open(history.place(), {});
     const std::size_t end = std::min(step + kStepsOpen, history.steps().size());
     for (; step < end; ++step) {
-      out.begun.push_back(out.disk.changes());
+      out.started.push_back(out.disk.changes());
       if (!store || !history.steps()[step].run(**store)) {
         throw std::runtime_error(cat("step failed: ", history.steps()[step].name));
       }
@@ -50,23 +50,23 @@ Recorded record_life(const History& history) {
   return out;
 }
 
-// The steps that a power cut after `cut` changes may not undo, and those that had begun.
+// The steps that a power cut after `cut` changes may not undo, and those that had started.
 struct Bounds {
-  std::size_t kept = 0;
-  std::size_t begun = 0;
+  std::size_t durable = 0;
+  std::size_t started = 0;
 };
 
 Bounds bounds_at(const History& history, const Recorded& life, std::size_t cut) {
   Bounds out;
-  for (std::size_t step = 0; step < life.begun.size(); ++step) {
+  for (std::size_t step = 0; step < life.started.size(); ++step) {
     if (life.ended[step] <= cut && history.steps()[step].on_disk) {
-      out.kept = step + 1;
+      out.durable = step + 1;
     }
-    if (life.begun[step] < cut) {
-      out.begun = step + 1;
+    if (life.started[step] < cut) {
+      out.started = step + 1;
     }
   }
-  out.begun = std::max(out.begun, out.kept);
+  out.started = std::max(out.started, out.durable);
   return out;
 }
 
@@ -126,14 +126,14 @@ Tally cut_the_power(const History& history, std::size_t states) {
     life.disk.write_state(cut, arrival, chance, history.place());
     const Bounds bounds = bounds_at(history, life, cut);
     const Ended ended = in_process([&](const Say& /*say*/) {
-      return examine(history.kind(), history.place(), history.seen(bounds.kept, bounds.begun),
-                     {.ignores_running = true, .allows_damage = bounds.begun > bounds.kept});
+      return examine(history.kind(), history.place(), history.seen(bounds.durable, bounds.started),
+                     {.ignores_running = true, .allows_damage = bounds.started > bounds.durable});
     });
     tally.add(cat(history.kind().name, ", power cut ", i, " after change ", cut, " of ",
                   life.disk.changes(), " (",
                   arrival == Arrival::journalled ? "journalled" : "minimal", ", in \"",
-                  bounds.begun > 0 ? history.steps()[bounds.begun - 1].name : "opening", "\")"),
-              ended.said + ended.fault);
+                  bounds.started > 0 ? history.steps()[bounds.started - 1].name : "opening", "\")"),
+              ended.output + ended.fault);
   }
   return tally;
 }

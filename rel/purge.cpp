@@ -23,7 +23,7 @@ std::string large(int round) {
 }
 
 Message naming(bool words, const std::optional<BlobHash>& blob, int second) {
-  Message message = said(words, "user", "see", second);
+  Message message = message_of(words, "user", "see", second);
   if (blob) {
     message.blocks.emplace_back(ImageBlock{"image/png", blob, "", {}});
   }
@@ -47,7 +47,8 @@ Result<> make_and_purge(const Kind& kind, const fs::path& place, int round) {
   session.info.title = kWord;
   REPRISE_TRY(store->create(session));
   REPRISE_TRY(store->append(
-      session.info.id, {naming(words, blob, 1), said(words, "user", std::string(kWord), 2)}, {}));
+      session.info.id, {naming(words, blob, 1), message_of(words, "user", std::string(kWord), 2)},
+      {}));
   return store->capabilities().trash->purge(session.info.id);
 }
 
@@ -75,8 +76,8 @@ Result<> write_and_purge(const Kind& kind, const fs::path& place) {
       const auto done = make_and_purge(kind, place, round);
       return done ? std::string() : done.error().message;
     });
-    if (!other.said.empty() || !other.fault.empty()) {
-      return fail(Code::io, cat("another process: ", other.said, other.fault));
+    if (!other.output.empty() || !other.fault.empty()) {
+      return fail(Code::io, cat("another process: ", other.output, other.fault));
     }
     if (has_writer) {
       REPRISE_TRY(store->append(session(kWriter), {naming(holds.messages, blob, round)}, {}));

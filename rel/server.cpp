@@ -57,17 +57,17 @@ class Lives {
     const std::string url_of_first = new_tenant();
     const auto store = must(open_store(url_of_first));
     steps_ = life(*store);
-    seen_.push_back(must(look(*store)));
+    seen_.push_back(must(take_snapshot(*store)));
     for (const LifeStep& step : steps_) {
       if (const auto done = step.run(*store); !done) {
         throw std::runtime_error(cat(step.name, ": ", done.error().message));
       }
-      seen_.push_back(must(look(*store)));
+      seen_.push_back(must(take_snapshot(*store)));
     }
   }
 
   const std::vector<LifeStep>& steps() const { return steps_; }
-  const Seen& seen(std::size_t steps) const { return seen_.at(steps); }
+  const Snapshot& seen(std::size_t steps) const { return seen_.at(steps); }
 
   // A tenant that has led so much of its life.
   std::string after(std::size_t steps) {
@@ -99,7 +99,7 @@ class Lives {
   std::string url_;
   int tenants_ = 0;
   std::vector<LifeStep> steps_;
-  std::vector<Seen> seen_;
+  std::vector<Snapshot> seen_;
 };
 
 std::int64_t count_calls(Lives& lives, std::size_t step) {
@@ -120,7 +120,7 @@ std::string examine(const Lives& lives, const std::string& url, std::size_t step
   if (!store) {
     return cat("cannot be opened: ", store.error().message);
   }
-  const auto seen = look(**store);
+  const auto seen = take_snapshot(**store);
   if (!seen) {
     return cat("cannot be read: ", seen.error().message);
   }
@@ -131,7 +131,8 @@ std::string examine(const Lives& lives, const std::string& url, std::size_t step
     return "";
   }
   const auto added = add_one_more(**store);
-  const auto then = added ? look(**store) : Result<Seen>(std::unexpected(added.error()));
+  const auto then =
+      added ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(added.error()));
   if (!then || !has_one_more(*then)) {
     return then ? "has lost the message it took afterwards"
                 : cat("takes no message: ", then.error().message);
@@ -173,7 +174,7 @@ std::string run_twice(const Lives& lives, const std::string& url, std::size_t st
       return "";
     }
     const auto second = patiently([&] { return what.run(**store); });
-    const auto seen = patiently([&] { return look(**store); });
+    const auto seen = patiently([&] { return take_snapshot(**store); });
     if (!second && (!seen || *seen != lives.seen(step + 1))) {
       return cat("cannot be repeated: ", second.error().message, " (after ", reason, ")");
     }
@@ -186,10 +187,10 @@ std::string broken_at(Lives& lives, std::size_t step, const NetworkTrap& trap) {
   const std::string url = lives.after(step);
   const Ended ended =
       in_process([&](const Say& say) { return run_twice(lives, url, step, trap, say); });
-  if (!ended.fault.empty() || ended.killed || (!ended.said.empty() && ended.said != kDone)) {
-    return ended.fault + ended.said;
+  if (!ended.fault.empty() || ended.killed || (!ended.output.empty() && ended.output != kDone)) {
+    return ended.fault + ended.output;
   }
-  return examine(lives, url, step, ended.said == kDone);
+  return examine(lives, url, step, ended.output == kDone);
 }
 
 Tally kill_at_every_call(Lives& lives) {

@@ -20,11 +20,11 @@
 #include "base/text.h"
 #include "fake_provider/fake_provider.h"
 #include "held_server.h"
-#include "kept.h"
 #include "life.h"
 #include "program.h"
 #include "recorded.h"
 #include "run.h"
+#include "stored_answer.h"
 #include "tally.h"
 #include "trial.h"
 
@@ -41,7 +41,7 @@ constexpr std::size_t kLongStride = 3;
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 constexpr std::string_view kLockedKind = "sqlite:";  // the store that is locked for `is_saving`
 
-// Those that hold the words of messages: of the others nothing could be seen to be kept.
+// Those that hold the words of messages: of the others nothing could be seen to be stored.
 const std::vector<std::string>& stores() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> out = trial_urls("");
@@ -167,7 +167,8 @@ class Signals {
       return cat("does not show \"", text, "\" but \"", program.shown(), "\"");
     }
     // Who ends at once can save nothing more: so wait until what was shown is in the store.
-    if (moment.twice && !eventually([&] { return kept_in(home(), moment.store).answer == text; })) {
+    if (moment.twice &&
+        !eventually([&] { return stored_answer_in(home(), moment.store).answer == text; })) {
       return "does not store what it shows";
     }
     program.signal(moment.signal);
@@ -206,22 +207,22 @@ class Signals {
       return cat("ends with ", code);
     }
     const std::string_view shown = program.shown();
-    const Kept kept = kept_in(home(), moment.store);
-    if (!kept.fault.empty()) {
-      return kept.fault;
+    const StoredAnswer stored = stored_answer_in(home(), moment.store);
+    if (!stored.fault.empty()) {
+      return stored.fault;
     }
-    const bool may_forget = !kept.holds_questions && kept.answer.empty();
-    if (kept.questions != 1 && !may_forget) {
-      return cat("keeps ", kept.questions, " questions");
+    const bool may_forget = !stored.holds_questions && stored.answer.empty();
+    if (stored.questions != 1 && !may_forget) {
+      return cat("keeps ", stored.questions, " questions");
     }
-    if (!kept.answer.starts_with(text) || !shown.starts_with(kept.answer)) {
-      return cat("has shown \"", shown, "\" and keeps \"", kept.answer, "\"");
+    if (!stored.answer.starts_with(text) || !shown.starts_with(stored.answer)) {
+      return cat("has shown \"", shown, "\" and keeps \"", stored.answer, "\"");
     }
-    return goes_on(moment, kept);
+    return goes_on(moment, stored);
   }
 
   // The next run, with a server that refuses what a real one would refuse.
-  std::string goes_on(const Moment& moment, const Kept& before) {
+  std::string goes_on(const Moment& moment, const StoredAnswer& before) {
     const bool asks = moment.asks_on || before.is_whole || before.questions == 0;
     const auto seen = server_->violations().size();
     std::vector<std::string> words = {"--model", "fake"};
@@ -240,7 +241,7 @@ class Signals {
     if (server_->violations().size() != seen) {
       return cat("sends what is refused: ", server_->violations().back());
     }
-    const Kept after = kept_in(home(), moment.store);
+    const StoredAnswer after = stored_answer_in(home(), moment.store);
     if (!after.fault.empty() || after.questions != before.questions + (asks ? 1U : 0U) ||
         !after.answer.starts_with(before.answer) || after.answer.size() <= before.answer.size()) {
       return cat("after going on: ", after.fault, " ", after.questions, " questions, \"",
@@ -255,14 +256,14 @@ class Signals {
     held.fill_queue();
     Program program(ask(stores().front(), held.url(), {"hello"}));
     // The question is stored before anybody is asked.
-    if (!eventually([this] { return kept_in(home(), stores().front()).questions == 1; })) {
+    if (!eventually([this] { return stored_answer_in(home(), stores().front()).questions == 1; })) {
       return "stores no question";
     }
     program.signal(signal);
     const int code = program.wait();
-    const Kept kept = kept_in(home(), stores().front());
+    const StoredAnswer stored = stored_answer_in(home(), stores().front());
     return code != kInterrupted ? cat("ends with ", code)
-           : kept.questions != 1 || !kept.answer.empty()
+           : stored.questions != 1 || !stored.answer.empty()
                ? "keeps something else"
                : goes_on({.store = stores().front()}, {.questions = 1, .is_whole = false});
   }

@@ -62,7 +62,7 @@ bool read_until(int in, steady_clock::time_point deadline, std::string& out) {
 Ended in_process(const std::function<std::string(const Say&)>& trial, std::chrono::seconds limit) {
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
-    return {.said = {}, .fault = "no pipe"};
+    return {.output = {}, .fault = "no pipe"};
   }
   const Fd in(pipe[0]);
   Fd out(pipe[1]);
@@ -72,10 +72,10 @@ Ended in_process(const std::function<std::string(const Say&)>& trial, std::chron
   }
   out = Fd();
   if (child < 0) {
-    return {.said = {}, .fault = "no process"};
+    return {.output = {}, .fault = "no process"};
   }
   Ended ended;
-  const bool in_time = read_until(in.get(), steady_clock::now() + limit, ended.said);
+  const bool in_time = read_until(in.get(), steady_clock::now() + limit, ended.output);
   if (!in_time) {
     ::kill(child, SIGKILL);
   }

@@ -11,14 +11,14 @@
 namespace reprise::rel {
 
 struct Ended {
-  std::string said;     // all that the trial said, and what it returned if it came to that
+  std::string output;   // all that the trial printed, and what it returned if it came to that
   bool killed = false;  // by SIGKILL
   std::string fault;    // it ended in a way no trial may: "" or "signal 11", "no end after 20 s"…
 };
 
 using Say = std::function<void(std::string_view)>;
 
-// Runs `trial` in a forked process until it returns, dies, or the time is over. What it has said
+// Runs `trial` in a forked process until it returns, dies, or the time is over. What it has printed
 // counts even if it is killed in the next moment.
 Ended in_process(const std::function<std::string(const Say& say)>& trial,
                  std::chrono::seconds limit = std::chrono::seconds(20));

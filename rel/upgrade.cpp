@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string in_text(const Result<Seen>& seen) {
+std::string in_text(const Result<Snapshot>& seen) {
   return seen ? cat(seen->lasting, seen->running, seen->damage) : cat(seen.error().message, "\n");
 }
 
@@ -43,7 +43,8 @@ std::string without_place(std::string text, const Kind& kind) {
 std::string look_with(const Kind& kind, const fs::path& place, Access access) {
   const auto store = kind.open(place, {.access = access});
   return without_place(
-      in_text(store ? look(**store) : Result<Seen>(std::unexpected(store.error()))), kind);
+      in_text(store ? take_snapshot(**store) : Result<Snapshot>(std::unexpected(store.error()))),
+      kind);
 }
 
 // Every file's name and bytes.
@@ -92,10 +93,10 @@ bool do_and_die(const fs::path& place, std::int64_t at, const std::function<Resu
     say(done ? "done" : done.error().message);
     return "";
   });
-  if (!ended.killed && ended.said != "done") {
-    fault = ended.said + ended.fault;
+  if (!ended.killed && ended.output != "done") {
+    fault = ended.output + ended.fault;
   }
-  return ended.said == "done";
+  return ended.output == "done";
 }
 
 std::int64_t count_changes(const fs::path& place, const std::function<Result<>()>& work) {
@@ -105,7 +106,7 @@ std::int64_t count_changes(const fs::path& place, const std::function<Result<>()
     return done ? std::to_string(calls_seen().changes) : std::string("0");
   });
   std::int64_t out = 0;
-  std::from_chars(ended.said.data(), ended.said.data() + ended.said.size(), out);
+  std::from_chars(ended.output.data(), ended.output.data() + ended.output.size(), out);
   return out;
 }
 

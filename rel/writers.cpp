@@ -53,8 +53,8 @@ std::string check_named(const std::vector<std::string>& names, const Acknowledge
   }
   for (const auto& [who, count] : told) {
     if (next[who] < count) {
-      return cat("of round ", who.first, ", writer ", who.second, ": told ", count, ", kept ",
-                 next[who]);
+      return cat("of round ", who.first, ", writer ", who.second, ": acknowledged ", count,
+                 ", stored ", next[who]);
     }
   }
   return "";
@@ -163,7 +163,7 @@ std::string examine_named(const Kind& kind, const fs::path& place, int next,
     const auto added = add_named(**store, name_of(next, kWriters, 0), 0);
     return added ? "" : added.error().message;
   });
-  return ended.said + ended.fault;
+  return ended.output + ended.fault;
 }
 
 }  // namespace reprise::rel

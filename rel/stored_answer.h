@@ -9,7 +9,7 @@
 
 namespace reprise::rel {
 
-struct Kept {
+struct StoredAnswer {
   std::string fault = {};
   std::size_t questions = 0;
   std::string answer = {};  // the texts of all answers, one after the other
@@ -18,6 +18,6 @@ struct Kept {
 };
 
 // What is in the one session of a store; `url` names its place in `folder`.
-Kept kept_in(const std::filesystem::path& folder, std::string_view url);
+StoredAnswer stored_answer_in(const std::filesystem::path& folder, std::string_view url);
 
 }  // namespace reprise::rel

@@ -32,7 +32,7 @@ std::string facts_of(const Session& session) {
   return out + "\n";
 }
 
-Result<> look_beside(Store& store, const SessionId& id, Seen& seen) {
+Result<> look_beside(Store& store, const SessionId& id, Snapshot& seen) {
   const Capabilities& can = store.capabilities();
   if (can.todos != nullptr) {
     REPRISE_ASSIGN(const auto todos, can.todos->todos(id));
@@ -69,7 +69,7 @@ Result<> look_beside(Store& store, const SessionId& id, Seen& seen) {
   return {};
 }
 
-Result<> look_at(Store& store, const SessionId& id, Seen& seen) {
+Result<> look_at(Store& store, const SessionId& id, Snapshot& seen) {
   REPRISE_ASSIGN(const Session session, get(store, id));
   seen.lasting += facts_of(session);
   REPRISE_ASSIGN(const ReadReport report, store.read(id, {}, [&](Message&& message) {
@@ -82,8 +82,8 @@ Result<> look_at(Store& store, const SessionId& id, Seen& seen) {
 
 }  // namespace
 
-Result<Seen> look(Store& store) {
-  Seen seen;
+Result<Snapshot> take_snapshot(Store& store) {
+  Snapshot seen;
   REPRISE_ASSIGN(SessionPage page,
                  store.list({.states = {SessionState::active, SessionState::closed,
                                         SessionState::archived, SessionState::trashed},
@@ -100,7 +100,7 @@ Result<Seen> look(Store& store) {
   return seen;
 }
 
-bool has_session(const Seen& seen) {
+bool has_session(const Snapshot& seen) {
   return seen.lasting.contains(" head ");
 }
 

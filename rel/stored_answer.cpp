@@ -1,4 +1,4 @@
-#include "kept.h"
+#include "stored_answer.h"
 
 #include "base/text.h"
 #include "reprise/capabilities.h"
@@ -8,8 +8,8 @@ namespace reprise::rel {
 
 namespace fs = std::filesystem;
 
-Kept kept_in(const fs::path& folder, std::string_view url) {
-  Kept out;
+StoredAnswer stored_answer_in(const fs::path& folder, std::string_view url) {
+  StoredAnswer out;
   const auto colon = url.find(':') + 1;
   const auto store = open_store(cat(url.substr(0, colon), (folder / url.substr(colon)).native()),
                                 {.access = Access::read});
