@@ -31,7 +31,7 @@ using testing::HasSubstr;
 
 constexpr std::string_view kOk = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n";
 
-class Kept final : public Receiver {
+class Received final : public Receiver {
  public:
   Want head(const ResponseHead& head) override {
     ++heads;
@@ -76,14 +76,14 @@ class Letters final : public BodySource {
   std::size_t at_ = 0;
 };
 
-Result<> get(const std::string& url, Kept& kept, std::stop_token stop = {}) {
-  return make_curl_transport()->send({.url = url, .idle_timeout = milliseconds(5000)}, kept,
+Result<> get(const std::string& url, Received& received, std::stop_token stop = {}) {
+  return make_curl_transport()->send({.url = url, .idle_timeout = milliseconds(5000)}, received,
                                      std::move(stop));
 }
 
 TEST(CurlTransport, SendsABodyAndReadsTheAnswer) {
   std::string seen;
-  Kept kept;
+  Received received;
   {
     const Loopback server([&](Peer& peer) {
       seen = peer.read_request();
@@ -94,18 +94,18 @@ TEST(CurlTransport, SendsABodyAndReadsTheAnswer) {
                           .url = cat(server.url(), "/v1/x"),
                           .headers = {{"Content-Type", "application/json"}, {"X-Key", "k"}},
                           .body = std::string("{\"a\":\0}", 7)};
-    ASSERT_TRUE(make_curl_transport()->send(request, kept, {}));
+    ASSERT_TRUE(make_curl_transport()->send(request, received, {}));
   }
   EXPECT_THAT(seen, testing::StartsWith("POST /v1/x HTTP/1.1\r\n"));
   EXPECT_THAT(seen, HasSubstr("\r\nContent-Length: 7\r\n"));
   EXPECT_THAT(seen, HasSubstr("\r\nX-Key: k\r\n"));
   EXPECT_THAT(seen, Not(HasSubstr("Expect")));
   EXPECT_TRUE(seen.ends_with(std::string("\r\n\r\n{\"a\":\0}", 11)));
-  EXPECT_EQ(kept.heads, 1);
-  EXPECT_EQ(kept.last.status, 200);
-  EXPECT_EQ(find_header(kept.last.headers, "x-request-id"), "r1");
-  EXPECT_EQ(find_header(kept.last.headers, "link"), "");
-  EXPECT_EQ(kept.body, "hello");
+  EXPECT_EQ(received.heads, 1);
+  EXPECT_EQ(received.last.status, 200);
+  EXPECT_EQ(find_header(received.last.headers, "x-request-id"), "r1");
+  EXPECT_EQ(find_header(received.last.headers, "link"), "");
+  EXPECT_EQ(received.body, "hello");
 }
 
 TEST(CurlTransport, AnAnswerWithoutABodyHasAHead) {
@@ -113,10 +113,10 @@ TEST(CurlTransport, AnAnswerWithoutABodyHasAHead) {
     peer.read_request();
     peer.write("HTTP/1.1 429 Slow\r\nRetry-After: 3\r\nContent-Length: 0\r\n\r\n");
   });
-  Kept kept;
-  ASSERT_TRUE(get(server.url(), kept));
-  EXPECT_EQ(kept.last.status, 429);
-  EXPECT_EQ(find_header(kept.last.headers, "retry-after"), "3");
+  Received received;
+  ASSERT_TRUE(get(server.url(), received));
+  EXPECT_EQ(received.last.status, 429);
+  EXPECT_EQ(find_header(received.last.headers, "retry-after"), "3");
 }
 
 TEST(CurlTransport, BoundsTheHeaders) {
@@ -129,8 +129,8 @@ TEST(CurlTransport, BoundsTheHeaders) {
     peer.write(cat(head, "Content-Length: 0\r\n\r\n"));
     peer.wait_for_close();
   });
-  Kept kept;
-  const auto sent = get(server.url(), kept);
+  Received received;
+  const auto sent = get(server.url(), received);
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().os_errno, EFBIG);
   EXPECT_THAT(sent.error().message, HasSubstr("sent more than 256 KiB of headers"));
@@ -139,7 +139,7 @@ TEST(CurlTransport, BoundsTheHeaders) {
 TEST(CurlTransport, SendsThreeMegabytesInChunks) {
   constexpr std::size_t kSize = 3'000'000;
   std::string seen;
-  Kept kept;
+  Received received;
   Letters letters(kSize);
   {
     const Loopback server([&](Peer& peer) {
@@ -147,7 +147,7 @@ TEST(CurlTransport, SendsThreeMegabytesInChunks) {
       peer.write(cat(kOk, "Content-Length: 0\r\n\r\n"));
     });
     const Request request{.method = "POST", .url = server.url(), .source = &letters};
-    ASSERT_TRUE(make_curl_transport()->send(request, kept, {}));
+    ASSERT_TRUE(make_curl_transport()->send(request, received, {}));
   }
   EXPECT_THAT(seen.substr(0, 500), HasSubstr("Transfer-Encoding: chunked"));
   const std::string body = seen.substr(seen.find("\r\n\r\n") + 4);
@@ -161,20 +161,20 @@ TEST(CurlTransport, AnErrorOfTheBodyIsTheError) {
   const Loopback server([](Peer& peer) { peer.wait_for_close(); });
   Letters letters(100'000);
   letters.fail_at = 7777;
-  Kept kept;
+  Received received;
   const auto sent = make_curl_transport()->send(
-      {.method = "POST", .url = server.url(), .source = &letters}, kept, {});
+      {.method = "POST", .url = server.url(), .source = &letters}, received, {});
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error(), (Error{Code::corrupt, "row 7 is bad", 0}));
 }
 
 // How long after the stop the call returned.
 steady_clock::duration stop_in_the_middle(const std::string& url) {
-  Kept kept;
+  Received received;
   std::stop_source stop;
   steady_clock::time_point stopped;
   std::jthread stopper;
-  kept.on_data = [&] {
+  received.on_data = [&] {
     stopper = std::jthread([&] {
       std::this_thread::sleep_for(milliseconds(20));
       stopped = steady_clock::now();
@@ -182,12 +182,12 @@ steady_clock::duration stop_in_the_middle(const std::string& url) {
     });
     return Want::more;
   };
-  const auto sent = get(url, kept, stop.get_token());
+  const auto sent = get(url, received, stop.get_token());
   const auto returned = steady_clock::now();
   stopper.join();
   EXPECT_FALSE(sent);
   EXPECT_EQ(sent.error().code, Code::cancelled);
-  EXPECT_EQ(kept.body, "first");
+  EXPECT_EQ(received.body, "first");
   return returned - stopped;
 }
 
@@ -207,14 +207,14 @@ TEST(CurlTransport, StopsInTheMiddleAtOnce) {
 
 TEST(CurlTransport, NothingListening) {
   const int port = free_port();
-  Kept kept;
-  const auto sent = get(cat("http://127.0.0.1:", port), kept);
+  Received received;
+  const auto sent = get(cat("http://127.0.0.1:", port), received);
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().code, Code::io);
   EXPECT_EQ(sent.error().os_errno, ECONNREFUSED);
   EXPECT_EQ(sent.error().message,
             cat("nothing answers at 127.0.0.1:", port, ": check that it runs and the base URL"));
-  EXPECT_EQ(kept.heads, 0);
+  EXPECT_EQ(received.heads, 0);
 }
 
 TEST(CurlTransport, SilenceIsATimeout) {
@@ -223,12 +223,12 @@ TEST(CurlTransport, SilenceIsATimeout) {
     peer.write(cat(kOk, "\r\nfirst"));
     peer.wait_for_close();
   });
-  Kept kept;
+  Received received;
   const auto sent = make_curl_transport()->send(
-      {.url = server.url(), .idle_timeout = milliseconds(400)}, kept, {});
+      {.url = server.url(), .idle_timeout = milliseconds(400)}, received, {});
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().code, Code::timeout);
-  EXPECT_EQ(kept.body, "first");
+  EXPECT_EQ(received.body, "first");
 }
 
 TEST(CurlTransport, AConnectionCutInTheBodyIsLost) {
@@ -238,12 +238,12 @@ TEST(CurlTransport, AConnectionCutInTheBodyIsLost) {
       peer.read_request();
       peer.write(cat(kOk, framing));
     });
-    Kept kept;
-    const auto sent = get(server.url(), kept);
+    Received received;
+    const auto sent = get(server.url(), received);
     ASSERT_FALSE(sent) << framing;
     EXPECT_EQ(sent.error().code, Code::io);
     EXPECT_EQ(sent.error().os_errno, ECONNRESET);
-    EXPECT_EQ(kept.body, "first");
+    EXPECT_EQ(received.body, "first");
   }
 }
 
@@ -254,23 +254,23 @@ TEST(CurlTransport, DoesNotWaitForAnEndThatDoesNotCome) {
     peer.wait_for_close();
   });
   for (const Want want : {Want::end, Want::nothing}) {
-    Kept kept;
-    kept.on_data = [want] { return want; };
-    EXPECT_TRUE(get(server.url(), kept));
-    EXPECT_EQ(kept.body, "all");
+    Received received;
+    received.on_data = [want] { return want; };
+    EXPECT_TRUE(get(server.url(), received));
+    EXPECT_EQ(received.body, "all");
   }
 }
 
 // How often the receiver was called for `pieces` that came one a time.
 int calls_for(const std::string& url, std::size_t pieces) {
-  Kept kept;
+  Received received;
   int calls = 0;
-  kept.on_data = [&] {
+  received.on_data = [&] {
     ++calls;
     return Want::more;
   };
-  EXPECT_TRUE(get(url, kept));
-  EXPECT_EQ(kept.body.size(), pieces);
+  EXPECT_TRUE(get(url, received));
+  EXPECT_EQ(received.body.size(), pieces);
   return calls;
 }
 
@@ -306,12 +306,12 @@ TEST(CurlTransport, HoldsNoPieceBackUntilTheNextOneComes) {
         peer.write("x");
       } while (taken.try_acquire_for(std::chrono::seconds(4)) && ++sent < kPieces);
     });
-    Kept kept;
-    kept.on_data = [&] {
+    Received received;
+    received.on_data = [&] {
       taken.release();
       return Want::more;
     };
-    EXPECT_TRUE(get(server.url(), kept));
+    EXPECT_TRUE(get(server.url(), received));
   }
   EXPECT_EQ(sent, kPieces);
 }
@@ -329,9 +329,9 @@ TEST(CurlTransport, UsesAConnectionAgain) {
     });
     const auto transport = make_curl_transport();
     for (int i = 0; i < 3; ++i) {
-      Kept kept;
-      ASSERT_TRUE(transport->send({.url = server.url()}, kept, {}));
-      EXPECT_EQ(kept.body, "ok");
+      Received received;
+      ASSERT_TRUE(transport->send({.url = server.url()}, received, {}));
+      EXPECT_EQ(received.body, "ok");
     }
   }
   EXPECT_EQ(connections, 1);
@@ -346,9 +346,9 @@ class ThrowingBody final : public BodySource {
 TEST(CurlTransport, WhatABodyThrowsReachesTheCaller) {
   const Loopback server([](Peer& peer) { peer.wait_for_close(); });
   ThrowingBody body;
-  Kept kept;
+  Received received;
   const Request request{.method = "POST", .url = server.url(), .source = &body};
-  EXPECT_THROW((void)make_curl_transport()->send(request, kept, {}), int);
+  EXPECT_THROW((void)make_curl_transport()->send(request, received, {}), int);
 }
 
 TEST(CurlTransport, WhatAReceiverThrowsReachesTheCaller) {
@@ -357,12 +357,12 @@ TEST(CurlTransport, WhatAReceiverThrowsReachesTheCaller) {
     peer.write(cat(kOk, "Connection: close\r\nContent-Length: 2\r\n\r\nok"));
   });
   const auto transport = make_curl_transport();
-  Kept thrower;
+  Received thrower;
   thrower.on_data = []() -> Want { throw 42; };
   EXPECT_THROW((void)transport->send({.url = server.url()}, thrower, {}), int);
-  Kept kept;
-  ASSERT_TRUE(transport->send({.url = server.url()}, kept, {}));
-  EXPECT_EQ(kept.body, "ok");
+  Received received;
+  ASSERT_TRUE(transport->send({.url = server.url()}, received, {}));
+  EXPECT_EQ(received.body, "ok");
 }
 
 // Each thread gets the answers to its own requests; the thread sanitizer looks at the rest.
@@ -382,9 +382,9 @@ TEST(CurlTransport, ServesManyThreadsAtOnce) {
       threads.emplace_back([&, thread] {
         for (int i = 0; i < kRequests; ++i) {
           const std::string path = cat("/", thread, "/", i);
-          Kept kept;
-          const auto sent = transport->send({.url = cat(server.url(), path)}, kept, {});
-          right += sent && kept.body == path ? 1 : 0;
+          Received received;
+          const auto sent = transport->send({.url = cat(server.url(), path)}, received, {});
+          right += sent && received.body == path ? 1 : 0;
         }
       });
     }
@@ -394,8 +394,8 @@ TEST(CurlTransport, ServesManyThreadsAtOnce) {
 
 TEST(CurlTransport, RefusesWhatIsNoUrl) {
   for (const char* url : {"ftp://127.0.0.1/", "file:///etc/passwd", "http://"}) {
-    Kept kept;
-    const auto sent = get(url, kept);
+    Received received;
+    const auto sent = get(url, received);
     ASSERT_FALSE(sent) << url;
     EXPECT_EQ(sent.error().code, Code::invalid_argument) << url;
   }
@@ -409,8 +409,8 @@ TEST(PreloadCurl, HasLoadedOnceItsThreadEnded) {
 TEST(PreloadCurl, MayBeCalledTwiceAndWhileItIsUsed) {
   const std::jthread one = preload_curl();
   const std::jthread other = preload_curl();
-  Kept kept;
-  EXPECT_FALSE(get(cat("http://127.0.0.1:", free_port()), kept));
+  Received received;
+  EXPECT_FALSE(get(cat("http://127.0.0.1:", free_port()), received));
 }
 
 TEST(HostOf, ShowsNoUserAndNoPath) {

@@ -76,9 +76,9 @@ bool is_loopback_number(std::string_view host) {
 }  // namespace
 
 std::string_view find_header(const std::vector<Header>& headers, std::string_view name) {
-  const std::string wanted = ascii_lower(name);
+  const std::string lower = ascii_lower(name);
   for (const Header& header : headers) {
-    if (ascii_lower(header.name) == wanted) {
+    if (ascii_lower(header.name) == lower) {
       return header.value;
     }
   }

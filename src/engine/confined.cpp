@@ -61,7 +61,7 @@ std::string relative_name(const fs::path& root, const std::string& name) {
 
 }  // namespace
 
-Result<Fd> open_inside(const fs::path& root, const std::string& name, Wanted wanted) {
+Result<Fd> open_inside(const fs::path& root, const std::string& name, EntryKind kind) {
   if (root.empty()) {
     return fail(Code::invalid_argument, "the session has no folder to read in");
   }
@@ -77,13 +77,13 @@ Result<Fd> open_inside(const fs::path& root, const std::string& name, Wanted wan
   if (::fstat(place.get(), &status) != 0) {
     return std::unexpected(os_error("access", name, errno));
   }
-  const bool fits = wanted == Wanted::file ? S_ISREG(status.st_mode) : S_ISDIR(status.st_mode);
+  const bool fits = kind == EntryKind::file ? S_ISREG(status.st_mode) : S_ISDIR(status.st_mode);
   if (!fits) {
     return fail(Code::invalid_argument, cat("\"", name, "\" is not a ",
-                                            wanted == Wanted::file ? "regular file" : "folder"));
+                                            kind == EntryKind::file ? "regular file" : "folder"));
   }
   // The very thing that was looked at, whatever the name leads to by now.
-  const int flags = wanted == Wanted::file ? O_RDONLY | O_NOCTTY : O_RDONLY | O_DIRECTORY;
+  const int flags = kind == EntryKind::file ? O_RDONLY | O_NOCTTY : O_RDONLY | O_DIRECTORY;
   Fd file(::open(cat("/proc/self/fd/", place.get()).c_str(), flags | O_CLOEXEC));
   return file.is_open() ? Result<Fd>(std::move(file))
                         : std::unexpected(os_error("open", name, errno));

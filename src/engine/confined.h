@@ -7,11 +7,11 @@
 
 namespace reprise {
 
-enum class Wanted : std::uint8_t { file, folder };
+enum class EntryKind : std::uint8_t { file, folder };
 
 // A regular file or a folder inside `root`, opened for reading. `name` is relative to it, or an
 // absolute name inside it. invalid_argument for what lies outside and for devices, pipes and
 // sockets, which are not opened.
-Result<Fd> open_inside(const std::filesystem::path& root, const std::string& name, Wanted wanted);
+Result<Fd> open_inside(const std::filesystem::path& root, const std::string& name, EntryKind kind);
 
 }  // namespace reprise

@@ -344,8 +344,8 @@ class Copy {
     if (from == nullptr) {
       return {};
     }
-    REPRISE_ASSIGN(std::vector<Todo> wanted, from->todos(id_));
-    if (wanted.empty()) {
+    REPRISE_ASSIGN(std::vector<Todo> source_todos, from->todos(id_));
+    if (source_todos.empty()) {
       return {};
     }
     if (to == nullptr) {
@@ -354,8 +354,8 @@ class Copy {
     }
     REPRISE_TRY(to->edit_todos(id_, [&](std::vector<Todo>& there) -> Result<> {
       if (there.empty()) {
-        there = std::move(wanted);
-      } else if (there != wanted) {
+        there = std::move(source_todos);
+      } else if (there != source_todos) {
         losses_.emplace("the todos: the target has others");
       }
       return {};
@@ -415,21 +415,21 @@ class Copy {
       return {};
     }
     REPRISE_ASSIGN(const Session there, get(target_, id_));
-    const auto& wanted = session.response_chain;
-    const auto ends = std::ranges::mismatch(there.response_chain, wanted);
+    const auto& source_chain = session.response_chain;
+    const auto ends = std::ranges::mismatch(there.response_chain, source_chain);
     if (ends.in1 != there.response_chain.end()) {
-      if (ends.in2 != wanted.end()) {
+      if (ends.in2 != source_chain.end()) {
         losses_.emplace("the response ids: the target has others");
       }
       return {};
     }
-    if (ends.in2 == wanted.end()) {
+    if (ends.in2 == source_chain.end()) {
       return {};
     }
     if (copied_.fate == CopyFate::unchanged) {
       copied_.fate = CopyFate::continued;
     }
-    return target_.update(id_, {.response_chain = wanted});
+    return target_.update(id_, {.response_chain = source_chain});
   }
 
   Source& source_;

@@ -40,7 +40,7 @@ bool is_same(const Partial& one, const Partial& other) {
 
 }  // namespace
 
-OwnerState OwnerWatch::look(const Partial& running) {
+OwnerState OwnerWatch::observe(const Partial& running) {
   const OwnerState state = state_of(running.owner);
   if (state != OwnerState::silent) {
     seen_.reset();
@@ -84,7 +84,7 @@ Result<bool> settle_interrupted(Store& store, const SessionId& id, Clock& clock,
   }
   for (OwnerWatch watch;;) {
     REPRISE_ASSIGN(auto running, partials->find_partial(id));
-    const OwnerState state = running ? watch.look(*running) : OwnerState::alive;
+    const OwnerState state = running ? watch.observe(*running) : OwnerState::alive;
     if (state == OwnerState::alive) {
       return false;
     }
@@ -136,7 +136,7 @@ Result<SessionNow> watch_now(Source& source, const SessionId& id, const std::sto
       return now;
     }
     REPRISE_ASSIGN(const auto running, source.capabilities().partial_reader->find_partial(id));
-    now.answer->owner = running ? watch.look(*running) : OwnerState::silent;
+    now.answer->owner = running ? watch.observe(*running) : OwnerState::silent;
     if (now.answer->owner != OwnerState::silent) {
       return now;
     }

@@ -22,7 +22,7 @@ class OwnerWatch {
   // What state_of() says, but of one that is silent: alive when it has changed since it was looked
   // at, and gone when nothing of it has changed for patience_for(), by the clock of this process
   // alone.
-  OwnerState look(const Partial& running);
+  OwnerState observe(const Partial& running);
 
  private:
   std::optional<Partial> seen_;  // while it is silent

@@ -1,4 +1,5 @@
-// What a store did not take is kept beside it, and comes into it once, whatever happened meanwhile.
+// What a store did not take is saved beside it, and comes into it once, whatever happened
+// meanwhile.
 
 #include "engine/outbox_replay.h"
 
@@ -25,17 +26,17 @@ class MemoryOutbox final : public Outbox {
     if (is_full) {
       return fail(Code::io, "the disk is full");
     }
-    if (!kept) {
-      kept = OutboxSession{.session = session, .aside = *SessionId::parse("aside")};
+    if (!saved) {
+      saved = OutboxSession{.session = session, .aside = *SessionId::parse("aside")};
     }
-    kept->steps.push_back(step);
+    saved->steps.push_back(step);
     return {};
   }
-  void all_stored() override { kept.reset(); }
+  void all_stored() override { saved.reset(); }
   std::string where() const override { return "WHERE"; }
 
   bool is_full = false;
-  std::optional<OutboxSession> kept;
+  std::optional<OutboxSession> saved;
 };
 
 class OutboxTest : public testing::Test {
@@ -52,7 +53,7 @@ class OutboxTest : public testing::Test {
   void talk(const std::vector<std::string_view>& questions) { talk(&store_, questions); }
 
   CopiedSession replay_outbox() {
-    auto copied = reprise::replay_outbox(*outbox_.kept, *memory_);
+    auto copied = reprise::replay_outbox(*outbox_.saved, *memory_);
     EXPECT_TRUE(copied) << copied.error().message;
     return copied ? *copied : CopiedSession{};
   }
@@ -95,11 +96,11 @@ TEST_F(OutboxTest, ANewSessionWithoutAStoreComesInWhole) {
 TEST_F(OutboxTest, ATailContinuesItsSession) {
   ASSERT_TRUE(memory_->create(session_));
   talk({"one"});
-  EXPECT_FALSE(outbox_.kept);
+  EXPECT_FALSE(outbox_.saved);
   session_ = *get(*memory_, session_.info.id);
   store_.fails = [](int) { return true; };
   talk({"two", "three"});
-  ASSERT_TRUE(outbox_.kept);
+  ASSERT_TRUE(outbox_.saved);
   const CopiedSession copied = replay_outbox();
   EXPECT_EQ(copied.fate, CopyFate::continued);
   EXPECT_EQ(copied.messages, 4);
@@ -121,9 +122,9 @@ TEST_F(OutboxTest, WhatHadHappenedDoesNotHappenAgain) {
       store.after_the_fact = appends_left-- > 0;
       return true;
     };
-    outbox_.kept.reset();
+    outbox_.saved.reset();
     talk(&store, {"one", "two"});
-    ASSERT_TRUE(outbox_.kept) << last;
+    ASSERT_TRUE(outbox_.saved) << last;
     (void)replay_outbox();
     EXPECT_EQ(all(), "user: one | assistant: re: one | user: two | assistant: re: two / none");
     EXPECT_FALSE(memory_->capabilities().partials->find_partial(session_.info.id)->has_value())
@@ -140,13 +141,13 @@ TEST_F(OutboxTest, WhatIsStoredAfterAllIsNotKept) {
   provider_.add().text("1").ended();
   provider_.add().text("2").ended();
   ASSERT_TRUE(talk.ask("one", listener_));
-  ASSERT_TRUE(outbox_.kept);
-  const OutboxSession kept = *outbox_.kept;
+  ASSERT_TRUE(outbox_.saved);
+  const OutboxSession saved = *outbox_.saved;
   EXPECT_THAT(listener_.warnings.back(), "it is saved in WHERE");
   broken = false;
   EXPECT_TRUE(talk.ask("two", listener_)->saved);
-  EXPECT_FALSE(outbox_.kept);
-  outbox_.kept = kept;  // as when it could not be removed
+  EXPECT_FALSE(outbox_.saved);
+  outbox_.saved = saved;  // as when it could not be removed
   again();
 }
 
@@ -186,14 +187,14 @@ TEST_F(OutboxTest, AnInterruptedRunGoesOnWhereItStopped) {
   for (int failing = 0; failing < 12; ++failing) {
     memory_ = open_memory_store();
     ASSERT_TRUE(memory_->create(session_));
-    outbox_.kept.reset();
+    outbox_.saved.reset();
     FaultyStore broken(*memory_);
     broken.fails = [](int) { return true; };
     talk(&broken, {"one", "two"});
     others_say("meanwhile");
     FaultyStore store(*memory_);
     store.fails = [failing](int call) { return call == failing; };
-    const auto first = reprise::replay_outbox(*outbox_.kept, store);
+    const auto first = reprise::replay_outbox(*outbox_.saved, store);
     EXPECT_EQ(first.has_value(), store.calls <= failing);
     (void)replay_outbox();
     EXPECT_EQ(all(),
@@ -217,7 +218,7 @@ TEST_F(OutboxTest, ASessionThatIsGoneGetsAnotherOfItsOwn) {
 TEST_F(OutboxTest, AContinuedAnswerReplacesTheCutOneOrBecomesAFork) {
   for (const bool has_gone_on : {false, true}) {
     memory_ = open_memory_store();
-    outbox_.kept.reset();
+    outbox_.saved.reset();
     session_ = make_session("s1");
     ASSERT_TRUE(memory_->create(session_));
     ASSERT_TRUE(memory_->append(session_.info.id, {user("q"), incomplete({text_of("ha")})}, {}));
@@ -229,7 +230,7 @@ TEST_F(OutboxTest, AContinuedAnswerReplacesTheCutOneOrBecomesAFork) {
       Conversation talk(provider_, &store, session_, {.outbox = &outbox_});
       ASSERT_TRUE(talk.go_on(listener_));
     }
-    ASSERT_TRUE(outbox_.kept);
+    ASSERT_TRUE(outbox_.saved);
     if (has_gone_on) {
       others_say("meanwhile");
     }
@@ -267,7 +268,7 @@ TEST_F(OutboxTest, AStoreWithoutForksKeepsWhatItHas) {
   others_say("meanwhile");
   store_.fails = [](int) { return false; };
   store_.capabilities_for_test().forking = nullptr;
-  EXPECT_EQ(reprise::replay_outbox(*outbox_.kept, store_).error().code, Code::unsupported);
+  EXPECT_EQ(reprise::replay_outbox(*outbox_.saved, store_).error().code, Code::unsupported);
   EXPECT_EQ(all(), "user: meanwhile / none");
 }
 

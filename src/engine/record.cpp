@@ -44,8 +44,8 @@ Record::~Record() {
 void Record::start_turn(TurnObserver& observer, bool refresh) {
   observer_ = &observer;
   warned_ = false;
-  has_said_where_ = has_said_where_ && store_ == nullptr;  // then once is enough
-  has_said_not_kept_ = false;
+  has_reported_outbox_ = has_reported_outbox_ && store_ == nullptr;  // then once is enough
+  has_reported_outbox_failure_ = false;
   question_at_.reset();
   const bool was_lost = lease_ != nullptr && lease_->lost().stop_requested();
   if (was_lost) {
@@ -108,7 +108,7 @@ Result<> Record::wait_until_free(std::chrono::steady_clock::time_point deadline,
   using std::chrono::steady_clock;
   OwnerWatch watch;
   while (const auto running = answer_of_another()) {
-    const OwnerState state = watch.look(*running);
+    const OwnerState state = watch.observe(*running);
     if (state == OwnerState::gone) {
       auto settled = settle(*store_, session_.info.id, *running, options_.clock);
       if (!settled && settled.error().code == Code::busy && steady_clock::now() >= deadline) {

@@ -147,10 +147,10 @@ class Record {
   std::optional<OperationId> answer_;
   bool saved_ = true;
   bool warned_ = false;
-  bool uses_outbox_ = false;        // the outbox holds something that is not in the store
-  bool has_said_where_ = false;     // it is kept, in this turn
-  bool has_said_not_kept_ = false;  // likewise
-  std::optional<Seq> question_at_;  // of this turn, in the store
+  bool uses_outbox_ = false;                  // the outbox holds something that is not in the store
+  bool has_reported_outbox_ = false;          // it is kept, in this turn
+  bool has_reported_outbox_failure_ = false;  // likewise
+  std::optional<Seq> question_at_;            // of this turn, in the store
 };
 
 }  // namespace reprise

@@ -21,24 +21,24 @@ void Record::keep_without_store(Batch batch) {
   }
 }
 
-// In order, each once; the next failure tries again what could not be kept.
+// In order, each once; the next failure tries again what could not be saved.
 void Record::move_to_outbox() {
   if (options_.outbox == nullptr) {
     return;
   }
-  Result<> kept;
+  Result<> saved;
   bool is_any = false;
   Seq after = session_.info.head;
-  for (auto batch = pending_.begin(); kept && batch != pending_.end(); ++batch) {
+  for (auto batch = pending_.begin(); saved && batch != pending_.end(); ++batch) {
     if (store_ == nullptr) {
       after = session_.info.head.next(static_cast<std::int64_t>(batch->memory_at));
     }
     const bool is_something = !batch->messages.empty() || batch->replace_from;
     if (is_something && !batch->in_outbox) {
-      kept = put_in_outbox(*batch, after);
-      is_any = is_any || kept;
+      saved = put_in_outbox(*batch, after);
+      is_any = is_any || saved;
     }
-    batch->in_outbox = kept.has_value();
+    batch->in_outbox = saved.has_value();
     after = batch->replace_from.value_or(after).next(std::ssize(batch->messages));
   }
   if (store_ == nullptr) {
@@ -48,11 +48,11 @@ void Record::move_to_outbox() {
   } else {
     uses_outbox_ = uses_outbox_ || is_any;
   }
-  if (observer_ != nullptr && is_any && !std::exchange(has_said_where_, true)) {
+  if (observer_ != nullptr && is_any && !std::exchange(has_reported_outbox_, true)) {
     observer_->on_warning(cat("it is saved in ", options_.outbox->where()));
   }
-  if (observer_ != nullptr && !kept && !std::exchange(has_said_not_kept_, true)) {
-    observer_->on_warning(cat("it could not be saved elsewhere either: ", kept.error().message));
+  if (observer_ != nullptr && !saved && !std::exchange(has_reported_outbox_failure_, true)) {
+    observer_->on_warning(cat("it could not be saved elsewhere either: ", saved.error().message));
   }
 }
 

@@ -213,8 +213,8 @@ class Planner {
     if (how_.options.system) {
       return how_.options.system;
     }
-    const std::string& kept = record_.session().system_prompt;
-    return kept.empty() ? std::nullopt : std::optional(kept);
+    const std::string& prompt = record_.session().system_prompt;
+    return prompt.empty() ? std::nullopt : std::optional(prompt);
   }
 
   std::optional<TokenCount> budget() const {

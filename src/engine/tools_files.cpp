@@ -83,7 +83,8 @@ Result<ToolOutput> read_file_tool(const ToolContext& context, const RawJson& inp
     return fail(Code::invalid_argument,
                 "read_file needs a path; offset and limit count lines from 1");
   }
-  REPRISE_ASSIGN(const Fd file, open_inside(context.session.info.working_dir, path, Wanted::file));
+  REPRISE_ASSIGN(const Fd file,
+                 open_inside(context.session.info.working_dir, path, EntryKind::file));
   REPRISE_ASSIGN(const std::string bytes, read_all_of(file, path));
   if (is_binary(bytes)) {
     return ToolOutput{cat("\"", path, "\" is a binary file of ", bytes.size(), " bytes"), true};
@@ -116,7 +117,7 @@ Result<ToolOutput> list_dir_tool(const ToolContext& context, const RawJson& inpu
   const std::string path = arguments.text("path").value_or(".");
   REPRISE_TRY(arguments.check());
   REPRISE_ASSIGN(const Fd opened,
-                 open_inside(context.session.info.working_dir, path, Wanted::folder));
+                 open_inside(context.session.info.working_dir, path, EntryKind::folder));
   const int fd = ::dup(opened.get());
   const std::unique_ptr<DIR, FolderCloser> folder(fd < 0 ? nullptr : ::fdopendir(fd));
   if (folder == nullptr) {

@@ -25,15 +25,15 @@ Result<ToolOutput> todo_write(const ToolContext& context, const RawJson& input) 
     return fail(Code::invalid_argument,
                 "todo_write needs todos: [{\"content\",\"status\",\"active_form\"}]");
   }
-  Todos* const kept = context.store == nullptr ? nullptr : context.store->capabilities().todos;
-  if (kept == nullptr) {
+  Todos* const stored = context.store == nullptr ? nullptr : context.store->capabilities().todos;
+  if (stored == nullptr) {
     return fail(Code::unsupported, "this store keeps no todos");
   }
   const auto replace = [&todos](std::vector<Todo>& all) {
     all = *todos;
     return Result<>();
   };
-  REPRISE_ASSIGN(const auto now, kept->edit_todos(context.session.info.id, replace));
+  REPRISE_ASSIGN(const auto now, stored->edit_todos(context.session.info.id, replace));
   const auto open = std::ranges::count_if(
       now, [](const Todo& todo) { return todo.status != TodoStatus::completed; });
   return ToolOutput{cat(now.size(), " todos, ", open, " open")};

@@ -232,14 +232,14 @@ class HttpProvider final : public Provider {
     return failure;
   }
 
-  struct Tried {
+  struct Attempt {
     ReplyOut& out;
     ReplyReader& reader;
     Answer& answer;
   };
 
-  std::optional<Failure> judge(const Request& request, Tried tried, Result<> done) {
-    auto& [out, reader, answer] = tried;
+  std::optional<Failure> judge(const Request& request, Attempt attempt, Result<> done) {
+    auto& [out, reader, answer] = attempt;
     const http::ResponseHead& head = answer.response();
     if (head.status != 0 && answer.refused() && (done || done.error().code == Code::io)) {
       return Failure{

@@ -164,10 +164,10 @@ Result<> set_option(RequestOptions& options, std::string_view name, std::string_
     return fail(Code::invalid_argument,
                 cat(name, " must be one of ", joined(choices), ", not '", value, "'"));
   }
-  const std::string wanted = std::visit(
+  const std::string expected = std::visit(
       [&](auto slot) { return TakeText{value, option->range}(options.*slot); }, option->slot);
-  if (!wanted.empty()) {
-    return fail(Code::invalid_argument, cat(name, " must be ", wanted, ", not '", value, "'"));
+  if (!expected.empty()) {
+    return fail(Code::invalid_argument, cat(name, " must be ", expected, ", not '", value, "'"));
   }
   return {};
 }

@@ -106,17 +106,17 @@ void note_cut_answers(Source& source, SessionPage& page) {
   if (ends.empty() || !source.capabilities().messages) {
     return;
   }
-  std::vector<std::optional<Message>> told(ends.size());
+  std::vector<std::optional<Message>> last_messages(ends.size());
   if (LastMessageReader* const reader = source.capabilities().last_message_reader;
       reader != nullptr) {
     std::vector<SessionId> ids;
     std::ranges::transform(ends, std::back_inserter(ids),
                            [](const SessionInfo* info) { return info->id; });
     // What fails here fails below, too, where the session is named.
-    told = reader->last_messages(ids).value_or(std::move(told));
+    last_messages = reader->last_messages(ids).value_or(std::move(last_messages));
   }
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (const auto& last = told[i]; last) {
+    if (const auto& last = last_messages[i]; last) {
       ends[i]->cut = is_cut_after(*last);
       continue;
     }

@@ -15,7 +15,7 @@ namespace {
 
 const SessionId kId = *SessionId::parse("01990000-0000-7000-8000-000000000001");
 
-Message said(std::string_view role, std::string text, int second) {
+Message message_of(std::string_view role, std::string text, int second) {
   return {.role = std::string(role),
           .blocks = {TextBlock{std::move(text), {}}},
           .created_at = Time{std::chrono::seconds(1'760'000'000 + second)}};
@@ -39,12 +39,12 @@ class SessionsTest : public testing::TestWithParam<const char*> {
     Session session{.info = {.id = kId, .title = "Leagues", .working_dir = "/"}};
     session.info.created_at = session.info.updated_at = Time{std::chrono::seconds(1'760'000'000)};
     ASSERT_TRUE(store_->create(session));
-    ASSERT_TRUE(store_->append(
-        kId,
-        {said(role::kUser, "How long is a league?", 1),
-         said(role::kAssistant, "An hour's walk.", 2), said(role::kUser, "And a mile?", 3),
-         said(role::kAssistant, "A third of it.", 4)},
-        {}));
+    ASSERT_TRUE(store_->append(kId,
+                               {message_of(role::kUser, "How long is a league?", 1),
+                                message_of(role::kAssistant, "An hour's walk.", 2),
+                                message_of(role::kUser, "And a mile?", 3),
+                                message_of(role::kAssistant, "A third of it.", 4)},
+                               {}));
   }
 
   Store& store() { return *store_; }
@@ -102,11 +102,11 @@ TEST_P(SessionsTest, ARewindTakesBackWholeTurns) {
 
 TEST_P(SessionsTest, TurnsBeginWithQuestionsAndCountEachRequestOnce) {
   begin();
-  Message answer = said(role::kAssistant, "Really.", 6);
+  Message answer = message_of(role::kAssistant, "Really.", 6);
   answer.model = "m";
   answer.usage = Usage{.output = {7}, .request_id = "r"};
   Message again = answer;
-  ASSERT_TRUE(store().append(kId, {said(role::kUser, "Really?", 5), answer, again}, {}));
+  ASSERT_TRUE(store().append(kId, {message_of(role::kUser, "Really?", 5), answer, again}, {}));
   const auto turns = list_turns(store(), kId);
   ASSERT_TRUE(turns) << turns.error().message;
   ASSERT_EQ(turns->size(), 3U);
