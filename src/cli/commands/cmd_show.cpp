@@ -11,7 +11,7 @@
 #include "cli/commands/command.h"
 #include "cli/output/pager.h"
 #include "cli/output/session_json.h"
-#include "cli/output/transcript.h"
+#include "export/transcript.h"
 #include "cli/output/transcript_view.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "cli/output/transcript.h"
+#include "export/transcript.h"
 #include "reprise/store.h"
 
 namespace reprise::cli {

@@ -84,6 +84,17 @@ constexpr CommandEntry kCommands[] = {
      .examples = "reprise info last\n"
                  "reprise info 3 --json",
      .make = make_info},
+    {.name = "export",
+     .group = CommandGroup::read,
+     .summary = "write sessions as Markdown, JSON and other formats",
+     .description =
+         "To standard output, or with -o to a file; a folder gets a file for each session. An "
+         "existing file is replaced only with --force. What a format cannot hold is listed on "
+         "standard error.",
+     .examples = "reprise export last > notes.md\n"
+                 "reprise export 1 2 3 -o notes/\n"
+                 "reprise export 'Release notes' --format json -o release-notes.json",
+     .make = make_export},
     {.name = "rename",
      .group = CommandGroup::change,
      .summary = "give a session a new title",

@@ -29,6 +29,7 @@ std::unique_ptr<Command> make_config();
 std::unique_ptr<Command> make_copy();
 std::unique_ptr<Command> make_delete();
 std::unique_ptr<Command> make_doctor();
+std::unique_ptr<Command> make_export();
 std::unique_ptr<Command> make_fork();
 std::unique_ptr<Command> make_help();
 std::unique_ptr<Command> make_info();

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "cli/output/session_json.h"
 #include "cli/output/todo_lines.h"
-#include "cli/output/transcript.h"
+#include "export/transcript.h"
 #include "cli/program/context.h"
 #include "cli/program/start_session.h"
 #include "cli/repl/slash.h"

@@ -1,4 +1,4 @@
-#include "cli/output/transcript.h"
+#include "export/transcript.h"
 
 #include <fcntl.h>
 
@@ -9,12 +9,11 @@
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/output/session_json.h"
 #include "model/known_time.h"
 #include "model/media.h"
 #include "reprise/store.h"
 
-namespace reprise::cli {
+namespace reprise {
 namespace {
 
 constexpr std::size_t kShortLines = 8;
@@ -118,7 +117,7 @@ std::string transcript_head(const Session& session) {
   if (const std::string brief = short_id(info.id); brief != info.id.str()) {
     out += row("short id", brief);
   }
-  out += row("state", state_text(info));
+  out += row("state", is_interrupted(info) ? "interrupted" : to_string(info.state));
   out += row("mode", info.mode);
   out += row("model", info.model.empty() ? info.provider : cat(info.provider, ", ", info.model));
   out += row("folder", info.working_dir);
@@ -196,4 +195,4 @@ Result<> write_transcript(Source& source, const Session& session,
   return opened->close(file);
 }
 
-}  // namespace reprise::cli
+}  // namespace reprise

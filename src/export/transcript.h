@@ -7,7 +7,7 @@
 #include "reprise/conversation.h"
 #include "reprise/store.h"
 
-namespace reprise::cli {
+namespace reprise {
 
 // Shortened: tool inputs, tool results and thinking show their beginning only.
 enum class Detail : std::uint8_t { shortened, full };
@@ -32,4 +32,4 @@ std::string transcript_end(const SessionNow& now, const Message* last, Detail de
 Result<> write_transcript(Source& source, const Session& session,
                           const std::filesystem::path& named);
 
-}  // namespace reprise::cli
+}  // namespace reprise

@@ -1,0 +1,203 @@
+// reprise export: sessions in other forms, on standard output or in files.
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/file.h"
+#include "base/json_write.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/output/session_json.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/program/interrupts.h"
+#include "reprise/export.h"
+
+namespace reprise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Standard output, which may be closed early. A terminal gets nothing that it would obey.
+class StandardOutput final : public ExportOutput {
+ public:
+  StandardOutput(Output& out, const ExportFormat& format)
+      : out_(out), is_json_(format.ending.starts_with(".json")) {}
+  Result<> write(std::string_view bytes) override {
+    if (out_.is_terminal()) {
+      out_.write(is_json_ ? terminal_json(bytes) : terminal_text(bytes));
+    } else {
+      out_.write(bytes);
+    }
+    return out_.failed() ? out_.flush() : Result<>();
+  }
+
+ private:
+  Output& out_;
+  bool is_json_;
+};
+
+std::vector<std::string_view> format_names() {
+  std::vector<std::string_view> names;
+  std::ranges::transform(export_formats(), std::back_inserter(names), &ExportFormat::name);
+  return names;
+}
+
+class Export final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {{"--format", "FORMAT", "what to write (md, or what FILE's name says)",
+                         &format_, format_names()},
+                        {"-o,--output", "PATH", "a file, or a folder (exists, or ends with /)",
+                         &output_},
+                        {"--force", "", "replace files that are there", &force_}},
+            .arguments = {{"SEL", "the sessions", &sels_, true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(Source* const source, context.stores().source());
+    REPRISE_ASSIGN(const std::vector<SessionInfo> sessions,
+                   context.stores().select_all(*source, sels_, Use::read, every_state()));
+    const ExportFormat& format = chosen_format();
+    if (!output_ || *output_ == "-") {
+      return to_standard_output(context, *source, sessions, format);
+    }
+    const fs::path named = context.config().working_dir() / *output_;
+    REPRISE_ASSIGN(const bool is_folder, is_there_a_folder(named));
+    const Interrupts interrupts;
+    return is_folder ? to_folder(context, *source, sessions, format, named, interrupts.token())
+                     : to_file(context, *source, sessions, format, named, interrupts.token());
+  }
+
+ private:
+  const ExportFormat& chosen_format() const {
+    const auto formats = export_formats();
+    if (format_) {
+      return *find_export_format(*format_);  // the parser knows them
+    }
+    const auto named = std::ranges::find_if(formats, [this](const ExportFormat& format) {
+      return format.tool.empty() && output_ && output_->ends_with(format.ending);
+    });
+    return named == formats.end() ? formats.front() : *named;
+  }
+
+  Result<bool> is_there_a_folder(const fs::path& named) const {
+    if (named.filename().empty()) {
+      return true;
+    }
+    return is_folder(named);
+  }
+
+  ExistingFile existing() const { return force_ ? ExistingFile::replaced : ExistingFile::refused; }
+
+  // What the format cannot hold, and what could not be read.
+  void tell(Context& context, const SessionInfo& info, const Exported& exported) {
+    for (const std::string& loss : exported.losses) {
+      context.voice().warn(cat("not exported of ", session_name(info), ": ", loss));
+    }
+    for (const Damage& part : exported.damage) {
+      context.voice().warn(cat(part.where, ": ", part.reason));
+    }
+    is_damaged_ = is_damaged_ || !exported.damage.empty();
+  }
+
+  ExportReport teller(Context& context, const std::vector<SessionInfo>& sessions) {
+    return [this, &context, &sessions](const SessionId& id, const Exported& exported) {
+      const auto info = std::ranges::find(sessions, id, &SessionInfo::id);
+      messages_ += exported.messages;
+      tell(context, *info, exported);
+    };
+  }
+
+  Result<Exit> to_standard_output(Context& context, Source& source,
+                                  const std::vector<SessionInfo>& sessions,
+                                  const ExportFormat& format) {
+    if (sessions.size() > 1 && !format.joins) {
+      return context.voice().wrong_usage("several sessions need a folder: -o FOLDER/");
+    }
+    StandardOutput output(context.voice().out(), format);
+    for (const SessionInfo& info : sessions) {
+      REPRISE_ASSIGN(const Exported exported, export_session(source, info.id, format, output));
+      tell(context, info, exported);
+    }
+    return is_damaged_ ? Exit::failed : Exit::done;
+  }
+
+  Result<Exit> to_file(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
+                       const ExportFormat& format, const fs::path& file, std::stop_token stop) {
+    if (sessions.size() > 1 && !format.joins) {
+      return context.voice().wrong_usage("several sessions need a folder: -o FOLDER/");
+    }
+    std::vector<SessionId> ids;
+    std::ranges::transform(sessions, std::back_inserter(ids), &SessionInfo::id);
+    REPRISE_TRY(with_advice(
+        export_to_file(source, ids, format, file, existing(), teller(context, sessions), stop)));
+    files_.push_back(file);
+    return end(context, sessions.size());
+  }
+
+  Result<Exit> to_folder(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
+                         const ExportFormat& format, const fs::path& folder, std::stop_token stop) {
+    const fs::path place = folder.filename().empty() ? folder.parent_path() : folder;
+    REPRISE_TRY(make_private_folders(place));
+    for (const SessionInfo& info : sessions) {
+      auto file = export_to_folder(source, info.id, format, place, existing(),
+                                   teller(context, sessions), stop);
+      if (!file) {
+        return std::unexpected(advised(std::move(file).error()));
+      }
+      files_.push_back(*std::move(file));
+    }
+    return end(context, sessions.size());
+  }
+
+  static Error advised(Error error) {
+    if (error.code == Code::conflict) {
+      error.message += "; --force replaces it";
+    }
+    return error;
+  }
+  static Result<> with_advice(Result<> done) {
+    if (!done) {
+      return std::unexpected(advised(std::move(done).error()));
+    }
+    return done;
+  }
+
+  Result<Exit> end(Context& context, std::size_t sessions) const {
+    if (context.globals().json) {
+      std::vector<std::string> names;
+      std::ranges::transform(files_, std::back_inserter(names),
+                             [](const fs::path& file) { return file.string(); });
+      std::string out;
+      json::ObjectWriter(out)
+          .raw("files", json::array_of(names))
+          .field("messages", messages_)
+          .close();
+      context.voice().print_json(out);
+    }
+    const std::string what = cat(counted(static_cast<std::int64_t>(sessions), "session"), ", ",
+                                 counted(messages_, "message"));
+    context.voice().remark(files_.size() == 1 ? cat("wrote ", files_.front().string(), ": ", what)
+                                              : cat("wrote ", files_.size(), " files: ", what));
+    return is_damaged_ ? Exit::failed : Exit::done;
+  }
+
+  std::vector<std::string> sels_;
+  std::optional<std::string> format_;
+  std::optional<std::string> output_;
+  bool force_ = false;
+  bool is_damaged_ = false;
+  std::int64_t messages_ = 0;
+  std::vector<fs::path> files_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_export() {
+  return std::make_unique<Export>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,49 @@
+#include "reprise/export.h"
+
+#include <iterator>
+#include <utility>
+
+#include "base/text.h"
+#include "export/formats.h"
+#include "reprise/conversation.h"
+
+namespace reprise {
+
+Result<std::string> ExportOutput::add_file(std::string_view name,
+                                           const std::function<Result<>(const Piece&)>& /*fill*/) {
+  return fail(Code::unsupported, cat("there is no place for the file ", name));
+}
+
+Result<Exported> export_session(Source& source, const SessionId& id, const ExportFormat& format,
+                                ExportOutput& output, const std::stop_token& stop) {
+  const exporting::Format& entry = exporting::format_of(format);
+  REPRISE_ASSIGN(const SessionNow now, get_now(source, id));
+  exporting::Job job{.source = source, .session = now.session, .output = output};
+  REPRISE_TRY(add_losses(job, entry.loses));
+  if (!source.capabilities().messages) {
+    job.losses.emplace("the messages, which are with the provider");
+  }
+  const std::unique_ptr<exporting::Writer> writer = entry.make(job);
+  REPRISE_TRY(writer->begin());
+  Exported exported;
+  Result<> written;
+  const auto write = [&](const Message& message) {
+    add_losses(job, message, entry.loses);
+    written = stop.stop_requested() ? fail(Code::cancelled, "stopped") : writer->message(message);
+    ++exported.messages;
+    return written ? Flow::go_on : Flow::stop;
+  };
+  REPRISE_ASSIGN(ReadReport report, source.read(id, now.range(), write));
+  REPRISE_TRY(written);
+  if (now.answer && !now.answer->message.blocks.empty()) {
+    write(now.answer->message);
+    REPRISE_TRY(written);
+  }
+  REPRISE_TRY(writer->end());
+  exported.losses.assign(job.losses.begin(), job.losses.end());
+  exported.damage = std::move(report.damage);
+  std::ranges::move(job.damage, std::back_inserter(exported.damage));
+  return exported;
+}
+
+}  // namespace reprise

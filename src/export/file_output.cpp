@@ -1,0 +1,131 @@
+// Exports into files. Each appears when all of it is written and synced.
+
+#include <set>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "export/formats.h"
+#include "export/names.h"
+
+namespace reprise {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBufferBytes = 1 << 20;
+
+using Fill = std::function<Result<>(int fd)>;
+
+Result<> write_new(const fs::path& target, const Fill& fill) {
+  REPRISE_ASSIGN(TemporaryFile file, TemporaryFile::create(target));
+  REPRISE_TRY(fill(file.fd()));
+  REPRISE_TRY(sync_file(file.fd(), file.name()));
+  REPRISE_TRY(move_file(file.name(), target));
+  return file.was_renamed().close(target);
+}
+
+// A file of the export, 0600, or the mode of the one it replaces.
+Result<> write_file(const fs::path& target, ExistingFile existing, const Fill& fill) {
+  REPRISE_ASSIGN(const FileKind kind, kind_of(target));
+  if (kind == FileKind::link) {
+    return fail(Code::invalid_argument, cat(target.string(), " is a link; name what it leads to"));
+  }
+  if (kind == FileKind::none) {
+    return write_new(target, fill);
+  }
+  if (existing == ExistingFile::refused) {
+    return fail(Code::conflict, cat(target.string(), " already exists"));
+  }
+  return replace_file(target, fill);
+}
+
+// Collects pieces for an open file.
+class FileOutput final : public ExportOutput {
+ public:
+  FileOutput(int fd, fs::path file, ExistingFile existing, bool takes_files)
+      : fd_(fd), file_(std::move(file)), existing_(existing), takes_files_(takes_files) {}
+
+  Result<> write(std::string_view bytes) override {
+    buffer_ += bytes;
+    return buffer_.size() >= kBufferBytes ? flush() : Result<>();
+  }
+  Result<> flush() {
+    REPRISE_TRY(write_all(fd_, buffer_, file_));
+    buffer_.clear();
+    return {};
+  }
+
+  bool takes_files() const override { return takes_files_; }
+  Result<std::string> add_file(std::string_view name,
+                               const std::function<Result<>(const Piece&)>& fill) override {
+    const fs::path folder = fs::path(file_).replace_extension(".files");
+    const fs::path target = folder / name;
+    std::string shown = cat(folder.filename().native(), "/", name);
+    if (written_.contains(shown)) {
+      return shown;
+    }
+    REPRISE_TRY(make_private_folders(folder));
+    REPRISE_TRY(refuse_links(target));
+    REPRISE_TRY(write_file(target, existing_, [&](int fd) {
+      return fill([&](std::string_view bytes) { return write_all(fd, bytes, target); });
+    }));
+    written_.insert(shown);
+    return shown;
+  }
+
+ private:
+  int fd_;
+  fs::path file_;
+  ExistingFile existing_;
+  bool takes_files_;
+  std::string buffer_;
+  std::set<std::string> written_;
+};
+
+struct Target {
+  fs::path file;
+  ExistingFile existing;
+  bool takes_files;
+};
+
+Result<> export_all(Source& source, std::span<const SessionId> ids, const ExportFormat& format,
+                    const Target& target, const ExportReport& report, const std::stop_token& stop) {
+  return write_file(target.file, target.existing, [&](int fd) -> Result<> {
+    FileOutput output(fd, target.file, target.existing, target.takes_files);
+    for (const SessionId& id : ids) {
+      REPRISE_ASSIGN(const Exported exported, export_session(source, id, format, output, stop));
+      report(id, exported);
+    }
+    return output.flush();
+  });
+}
+
+}  // namespace
+
+Result<> export_to_file(Source& source, std::span<const SessionId> ids, const ExportFormat& format,
+                        const fs::path& file, ExistingFile existing, const ExportReport& report,
+                        const std::stop_token& stop) {
+  if (ids.size() != 1 && !format.joins) {
+    return fail(Code::invalid_argument,
+                cat("one file holds one session in the format ", format.name, "; name a folder"));
+  }
+  REPRISE_ASSIGN(const fs::path path, resolve_folder_of(file));
+  return export_all(source, ids, format, {.file = path, .existing = existing, .takes_files = false},
+                    report, stop);
+}
+
+Result<fs::path> export_to_folder(Source& source, const SessionId& id, const ExportFormat& format,
+                                  const fs::path& folder, ExistingFile existing,
+                                  const ExportReport& report, const std::stop_token& stop) {
+  REPRISE_ASSIGN(const fs::path path, resolve_path(folder));
+  REPRISE_ASSIGN(const Session session, get(source, id));
+  const exporting::Format& entry = exporting::format_of(format);
+  const std::string stem = entry.stem ? entry.stem(session) : exporting::file_stem(session);
+  fs::path file = path / cat(stem, format.ending);
+  REPRISE_TRY(export_all(source, std::span(&id, 1), format,
+                         {.file = file, .existing = existing, .takes_files = format.has_files},
+                         report, stop));
+  return file;
+}
+
+}  // namespace reprise

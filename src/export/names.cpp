@@ -1,0 +1,53 @@
+#include "export/names.h"
+
+#include "base/text.h"
+#include "model/known_time.h"
+
+namespace reprise::exporting {
+namespace {
+
+constexpr std::size_t kTitleBytes = 40;
+constexpr std::size_t kDateBytes = 10;
+
+// Its letters and digits, in small letters, with dashes between the words.
+std::string slug(std::string_view title) {
+  std::string out;
+  for (const char c : title) {
+    if (is_ascii_alnum(c)) {
+      out += ascii_lower(c);
+    } else if (!out.empty() && out.back() != '-') {
+      out += '-';
+    }
+    if (out.size() == kTitleBytes) {
+      break;
+    }
+  }
+  while (out.ends_with('-')) {
+    out.pop_back();
+  }
+  return out;
+}
+
+// An id as part of a file's name.
+std::string plain_id(const SessionId& id) {
+  std::string out = short_id(id);
+  for (char& c : out) {
+    c = is_ascii_alnum(c) || c == '-' || c == '_' ? c : '-';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string file_stem(const Session& session) {
+  const Time time = time_of(session);
+  std::string out = is_known(time) ? cat(format_time(time).substr(0, kDateBytes), "-") : "";
+  const std::string title = slug(session.info.title);
+  return cat(out, title, title.empty() ? "" : "-", plain_id(session.info.id));
+}
+
+Time time_of(const Session& session) {
+  return is_known(session.info.created_at) ? session.info.created_at : session.info.updated_at;
+}
+
+}  // namespace reprise::exporting

@@ -1,0 +1,131 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/encode.h"
+#include "export/exported.h"
+#include "support/build.h"
+#include "support/must.h"
+#include "support/print.h"
+#include "support/temporary_folder.h"
+
+namespace reprise {
+namespace {
+
+using namespace test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct ReadBack {
+  ExportedSession session;
+  std::vector<Message> messages;
+  std::vector<std::pair<std::string, std::string>> blobs;
+};
+
+Result<ReadBack> read_back(std::string_view text) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "a.json";
+  std::ofstream(file, std::ios::binary) << text;
+  std::vector<Message> messages;
+  std::vector<std::pair<std::string, std::string>> blobs;
+  REPRISE_ASSIGN(ExportedSession session,
+                 read_export(file, {.on_message = [&](Message&& message) -> Result<> {
+                                      messages.push_back(std::move(message));
+                                      return {};
+                                    },
+                                    .on_blob = [&](ExportedBlob&& blob) -> Result<> {
+                                      blobs.emplace_back(blob.hash.str(), blob.bytes);
+                                      return {};
+                                    }}));
+  return ReadBack{std::move(session), std::move(messages), std::move(blobs)};
+}
+
+TEST(ExportJson, ReadsBackEqual) {
+  const auto store = store_with(full_session(kExportedId), {full_message(), user("again")});
+  const auto& id = session_id(kExportedId);
+  const ExportedText out = exported_as("json", *store);
+  EXPECT_THAT(out.exported.losses, IsEmpty());
+  const ReadBack back = must(read_back(out.text));
+  EXPECT_EQ(back.session.session, must(get(*store, id)));
+  EXPECT_EQ(back.messages, must(read_all(*store, id)));
+}
+
+TEST(ExportJson, KeepsHardTexts) {
+  std::vector<Message> hard;
+  for (const std::string& text : hard_texts()) {
+    hard.push_back(user(text));
+  }
+  const auto store = store_with(exported_session(), hard);
+  const ExportedText out = exported_as("json", *store);
+  EXPECT_TRUE(RawJson::parse(out.text.substr(0, out.text.size() - 1)));
+  EXPECT_EQ(must(read_back(out.text)).messages, must(read_all(*store, session_id(kExportedId))));
+}
+
+// JSON that is kept as it was written may have line ends, also ones that look like ours.
+TEST(ExportJson, KeepsLineEndsWithinJson) {
+  Message call = assistant("");
+  call.blocks = {ToolUseBlock{"c", "f", raw("{\n\"a\":[\n],\n\"b\":\"]}\"\n}"), {}}};
+  call.extra = {{"x", raw("[\n]")}};
+  Session session = exported_session();
+  session.config = raw("{\n\"a\":[\n]\n}");
+  const auto store = store_with(session, {call, user("next")});
+  const ReadBack back = must(read_back(exported_as("json", *store).text));
+  EXPECT_EQ(back.messages, must(read_all(*store, session.info.id)));
+  EXPECT_EQ(back.session.session.config, session.config);
+}
+
+TEST(ExportJson, HasTodosAndBlobs) {
+  const auto store = store_with(exported_session(), {});
+  const SessionId id = session_id(kExportedId);
+  const std::string bytes(200'001, '\xff');
+  const BlobHash hash = must(store->capabilities().blobs->put_blob(bytes));
+  Message result{.role = "tool"};
+  result.blocks.emplace_back(
+      ToolResultBlock{.tool_use_id = "c", .text = "begin", .blob = hash, .extra = {}});
+  must(store->append(id, {result, result}, {}));
+  must(store->capabilities().todos->edit_todos(id, [](std::vector<Todo>& todos) -> Result<> {
+    todos.push_back({.content = "write", .active_form = {}, .extra = {}});
+    return {};
+  }));
+  const ReadBack back = must(read_back(exported_as("json", *store).text));
+  EXPECT_THAT(back.blobs, ElementsAre(std::pair(hash.str(), bytes)));
+  ASSERT_EQ(back.session.todos.size(), 1U);
+  EXPECT_EQ(back.session.todos[0].content, "write");
+}
+
+TEST(ExportJson, SaysWhatBlobIsMissing) {
+  Message image{.role = "user"};
+  image.blocks.emplace_back(ImageBlock{"image/png", must(sha256("x")), "", {}});
+  const ExportedText out = exported_as("json", std::vector{image});
+  ASSERT_EQ(out.exported.damage.size(), 1U);
+  EXPECT_THAT(out.exported.damage[0].where, HasSubstr(must(sha256("x")).str()));
+  EXPECT_THAT(must(read_back(out.text)).blobs, IsEmpty());
+}
+
+TEST(ExportJson, RefusesAFileCutAtAnyByte) {
+  const std::string text = exported_as("json", exchange_with_tools()).text;
+  for (std::size_t cut = 0; cut < text.size(); ++cut) {
+    ASSERT_FALSE(read_back(text.substr(0, cut))) << "cut at byte " << cut;
+  }
+}
+
+TEST(ExportJson, RefusesOtherFilesAndLaterVersions) {
+  EXPECT_TRUE(fails(read_back("{}\n"), Code::corrupt));
+  EXPECT_TRUE(fails(read_back("\xff\xfe\n"), Code::corrupt));
+  EXPECT_TRUE(fails(read_back("{\"format\":\"reprise\",\"version\":2,\n"), Code::unsupported));
+}
+
+TEST(ExportJson, GivesTheSinksErrorBack) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "a.json";
+  std::ofstream(file) << exported_as("json", std::vector{user("a")}).text;
+  EXPECT_TRUE(fails(read_export(file, {.on_message = [](Message&&) -> Result<> {
+                                  return fail(Code::io, "full");
+                                }}),
+                    Code::io));
+}
+
+}  // namespace
+}  // namespace reprise

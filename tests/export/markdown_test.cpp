@@ -1,0 +1,87 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/encode.h"
+#include "export/exported.h"
+#include "support/build.h"
+#include "support/must.h"
+
+namespace reprise {
+namespace {
+
+using namespace test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+TEST(ExportMarkdown, ShowsTheWholeSession) {
+  const ExportedText out = exported_as("md", exchange_with_tools());
+  EXPECT_THAT(out.text, HasSubstr("# Release notes\n"));
+  EXPECT_THAT(out.text, HasSubstr("Be brief."));
+  EXPECT_THAT(out.text, HasSubstr("\n*100 tokens in, 20 out*\n"));
+  EXPECT_THAT(out.text, HasSubstr("> (thinking) Which files?"));
+  EXPECT_THAT(out.text, HasSubstr("tool call `read_file` (call_1)"));
+  EXPECT_THAT(out.text, HasSubstr("tool error (call_2)\n```\nno such folder\n```"));
+  EXPECT_THAT(out.exported.losses, ElementsAre("the signatures of thinking"));
+}
+
+TEST(ExportMarkdown, HasNoControlCharacters) {
+  const ExportedText out =
+      exported_as("md", std::vector{user("\x1b[2J \xe2\x80\xae hidden \x07 `````")});
+  EXPECT_THAT(out.text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(out.text, Not(HasSubstr("\xe2\x80\xae")));
+}
+
+// A fence in a result cannot end the block that it stands in.
+TEST(ExportMarkdown, FencesAreLongerThanThoseInside) {
+  Message result{.role = "tool"};
+  result.blocks.emplace_back(ToolResultBlock{
+      .tool_use_id = "c", .text = "````\n# not a heading", .blob = {}, .extra = {}});
+  EXPECT_THAT(exported_as("md", std::vector{result}).text,
+              HasSubstr("`````\n````\n# not a heading\n`````\n"));
+}
+
+TEST(ExportMarkdown, WritesBlobsBeside) {
+  const auto store = store_with(exported_session(), {});
+  Blobs& blobs = *store->capabilities().blobs;
+  const std::string png = "\x89PNG\r\n\x1a\n";
+  const BlobHash image = must(blobs.put_blob(png));
+  const BlobHash large = must(blobs.put_blob("all of it"));
+  Message message{.role = "user"};
+  message.blocks.emplace_back(ImageBlock{"image/png", image, "", {}});
+  message.blocks.emplace_back(
+      ToolResultBlock{.tool_use_id = "c", .text = "all…", .blob = large, .extra = {}});
+  must(store->append(session_id(kExportedId), {message}, {}));
+
+  MemoryOutput output;
+  output.has_files = true;
+  must(export_session(*store, session_id(kExportedId), *find_export_format("md"), output));
+  const std::string image_name = image.str().substr(0, 16) + ".png";
+  const std::string text_name = large.str().substr(0, 16) + ".txt";
+  EXPECT_THAT(output.files,
+              ElementsAre(std::pair(image_name, png), std::pair(text_name, "all of it")));
+  EXPECT_THAT(output.text, HasSubstr("![image](files/" + image_name + ")"));
+  EXPECT_THAT(output.text, HasSubstr("[the whole result](files/" + text_name + ")"));
+
+  const ExportedText alone = exported_as("md", *store);
+  EXPECT_THAT(alone.text, HasSubstr("all of it"));
+  EXPECT_THAT(alone.exported.losses, ElementsAre(HasSubstr("images; export into a folder")));
+}
+
+// An image's type is foreign text, too.
+TEST(ExportMarkdown, NamesOfFilesAreOurs) {
+  const auto store = store_with(exported_session(), {});
+  const BlobHash hash = must(store->capabilities().blobs->put_blob("x"));
+  Message message{.role = "user"};
+  message.blocks.emplace_back(ImageBlock{"image/../../../x", hash, "", {}});
+  must(store->append(session_id(kExportedId), {message}, {}));
+  MemoryOutput output;
+  output.has_files = true;
+  must(export_session(*store, session_id(kExportedId), *find_export_format("md"), output));
+  ASSERT_EQ(output.files.size(), 1U);
+  EXPECT_EQ(output.files[0].first, hash.str().substr(0, 16) + ".bin");
+}
+
+}  // namespace
+}  // namespace reprise
