@@ -114,8 +114,13 @@ struct Message {
 // The texts of the text blocks, joined with a blank line.
 std::string plain_text(const Message& message);
 
-// Whether it begins a turn: a user message with more than the results of tools. What a person says
-// beside results in one message is a question, too.
+// The extra field, true, of a message that no person and no model wrote: what a program put between
+// them, under the role of one.
+inline constexpr std::string_view kInjectedField = "injected";
+bool is_injected(const Message& message);
+
+// Whether it begins a turn: a user message with more than the results of tools, and not injected.
+// What a person says beside results in one message is a question, too.
 bool is_question(const Message& message);
 
 // Whether a session that ends with this message was cut: the answer is incomplete or missing.

@@ -77,9 +77,6 @@ std::string url_in_folder(const StoreKind& kind, const std::filesystem::path& fo
 // invalid_argument for a URL no store knows; it names those that are known.
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options = {});
 
-// The same to read only: nothing is created or changed, whatever `options.access` says.
-Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options = {});
-
 // The URL as it may be shown and kept: "***" where it has a password.
 std::string without_password(std::string_view url);
 

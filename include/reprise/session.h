@@ -80,6 +80,9 @@ struct SessionInfo {
   std::string model = {};
   std::string working_dir = {};
   Seq head = {};  // the seq the next message will get: the number of messages
+  // False in a list of a source that has looked at the ends of a large file only: there are `head`
+  // messages at least. find() counts them.
+  bool is_head_known = true;
   Time created_at = {};
   Time updated_at = {};  // the last append
   std::optional<Time> closed_at = {};
@@ -145,8 +148,11 @@ struct SessionQuery {
   std::string short_id_prefix = {};  // of UUIDs, in small letters
   bool answering_only = false;       // only those with a running or interrupted answer
   bool ungrouped = false;            // in the order of activity, pinned or not
-  std::string after = {};            // SessionPage::next of the page before; "" for the first
-  std::size_t limit = 50;            // 1 to kPageMax
+  // Of a source whose sessions are trees: also the branches that were left, as forks, and the
+  // sessions of sub-agents.
+  bool branches = false;
+  std::string after = {};  // SessionPage::next of the page before; "" for the first
+  std::size_t limit = 50;  // 1 to kPageMax
 };
 inline constexpr std::size_t kPageMax = 1000;
 

@@ -45,11 +45,18 @@ std::string plain_text(const Message& message) {
   return out;
 }
 
+bool is_injected(const Message& message) {
+  return std::ranges::any_of(message.extra, [](const ExtraField& field) {
+    return field.name == kInjectedField && field.value.text() == "true";
+  });
+}
+
 bool is_question(const Message& message) {
   const auto is_result = [](const Block& block) {
     return std::holds_alternative<ToolResultBlock>(block);
   };
-  return message.role == role::kUser && !std::ranges::all_of(message.blocks, is_result);
+  return message.role == role::kUser && !std::ranges::all_of(message.blocks, is_result) &&
+         !is_injected(message);
 }
 
 bool is_cut_after(const Message& last) {

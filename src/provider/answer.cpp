@@ -4,7 +4,7 @@
 
 #include "base/http.h"
 #include "base/text.h"
-#include "provider/json_view.h"
+#include "base/json_view.h"
 #include "provider/refusal.h"
 #include "reprise/provider.h"
 

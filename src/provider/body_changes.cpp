@@ -10,7 +10,7 @@
 
 #include "base/json_write.h"
 #include "base/text.h"
-#include "provider/json_view.h"
+#include "base/json_view.h"
 #include "provider/refusal.h"
 #include "provider/request_options.h"
 

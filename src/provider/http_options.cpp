@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/variable.h"
 #include "provider/codec.h"
-#include "provider/json_view.h"
+#include "base/json_view.h"
 #include "provider/key_mask.h"
 #include "provider/refusal.h"
 

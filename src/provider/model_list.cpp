@@ -2,7 +2,7 @@
 
 #include "base/http.h"
 #include "base/json_scan.h"
-#include "provider/json_view.h"
+#include "base/json_view.h"
 #include "provider/refusal.h"
 #include "reprise/provider.h"
 

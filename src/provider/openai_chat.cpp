@@ -8,7 +8,7 @@
 #include "model/media.h"
 #include "provider/chat_reader.h"
 #include "provider/codec.h"
-#include "provider/json_view.h"
+#include "base/json_view.h"
 #include "provider/kinds.h"
 #include "provider/request_parts.h"
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "model/media.h"
 #include "provider/codec.h"
-#include "provider/json_view.h"
+#include "base/json_view.h"
 #include "provider/kinds.h"
 #include "provider/request_parts.h"
 #include "provider/responses_reader.h"

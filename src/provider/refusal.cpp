@@ -8,7 +8,7 @@
 #include "base/json_scan.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "provider/json_view.h"
+#include "base/json_view.h"
 #include "provider/key_mask.h"
 #include "reprise/provider.h"
 

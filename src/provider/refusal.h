@@ -3,7 +3,7 @@
 // What a provider said instead of an answer, as our Error.
 
 #include "base/http.h"
-#include "provider/json_view.h"
+#include "base/json_view.h"
 #include "reprise/error.h"
 
 namespace reprise::provider {

@@ -7,7 +7,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "provider/json_view.h"
+#include "base/json_view.h"
 #include "reprise/environment.h"
 #include "reprise/message.h"
 

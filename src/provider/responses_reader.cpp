@@ -2,7 +2,7 @@
 
 #include "base/json_scan.h"
 #include "provider/codec.h"
-#include "provider/json_view.h"
+#include "base/json_view.h"
 #include "provider/refusal.h"
 #include "provider/request_parts.h"
 

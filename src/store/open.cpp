@@ -247,9 +247,4 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptio
                   known_forms(), ")"));
 }
 
-Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options) {
-  options.access = Access::read;
-  return open_store(url, options);
-}
-
 }  // namespace reprise

@@ -41,8 +41,7 @@ class CopyCommand final : public Command {
     if (from_.starts_with(kSpill)) {
       return replay_outboxes(context);
     }
-    REPRISE_ASSIGN(const std::unique_ptr<Source> source,
-                   context.stores().open_at(from_, {.access = Access::read}));
+    REPRISE_ASSIGN(const std::unique_ptr<Source> source, context.stores().open_source_at(from_));
     REPRISE_ASSIGN(const FoundSessions found, chosen(context, *source));
     warn_of_damage(context, found.damage);
     damage_ = found.damage;

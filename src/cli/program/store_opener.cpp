@@ -13,7 +13,7 @@
 #include "cli/settings/program_config.h"
 #include "cli/settings/provider_key.h"
 #include "cli/settings/settings.h"
-#include "reprise/open_store.h"
+#include "reprise/open_source.h"
 #include "reprise/select.h"
 #include "session/outbox.h"
 
@@ -63,6 +63,7 @@ Result<Store*> StoreOpener::open(Access access) {
   if (writer_) {
     return writer_.get();
   }
+  REPRISE_TRY(refuse_source());
   std::unique_ptr<Store>& slot = access == Access::write ? writer_ : reader_;
   if (!slot) {
     REPRISE_ASSIGN(const Settings* settings, config_.settings());
@@ -124,6 +125,10 @@ Result<> StoreOpener::check_place(std::string_view url) {
 
 Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreOptions options) {
   if (options.access == Access::write) {
+    REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(url));
+    if (kind != nullptr) {
+      return std::unexpected(read_only(url));
+    }
     REPRISE_TRY(check_place(url));
   }
   REPRISE_ASSIGN(const Settings* const settings, config_.settings());
@@ -157,6 +162,7 @@ Result<Store*> StoreOpener::open_existing() {
   if (of_parent) {
     return parent_->open_existing();
   }
+  REPRISE_TRY(refuse_source());
   REPRISE_ASSIGN(const Settings* const settings, config_.settings());
   const std::string url = config_.opening_url(*settings);
   if (url.find("://") != std::string::npos) {
@@ -177,7 +183,47 @@ Result<Store*> StoreOpener::open_existing() {
   return page.sessions.empty() ? Result<Store*>(reader) : open(Access::write);
 }
 
+Result<const SourceKind*> StoreOpener::source_kind() {
+  REPRISE_ASSIGN(const Settings* const settings, config_.settings());
+  return source_kind_of(config_.opening_url(*settings));
+}
+
+Result<> StoreOpener::refuse_source() {
+  REPRISE_ASSIGN(const SourceKind* const kind, source_kind());
+  if (kind == nullptr) {
+    return {};
+  }
+  REPRISE_ASSIGN(const Settings* const settings, config_.settings());
+  return std::unexpected(read_only(config_.opening_url(*settings)));
+}
+
+Error StoreOpener::read_only(std::string_view url) {
+  return {Code::unsupported,
+          cat(url, " is read-only; `reprise import ", url, "` copies it into your store")};
+}
+
+Result<std::unique_ptr<Source>> StoreOpener::open_source_at(std::string_view url) {
+  REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(url));
+  if (kind == nullptr) {
+    return open_at(url, {.access = Access::read});
+  }
+  return open_source(url);
+}
+
 Result<Source*> StoreOpener::source() {
+  REPRISE_ASSIGN(const bool of_parent, config_.has_store_of_parent());
+  if (of_parent) {
+    return parent_->source();
+  }
+  if (source_) {
+    return source_.get();
+  }
+  REPRISE_ASSIGN(const SourceKind* const kind, source_kind());
+  if (kind != nullptr) {
+    REPRISE_ASSIGN(const Settings* const settings, config_.settings());
+    REPRISE_ASSIGN(source_, open_source(config_.opening_url(*settings)));
+    return source_.get();
+  }
   REPRISE_ASSIGN(Store* const reader, open(Access::read));
   return reader;
 }

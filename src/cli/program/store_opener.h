@@ -6,7 +6,7 @@
 #include "cli/program/last_list.h"
 #include "cli/program/voice.h"
 #include "cli/settings/program_config.h"
-#include "reprise/open_store.h"
+#include "reprise/open_source.h"
 
 namespace reprise::cli {
 
@@ -40,13 +40,16 @@ class StoreOpener {
 
   // The store of the settings, opened once for each access.
   Result<Store*> open(Access access = Access::write);
-  // The same to read only.
+  // The same to read only, which may also be another tool's history.
   Result<Source*> source();
   // To change what is there: not_found, and nothing created, when there is none.
   Result<Store*> open_existing();
   // Opens any store. The password of store_key_command is added to `options` for the server that it
   // was set for, and for no other; the error of another one says so.
   Result<std::unique_ptr<Store>> open_at(std::string_view url, StoreOptions options);
+
+  // Opens any store or other tool's history to read only.
+  Result<std::unique_ptr<Source>> open_source_at(std::string_view url);
 
   // SEL as this person sees it: the last list shown here, this folder. `from` is where numbers were
   // shown when that is not the store of the settings.
@@ -62,6 +65,11 @@ class StoreOpener {
   Result<> remember_numbers(const std::vector<SessionInfo>& shown);
 
  private:
+  // Null when the settings name a store.
+  Result<const SourceKind*> source_kind();
+  // unsupported when they name another tool's history.
+  Result<> refuse_source();
+  static Error read_only(std::string_view url);
   // A mistyped path becomes no folders: the folder that a new store goes to must be there, but for
   // the usual place. Says what will be new.
   Result<> check_place(std::string_view url);
@@ -74,6 +82,7 @@ class StoreOpener {
   bool has_told_of_outbox_ = false;
   std::unique_ptr<Store> reader_;
   std::unique_ptr<Store> writer_;
+  std::unique_ptr<Source> source_;
 };
 
 }  // namespace reprise::cli

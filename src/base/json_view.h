@@ -10,7 +10,7 @@
 
 #include "base/json_scan.h"
 
-namespace reprise::provider {
+namespace reprise {
 
 // A view: the text must outlive it.
 class JsonView {
@@ -81,4 +81,4 @@ void JsonView::each(const Each& element) const {
   });
 }
 
-}  // namespace reprise::provider
+}  // namespace reprise

@@ -1,10 +1,10 @@
-#include "provider/json_view.h"
+#include "base/json_view.h"
 
 #include <algorithm>
 
 #include "base/json_scan.h"
 
-namespace reprise::provider {
+namespace reprise {
 
 std::string JsonView::text() const {
   std::string out;
@@ -29,4 +29,4 @@ bool is_json_object(std::string_view text) {
   return scanner.kind() == json::Kind::object && scanner.skip() && scanner.end();
 }
 
-}  // namespace reprise::provider
+}  // namespace reprise

@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "source/claude/claude.h"
+#include "source/claude/claude_record.h"
+#include "source/recognise.h"
+#include "source/transcript_source.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSuffix = ".jsonl";
+constexpr std::string_view kAgentPrefix = "agent-";
+constexpr std::string_view kSubagents = "subagents";
+
+bool is_claude_line(JsonView line) {
+  static constexpr std::array<std::string_view, 6> kOwnTypes = {
+      "user", "assistant", "system", "attachment", "summary", "queue-operation"};
+  const std::string type = line["type"].text();
+  return std::ranges::find(kOwnTypes, type) != kOwnTypes.end() && !line["provenance"] &&
+         (line["sessionId"] || line["leafUuid"]) && !line["projectHash"];
+}
+
+struct Titles {
+  std::string custom;
+  std::string ai;
+  std::string summary;
+  std::uint64_t summary_leaf = 0;
+  std::string first;
+};
+
+class ClaudeIndexer final : public Indexer {
+ public:
+  explicit ClaudeIndexer(Transcript& into) : into_(into) {}
+
+  void take(const Record& record, std::size_t part) override {
+    const auto [type, uuid, time, cwd] = record.json.members({"type", "uuid", "timestamp", "cwd"});
+    const std::string kind = type.text();
+    note_time(time);
+    SessionInfo& info = into_.session.info;
+    if (info.working_dir.empty()) {
+      info.working_dir = (cwd ? cwd : record.json["project"]).text();
+    }
+    const bool is_old_tool = kind == "tool_use" || kind == "tool_result";
+    if (kind == "user" || kind == "assistant" || is_old_tool) {
+      add_message(record, part, kind, uuid.text());
+    } else if (uuid && (kind == "system" || kind == "attachment" || kind == "progress")) {
+      add_node(record, part, {.id = node_id(uuid.text())});
+    } else {
+      note_title(kind, record.json);
+    }
+  }
+
+  void finish() override {
+    std::string& title = into_.session.info.title;
+    const bool is_own =
+        titles_.summary_leaf == 0 || into_.tree.find(titles_.summary_leaf) || !into_.is_whole;
+    for (const std::string* const one :
+         {&titles_.custom, &titles_.ai, is_own ? &titles_.summary : &titles_.first,
+          &titles_.first}) {
+      if (title.empty()) {
+        title = title_of(*one);
+      }
+    }
+  }
+
+ private:
+  void note_time(JsonView value) {
+    const auto time = time_of(value);
+    SessionInfo& info = into_.session.info;
+    if (time) {
+      info.created_at = info.created_at == Time{} ? *time : std::min(info.created_at, *time);
+      info.updated_at = std::max(info.updated_at, *time);
+    }
+  }
+
+  void note_title(std::string_view kind, JsonView record) {
+    if (kind == "custom-title") {
+      titles_.custom = record["customTitle"].text();
+    } else if (kind == "ai-title") {
+      titles_.ai = (record["aiTitle"] ? record["aiTitle"] : record["title"]).text();
+    } else if (kind == "summary") {
+      titles_.summary = record["summary"].text();
+      titles_.summary_leaf = node_id(record["leafUuid"].text());
+    }
+  }
+
+  void add_message(const Record& record, std::size_t part, std::string_view kind,
+                   const std::string& uuid) {
+    const JsonView message = record.json["message"];
+    Node node{.id = node_id(uuid), .is_message = true};
+    node.is_result = kind != "assistant" && claude::is_result_line(record.json);
+    node.is_mark = claude::is_injected_line(record.json);
+    if (kind == "assistant" && !node.is_mark) {
+      const std::string id = message["id"].text();
+      const std::string request = record.json["requestId"].text();
+      node.group = node_id(id.empty() ? "" : cat(id, ":", request));
+      if (message["usage"]) {
+        into_.usages.push_back(claude::usage_of(message, request));
+        node.usage = static_cast<std::uint32_t>(into_.usages.size());
+      }
+      into_.session.info.model = message["model"].text();
+      into_.session.info.provider = "anthropic";
+    }
+    if (kind == "user" && titles_.first.empty() && !node.is_mark && !node.is_result &&
+        record.json["isSidechain"].raw() != "true") {
+      titles_.first = claude::text_of(message["content"]);
+    }
+    add_node(record, part, node);
+  }
+
+  void add_node(const Record& record, std::size_t part, Node node) {
+    const JsonView parent = record.json["parentUuid"];
+    const JsonView logical = record.json["logicalParentUuid"];
+    node.at = record.at;
+    node.bytes = static_cast<std::int32_t>(record.bytes());
+    node.file = static_cast<std::uint16_t>(part);
+    node.is_aside = !into_.is_child && record.json["isSidechain"].raw() == "true";
+    ++nodes_;
+    if (parent || logical) {
+      ++with_parent_;
+      node.link = Link::named;
+      node.parent = node_id((parent ? parent : logical).text());
+    } else if (!parent.raw().empty() && with_parent_ * 2 > nodes_) {
+      // Going back to the beginning. Programs that name no parents at all mean the line before.
+      node.link = Link::root;
+    }
+    into_.tree.add(node, record.json.raw());
+  }
+
+  Transcript& into_;
+  Titles titles_;
+  std::int64_t nodes_ = 0;
+  std::int64_t with_parent_ = 0;
+};
+
+class Claude final : public JsonlTool {
+ public:
+  explicit Claude(fs::path place) : place_(std::move(place)) {}
+
+  std::string_view name() const override { return "claude"; }
+
+  std::vector<Located> locate(ReadReport& report) const override {
+    std::vector<Located> all;
+    if (const auto kind = kind_of(place_); kind && *kind == FileKind::file) {
+      add(place_, all, report);
+      return all;
+    }
+    const fs::path projects = place_ / "projects";
+    const bool has_projects = is_folder(projects).value_or(false);
+    const auto is_session = [](const fs::path& file) { return file.extension() == kSuffix; };
+    // projects/<folder>/<session>/subagents/agent-<id>.jsonl
+    for (const fs::path& file :
+         files_below(has_projects ? projects : place_, 3, is_session, report)) {
+      const bool is_of_session = !has_projects || file.parent_path() != projects;
+      if (is_of_session && file.filename() != "history.jsonl" &&
+          file.filename() != "journal.jsonl") {
+        add(file, all, report);
+      }
+    }
+    return all;
+  }
+
+  std::unique_ptr<Indexer> index(Transcript& into) const override {
+    return std::make_unique<ClaudeIndexer>(into);
+  }
+
+  Message message(const Transcript& /*transcript*/, std::span<const Piece> pieces) const override {
+    return claude::message_of(pieces);
+  }
+
+ private:
+  static void add(const fs::path& file, std::vector<Located>& all, ReadReport& report) {
+    const std::string stem = file.stem().native();
+    const bool is_agent = stem.starts_with(kAgentPrefix);
+    const bool is_below = is_agent && file.parent_path().filename() == kSubagents;
+    const std::string session = file.parent_path().parent_path().filename().native();
+    const auto id = SessionId::parse(is_below ? cat(session, ":", stem) : stem);
+    if (!id) {
+      return add_damage(report, {file.native(), id.error().message, ""});
+    }
+    all.push_back({.id = *id, .parts = {{.file = file}}, .is_child = is_agent});
+  }
+
+  fs::path place_;
+};
+
+}  // namespace
+
+Result<bool> is_claude(const fs::path& place) {
+  return has_lines_of(place, 2, is_claude_line);
+}
+
+Result<std::unique_ptr<Source>> open_claude(const fs::path& place,
+                                            const StoreOptions& /*options*/) {
+  return make_transcript_source(std::make_unique<Claude>(place));
+}
+
+}  // namespace reprise::source

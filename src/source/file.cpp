@@ -1,0 +1,89 @@
+#include "source/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "base/file.h"
+#include "store/paths.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kDamageMax = 1000;
+
+class FileWalk {
+ public:
+  FileWalk(const std::function<bool(const fs::path&)>& is_wanted, ReadReport& report)
+      : is_wanted_(is_wanted), report_(report) {}
+
+  void walk(const fs::path& folder, int depth) {
+    auto entries = store::list_if_there(folder);
+    if (!entries) {
+      return add_damage(report_, {folder.native(), entries.error().message, ""});
+    }
+    for (const fs::directory_entry& entry : *entries) {
+      const auto kind = store::kind_of_entry(entry);
+      if (!kind) {
+        add_damage(report_, {entry.path().native(), kind.error().message, ""});
+      } else if (*kind == FileKind::folder && depth > 0) {
+        walk(entry.path(), depth - 1);
+      } else if (*kind == FileKind::file && is_wanted_(entry.path())) {
+        found_.push_back(entry.path());
+      }
+    }
+  }
+
+  std::vector<fs::path> take() {
+    std::ranges::sort(found_);
+    return std::move(found_);
+  }
+
+ private:
+  const std::function<bool(const fs::path&)>& is_wanted_;
+  ReadReport& report_;
+  std::vector<fs::path> found_;
+};
+
+}  // namespace
+
+Result<Fd> open_foreign(const fs::path& file) {
+  auto fd = open_file(file, O_RDONLY | O_NOATIME);
+  // Only the owner may leave the time of access alone.
+  return !fd && fd.error().os_errno == EPERM ? open_file(file, O_RDONLY) : std::move(fd);
+}
+
+Result<FileState> state_of_file(const fs::path& file) {
+  struct stat status = {};
+  if (::lstat(file.c_str(), &status) != 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return fail(Code::not_found, file.native() + " is no file");
+  }
+  const auto changed = std::chrono::seconds(status.st_mtim.tv_sec) +
+                       std::chrono::microseconds(status.st_mtim.tv_nsec / 1000);
+  return FileState{status.st_size, Time(changed), status.st_ino};
+}
+
+std::vector<fs::path> files_below(const fs::path& folder, int depth,
+                                  const std::function<bool(const fs::path&)>& is_wanted,
+                                  ReadReport& report) {
+  FileWalk walk(is_wanted, report);
+  walk.walk(folder, depth);
+  return walk.take();
+}
+
+void add_damage(ReadReport& report, Damage damage) {
+  ++report.damaged;
+  if (report.damage.size() < kDamageMax) {
+    report.damage.push_back(std::move(damage));
+  }
+}
+
+}  // namespace reprise::source

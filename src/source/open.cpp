@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <iterator>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/variable.h"
+#include "reprise/open_source.h"
+#include "source/claude/claude.h"
+
+namespace reprise {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Adding a kind of source is a line here.
+constexpr SourceKind kKinds[] = {
+    {.name = "claude",
+     .title = "Claude Code",
+     .form = "claude:[FOLDER]",
+     .usual = {{{"CLAUDE_CONFIG_DIR", ""}, {"HOME", ".claude"}}},
+     .is_at = source::is_claude,
+     .open = source::open_claude},
+};
+
+std::string known_forms() {
+  std::string forms;
+  for (const SourceKind& kind : kKinds) {
+    forms += cat(forms.empty() ? "" : ", ", kind.form);
+  }
+  return forms;
+}
+
+// What an XDG variable means when it is not set.
+struct XdgFolder {
+  std::string_view variable;
+  std::string_view in_home;
+};
+constexpr XdgFolder kXdgFolders[] = {{"XDG_DATA_HOME", ".local/share"},
+                                     {"XDG_CONFIG_HOME", ".config"},
+                                     {"XDG_STATE_HOME", ".local/state"},
+                                     {"XDG_CACHE_HOME", ".cache"}};
+
+std::optional<fs::path> folder_in(std::string_view name, const VariableLookup& variable) {
+  if (const auto value = variable(name); value && !value->empty()) {
+    return fs::path(*value);
+  }
+  const auto* const xdg = std::ranges::find(kXdgFolders, name, &XdgFolder::variable);
+  const auto home = variable("HOME");
+  if (xdg == std::end(kXdgFolders) || !home || home->empty()) {
+    return std::nullopt;
+  }
+  return fs::path(*home) / xdg->in_home;
+}
+
+std::optional<std::string> process_variable(std::string_view name) {
+  std::string value = variable(std::string(name).c_str());
+  return value.empty() ? std::nullopt : std::optional(std::move(value));
+}
+
+const SourceKind* kind_of_scheme(std::string_view scheme) {
+  const auto* const found = std::ranges::find(kKinds, scheme, &SourceKind::name);
+  return found == std::end(kKinds) ? nullptr : found;
+}
+
+Result<std::unique_ptr<Source>> open_kind(const SourceKind& kind, std::string_view named,
+                                          const StoreOptions& options) {
+  const std::optional<fs::path> usual = named.empty() ? usual_place(kind) : fs::path(named);
+  if (!usual) {
+    return fail(Code::invalid_argument, cat("no place in the URL: write ", kind.form));
+  }
+  REPRISE_ASSIGN(const fs::path place, resolve_path(*usual));
+  REPRISE_ASSIGN(const FileKind there, kind_of(place));
+  if (there == FileKind::none) {
+    return fail(Code::not_found, cat("no history of ", kind.title, " at ", place.native(),
+                                     named.empty() ? cat("; name its place: ", kind.name, ":PLACE")
+                                                   : std::string()));
+  }
+  return kind.open(place, options);
+}
+
+}  // namespace
+
+std::span<const SourceKind> source_kinds() {
+  return kKinds;
+}
+
+std::optional<fs::path> usual_place(const SourceKind& kind, const VariableLookup& variable) {
+  for (const SourceKind::Usual& usual : kind.usual) {
+    if (usual.variable.empty()) {
+      break;
+    }
+    if (const auto folder = folder_in(usual.variable, variable)) {
+      return usual.below.empty() ? *folder : *folder / usual.below;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<fs::path> usual_place(const SourceKind& kind) {
+  return usual_place(kind, process_variable);
+}
+
+Result<const SourceKind*> source_kind_of(std::string_view url) {
+  const std::size_t colon = url.find(':');
+  if (colon != std::string_view::npos) {
+    return kind_of_scheme(url.substr(0, colon));
+  }
+  REPRISE_ASSIGN(const FileKind there, kind_behind(url));
+  if (there != FileKind::file && there != FileKind::folder) {
+    return nullptr;
+  }
+  REPRISE_ASSIGN(const std::string store, recognise_store(url));
+  if (!store.empty()) {
+    return nullptr;
+  }
+  REPRISE_ASSIGN(const fs::path place, resolve_path(url));
+  for (const SourceKind& kind : kKinds) {
+    REPRISE_ASSIGN(const bool is_at, kind.is_at(place));
+    if (is_at) {
+      return &kind;
+    }
+  }
+  return nullptr;
+}
+
+Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options) {
+  options.access = Access::read;
+  REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(url));
+  if (kind != nullptr) {
+    return open_kind(*kind, url.substr(url.find(':') + 1), options);
+  }
+  auto store = open_store(url, options);
+  if (!store && store.error().code == Code::invalid_argument) {
+    store.error().message += cat("; other tools' histories: ", known_forms());
+  }
+  return store;
+}
+
+}  // namespace reprise

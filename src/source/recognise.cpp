@@ -1,0 +1,44 @@
+#include "source/recognise.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "source/file.h"
+#include "source/records.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kHeadBytes = 64 << 10;
+constexpr std::size_t kFilesMax = 8;
+
+bool begins_with_lines_of(const fs::path& file, bool (*is_line)(JsonView)) {
+  const auto fd = open_foreign(file);
+  bool is_known = false;
+  ReadReport unseen;
+  // What cannot be read is none of this kind.
+  return fd &&
+         for_each_record(
+             fd->get(), {file, 0, kHeadBytes}, false, unseen,
+             [&](const Record& record) { is_known = is_known || is_line(record.json); }) &&
+         is_known;
+}
+
+}  // namespace
+
+Result<bool> has_lines_of(const fs::path& place, int depth, bool (*is_line)(JsonView line)) {
+  REPRISE_ASSIGN(const FileKind kind, kind_of(place));
+  if (kind == FileKind::file) {
+    return begins_with_lines_of(place, is_line);
+  }
+  ReadReport unseen;
+  const auto is_jsonl = [](const fs::path& file) { return file.extension() == ".jsonl"; };
+  std::vector<fs::path> files = files_below(place, depth, is_jsonl, unseen);
+  files.resize(std::min(files.size(), kFilesMax));
+  return std::ranges::any_of(
+      files, [&](const fs::path& file) { return begins_with_lines_of(file, is_line); });
+}
+
+}  // namespace reprise::source

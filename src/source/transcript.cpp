@@ -1,0 +1,246 @@
+#include "source/transcript.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/file.h"
+#include "base/grapheme.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "store/usage_sum.h"
+
+namespace reprise::source {
+namespace {
+
+constexpr std::size_t kTitleCharactersMax = 80;
+
+Transcript new_transcript(Located located) {
+  Session session{.info = {.id = located.id, .state = SessionState::closed}};
+  if (located.is_archived) {
+    session.info.state = SessionState::archived;
+  }
+  Transcript transcript{.session = std::move(session)};
+  transcript.parts = std::move(located.parts);
+  transcript.is_child = located.is_child;
+  return transcript;
+}
+
+Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, bool ends_only,
+                   Transcript& into) {
+  REPRISE_ASSIGN(const Fd fd, open_foreign(part.file));
+  const RecordSink take = [&](const Record& record) { indexer.take(record, number); };
+  if (ends_only) {
+    REPRISE_ASSIGN(const FileState state, state_of_file(part.file));
+    const std::int64_t end = std::min(part.end, state.bytes);
+    if (end - part.begin > 2 * kEndBytes) {
+      into.is_whole = false;
+      ReadReport cut;  // both windows cut a line
+      REPRISE_TRY(for_each_record(fd.get(), {part.file, part.begin, part.begin + kEndBytes}, false,
+                                  cut, take));
+      return for_each_record(fd.get(), {part.file, end - kEndBytes, end}, true, cut, take);
+    }
+  }
+  return for_each_record(fd.get(), part, false, into.report, take);
+}
+
+// Of the messages of the branch in use: its number, and each request's numbers once.
+void count_messages(Transcript& transcript) {
+  const auto leaf = transcript.tree.leaf();
+  if (!leaf) {
+    return;
+  }
+  const Branch branch = transcript.tree.branch(*leaf);
+  transcript.session.info.head = Seq{static_cast<std::int64_t>(branch.size())};
+  std::map<std::string, const Usage*> by_request;
+  for (const std::uint32_t place : branch.nodes) {
+    const std::uint32_t usage = transcript.tree.nodes()[place].usage;
+    if (usage == 0) {
+      continue;
+    }
+    const Usage& one = transcript.usages[usage - 1];
+    const Usage*& counted = by_request[one.request_id];
+    if (one.request_id.empty()) {
+      store::add_usage(transcript.session.usage, one);
+    } else if (counted == nullptr || counted->output <= one.output) {
+      counted = &one;
+    }
+  }
+  for (const auto& [id, usage] : by_request) {
+    if (usage != nullptr) {
+      store::add_usage(transcript.session.usage, *usage);
+    }
+  }
+}
+
+Result<Transcript> read_parts(const JsonlTool& tool, Located located, bool ends_only) {
+  Transcript transcript = new_transcript(std::move(located));
+  const std::unique_ptr<Indexer> indexer = tool.index(transcript);
+  const std::vector<FilePart>& parts = transcript.parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    REPRISE_TRY(read_part(*indexer, parts[i], i, ends_only, transcript));
+  }
+  indexer->finish();
+  count_messages(transcript);
+  return transcript;
+}
+
+// Reads lines that mostly follow each other.
+class PieceReader {
+ public:
+  PieceReader(const Transcript& transcript)
+      : transcript_(transcript), open_(transcript.parts.size()) {}
+
+  // Until the next one is read. corrupt when the file is not what it was.
+  Result<std::string_view> read(const Node& node) {
+    const auto bytes = static_cast<std::size_t>(node.bytes);
+    const std::int64_t from = node.at - at_;
+    if (node.file == file_ && from >= 0 &&
+        static_cast<std::size_t>(from) + bytes <= buffer_.size()) {
+      return std::string_view(buffer_).substr(static_cast<std::size_t>(from), bytes);
+    }
+    const std::filesystem::path& file = transcript_.parts[node.file].file;
+    if (!open_[node.file].is_open()) {
+      REPRISE_ASSIGN(open_[node.file], open_foreign(file));
+    }
+    buffer_.resize(std::max(bytes, kWindowBytes));
+    REPRISE_ASSIGN(const std::size_t got, read_at(open_[node.file].get(), buffer_, node.at, file));
+    buffer_.resize(got);
+    at_ = node.at;
+    file_ = node.file;
+    if (got < bytes) {
+      return fail(Code::corrupt, "the file is shorter than it was");
+    }
+    return std::string_view(buffer_).substr(0, bytes);
+  }
+
+ private:
+  static constexpr std::size_t kWindowBytes = 256U << 10;
+  const Transcript& transcript_;
+  std::vector<Fd> open_;
+  std::string buffer_;
+  std::int64_t at_ = 0;
+  std::size_t file_ = SIZE_MAX;
+};
+
+// The lines of one message, all in memory.
+Result<Message> build(const JsonlTool& tool, const Transcript& transcript, PieceReader& reader,
+                      std::span<const std::uint32_t> places) {
+  std::vector<std::string> lines;
+  lines.reserve(places.size());
+  std::vector<Piece> pieces;
+  for (const std::uint32_t place : places) {
+    const Node& node = transcript.tree.nodes()[place];
+    REPRISE_ASSIGN(const std::string_view line, reader.read(node));
+    if (!is_json_object(line)) {
+      return fail(Code::corrupt, "the line is not what it was");
+    }
+    lines.emplace_back(line);
+    pieces.push_back({node, JsonView(lines.back())});
+  }
+  return tool.message(transcript, pieces);
+}
+
+}  // namespace
+
+Result<Transcript> read_ends(const JsonlTool& tool, Located located) {
+  return read_parts(tool, std::move(located), true);
+}
+
+Result<Transcript> read_index(const JsonlTool& tool, Located located) {
+  return read_parts(tool, std::move(located), false);
+}
+
+Result<> deliver(const JsonlTool& tool, const Transcript& transcript, const Branch& branch,
+                 ReadRange range, const MessageSink& sink, ReadReport& report) {
+  PieceReader reader(transcript);
+  const auto count = static_cast<std::int64_t>(branch.size());
+  const std::int64_t from = std::clamp<std::int64_t>(range.from.value, 0, count);
+  const std::int64_t to = std::clamp<std::int64_t>(range.to.value, from, count);
+  for (std::int64_t i = from; i < to; ++i) {
+    const std::int64_t seq = range.newest_first ? to - 1 - (i - from) : i;
+    const auto places = branch.message(static_cast<std::size_t>(seq));
+    auto message = build(tool, transcript, reader, places);
+    if (!message) {
+      const Node& node = transcript.tree.nodes()[places.front()];
+      add_damage(report, {cat(transcript.parts[node.file].file.native(), ": byte ", node.at),
+                          message.error().message, ""});
+      continue;
+    }
+    message->seq = Seq{seq};
+    if (sink(*std::move(message)) == Flow::stop) {
+      break;
+    }
+  }
+  return {};
+}
+
+RawJson raw_of(JsonView value) {
+  return value.raw().empty() ? RawJson() : json::take(value.raw());
+}
+
+ImageBlock image_of(std::string_view media_type, std::string_view base64) {
+  return {.media_type = std::string(media_type),
+          .blob = std::nullopt,
+          .url = cat("data:", media_type, ";base64,", base64),
+          .extra = {}};
+}
+
+void add_extra(Extra& extra, std::string_view name, std::optional<RawJson> value) {
+  if (value) {
+    extra.push_back({std::string(name), *std::move(value)});
+  }
+}
+
+void mark_injected(Message& message) {
+  message.extra.push_back({std::string(kInjectedField), RawJson::parse("true").value()});
+}
+
+std::optional<Time> time_of(JsonView value) {
+  if (value.is(json::Kind::string)) {
+    return parse_time(value.text());
+  }
+  const std::int64_t milliseconds = value.count();
+  constexpr std::int64_t kMillisecondsMax = 253'402'300'800'000;  // the year 10000
+  return milliseconds == 0 || milliseconds > kMillisecondsMax
+             ? std::nullopt
+             : std::optional(Time(std::chrono::milliseconds(milliseconds)));
+}
+
+std::optional<RawJson> members_without(JsonView object, std::span<const std::string_view> known) {
+  std::string out;
+  json::ObjectWriter writer(out);
+  bool has_any = false;
+  json::Scanner scanner(object.raw());
+  if (scanner.kind() != json::Kind::object) {
+    return std::nullopt;
+  }
+  (void)scanner.object([&](std::string_view name) {  // the text is valid
+    std::string_view value;
+    const bool good = scanner.raw(value);
+    if (good && std::ranges::find(known, name) == known.end()) {
+      writer.raw(name, value);
+      has_any = true;
+    }
+    return good;
+  });
+  writer.close();
+  return has_any ? std::optional(json::take(out)) : std::nullopt;
+}
+
+std::string title_of(std::string_view text) {
+  const std::string clean = utf8::sanitize(trimmed(text).substr(0, 4096));
+  std::string line;
+  for (const char c : trimmed(clean)) {
+    const bool is_blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+    if (!is_blank) {
+      line += c;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  return std::string(trimmed(grapheme_prefix(line, kTitleCharactersMax)));
+}
+
+}  // namespace reprise::source

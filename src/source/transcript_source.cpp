@@ -1,0 +1,235 @@
+#include "source/transcript_source.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+#include "base/text.h"
+#include "store/query.h"
+#include "store/rules.h"
+
+namespace reprise::source {
+namespace {
+
+constexpr char kBranchSeparator = ':';
+constexpr std::size_t kBranchDigits = 8;
+
+std::string branch_name(std::uint64_t id) {
+  static constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string name;
+  for (std::size_t i = 0; i < kBranchDigits; ++i) {
+    name += kDigits[(id >> (60 - (4 * i))) & 15U];
+  }
+  return name;
+}
+
+struct NamedBranch {
+  std::string name;
+  LeftBranch branch;
+};
+
+// Each left branch under the name of the message that it begins with; where several begin with the
+// same one, the newest has it, and the others are named by their ends.
+std::vector<NamedBranch> named_branches(const Transcript& transcript) {
+  const auto name_of = [&](std::uint32_t place) {
+    const std::uint64_t id = transcript.tree.nodes()[place].id;
+    return branch_name(id != 0 ? id : node_id(std::to_string(place)));
+  };
+  std::vector<NamedBranch> named;
+  std::vector<LeftBranch> left = transcript.tree.left_branches();
+  std::ranges::reverse(left);
+  for (const LeftBranch& branch : left) {
+    std::string name = name_of(branch.first);
+    const bool is_taken = std::ranges::find(named, name, &NamedBranch::name) != named.end();
+    named.push_back({is_taken ? name_of(branch.leaf) : std::move(name), branch});
+  }
+  return named;
+}
+
+// The index of a session, as long as its files are what they were.
+struct Indexed {
+  Transcript transcript;
+  std::vector<FileState> states;
+};
+
+Result<std::vector<FileState>> states_of(const std::vector<FilePart>& parts) {
+  std::vector<FileState> states;
+  for (const FilePart& part : parts) {
+    REPRISE_ASSIGN(const FileState state, state_of_file(part.file));
+    states.push_back(state);
+  }
+  return states;
+}
+
+// A session, or one of its left branches.
+struct Chosen {
+  std::shared_ptr<const Indexed> indexed;
+  Session session;
+  Branch branch;
+};
+
+// May be used from several threads at once.
+class TranscriptSource final : public Source {
+ public:
+  explicit TranscriptSource(std::unique_ptr<JsonlTool> tool) : tool_(std::move(tool)) {
+    holds_.new_ids = UuidVersion::v4;
+  }
+
+  Result<std::optional<Session>> find(const SessionId& id) override {
+    REPRISE_ASSIGN(const std::optional<Chosen> chosen, choose(id));
+    return chosen ? std::optional(chosen->session) : std::nullopt;
+  }
+
+  Result<SessionPage> list(const SessionQuery& query) override {
+    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
+    ReadReport report;
+    std::vector<SessionInfo> matching;
+    const auto take = [&](const SessionInfo& info) {
+      if (store::matches(info, checked)) {
+        matching.push_back(info);
+      }
+    };
+    for (Located& located : locate(report)) {
+      if (located.is_child && !query.branches) {
+        continue;
+      }
+      const std::string where = located.parts.front().file.native();
+      const auto transcript = query.branches ? read_index(*tool_, std::move(located))
+                                             : read_ends(*tool_, std::move(located));
+      if (!transcript) {
+        add_damage(report, {where, transcript.error().message, ""});
+        continue;
+      }
+      if (transcript->tree.nodes().empty() && transcript->is_whole) {
+        continue;  // nothing was said in it
+      }
+      take(info_of(*transcript));
+      for (const NamedBranch& branch :
+           query.branches ? named_branches(*transcript) : std::vector<NamedBranch>()) {
+        REPRISE_ASSIGN(const Chosen chosen, choose_branch(*transcript, branch));
+        take(chosen.session.info);
+      }
+    }
+    SessionPage page = store::make_page(std::move(matching), query);
+    page.damage = std::move(report.damage);
+    return page;
+  }
+
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    REPRISE_ASSIGN(const std::optional<Chosen> chosen, choose(id));
+    if (!chosen) {
+      return std::unexpected(store::no_session(id));
+    }
+    const Transcript& transcript = chosen->indexed->transcript;
+    ReadReport report = transcript.report;
+    REPRISE_TRY(deliver(*tool_, transcript, chosen->branch, range, sink, report));
+    return report;
+  }
+
+  const SourceCapabilities& capabilities() const override { return holds_; }
+
+ private:
+  // Two files of one name in two folders are two sessions: the second is named after its place,
+  // too.
+  std::vector<Located> locate(ReadReport& report) const {
+    std::vector<Located> all = tool_->locate(report);
+    std::set<SessionId> ids;
+    for (Located& located : all) {
+      if (!ids.insert(located.id).second) {
+        const std::string folder = located.parts.front().file.parent_path().native();
+        auto id = SessionId::parse(cat(located.id.str(), "@", branch_name(node_id(folder))));
+        located.id = std::move(id).value_or(located.id);
+      }
+    }
+    return all;
+  }
+
+  static SessionInfo info_of(const Transcript& transcript) {
+    SessionInfo info = transcript.session.info;
+    info.is_head_known = transcript.is_whole;
+    return info;
+  }
+
+  // "ID" or "ID:BRANCH".
+  Result<std::optional<Chosen>> choose(const SessionId& id) {
+    REPRISE_ASSIGN(auto indexed, index_of(id.str()));
+    if (indexed) {
+      const Transcript& transcript = indexed->transcript;
+      const auto leaf = transcript.tree.leaf();
+      Session session = transcript.session;
+      Branch branch = leaf ? transcript.tree.branch(*leaf) : Branch{};
+      return std::optional(Chosen{std::move(indexed), std::move(session), std::move(branch)});
+    }
+    const std::size_t separator = id.str().rfind(kBranchSeparator);
+    if (separator == std::string::npos) {
+      return std::optional<Chosen>();
+    }
+    REPRISE_ASSIGN(indexed, index_of(id.str().substr(0, separator)));
+    if (!indexed) {
+      return std::optional<Chosen>();
+    }
+    for (const NamedBranch& branch : named_branches(indexed->transcript)) {
+      if (branch.name == id.str().substr(separator + 1)) {
+        REPRISE_ASSIGN(Chosen chosen, choose_branch(indexed->transcript, branch));
+        chosen.indexed = std::move(indexed);
+        return std::optional(std::move(chosen));
+      }
+    }
+    return std::optional<Chosen>();
+  }
+
+  Result<Chosen> choose_branch(const Transcript& transcript, const NamedBranch& named) const {
+    Chosen chosen{.indexed = nullptr,
+                  .session = transcript.session,
+                  .branch = transcript.tree.branch(named.branch.leaf)};
+    SessionInfo& info = chosen.session.info;
+    REPRISE_ASSIGN(info.id, SessionId::parse(cat(transcript.session.info.id.str(), kBranchSeparator,
+                                                 named.name)));
+    info.head = Seq{static_cast<std::int64_t>(chosen.branch.size())};
+    std::int64_t shared = 0;
+    const auto used = transcript.tree.branch(transcript.tree.leaf().value_or(0));
+    while (shared < info.head.value && shared < static_cast<std::int64_t>(used.size()) &&
+           std::ranges::equal(used.message(static_cast<std::size_t>(shared)),
+                              chosen.branch.message(static_cast<std::size_t>(shared)))) {
+      ++shared;
+    }
+    info.forked_from = ForkOrigin{transcript.session.info.id, Seq{shared}};
+    chosen.session.usage = {};
+    return chosen;
+  }
+
+  // Null when the place has no such session.
+  Result<std::shared_ptr<const Indexed>> index_of(std::string_view id) {
+    const std::lock_guard lock(mutex_);
+    if (last_ && last_->transcript.session.info.id.str() == id) {
+      const auto states = states_of(last_->transcript.parts);
+      if (states && *states == last_->states) {
+        return last_;
+      }
+    }
+    ReadReport unseen;
+    std::vector<Located> all = locate(unseen);
+    const auto found =
+        std::ranges::find_if(all, [&](const Located& located) { return located.id.str() == id; });
+    if (found == all.end()) {
+      return nullptr;
+    }
+    REPRISE_ASSIGN(std::vector<FileState> states, states_of(found->parts));
+    REPRISE_ASSIGN(Transcript transcript, read_index(*tool_, std::move(*found)));
+    last_ = std::make_shared<const Indexed>(Indexed{std::move(transcript), std::move(states)});
+    return last_;
+  }
+
+  std::unique_ptr<JsonlTool> tool_;
+  SourceCapabilities holds_;
+  std::mutex mutex_;
+  std::shared_ptr<const Indexed> last_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_transcript_source(std::unique_ptr<JsonlTool> tool) {
+  return std::make_unique<TranscriptSource>(std::move(tool));
+}
+
+}  // namespace reprise::source

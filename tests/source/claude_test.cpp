@@ -1,0 +1,240 @@
+#include "base/text.h"
+#include "source/source_fixture.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::string_view kId = "0a1b2c3d-0000-4000-8000-000000000001";
+const std::string kFile = cat("projects/-home-a-x/", kId, ".jsonl");
+
+std::string user(std::string_view uuid, std::string_view parent, std::string_view text,
+                 std::string_view more = "") {
+  return cat("{'type':'user','uuid':'", uuid, "','parentUuid':", parent.empty() ? "null" : "'",
+             parent, parent.empty() ? "" : "'", ",'sessionId':'", kId,
+             "','timestamp':'2026-11-20T10:00:00.000Z','cwd':'/home/a/x'", more,
+             ",'message':{'role':'user','content':'", text, "'}}");
+}
+
+// `block` is a content block, `id` the message's.
+std::string assistant(std::string_view uuid, std::string_view parent, std::string_view id,
+                      std::string_view block, int output = 5) {
+  return cat("{'type':'assistant','uuid':'", uuid, "','parentUuid':'", parent, "','sessionId':'",
+             kId, "','timestamp':'2026-11-20T10:00:05.000Z','requestId':'req','message':{'id':'",
+             id, "','role':'assistant','model':'claude-x','content':[", block,
+             "],'usage':{'input_tokens':10,'cache_read_input_tokens':4,'output_tokens':", output,
+             "}}}");
+}
+
+std::string text(std::string_view words) {
+  return cat("{'type':'text','text':'", words, "'}");
+}
+
+std::string call(std::string_view id) {
+  return cat("{'type':'tool_use','id':'", id, "','name':'Bash','input':{}}");
+}
+
+std::string result(std::string_view uuid, std::string_view parent, std::string_view id) {
+  return cat("{'type':'user','uuid':'", uuid, "','parentUuid':'", parent,
+             "','message':{'role':'user','content':[{'type':'tool_result','tool_use_id':'", id,
+             "','content':'done'}]}}");
+}
+
+class ClaudeTest : public SourceTest {};
+
+TEST_F(ClaudeTest, OneAnswerInSeveralLinesIsOneMessageAndCountedOnce) {
+  write(kFile,
+        {user("u1", "", "Why?"),
+         assistant("a1", "u1", "m1", "{'type':'thinking','thinking':'hm','signature':'s'}", 1),
+         assistant("a2", "a1", "m1", call("t1"), 20), result("r1", "a2", "t1"),
+         assistant("a3", "r1", "m2", text("So."))});
+  open("claude");
+  EXPECT_EQ(sessions(), Lines{cat(kId, " Why? (4)")});
+  EXPECT_EQ(transcript(kId), (Lines{"user: Why?", "assistant: (thinking) hm | call Bash t1 {}",
+                                    "tool: t1 = done", "assistant: So."}));
+  const Session found = session(kId);
+  EXPECT_EQ(found.usage.output.value, 25);
+  EXPECT_EQ(found.usage.input.value, 28);
+  EXPECT_EQ(found.usage.cached.value, 8);
+  EXPECT_EQ(found.info.working_dir, "/home/a/x");
+  EXPECT_EQ(found.info.model, "claude-x");
+}
+
+TEST_F(ClaudeTest, ALeftBranchIsAFork) {
+  write(kFile, {user("u1", "", "One"), assistant("a1", "u1", "m1", text("1")),
+                user("u2", "a1", "Two"), assistant("a2", "u2", "m2", text("2")),
+                user("u3", "a1", "Three"), assistant("a3", "u3", "m3", text("3"))});
+  open("claude");
+  EXPECT_EQ(transcript(kId), (Lines{"user: One", "assistant: 1", "user: Three", "assistant: 3"}));
+  EXPECT_EQ(sessions(), Lines{cat(kId, " One (4)")});
+  const Lines all = sessions(true);
+  ASSERT_EQ(all.size(), 2U);
+  ASSERT_TRUE(all[0].starts_with("~"));
+  const std::string branch = all[0].substr(1, all[0].find(' ') - 1);
+  EXPECT_EQ(transcript(branch), (Lines{"user: One", "assistant: 1", "user: Two", "assistant: 2"}));
+  EXPECT_EQ(session(branch).info.forked_from, (ForkOrigin{must(SessionId::parse(kId)), Seq{2}}));
+}
+
+TEST_F(ClaudeTest, GoingBackToTheBeginningLeavesABranch) {
+  write(kFile, {user("u1", "", "One"), assistant("a1", "u1", "m1", text("1")),
+                user("u2", "a1", "Two"), assistant("a2", "u2", "m2", text("2")),
+                user("u3", "", "Again"), assistant("a3", "u3", "m3", text("3"))});
+  open("claude");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Again", "assistant: 3"}));
+}
+
+TEST_F(ClaudeTest, LinesThatNameNoParentsFollowEachOther) {
+  write(kFile, {user("u1", "", "One"), user("u2", "", "Two"), user("u3", "", "Three")});
+  open("claude");
+  EXPECT_EQ(transcript(kId), (Lines{"user: One", "user: Two", "user: Three"}));
+}
+
+TEST_F(ClaudeTest, AParentThatIsGoneIsTheLineBefore) {
+  write(kFile, {user("u1", "", "One"), assistant("a1", "u1", "m1", text("1"))});
+  append(kFile, "{\"type\":\"user\",\"uuid\":\"lost\",\"parentUu\n");
+  write(kFile, {assistant("a2", "lost", "m2", text("2")), user("u4", "u4", "its own parent")});
+  open("claude");
+  EXPECT_EQ(transcript(kId),
+            (Lines{"user: One", "assistant: 1", "assistant: 2", "user: its own parent"}));
+  ASSERT_EQ(damage(kId).size(), 1U);
+  EXPECT_TRUE(damage(kId)[0].where.ends_with(": line 3"));
+}
+
+TEST_F(ClaudeTest, ResultsOfCallsSideBySideAreAllThere) {
+  write(kFile, {user("u1", "", "Go"), assistant("a1", "u1", "m1", call("t1")),
+                assistant("a2", "a1", "m1", call("t2")), result("r1", "a1", "t1"),
+                result("r2", "a2", "t2"), assistant("a3", "r2", "m2", text("ok"))});
+  open("claude");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Go", "assistant: call Bash t1 {} | call Bash t2 {}",
+                                    "tool: t1 = done", "tool: t2 = done", "assistant: ok"}));
+  EXPECT_EQ(sessions(true).size(), 1U);
+}
+
+TEST_F(ClaudeTest, WhatAProgramSaysIsMarked) {
+  write(kFile, {user("u0", "", "Caveat: the messages below", ",'isMeta':true"),
+                user("u1", "u0", "<command-name>/compact</command-name>"),
+                user("u2", "u1", "<local-command-stdout>ok</local-command-stdout>"),
+                user("u3", "u2", "A real one"),
+                "{'type':'assistant','uuid':'a1','parentUuid':'u3','message':{'id':'x','model':"
+                "'<synthetic>','role':'assistant','content':[" +
+                    text("No response requested.") + "]}}",
+                user("u4", "a1", "<task-notification>done</task-notification>")});
+  open("claude");
+  EXPECT_EQ(transcript(kId), (Lines{"*user: Caveat: the messages below",
+                                    "*user: <command-name>/compact</command-name>",
+                                    "*user: <local-command-stdout>ok</local-command-stdout>",
+                                    "user: A real one", "*assistant: No response requested.",
+                                    "*user: <task-notification>done</task-notification>"}));
+  EXPECT_EQ(session(kId).info.title, "A real one");
+  EXPECT_EQ(session(kId).info.model, "");
+}
+
+TEST_F(ClaudeTest, ACompactionKeepsWhatItReplaced) {
+  write(kFile, {user("u1", "", "Long"), assistant("a1", "u1", "m1", text("talk")),
+                "{'type':'system','subtype':'compact_boundary','uuid':'c','parentUuid':null,"
+                "'logicalParentUuid':'a1'}",
+                user("s", "c", "This session is continued", ",'isCompactSummary':true"),
+                user("u2", "s", "Go on")});
+  open("claude");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Long", "assistant: talk",
+                                    "*user: This session is continued", "user: Go on"}));
+}
+
+TEST_F(ClaudeTest, LinesThatAreNoConversationAreNone) {
+  write(kFile, {"{'type':'queue-operation','operation':'enqueue','content':'Why?','sessionId':'x'}",
+                "{'type':'api-request-blob','hash':'h','message':{'role':'user','content':'Why?'}}",
+                user("u1", "", "Why?"), assistant("a1", "u1", "m1", text("So.")),
+                "{'type':'attachment','uuid':'p','parentUuid':'a1','attachment':{'type':"
+                "'prompt_snapshot'}}",
+                "{'type':'last-prompt','leafUuid':'p','lastPrompt':'Why?'}",
+                "{'type':'of the next version','uuid':'z','parentUuid':'p'}"});
+  open("claude");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Why?", "assistant: So."}));
+  EXPECT_TRUE(damage(kId).empty());
+}
+
+TEST_F(ClaudeTest, RepeatedLinesAreOneAndOthersOfTheSameIdAreKept) {
+  write(kFile, {user("u1", "", "One"), user("u1", "", "One"), user("u1", "", "Other")});
+  open("claude");
+  EXPECT_EQ(transcript(kId), (Lines{"user: One", "user: Other"}));
+}
+
+TEST_F(ClaudeTest, TitlesInTheirOrder) {
+  write(kFile,
+        {user("u1", "", "First words"), "{'type':'summary','summary':'Sum','leafUuid':'u1'}"});
+  Source& found = open("claude");
+  EXPECT_EQ(session(kId).info.title, "Sum");
+  write(kFile, {"{'type':'ai-title','aiTitle':'Ai','sessionId':'x'}"});
+  EXPECT_EQ(must(get(found, must(SessionId::parse(kId)))).info.title, "Ai");
+  write(kFile, {"{'type':'custom-title','customTitle':'Mine','sessionId':'x'}",
+                "{'type':'ai-title','aiTitle':'Ai 2','sessionId':'x'}"});
+  EXPECT_EQ(session(kId).info.title, "Mine");
+}
+
+TEST_F(ClaudeTest, SubAgentsAreListedWithTheBranchesOnly) {
+  write(kFile, {user("u1", "", "Go")});
+  write(cat("projects/-home-a-x/", kId, "/subagents/agent-7.jsonl"),
+        {user("s1", "", "Do this", ",'isSidechain':true,'agentId':'7'"),
+         assistant("s2", "s1", "m9", text("Did."))});
+  open("claude");
+  EXPECT_EQ(sessions().size(), 1U);
+  EXPECT_EQ(sessions(true).size(), 2U);
+  EXPECT_EQ(transcript(cat(kId, ":agent-7")), (Lines{"user: Do this", "assistant: Did."}));
+}
+
+TEST_F(ClaudeTest, TheOldSideChainIsNoBranch) {
+  write(kFile, {user("u1", "", "Go"), user("s1", "", "Aside", ",'isSidechain':true"),
+                assistant("a1", "u1", "m1", text("ok"))});
+  open("claude");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Go", "assistant: ok"}));
+  EXPECT_EQ(sessions(true).size(), 1U);
+}
+
+TEST_F(ClaudeTest, ALargeFileIsListedByItsEnds) {
+  write(kFile, {user("u1", "", "Begin")});
+  const std::string filler(20'000, 'x');
+  for (int i = 0; i < 10; ++i) {
+    write(kFile, {user(cat("f", i), i == 0 ? "u1" : cat("f", i - 1), filler)});
+  }
+  write(kFile, {user("last", "f9", "End", ",'isMeta':false")});
+  open("claude");
+  const Lines listed = sessions();
+  ASSERT_EQ(listed.size(), 1U);
+  EXPECT_TRUE(listed[0].ends_with("+)")) << listed[0];
+  EXPECT_EQ(session(kId).info.head, Seq{12});
+  EXPECT_TRUE(session(kId).info.is_head_known);
+}
+
+TEST_F(ClaudeTest, ItIsReadWhileItGrows) {
+  write(kFile, {user("u1", "", "One")});
+  open("claude");
+  EXPECT_EQ(transcript(kId), Lines{"user: One"});
+  append(kFile, "{\"type\":\"assistant\",\"uuid\":\"a1\",\"par");
+  EXPECT_EQ(transcript(kId), Lines{"user: One"});
+  EXPECT_TRUE(damage(kId).empty());
+  append(kFile, "entUuid\":\"u1\",\"message\":{\"id\":\"m\",\"content\":\"Yes\"}}\n");
+  EXPECT_EQ(transcript(kId), (Lines{"user: One", "assistant: Yes"}));
+}
+
+TEST_F(ClaudeTest, ImagesAndUnknownBlocksAreThere) {
+  write(kFile,
+        {"{'type':'user','uuid':'u1','parentUuid':null,'message':{'role':'user','content':["
+         "{'type':'image','source':{'type':'base64','media_type':'image/png','data':'AAAA'}},"
+         "{'type':'text','text':'See'},{'type':'of tomorrow','x':1}]}}"});
+  open("claude");
+  EXPECT_EQ(transcript(kId),
+            Lines{"user: [image/png data:image/png;base64,AAAA] | See | ?of tomorrow"});
+}
+
+TEST_F(ClaudeTest, ABarePathIsRecognised) {
+  write(kFile, {user("u1", "", "Hi")});
+  const SourceKind* const kind = must(source_kind_of(place().native()));
+  ASSERT_NE(kind, nullptr);
+  EXPECT_EQ(kind->name, "claude");
+  EXPECT_EQ(must(source_kind_of((place() / kFile).native())), kind);
+}
+
+}  // namespace
+}  // namespace reprise::test

@@ -1,0 +1,86 @@
+#include "source/lines.h"
+
+#include <fcntl.h>
+
+#include <fstream>
+
+#include "base/file.h"
+#include "source/records.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::source {
+namespace {
+
+using test::must;
+
+class Records : public testing::Test {
+ protected:
+  // The records of a file with these bytes, as "at:json", then the damage.
+  std::vector<std::string> read(const std::string& bytes, bool is_cut = false) {
+    const std::filesystem::path file = folder_.path() / "a.jsonl";
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+    const Fd fd = must(open_file(file, O_RDONLY));
+    std::vector<std::string> found;
+    ReadReport report;
+    must(for_each_record(fd.get(), {.file = file}, is_cut, report, [&](const Record& record) {
+      found.push_back(std::to_string(record.at) + ":" + std::string(record.json.raw()));
+    }));
+    for (const Damage& damage : report.damage) {
+      found.push_back(damage.reason + ": " + damage.excerpt);
+    }
+    return found;
+  }
+  test::TemporaryFolder folder_;
+};
+
+using Found = std::vector<std::string>;
+
+TEST_F(Records, LinesEndAtNothingButANewline) {
+  const std::string line = "{\"a\":\"x\xE2\x80\xA8y\xE2\x80\xA9z\xC2\x85\"}";
+  EXPECT_EQ(read(line + "\r\n{\"b\":1}\n"),
+            (Found{"0:" + line, std::to_string(line.size() + 2) + ":{\"b\":1}"}));
+}
+
+TEST_F(Records, BlankLinesAndATornEndAreNothing) {
+  EXPECT_EQ(read("{\"a\":1}\n\n  \n{\"b\":\"to"), Found{"0:{\"a\":1}"});
+  EXPECT_EQ(read("{\"a\":1}\n{\"b\":\"\xE2\x80"), Found{"0:{\"a\":1}"});
+  EXPECT_EQ(read(""), Found{});
+}
+
+TEST_F(Records, AWholeEndWithoutANewlineIsRead) {
+  EXPECT_EQ(read("{\"a\":1}"), Found{"0:{\"a\":1}"});
+}
+
+TEST_F(Records, WhatIsNoObjectIsDamageAndNotTheEnd) {
+  EXPECT_EQ(read("\"massive error\"\n42\n[1]\n{\"a\":}\n{\"b\":1}\n"),
+            (Found{"30:{\"b\":1}", "not an object: \"massive error\"", "not an object: 42",
+                   "not an object: [1]", "not JSON: {\"a\":}"}));
+}
+
+TEST_F(Records, TwoObjectsOnOneLineAreTwo) {
+  EXPECT_EQ(read("{\"a\":1}{\"b\":2} {\"c\":3}\n"),
+            (Found{"0:{\"a\":1}", "7:{\"b\":2}", "15:{\"c\":3}"}));
+}
+
+TEST_F(Records, AnObjectAfterTheBeginningOfOneIsRead) {
+  EXPECT_EQ(read("{\"a\":{\"x\":\"un{\"b\":{\"c\":2}}\n"),
+            (Found{"13:{\"b\":{\"c\":2}}", "not JSON: {\"a\":{\"x\":\"un"}));
+}
+
+TEST_F(Records, APartThatBeginsWithinALineSkipsIt) {
+  EXPECT_EQ(read("ail\"}\n{\"b\":1}\n", true), Found{"6:{\"b\":1}"});
+}
+
+TEST_F(Records, ALineOverTheLimitIsDamageAndNotTheEnd) {
+  const std::string bytes =
+      "{\"a\":\"" + std::string(kLineBytesMax + 100, 'x') + "\"}\n{\"b\":1}\n{\"c\":1}\n";
+  const Found found = read(bytes);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_TRUE(found[0].ends_with(":{\"b\":1}"));
+  EXPECT_EQ(found[1], std::to_string(bytes.size() - 8) + ":{\"c\":1}");
+  EXPECT_TRUE(found[2].starts_with("longer than 24 MiB: {\"a\":\"xxx"));
+}
+
+}  // namespace
+}  // namespace reprise::source

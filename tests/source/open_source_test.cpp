@@ -1,0 +1,54 @@
+#include <algorithm>
+
+#include "source/source_fixture.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+using std::filesystem::path;
+
+class OpenSource : public SourceTest {};
+
+const SourceKind& kind(std::string_view name) {
+  return *std::ranges::find(source_kinds(), name, &SourceKind::name);
+}
+
+TEST_F(OpenSource, TheUsualPlaceIsThatOfTheFirstVariableThatIsSet) {
+  const auto with = [](const std::map<std::string, std::string, std::less<>>& variables) {
+    return usual_place(kind("claude"), [&](std::string_view name) -> std::optional<std::string> {
+      const auto found = variables.find(name);
+      return found == variables.end() ? std::nullopt : std::optional(found->second);
+    });
+  };
+  EXPECT_EQ(with({{"HOME", "/home/a"}}), path("/home/a/.claude"));
+  EXPECT_EQ(with({{"HOME", "/home/a"}, {"CLAUDE_CONFIG_DIR", "/c"}}), path("/c"));
+  EXPECT_EQ(with({}), std::nullopt);
+}
+
+TEST_F(OpenSource, KindsHaveNamesOfTheirOwn) {
+  std::vector<std::string_view> names;
+  for (const SourceKind& kind : source_kinds()) {
+    EXPECT_TRUE(kind.form.starts_with(kind.name)) << kind.name;
+    names.push_back(kind.name);
+  }
+  for (const StoreKind& kind : store_kinds()) {
+    names.push_back(kind.name);
+  }
+  std::ranges::sort(names);
+  EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
+}
+
+TEST_F(OpenSource, NothingThereIsNotFound) {
+  EXPECT_TRUE(fails(open_source("claude:/nowhere/at/all"), Code::not_found));
+  EXPECT_TRUE(fails(open_source("nobody:/x"), Code::invalid_argument));
+}
+
+TEST_F(OpenSource, AStoreIsASourceToReadOnly) {
+  EXPECT_TRUE(works(open_source("memory:")));
+  EXPECT_TRUE(fails(open_source("sqlite:" + (place() / "new.db").native()), Code::not_found));
+  EXPECT_TRUE(std::filesystem::is_empty(place()));
+}
+
+}  // namespace
+}  // namespace reprise::test

@@ -1,0 +1,42 @@
+#pragma once
+
+// A tool's folder, written by a test as the tool would. When the test ends, not one byte, time or
+// name in it has changed since it was first read.
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "reprise/open_source.h"
+#include "support/temporary_folder.h"
+
+namespace reprise::test {
+
+class SourceTest : public testing::Test {
+ protected:
+  void TearDown() override;
+
+  const std::filesystem::path& place() const { return folder_.path(); }
+  // Lines of JSON in which ' stands for ".
+  void write(const std::string& file, const std::vector<std::string>& lines);
+  void append(const std::string& file, std::string_view bytes);
+  // The tool's folder, as it is now, is not to change from here on.
+  Source& open(const std::string& scheme);
+  Source& source() { return *source_; }
+
+  // The messages as "user: text", "assistant: (thinking) hm", "assistant: call Bash t1 {…}",
+  // "tool: t1 = text"; "*" before those that are injected.
+  std::vector<std::string> transcript(std::string_view id);
+  // "ID title (messages)", "~" before a branch.
+  std::vector<std::string> sessions(bool branches = false);
+  Session session(std::string_view id);
+  std::vector<Damage> damage(std::string_view id);
+
+ private:
+  std::map<std::string, std::string> snapshot() const;
+  TemporaryFolder folder_;
+  std::unique_ptr<Source> source_;
+  std::map<std::string, std::string> before_;
+};
+
+}  // namespace reprise::test
