@@ -12,13 +12,13 @@ find_package(SQLite3 3.40 REQUIRED)
 find_path(REPRISE_UTF8PROC_INCLUDE utf8proc.h REQUIRED)
 find_library(REPRISE_UTF8PROC NAMES libutf8proc.a utf8proc REQUIRED)
 
-# The full-screen program: linked statically, so that no other command loads them. md4c is loaded
-# when the first Markdown is shown; of it only the header is needed here.
+# Loaded when the first Markdown is shown; only the header is needed here.
+find_path(REPRISE_MD4C_INCLUDE md4c.h REQUIRED)
+# The full-screen program: linked statically, so that no other command loads them.
 if(REPRISE_PROGRAM)
   find_path(REPRISE_NCURSES_INCLUDE ncurses.h REQUIRED)
   find_library(REPRISE_NCURSES NAMES libncursesw.a ncursesw REQUIRED)
   find_library(REPRISE_TINFO NAMES libtinfo.a tinfo REQUIRED)
-  find_path(REPRISE_MD4C_INCLUDE md4c.h REQUIRED)
 endif()
 
 find_path(REPRISE_ZIP_INCLUDE zip.h REQUIRED)

@@ -18,6 +18,7 @@ struct Format {
 const Format& format_of(const ExportFormat& shown);
 
 // Each is defined in a file of its own.
+std::unique_ptr<Writer> make_html(Job& job);
 std::unique_ptr<Writer> make_json(Job& job);
 std::unique_ptr<Writer> make_markdown(Job& job);
 

@@ -208,7 +208,7 @@ class Reading {
     REPRISE_ASSIGN(const BlobHash hash, BlobHash::parse(hash_text));
     std::optional<std::string> bytes = base64_decode(base64);
     if (!bytes) {
-      return fail(Code::corrupt, cat("blob ", hash_text, " is no base64"));
+      return fail(Code::corrupt, cat("blob ", hash_text, " is not base64"));
     }
     if (is_cut || !reader_.on_blob) {
       return {};

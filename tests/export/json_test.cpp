@@ -105,7 +105,7 @@ TEST(ExportJson, SaysWhatBlobIsMissing) {
 }
 
 TEST(ExportJson, RefusesAFileCutAtAnyByte) {
-  const std::string text = exported_as("json", exchange_with_tools()).text;
+  const std::string text = exported_as("json", std::vector{user("a"), assistant("b")}).text;
   for (std::size_t cut = 0; cut < text.size(); ++cut) {
     ASSERT_FALSE(read_back(text.substr(0, cut))) << "cut at byte " << cut;
   }

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "cli/app/block_lines.h"
 #include "cli/app/code_colours.h"
-#include "cli/app/markdown_library.h"
+#include "base/markdown_library.h"
 #include "cli/app/markdown_spans.h"
 #include "cli/app/markdown_table.h"
 #include "cli/app/style.h"

@@ -86,12 +86,13 @@ constexpr CommandEntry kCommands[] = {
      .make = make_info},
     {.name = "export",
      .group = CommandGroup::read,
-     .summary = "write sessions as Markdown, JSON and other formats",
+     .summary = "write sessions as Markdown, HTML, JSON and other formats",
      .description =
          "To standard output, or with -o to a file; a folder gets a file for each session. An "
          "existing file is replaced only with --force. What a format cannot hold is listed on "
          "standard error.",
      .examples = "reprise export last > notes.md\n"
+                 "reprise export last -o notes.html\n"
                  "reprise export 1 2 3 -o notes/\n"
                  "reprise export 'Release notes' --format json -o release-notes.json",
      .make = make_export},

@@ -1,9 +1,9 @@
-#include "cli/app/markdown_library.h"
+#include "base/markdown_library.h"
 
 #include "base/late_library.h"
 #include "reprise/error.h"
 
-namespace reprise::cli::app {
+namespace reprise {
 
 Result<const MarkdownLibrary*> markdown_library() {
   static const auto loaded =
@@ -11,4 +11,4 @@ Result<const MarkdownLibrary*> markdown_library() {
   return loaded;
 }
 
-}  // namespace reprise::cli::app
+}  // namespace reprise

@@ -7,7 +7,7 @@
 #include "base/late_library.h"
 #include "reprise/error.h"
 
-namespace reprise::cli::app {
+namespace reprise {
 
 struct MarkdownLibrary : LateFunctions {
   Late<decltype(&::md_parse)> parse{*this, "md_parse"};
@@ -16,4 +16,4 @@ struct MarkdownLibrary : LateFunctions {
 // unsupported, naming the package, where it is not installed.
 Result<const MarkdownLibrary*> markdown_library();
 
-}  // namespace reprise::cli::app
+}  // namespace reprise

@@ -1,0 +1,240 @@
+// Markdown as HTML, by md4c's events.
+
+#include <md4c.h>
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/markdown_library.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "export/html_text.h"
+
+namespace reprise::exporting {
+namespace {
+
+// A text of a few kilobytes can have a table of a billion empty cells, or a thousand quotes in
+// each other.
+constexpr std::size_t kCellsMax = 20'000;
+constexpr std::size_t kDepthMax = 100;
+
+std::string_view text_of(const MD_ATTRIBUTE& attribute) {
+  return {attribute.text == nullptr ? "" : attribute.text, attribute.size};
+}
+
+// Hears md4c's events and collects HTML.
+class MarkdownHtml {
+ public:
+  explicit MarkdownHtml(LineEnds line_ends) : line_ends_(line_ends) {}
+
+  // False: the text is too much.
+  bool enter(MD_BLOCKTYPE type, const void* detail) {
+    ++depth_;
+    cells_ += type == MD_BLOCK_TD || type == MD_BLOCK_TH ? 1 : 0;
+    if (type == MD_BLOCK_CODE) {
+      language_ = text_of(static_cast<const MD_BLOCK_CODE_DETAIL*>(detail)->lang);
+      code_.emplace();
+    } else if (type == MD_BLOCK_HR) {
+      out_ += "<hr>\n";
+    } else if (const std::string tag = tag_of(type, detail); !tag.empty()) {
+      out_ += cat("<", tag, attributes_of(type, detail), ">");
+      out_ += task_mark(type, detail);
+    }
+    return depth_ <= kDepthMax && cells_ <= kCellsMax;
+  }
+
+  void leave(MD_BLOCKTYPE type, const void* detail) {
+    --depth_;
+    if (type == MD_BLOCK_CODE) {
+      out_ += cat("<pre><code>", html_of_code(*code_, language_), "</code></pre>\n");
+      code_.reset();
+    } else if (const std::string tag = tag_of(type, detail); !tag.empty()) {
+      out_ += cat("</", tag, ">\n");
+    }
+  }
+
+  bool enter(MD_SPANTYPE type, const void* detail) {
+    ++depth_;
+    if (type == MD_SPAN_A || type == MD_SPAN_IMG) {
+      const std::string_view target =
+          type == MD_SPAN_A ? text_of(static_cast<const MD_SPAN_A_DETAIL*>(detail)->href)
+                            : text_of(static_cast<const MD_SPAN_IMG_DETAIL*>(detail)->src);
+      const bool is_link = links_ == 0 && is_plain_link(target);  // no link stands in another
+      is_link_.push_back(is_link);
+      links_ += is_link ? 1 : 0;
+      if (is_link) {
+        out_ +=
+            cat("<a rel=\"noreferrer noopener\" href=\"", html_text(terminal_line(target)), "\">");
+      }
+    } else {
+      out_ += cat("<", tag_of(type), ">");
+    }
+    return depth_ <= kDepthMax;
+  }
+
+  void leave(MD_SPANTYPE type) {
+    --depth_;
+    if (type == MD_SPAN_A || type == MD_SPAN_IMG) {
+      if (is_link_.back()) {
+        out_ += "</a>";
+        --links_;
+      }
+      is_link_.pop_back();
+    } else {
+      out_ += cat("</", tag_of(type), ">");
+    }
+  }
+
+  void text(MD_TEXTTYPE type, std::string_view text) {
+    if (code_) {
+      *code_ += text;
+    } else if (type == MD_TEXT_BR || (type == MD_TEXT_SOFTBR && line_ends_ == LineEnds::shown)) {
+      out_ += "<br>\n";
+    } else if (type == MD_TEXT_SOFTBR) {
+      out_ += '\n';
+    } else if (type == MD_TEXT_NULLCHAR) {
+      out_ += "\xEF\xBF\xBD";
+    } else if (type == MD_TEXT_ENTITY && is_named_entity(text)) {
+      out_ += text;
+    } else {
+      out_ += html_text(text);
+    }
+  }
+
+  std::string finish() { return std::move(out_); }
+
+ private:
+  // "&amp;"; a number may stand for any character, and stays as it is written.
+  static bool is_named_entity(std::string_view text) {
+    return text.size() < 12 && text != "&lrm;" && text != "&rlm;" && !text.contains('#');
+  }
+
+  static std::string tag_of(MD_BLOCKTYPE type, const void* detail) {
+    switch (type) {
+      case MD_BLOCK_QUOTE:
+        return "blockquote";
+      case MD_BLOCK_UL:
+        return "ul";
+      case MD_BLOCK_OL:
+        return "ol";
+      case MD_BLOCK_LI:
+        return "li";
+      case MD_BLOCK_H:
+        return cat("h", static_cast<const MD_BLOCK_H_DETAIL*>(detail)->level);
+      case MD_BLOCK_P:
+        return "p";
+      case MD_BLOCK_TABLE:
+        return "table";
+      case MD_BLOCK_THEAD:
+        return "thead";
+      case MD_BLOCK_TBODY:
+        return "tbody";
+      case MD_BLOCK_TR:
+        return "tr";
+      case MD_BLOCK_TH:
+        return "th";
+      case MD_BLOCK_TD:
+        return "td";
+      default:
+        return "";
+    }
+  }
+
+  static std::string attributes_of(MD_BLOCKTYPE type, const void* detail) {
+    if (type == MD_BLOCK_OL) {
+      return cat(" start=\"", static_cast<const MD_BLOCK_OL_DETAIL*>(detail)->start, "\"");
+    }
+    if (type == MD_BLOCK_TH || type == MD_BLOCK_TD) {
+      const MD_ALIGN align = static_cast<const MD_BLOCK_TD_DETAIL*>(detail)->align;
+      return align == MD_ALIGN_RIGHT    ? " class=\"r\""
+             : align == MD_ALIGN_CENTER ? " class=\"m\""
+                                        : "";
+    }
+    return "";
+  }
+
+  static std::string_view task_mark(MD_BLOCKTYPE type, const void* detail) {
+    if (type != MD_BLOCK_LI || static_cast<const MD_BLOCK_LI_DETAIL*>(detail)->is_task == 0) {
+      return "";
+    }
+    return static_cast<const MD_BLOCK_LI_DETAIL*>(detail)->task_mark == ' ' ? "☐ " : "☑ ";
+  }
+
+  static std::string_view tag_of(MD_SPANTYPE type) {
+    switch (type) {
+      case MD_SPAN_EM:
+        return "em";
+      case MD_SPAN_STRONG:
+        return "strong";
+      case MD_SPAN_CODE:
+        return "code";
+      case MD_SPAN_DEL:
+        return "del";
+      default:
+        return "span";
+    }
+  }
+
+  LineEnds line_ends_;
+  std::string out_;
+  std::size_t depth_ = 0;
+  std::size_t cells_ = 0;
+  std::vector<bool> is_link_;  // the links and images that are open
+  int links_ = 0;
+  std::optional<std::string> code_;
+  std::string language_;
+};
+
+MD_PARSER events() {
+  return {.abi_version = 0,
+          .flags = MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_PERMISSIVEURLAUTOLINKS |
+                   MD_FLAG_TABLES | MD_FLAG_NOHTML,
+          .enter_block =
+              [](MD_BLOCKTYPE type, void* detail, void* user) {
+                return static_cast<MarkdownHtml*>(user)->enter(type, detail) ? 0 : -1;
+              },
+          .leave_block =
+              [](MD_BLOCKTYPE type, void* detail, void* user) {
+                static_cast<MarkdownHtml*>(user)->leave(type, detail);
+                return 0;
+              },
+          .enter_span =
+              [](MD_SPANTYPE type, void* detail, void* user) {
+                return static_cast<MarkdownHtml*>(user)->enter(type, detail) ? 0 : -1;
+              },
+          .leave_span =
+              [](MD_SPANTYPE type, void*, void* user) {
+                static_cast<MarkdownHtml*>(user)->leave(type);
+                return 0;
+              },
+          .text =
+              [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* user) {
+                static_cast<MarkdownHtml*>(user)->text(type, {text, size});
+                return 0;
+              },
+          .debug_log = nullptr,
+          .syntax = nullptr};
+}
+
+std::string as_it_stands(std::string_view text) {
+  return cat("<pre class=\"text\">", html_text(text), "</pre>\n");
+}
+
+}  // namespace
+
+std::string html_of_markdown(std::string_view text, LineEnds line_ends) {
+  const auto library = markdown_library();
+  if (!library || text.size() > std::numeric_limits<MD_SIZE>::max() / 8) {
+    return as_it_stands(text);
+  }
+  const std::string safe = terminal_text(text);
+  MarkdownHtml html(line_ends);
+  const MD_PARSER parser = events();
+  if ((*library)->parse(safe.data(), static_cast<MD_SIZE>(safe.size()), &parser, &html) != 0) {
+    return as_it_stands(text);
+  }
+  return html.finish();
+}
+
+}  // namespace reprise::exporting
