@@ -60,6 +60,13 @@ void BarePostgres::prepare(const char* name, const char* sql) {
   require(PQresultStatus(result.get()) == PGRES_COMMAND_OK, PQerrorMessage(connection_.get()));
 }
 
+std::int64_t BarePostgres::number(const std::string& sql) {
+  const ResultPtr result(PQexec(connection_.get(), sql.c_str()), PQclear);
+  require(PQresultStatus(result.get()) == PGRES_TUPLES_OK && PQntuples(result.get()) == 1,
+          PQerrorMessage(connection_.get()));
+  return std::strtoll(PQgetvalue(result.get(), 0, 0), nullptr, 10);
+}
+
 // How many rows came.
 int BarePostgres::round_trip(const char* name, std::initializer_list<const char*> values) {
   PGconn* const connection = connection_.get();

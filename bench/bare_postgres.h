@@ -19,6 +19,8 @@ class BarePostgres {
 
   // Statements without results.
   void run(const std::string& sql);
+  // What a statement returns in its first row and column.
+  std::int64_t number(const std::string& sql);
   // Once, before the two below; makes the tables.
   void make_tables();
   // One round trip through the pipeline: a prepared INSERT, and the commit.

@@ -78,6 +78,11 @@ class PartialReader {
 // Running answers: begun and ended by append(), kept in between so that a crash loses little.
 class Partials : public PartialReader {
  public:
+  // How long what came is gathered before it is worth a call of add_partial(). With the write
+  // itself the default stays below the 50 ms that are promised for stores in files.
+  virtual std::chrono::milliseconds partial_interval() const {
+    return std::chrono::milliseconds(36);
+  }
   // Adds what came since the last call: the first block continues the last stored one when both
   // are text, thinking, or the same tool use (its input's pieces as JSON strings). Durability::os.
   // conflict when this answer is not running.

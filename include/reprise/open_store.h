@@ -44,6 +44,9 @@ struct StoreOptions {
   // all tenants; the others wait in turn, for busy_timeout at most. A thread that uses the store
   // while it reads a session has a second one beside these.
   int connections_max = 16;
+  // How often a running answer is stored on a server at most: a crash of the client loses that much
+  // of it. The server syncs it when it likes; its crash may lose another second.
+  std::chrono::milliseconds partial_interval{250};
   // Tells how old a blob is. Outlives the store.
   Clock* clock = &system_clock();
 };

@@ -54,6 +54,9 @@ class FaultyStore final : public Store, public Rewriting, public Partials, publi
     return inner_.read(id, range, sink);
   }
   const Capabilities& capabilities() const override { return capabilities_; }
+  std::chrono::milliseconds partial_interval() const override {
+    return inner_.capabilities().partials->partial_interval();
+  }
   Result<> add_partial(const SessionId& id, const OperationId& answer,
                        std::span<const Block> delta) override {
     REPRISE_TRY(check());

@@ -71,7 +71,7 @@ void PartialSaver::run(const std::stop_token& stop) {
   bool failed = false;
   while (wake_.wait(lock, stop, [this] { return has_pending(); })) {
     if (pieces_.empty() || failed) {
-      wake_.wait_for(lock, stop, kPartialPause, [] { return false; });
+      wake_.wait_for(lock, stop, partials_->partial_interval(), [] { return false; });
     }
     if (stop.stop_requested()) {
       return;

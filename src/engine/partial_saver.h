@@ -1,7 +1,7 @@
 #pragma once
 
-// Keeps a running answer as it streams: what has come is in the store at most kPartialPause and
-// one write later, with one write in that time however fast the deltas come. The writes are made
+// Keeps a running answer as it streams: what has come is in the store at most the store's
+// partial_interval() and one write later, with one write in that time however fast the deltas come. The writes are made
 // by a thread of their own, so that the stream never waits for the store.
 
 #include <condition_variable>
@@ -13,10 +13,6 @@
 #include "reprise/provider.h"
 
 namespace reprise {
-
-// Less than the 50 ms that are promised: what streams fast is looked at every 8 ms, and the write
-// itself takes a while.
-inline constexpr std::chrono::milliseconds kPartialPause{36};
 
 // What is written in one go, unless more comes as one: whoever stops waits for that much at most.
 inline constexpr std::size_t kPartialBytesMax = std::size_t{1} << 20;

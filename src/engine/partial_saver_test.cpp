@@ -58,7 +58,7 @@ class SlowPartials final : public Partials {
   void wait_for_text(std::size_t bytes) {
     std::unique_lock lock(mutex_);
     while (text_.size() < bytes) {
-      changed_.wait_for(lock, kPartialPause);
+      changed_.wait_for(lock, partial_interval());
     }
   }
   const std::vector<std::size_t>& given() const { return given_; }

@@ -90,6 +90,9 @@ class OwnStore final : public Store,
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override {
     return here([&] { return can_.forking->fork(parent, at, child); });
   }
+  std::chrono::milliseconds partial_interval() const override {
+    return can_.partials->partial_interval();
+  }
   Result<> add_partial(const SessionId& id, const OperationId& answer,
                        std::span<const Block> delta) override {
     return here([&] { return can_.partials->add_partial(id, answer, delta); });

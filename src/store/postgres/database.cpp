@@ -48,6 +48,21 @@ Remedy remedy_of(const Failure& failure, const Error& error) {
   return remedy_for(failure.sqlstate);
 }
 
+Result<std::vector<Rows>> run_unsynced(Connection& connection, const std::vector<Query>& queries,
+                                       std::string_view limit = {}) {
+  std::vector<Query> all = {{kBegin}, {kDoNotSync}};
+  if (!limit.empty()) {
+    all.push_back({limit});
+  }
+  const auto before = std::ssize(all);
+  all.insert(all.end(), queries.begin(), queries.end());
+  all.push_back({kCommit});
+  REPRISE_ASSIGN(auto rows, connection.run(all));
+  rows.erase(rows.begin(), rows.begin() + before);
+  rows.pop_back();
+  return rows;
+}
+
 }  // namespace
 
 Database::Database(std::shared_ptr<Shared> shared, std::string tenant)
@@ -108,6 +123,33 @@ Result<> Database::write(const Work& work) {
     return fail(Code::unsupported, cat(name(), " is open for reading only"));
   }
   return attempt(From::primary, work);
+}
+
+Result<std::vector<Rows>> Database::write_unsynced(const SessionId& session,
+                                                   std::vector<Query> queries) {
+  const std::size_t own = queries.size();
+  auto together = shared_->unsynced.run(
+      cat(tenant_, "/", session.str()), queries, [&](const std::vector<Query>& all) {
+        return all.size() == own ? write_alone(all)
+                                 : write_for<std::vector<Rows>>([&](Connection& connection, bool) {
+                                     return run_unsynced(connection, all, kLimitLocks);
+                                   });
+      });
+  if (together.is_undone) {
+    return write_alone(queries);
+  }
+  if (together.error) {
+    return std::unexpected(*std::move(together.error));
+  }
+  return std::move(together.rows);
+}
+
+Result<std::vector<Rows>> Database::write_alone(const std::vector<Query>& queries) {
+  return write_for<std::vector<Rows>>([&](Connection& connection, bool) {
+    auto rows = run_unsynced(connection, queries);
+    return !rows && connection.failure().sqlstate == kDuplicateKey ? std::vector<Rows>()
+                                                                   : std::move(rows);
+  });
 }
 
 Result<> Database::read(const Look& look, From from) {

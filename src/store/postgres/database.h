@@ -11,7 +11,9 @@
 #include <memory>
 
 #include "reprise/open_store.h"
+#include "store/postgres/gather.h"
 #include "store/postgres/pool.h"
+#include "store/postgres/running_answers.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/server_error.h"
 
@@ -51,6 +53,11 @@ class Database {
     return made;
   }
 
+  // A session's statements in a transaction whose commit waits neither for the disk nor for a
+  // standby; others' may be in it, too. No rows when a key was there already (23505).
+  Result<std::vector<Rows>> write_unsynced(const SessionId& session, std::vector<Query> queries);
+  RunningAnswers& running_answers() { return shared_->answers; }
+
   // For what begins now.
   Deadline deadline() const {
     return std::chrono::steady_clock::now() + shared_->pool.options().busy_timeout;
@@ -62,6 +69,9 @@ class Database {
   bool has_additions() const { return shared_->tables.has_additions(); }
   // A name of this object that no other one has.
   const std::string& client() const { return client_; }
+  std::chrono::milliseconds partial_interval() const {
+    return shared_->pool.options().partial_interval;
+  }
   Clock& clock() const { return *shared_->pool.options().clock; }
 
  private:
@@ -70,6 +80,8 @@ class Database {
     Shared(Place place, const StoreOptions& options) : pool(std::move(place), options) {}
 
     Pool pool;
+    Gatherer unsynced;
+    RunningAnswers answers;
     TablesVersion tables;               // set before anyone else has this
     std::atomic<bool> is_away = false;  // the last wait for a server was in vain
   };
@@ -77,6 +89,7 @@ class Database {
   Database(std::shared_ptr<Shared> shared, std::string tenant);
   Result<> prepare();
   Result<> attempt(From from, const Work& work);
+  Result<std::vector<Rows>> write_alone(const std::vector<Query>& queries);
   bool take_remedy(Remedy remedy);
   Result<> prepare_tables(Connection& connection, Deadline deadline);
 

@@ -16,67 +16,103 @@ namespace reprise::postgres {
 namespace {
 
 struct Delta {
-  const OperationId& answer;
-  std::string piece;  // its name
-  Integers places = {};
-  ByteStrings bodies = {};
+  Piece piece;
   ByteStrings blobs = {};
 };
 
-Delta make_delta(const OperationId& answer, std::span<const Block> blocks) {
-  Delta delta{.answer = answer, .piece = operation_name()};
+Delta make_delta(std::span<const Block> blocks) {
+  Delta delta{.piece = {.name = operation_name()}};
   const std::vector<Block> all(blocks.begin(), blocks.end());
-  for (std::string& body : pieces_of(blocks_to_json(all))) {
-    delta.bodies.emplace_back(std::move(body));
-    delta.places.push_back(static_cast<std::int64_t>(delta.bodies.size()));
-  }
+  delta.piece.bodies = pieces_of(blocks_to_json(all));
   for (const BlobHash& hash : store::blobs_in(all)) {
     delta.blobs.emplace_back(hash.str());
   }
   return delta;
 }
 
-// A piece that was stored before, by an attempt that was not answered, is stored.
-Result<> add_delta(Connection& connection, const Key& key, const Delta& delta) {
-  const std::string& answer = delta.answer.str();
-  std::vector<Query> queries = {
-      {kAddDelta, values_of(key, answer, delta.piece, delta.places, delta.bodies)}};
-  if (!delta.blobs.empty()) {
-    queries.push_back({kInsertBlobRefsOfAnswer, values_of(key, answer, delta.blobs)});
+void insert_piece(std::vector<Query>& queries, std::string_view statement, const Key& key,
+                  const std::string& answer, const Piece& piece) {
+  std::int64_t part = 0;
+  for (const std::string& body : piece.bodies) {
+    queries.push_back({statement, values_of(key, answer, piece.name, ++part, body, piece.n)});
   }
-  const auto rows = connection.run(queries);
-  if (!rows) {
-    return connection.failure().sqlstate == kDuplicateKey ? Result<>()
-                                                          : std::unexpected(rows.error());
+}
+
+// What the server has lost of the pieces between two that it has.
+Result<> restore_pieces(Database& database, const Key& key, const std::string& answer,
+                        const std::vector<Piece>& pieces) {
+  std::vector<Query> queries;
+  for (const Piece& piece : pieces) {
+    insert_piece(queries, kRestoreDelta, key, answer, piece);
   }
-  if (rows->front().integer(0, "added") == 0) {
-    REPRISE_TRY(require_session(connection, key));
-    return std::unexpected(store::answer_not_running(key.id, delta.answer));
+  if (!queries.empty()) {
+    REPRISE_TRY(database.write_unsynced(key.id, std::move(queries)));
   }
   return {};
 }
 
-// The start is only changed by the one whose answer it is.
-Result<> renew_lease(Connection& connection, const Key& key, const OperationId& answer,
-                     const Lease& lease) {
-  REPRISE_ASSIGN(const auto found, connection.run({{kFindAnswer, values_of(key)}}));
-  const Rows& head = found.front();
+// A piece that was stored before, by an attempt that was not answered, is stored.
+Result<> add_delta(Database& database, const Key& key, const OperationId& answer, Delta delta) {
+  RunningAnswers& running = database.running_answers();
+  Piece& piece = delta.piece;
+  piece.n = running.last(key, answer.str());
+  std::vector<Query> queries = {{kLockAnswer, values_of(key, answer.str())}};
+  insert_piece(queries, kInsertDelta, key, answer.str(), piece);
+  if (!delta.blobs.empty()) {
+    queries.push_back({kInsertBlobRefsOfAnswer, values_of(key, answer.str(), delta.blobs)});
+  }
+  REPRISE_ASSIGN(const auto rows, database.write_unsynced(key.id, std::move(queries)));
+  if (rows.empty()) {
+    return {};
+  }
+  if (rows[1].empty()) {
+    running.forget(key, answer.str());
+    REPRISE_TRY(
+        database.read([&key](Connection& connection) { return require_session(connection, key); }));
+    return std::unexpected(store::answer_not_running(key.id, answer));
+  }
+  const std::int64_t stored = rows[0].integer(0, "last");
+  piece.n = rows[1].integer(0, "n");
+  const auto lost = running.between(key, answer.str(), stored, piece.n);
+  running.add(key, answer.str(), std::move(piece));
+  return restore_pieces(database, key, answer.str(), lost);
+}
+
+Result<std::string> read_start(Connection& connection, const Key& key, const OperationId& answer) {
+  REPRISE_ASSIGN(const Rows head, connection.run_one({kFindAnswer, values_of(key)}));
   if (head.empty()) {
     return std::unexpected(store::no_session(key.id));
   }
   if (head.is_null(0, "answer") || head.bytes(0, "answer") != answer.str()) {
     return std::unexpected(store::answer_not_running(key.id, answer));
   }
-  REPRISE_ASSIGN(Partial partial, store::answer_from_json(head.bytes(0, "answer_start")));
+  return head.text(0, "answer_start");
+}
+
+// The start is only changed by the one whose answer it is, who reads it once.
+Result<> renew(Database& database, const Key& key, const OperationId& answer, const Lease& lease) {
+  RunningAnswers& running = database.running_answers();
+  auto start = running.start(key, answer.str());
+  if (!start) {
+    REPRISE_ASSIGN(start, database.read_for<std::string>([&](Connection& connection) {
+      return read_start(connection, key, answer);
+    }));
+  }
+  REPRISE_ASSIGN(Partial partial, store::answer_from_json(*start));
   partial.owner.lease = lease;
-  const std::string start = store::answer_to_json(
-      {std::move(partial.answer), std::move(partial.owner), std::move(partial.provider),
-       std::move(partial.model), partial.started_at});
-  REPRISE_ASSIGN(const auto renewed,
-                 connection.run({{kRenewAnswer, values_of(key, answer.str(), start)}}));
-  if (renewed.front().integer(0, "renewed") == 0) {
+  start = store::answer_to_json({std::move(partial.answer), std::move(partial.owner),
+                                 std::move(partial.provider), std::move(partial.model),
+                                 partial.started_at});
+  REPRISE_ASSIGN(
+      const auto renewed,
+      database.write_unsynced(key.id, {{kRenewAnswer, values_of(key, answer.str(), *start)}}));
+  if (renewed.front().empty()) {
+    running.forget(key, answer.str());
+    REPRISE_TRY(
+        database.read([&key](Connection& connection) { return require_session(connection, key); }));
     return std::unexpected(store::answer_not_running(key.id, answer));
   }
+  running.set_start(key, answer.str(), *std::move(start));
   return {};
 }
 
@@ -94,7 +130,14 @@ Result<std::optional<Partial>> find_partial(Connection& connection, const Key& k
   }
   REPRISE_ASSIGN(Partial partial, store::answer_from_json(head.bytes(0, "answer_start")));
   const Rows& deltas = rows[2];
+  std::int64_t last = 0;
   for (int row = 0; row < deltas.count();) {
+    // What follows pieces that a crash of the server has taken is not shown without them.
+    const std::int64_t n = deltas.integer(row, "n");
+    if (n > last + 1) {
+      break;
+    }
+    last = n;
     const std::string_view piece = deltas.bytes(row, "piece");
     std::string body;
     for (; row < deltas.count() && deltas.bytes(row, "piece") == piece; ++row) {
@@ -108,19 +151,18 @@ Result<std::optional<Partial>> find_partial(Connection& connection, const Key& k
 
 }  // namespace
 
+std::chrono::milliseconds PostgresStore::partial_interval() const {
+  return database_.partial_interval();
+}
+
 Result<> PostgresStore::add_partial(const SessionId& id, const OperationId& answer,
                                     std::span<const Block> delta) {
-  const Delta made = make_delta(answer, delta);
-  return database_.write([&](Connection& connection, bool) {
-    return add_delta(connection, {database_.tenant(), id}, made);
-  });
+  return add_delta(database_, key(id), answer, make_delta(delta));
 }
 
 Result<> PostgresStore::renew_lease(const SessionId& id, const OperationId& answer,
                                     const Lease& lease) {
-  return database_.write([&](Connection& connection, bool) {
-    return postgres::renew_lease(connection, {database_.tenant(), id}, answer, lease);
-  });
+  return renew(database_, key(id), answer, lease);
 }
 
 Result<std::optional<Partial>> PostgresStore::find_partial(const SessionId& id) {

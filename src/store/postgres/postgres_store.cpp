@@ -77,9 +77,13 @@ Result<SessionPage> PostgresStore::list(const SessionQuery& query) {
 Result<Appended> PostgresStore::append(const SessionId& id, std::vector<Message> messages,
                                        AppendOptions options) {
   REPRISE_ASSIGN(const Batch batch, make_batch(messages, options));
-  return database_.write_for<Appended>([&](Connection& connection, bool is_unsure) {
+  auto appended = database_.write_for<Appended>([&](Connection& connection, bool is_unsure) {
     return append_messages(connection, key(id), batch, is_unsure);
   });
+  if (appended && options.end_partial) {
+    database_.running_answers().forget(key(id), options.end_partial->str());
+  }
+  return appended;
 }
 
 Result<std::vector<std::optional<Message>>> PostgresStore::last_messages(

@@ -42,6 +42,7 @@ class PostgresStore final : public Store,
       std::span<const SessionId> ids) override;
 
   // partials.cpp
+  std::chrono::milliseconds partial_interval() const override;
   Result<> add_partial(const SessionId& id, const OperationId& answer,
                        std::span<const Block> delta) override;
   Result<> renew_lease(const SessionId& id, const OperationId& answer, const Lease& lease) override;

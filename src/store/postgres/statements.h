@@ -157,19 +157,35 @@ inline constexpr std::string_view kReadParts =
 
 // Running answers.
 
-// 3 answer, 4 the piece's name, 5, 6 its parts: places and bytes. Returns how many there are: none
-// when this answer is not running. A key that is there already (23505) means that the piece is,
-// too.
-inline constexpr std::string_view kAddDelta =
-    "WITH running AS (SELECT h.tenant, h.session_id, h.answer FROM reprise_heads AS h"
-    " WHERE h.tenant = $1::text AND h.session_id = $2::text AND h.answer = $3::text FOR UPDATE),"
-    " added AS (INSERT INTO reprise_deltas(tenant, session_id, answer, piece, part, n, body)"
-    " SELECT r.tenant, r.session_id, r.answer, $4::text, u.part, (SELECT coalesce(max(d.n), 0) + 1"
-    " FROM reprise_deltas AS d WHERE d.tenant = $1::text AND d.session_id = $2::text"
-    " AND d.answer = $3::text), u.body"
-    " FROM running AS r CROSS JOIN unnest($5::int8[], $6::bytea[]) AS u(part, body)"
-    " RETURNING 1)"
-    " SELECT count(*) AS added FROM added";
+// Of this transaction alone: its commit does not wait for the disk or a standby. A server that
+// crashes may lose it, but never without all that was committed after it.
+inline constexpr std::string_view kDoNotSync =
+    "SELECT set_config('synchronous_commit', 'off', true)";
+// Of this transaction alone: nobody waits long for a lock, in milliseconds.
+inline constexpr std::string_view kLimitLocks = "SELECT set_config('lock_timeout', '250', true)";
+
+// 3 answer: held, when it is running. Returns the place of its last piece, no row when it is not.
+inline constexpr std::string_view kLockAnswer =
+    "SELECT coalesce((SELECT max(d.n) FROM reprise_deltas AS d WHERE d.tenant = $1::text"
+    " AND d.session_id = $2::text AND d.answer = $3::text), 0) AS last FROM reprise_heads AS h"
+    " WHERE h.tenant = $1::text AND h.session_id = $2::text AND h.answer = $3::text FOR UPDATE";
+// 3 answer, 4 the piece's name, 5 part, 6 bytes, 7 the place of the last piece that its writer
+// stored, or 0. Returns its own place, no row when the answer is not running. A key that is there
+// already (23505) means that the piece is, too.
+inline constexpr std::string_view kInsertDelta =
+    "INSERT INTO reprise_deltas(tenant, session_id, answer, piece, part, body, n)"
+    " SELECT h.tenant, h.session_id, $3::text, $4::text, $5::int8, $6::bytea,"
+    " greatest((SELECT max(d.n) FROM reprise_deltas AS d WHERE d.tenant = $1::text"
+    " AND d.session_id = $2::text AND d.answer = $3::text AND d.piece <> $4::text), $7::int8) + 1"
+    " FROM reprise_heads AS h"
+    " WHERE h.tenant = $1::text AND h.session_id = $2::text AND h.answer = $3::text RETURNING n";
+// A piece that the server has lost, at its place: 7.
+inline constexpr std::string_view kRestoreDelta =
+    "INSERT INTO reprise_deltas(tenant, session_id, answer, piece, part, body, n)"
+    " SELECT h.tenant, h.session_id, $3::text, $4::text, $5::int8, $6::bytea, $7::int8"
+    " FROM reprise_heads AS h"
+    " WHERE h.tenant = $1::text AND h.session_id = $2::text AND h.answer = $3::text"
+    " ON CONFLICT DO NOTHING";
 // 3 answer, 4 hashes.
 inline constexpr std::string_view kInsertBlobRefsOfAnswer =
     "INSERT INTO reprise_blob_refs(tenant, session_id, hash)"
@@ -180,13 +196,12 @@ inline constexpr std::string_view kInsertBlobRefsOfAnswer =
 inline constexpr std::string_view kFindAnswer =
     "SELECT answer, answer_start FROM reprise_heads"
     " WHERE tenant = $1::text AND session_id = $2::text";
-// 3 answer, 4 its start with the new lease. Returns how many answers were renewed.
+// 3 answer, 4 its start with the new lease. No row when it is not running.
 inline constexpr std::string_view kRenewAnswer =
-    "WITH renewed AS (UPDATE reprise_heads SET answer_start = $4::bytea"
-    " WHERE tenant = $1::text AND session_id = $2::text AND answer = $3::text RETURNING 1)"
-    " SELECT count(*) AS renewed FROM renewed";
+    "UPDATE reprise_heads SET answer_start = $4::bytea"
+    " WHERE tenant = $1::text AND session_id = $2::text AND answer = $3::text RETURNING 1";
 inline constexpr std::string_view kFindDeltas =
-    "SELECT d.piece, d.body FROM reprise_heads AS h JOIN reprise_deltas AS d"
+    "SELECT d.n, d.piece, d.body FROM reprise_heads AS h JOIN reprise_deltas AS d"
     " ON d.tenant = h.tenant AND d.session_id = h.session_id AND d.answer = h.answer"
     " WHERE h.tenant = $1::text AND h.session_id = $2::text ORDER BY d.n, d.piece, d.part";
 

@@ -1,0 +1,82 @@
+#include "store/postgres/gather.h"
+
+#include <algorithm>
+#include <iterator>
+#include <thread>
+
+namespace reprise::postgres {
+namespace {
+
+// 40 transactions a second, however many write.
+constexpr std::chrono::milliseconds kGatherPause{25};
+constexpr std::size_t kJobsMax = 256;
+
+}  // namespace
+
+Gatherer::Outcome Gatherer::run(std::string_view order, std::vector<Query> queries,
+                                const Run& run_all) {
+  Job job{.order = std::string(order), .queries = std::move(queries)};
+  std::unique_lock lock(mutex_);
+  waiting_.push_back(&job);
+  while (!job.is_done) {
+    if (is_running_ || waiting_.front() != &job) {
+      job.changed.wait(lock);
+      continue;
+    }
+    is_running_ = true;
+    const Jobs batch = take_batch(lock);
+    lock.unlock();
+    run_batch(batch, run_all);
+    lock.lock();
+    is_running_ = false;
+    for (Job* const one : batch) {
+      one->is_done = true;
+      one->changed.notify_one();
+    }
+    if (!waiting_.empty()) {
+      waiting_.front()->changed.notify_one();
+    }
+  }
+  return std::move(job.outcome);
+}
+
+Gatherer::Jobs Gatherer::take_batch(std::unique_lock<std::mutex>& lock) {
+  const auto next = begun_ + kGatherPause;
+  if (std::chrono::steady_clock::now() < next) {
+    lock.unlock();
+    std::this_thread::sleep_until(next);
+    lock.lock();
+  }
+  begun_ = std::chrono::steady_clock::now();
+  const auto end = waiting_.begin() + std::min(std::ssize(waiting_), std::ptrdiff_t{kJobsMax});
+  Jobs batch(waiting_.begin(), end);
+  waiting_.erase(waiting_.begin(), end);
+  std::ranges::stable_sort(batch, {}, &Job::order);
+  return batch;
+}
+
+void Gatherer::run_batch(const Jobs& batch, const Run& run_all) {
+  std::vector<Query> all;
+  for (Job* const job : batch) {
+    all.insert(all.end(), job->queries.begin(), job->queries.end());
+  }
+  auto rows = run_all(all);
+  if (!rows) {
+    for (Job* const job : batch) {
+      job->outcome.error = rows.error();
+      job->outcome.is_undone = batch.size() > 1;
+    }
+    return;
+  }
+  if (rows->size() != all.size()) {
+    return;  // done before: nothing is returned
+  }
+  auto next = std::make_move_iterator(rows->begin());
+  for (Job* const job : batch) {
+    const auto end = next + std::ssize(job->queries);
+    job->outcome.rows.assign(next, end);
+    next = end;
+  }
+}
+
+}  // namespace reprise::postgres
