@@ -6,6 +6,8 @@
 #include "base/variable.h"
 #include "reprise/open_source.h"
 #include "source/claude/claude.h"
+#include "source/codex/codex.h"
+#include "source/pi/pi.h"
 
 namespace reprise {
 namespace {
@@ -20,6 +22,18 @@ constexpr SourceKind kKinds[] = {
      .usual = {{{"CLAUDE_CONFIG_DIR", ""}, {"HOME", ".claude"}}},
      .is_at = source::is_claude,
      .open = source::open_claude},
+    {.name = "codex",
+     .title = "Codex",
+     .form = "codex:[FOLDER]",
+     .usual = {{{"CODEX_HOME", ""}, {"HOME", ".codex"}}},
+     .is_at = source::is_codex,
+     .open = source::open_codex},
+    {.name = "pi",
+     .title = "pi",
+     .form = "pi:[FOLDER]",
+     .usual = {{{"PI_CODING_AGENT_DIR", ""}, {"HOME", ".pi/agent"}}},
+     .is_at = source::is_pi,
+     .open = source::open_pi},
 };
 
 std::string known_forms() {

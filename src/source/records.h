@@ -24,6 +24,10 @@ struct FilePart {
   std::filesystem::path file;
   std::int64_t begin = 0;
   std::int64_t end = std::numeric_limits<std::int64_t>::max();
+  // Goes on from what stands in an earlier part before a byte; what follows there was left.
+  std::optional<std::size_t> after_part = std::nullopt;
+  std::int64_t after_byte = 0;
+  bool is_inherited = false;  // of the session that this one is a fork of
 };
 
 using RecordSink = std::function<void(const Record&)>;

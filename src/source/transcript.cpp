@@ -15,6 +15,8 @@ namespace reprise::source {
 namespace {
 
 constexpr std::size_t kTitleCharactersMax = 80;
+constexpr std::string_view kDocumentSuffix = ".json";
+constexpr std::int64_t kDocumentBytesMax = 64 << 20;
 
 Transcript new_transcript(Located located) {
   Session session{.info = {.id = located.id, .state = SessionState::closed}};
@@ -24,11 +26,45 @@ Transcript new_transcript(Located located) {
   Transcript transcript{.session = std::move(session)};
   transcript.parts = std::move(located.parts);
   transcript.is_child = located.is_child;
+  transcript.agent = std::move(located.agent);
+  transcript.given_title = std::move(located.title);
+  transcript.session.info.working_dir = std::move(located.working_dir);
   return transcript;
+}
+
+// A whole file that is one object, on any number of lines.
+Result<> read_document(Indexer& indexer, const FilePart& part, std::size_t number,
+                       ReadReport& report) {
+  REPRISE_ASSIGN(const Fd fd, open_foreign(part.file));
+  REPRISE_ASSIGN(const FileState state, state_of_file(part.file));
+  if (state.bytes > kDocumentBytesMax) {
+    add_damage(report,
+               {part.file.native(), cat("larger than ", kDocumentBytesMax >> 20, " MiB"), ""});
+    return {};
+  }
+  std::string bytes(static_cast<std::size_t>(state.bytes), '\0');
+  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, 0, part.file));
+  bytes.resize(got);
+  const std::size_t begin = bytes.find('{');
+  if (begin == std::string::npos || !is_json_object(std::string_view(bytes).substr(begin))) {
+    add_damage(report, {part.file.native(), "not one JSON object", bytes.substr(0, 10'000)});
+    return {};
+  }
+  indexer.take(
+      {JsonView(std::string_view(bytes).substr(begin)), static_cast<std::int64_t>(begin), 1},
+      number);
+  return {};
 }
 
 Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, bool ends_only,
                    Transcript& into) {
+  if (part.after_part) {
+    into.tree.go_on_from(
+        into.tree.last_before(static_cast<std::uint16_t>(*part.after_part), part.after_byte));
+  }
+  if (part.file.extension() == kDocumentSuffix) {
+    return read_document(indexer, part, number, into.report);
+  }
   REPRISE_ASSIGN(const Fd fd, open_foreign(part.file));
   const RecordSink take = [&](const Record& record) { indexer.take(record, number); };
   if (ends_only) {
@@ -53,10 +89,17 @@ void count_messages(Transcript& transcript) {
   }
   const Branch branch = transcript.tree.branch(*leaf);
   transcript.session.info.head = Seq{static_cast<std::int64_t>(branch.size())};
+  if (transcript.fork_of) {
+    std::int64_t inherited = 0;
+    for (std::size_t i = 0; i < branch.size(); ++i) {
+      inherited += transcript.tree.nodes()[branch.message(i).front()].is_inherited ? 1 : 0;
+    }
+    transcript.session.info.forked_from = ForkOrigin{*transcript.fork_of, Seq{inherited}};
+  }
   std::map<std::string, const Usage*> by_request;
   for (const std::uint32_t place : branch.nodes) {
     const std::uint32_t usage = transcript.tree.nodes()[place].usage;
-    if (usage == 0) {
+    if (usage == 0 || transcript.tree.nodes()[place].is_inherited) {
       continue;
     }
     const Usage& one = transcript.usages[usage - 1];
@@ -82,6 +125,9 @@ Result<Transcript> read_parts(const JsonlTool& tool, Located located, bool ends_
     REPRISE_TRY(read_part(*indexer, parts[i], i, ends_only, transcript));
   }
   indexer->finish();
+  if (!transcript.given_title.empty()) {
+    transcript.session.info.title = title_of(transcript.given_title);
+  }
   count_messages(transcript);
   return transcript;
 }
@@ -174,6 +220,59 @@ Result<> deliver(const JsonlTool& tool, const Transcript& transcript, const Bran
     }
   }
   return {};
+}
+
+void note_time(SessionInfo& info, JsonView value) {
+  if (const auto time = time_of(value)) {
+    info.created_at = info.created_at == Time{} ? *time : std::min(info.created_at, *time);
+    info.updated_at = std::max(info.updated_at, *time);
+  }
+}
+
+Node node_at(const Record& record, std::size_t part, JsonView value) {
+  Node node;
+  node.at = record.at + (value.raw().data() - record.json.raw().data());
+  node.bytes = static_cast<std::int32_t>(value.raw().size());
+  node.file = static_cast<std::uint16_t>(part);
+  return node;
+}
+
+std::uint32_t name_number(Transcript& transcript, std::string_view name) {
+  if (name.empty()) {
+    return 0;
+  }
+  auto found = std::ranges::find(transcript.names, name);
+  if (found == transcript.names.end()) {
+    found = transcript.names.emplace(found, name);
+  }
+  return static_cast<std::uint32_t>(found - transcript.names.begin() + 1);
+}
+
+std::string name_of(const Transcript& transcript, std::uint32_t number) {
+  return number == 0 || number > transcript.names.size() ? "" : transcript.names[number - 1];
+}
+
+Extra extra_without(JsonView object, std::initializer_list<std::string_view> known) {
+  Extra extra;
+  json::Scanner scanner(object.raw());
+  if (scanner.kind() != json::Kind::object) {
+    return extra;
+  }
+  (void)scanner.object([&](std::string_view name) {  // the text is valid
+    std::string_view value;
+    const bool good = scanner.raw(value);
+    if (good && std::ranges::find(known, name) == known.end()) {
+      extra.push_back({std::string(name), json::take(value)});
+    }
+    return good;
+  });
+  return extra;
+}
+
+RawJson input_of(std::string text) {
+  json::Scanner scanner(text);
+  const bool is_json = scanner.skip() && scanner.end();
+  return is_json ? json::take(text) : RawJson::string(text);
 }
 
 RawJson raw_of(JsonView value) {

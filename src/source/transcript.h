@@ -21,6 +21,9 @@ struct Located {
   std::vector<FilePart> parts;  // in the order in which they are read
   bool is_child = false;        // of a sub-agent: listed with the branches only
   bool is_archived = false;
+  std::string agent = {};  // of several sessions in one file: which one; "" for the main one
+  std::string title = {};  // that stands beside the files
+  std::string working_dir = {};
 };
 
 struct Transcript {
@@ -30,7 +33,12 @@ struct Transcript {
   Tree tree = {};
   ReadReport report = {};
   bool is_child = false;
-  bool is_whole = true;  // false: only the ends of its files were looked at
+  std::string agent = {};
+  std::string given_title = {};           // Located::title
+  std::vector<std::string> agents = {};   // the sub-agents in the same file
+  std::optional<SessionId> fork_of = {};  // whose messages the inherited nodes are
+  std::vector<std::string> names = {};    // of models, say: what nodes refer to
+  bool is_whole = true;                   // false: only the ends of its files were looked at
 };
 
 // One of the lines that make a message.
@@ -54,6 +62,8 @@ class JsonlTool {
   virtual std::string_view name() const = 0;
   // Opens no file that it need not. What cannot be listed is damage.
   virtual std::vector<Located> locate(ReadReport& report) const = 0;
+  // Finds the parts of a session that its files name themselves: opens them.
+  virtual void resolve(Located& /*located*/, ReadReport& /*report*/) const {}
   virtual std::unique_ptr<Indexer> index(Transcript& into) const = 0;
   // The message of these lines; its seq is set by the caller.
   virtual Message message(const Transcript& transcript, std::span<const Piece> pieces) const = 0;
@@ -70,6 +80,17 @@ Result<Transcript> read_index(const JsonlTool& tool, Located located);
 Result<> deliver(const JsonlTool& tool, const Transcript& transcript, const Branch& branch,
                  ReadRange range, const MessageSink& sink, ReadReport& report);
 
+// Widens the session's times by a record's.
+void note_time(SessionInfo& info, JsonView value);
+// Where a value of a record stands.
+Node node_at(const Record& record, std::size_t part, JsonView value);
+// The place of a name in transcript.names, from 1; 0 for "".
+std::uint32_t name_number(Transcript& transcript, std::string_view name);
+std::string name_of(const Transcript& transcript, std::uint32_t number);
+// The members of an object but for those that are known.
+Extra extra_without(JsonView object, std::initializer_list<std::string_view> known);
+// Tool input that is JSON in a string, or any text.
+RawJson input_of(std::string text);
 // The value as it stands; null for none.
 RawJson raw_of(JsonView value);
 // An image as a data URL.

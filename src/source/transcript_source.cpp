@@ -1,6 +1,7 @@
 #include "source/transcript_source.h"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <set>
 
@@ -94,16 +95,20 @@ class TranscriptSource final : public Source {
         continue;
       }
       const std::string where = located.parts.front().file.native();
-      const auto transcript = query.branches ? read_index(*tool_, std::move(located))
-                                             : read_ends(*tool_, std::move(located));
+      tool_->resolve(located, report);
+      const auto transcript =
+          query.branches ? read_index(*tool_, located) : read_ends(*tool_, located);
       if (!transcript) {
         add_damage(report, {where, transcript.error().message, ""});
         continue;
       }
-      if (transcript->tree.nodes().empty() && transcript->is_whole) {
+      if (transcript->is_whole && !has_words(*transcript)) {
         continue;  // nothing was said in it
       }
       take(info_of(*transcript));
+      if (query.branches) {
+        REPRISE_TRY(take_agents(*transcript, located, take));
+      }
       for (const NamedBranch& branch :
            query.branches ? named_branches(*transcript) : std::vector<NamedBranch>()) {
         REPRISE_ASSIGN(const Chosen chosen, choose_branch(*transcript, branch));
@@ -144,6 +149,37 @@ class TranscriptSource final : public Source {
     return all;
   }
 
+  static bool has_words(const Transcript& transcript) {
+    return std::ranges::any_of(transcript.tree.nodes(),
+                               [](const Node& node) { return node.is_message && !node.is_mark; });
+  }
+
+  // Those of the sub-agents in the same file.
+  Result<> take_agents(const Transcript& transcript, const Located& located,
+                       const std::function<void(const SessionInfo&)>& take) const {
+    for (const std::string& agent : transcript.agents) {
+      const auto child = child_of(located, agent);
+      if (child) {
+        REPRISE_ASSIGN(const Transcript of_agent, read_index(*tool_, *child));
+        take(info_of(of_agent));
+      }
+    }
+    return {};
+  }
+
+  // An agent whose name makes no id has no session.
+  static std::optional<Located> child_of(Located located, const std::string& agent) {
+    auto id = SessionId::parse(cat(located.id.str(), kBranchSeparator, agent));
+    if (!id) {
+      return std::nullopt;
+    }
+    located.id = *std::move(id);
+    located.agent = agent;
+    located.is_child = true;
+    located.title.clear();
+    return located;
+  }
+
   static SessionInfo info_of(const Transcript& transcript) {
     SessionInfo info = transcript.session.info;
     info.is_head_known = transcript.is_whole;
@@ -154,11 +190,7 @@ class TranscriptSource final : public Source {
   Result<std::optional<Chosen>> choose(const SessionId& id) {
     REPRISE_ASSIGN(auto indexed, index_of(id.str()));
     if (indexed) {
-      const Transcript& transcript = indexed->transcript;
-      const auto leaf = transcript.tree.leaf();
-      Session session = transcript.session;
-      Branch branch = leaf ? transcript.tree.branch(*leaf) : Branch{};
-      return std::optional(Chosen{std::move(indexed), std::move(session), std::move(branch)});
+      return whole(std::move(indexed));
     }
     const std::size_t separator = id.str().rfind(kBranchSeparator);
     if (separator == std::string::npos) {
@@ -168,14 +200,30 @@ class TranscriptSource final : public Source {
     if (!indexed) {
       return std::optional<Chosen>();
     }
+    const std::string name = id.str().substr(separator + 1);
+    if (std::ranges::find(indexed->transcript.agents, name) != indexed->transcript.agents.end()) {
+      REPRISE_ASSIGN(indexed, index_of(id.str().substr(0, separator), name));
+      return whole(std::move(indexed));
+    }
     for (const NamedBranch& branch : named_branches(indexed->transcript)) {
-      if (branch.name == id.str().substr(separator + 1)) {
+      if (branch.name == name) {
         REPRISE_ASSIGN(Chosen chosen, choose_branch(indexed->transcript, branch));
         chosen.indexed = std::move(indexed);
         return std::optional(std::move(chosen));
       }
     }
     return std::optional<Chosen>();
+  }
+
+  static std::optional<Chosen> whole(std::shared_ptr<const Indexed> indexed) {
+    if (!indexed) {
+      return std::nullopt;
+    }
+    const Transcript& transcript = indexed->transcript;
+    const auto leaf = transcript.tree.leaf();
+    Session session = transcript.session;
+    Branch branch = leaf ? transcript.tree.branch(*leaf) : Branch{};
+    return Chosen{std::move(indexed), std::move(session), std::move(branch)};
   }
 
   Result<Chosen> choose_branch(const Transcript& transcript, const NamedBranch& named) const {
@@ -198,10 +246,12 @@ class TranscriptSource final : public Source {
     return chosen;
   }
 
-  // Null when the place has no such session.
-  Result<std::shared_ptr<const Indexed>> index_of(std::string_view id) {
+  // Null when the place has no such session. `agent`: that of a sub-agent in its file.
+  Result<std::shared_ptr<const Indexed>> index_of(std::string_view id,
+                                                  const std::string& agent = "") {
     const std::lock_guard lock(mutex_);
-    if (last_ && last_->transcript.session.info.id.str() == id) {
+    const std::string whole_id = cat(id, agent.empty() ? "" : ":", agent);
+    if (last_ && last_->transcript.session.info.id.str() == whole_id) {
       const auto states = states_of(last_->transcript.parts);
       if (states && *states == last_->states) {
         return last_;
@@ -214,8 +264,17 @@ class TranscriptSource final : public Source {
     if (found == all.end()) {
       return nullptr;
     }
-    REPRISE_ASSIGN(std::vector<FileState> states, states_of(found->parts));
-    REPRISE_ASSIGN(Transcript transcript, read_index(*tool_, std::move(*found)));
+    std::optional<Located> located = agent.empty() ? *found : child_of(*found, agent);
+    if (!located) {
+      return nullptr;
+    }
+    ReadReport report;
+    tool_->resolve(*located, report);
+    REPRISE_ASSIGN(std::vector<FileState> states, states_of(located->parts));
+    REPRISE_ASSIGN(Transcript transcript, read_index(*tool_, *std::move(located)));
+    for (Damage& damage : report.damage) {
+      add_damage(transcript.report, std::move(damage));
+    }
     last_ = std::make_shared<const Indexed>(Indexed{std::move(transcript), std::move(states)});
     return last_;
   }

@@ -16,7 +16,7 @@ std::uint32_t Tree::parent_of(const Node& node) const {
   return previous_;
 }
 
-void Tree::add(const Node& node, std::string_view bytes) {
+std::optional<std::uint32_t> Tree::add(const Node& node, std::string_view bytes) {
   const auto place = static_cast<std::uint32_t>(nodes_.size());
   // Before the node itself is known: nothing is its own parent, and so there are no circles.
   const std::uint32_t parent = parent_of(node);
@@ -24,7 +24,7 @@ void Tree::add(const Node& node, std::string_view bytes) {
     const std::uint64_t hash = fnv1a(bytes);
     const auto [known, is_new] = by_id_.try_emplace(node.id, Known{place, hash});
     if (!is_new && known->second.bytes_hash == hash) {
-      return;
+      return std::nullopt;
     }
   }
   nodes_.push_back(node);
@@ -32,6 +32,16 @@ void Tree::add(const Node& node, std::string_view bytes) {
   if (!node.is_aside) {
     previous_ = place;
   }
+  return place;
+}
+
+std::optional<std::uint32_t> Tree::last_before(std::uint16_t file, std::int64_t byte) const {
+  for (std::size_t i = nodes_.size(); i > 0; --i) {
+    if (nodes_[i - 1].file == file && nodes_[i - 1].at < byte) {
+      return static_cast<std::uint32_t>(i - 1);
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<std::uint32_t> Tree::find(std::uint64_t id) const {

@@ -36,12 +36,13 @@ struct Node {
   std::int32_t bytes = 0;
   std::uint16_t file = 0;
   Link link = Link::previous;
-  bool is_message : 1 = false;  // else it only holds the tree together
-  bool is_result : 1 = false;   // of a tool: belongs to its call, wherever the branch goes on
-  bool is_aside : 1 = false;    // never the end of the branch in use
-  bool is_mark : 1 = false;     // injected: no person's question
-  std::uint32_t usage = 0;      // the place of its usage, from 1; 0 for none
-  std::uint32_t detail = 0;     // the tool's own
+  bool is_message : 1 = false;    // else it only holds the tree together
+  bool is_result : 1 = false;     // of a tool: belongs to its call, wherever the branch goes on
+  bool is_aside : 1 = false;      // never the end of the branch in use
+  bool is_mark : 1 = false;       // injected: no person's and no model's words
+  bool is_inherited : 1 = false;  // of the session that this one is a fork of
+  std::uint32_t usage = 0;        // the place of its usage, from 1; 0 for none
+  std::uint32_t detail = 0;       // the tool's own
 };
 
 // The nodes of one message, and the messages of one branch.
@@ -64,11 +65,19 @@ struct LeftBranch {
 class Tree {
  public:
   // A node is added after those that it names. A second one with the same id and bytes is none.
-  void add(const Node& node, std::string_view bytes);
+  // Its place; nullopt for none.
+  std::optional<std::uint32_t> add(const Node& node, std::string_view bytes);
   // What follows goes on from this node, or from the beginning, as after going back.
   void go_on_from(std::optional<std::uint32_t> place) { previous_ = place.value_or(kNone); }
 
+  // After which the next node goes on that names none.
+  std::optional<std::uint32_t> end() const { return place(previous_); }
+  std::optional<std::uint32_t> before(std::uint32_t at) const { return place(parents_[at]); }
+  // The last one of a file that begins before this byte.
+  std::optional<std::uint32_t> last_before(std::uint16_t file, std::int64_t byte) const;
+
   std::span<const Node> nodes() const { return nodes_; }
+  Node& node(std::uint32_t at) { return nodes_[at]; }
   std::optional<std::uint32_t> find(std::uint64_t id) const;
 
   // Where the branch in use ends; nullopt for a tree without nodes.
@@ -79,6 +88,9 @@ class Tree {
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
+  static std::optional<std::uint32_t> place(std::uint32_t at) {
+    return at == kNone ? std::nullopt : std::optional(at);
+  }
   std::uint32_t parent_of(const Node& node) const;
   std::vector<bool> path_to(std::uint32_t leaf) const;
 

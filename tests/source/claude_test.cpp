@@ -2,7 +2,7 @@
 #include "source/source_fixture.h"
 #include "support/must.h"
 
-namespace reprise::test {
+namespace reprise::test::claude {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -237,4 +237,4 @@ TEST_F(ClaudeTest, ABarePathIsRecognised) {
 }
 
 }  // namespace
-}  // namespace reprise::test
+}  // namespace reprise::test::claude

@@ -18,20 +18,6 @@ constexpr std::string_view kProgramTexts[] = {
     "<command-name>",    "<command-message>",   "<local-command-stdout>", "<local-command-stderr>",
     "<system-reminder>", "<task-notification>", "<bash-stdout>",          "[Request interrupted"};
 
-Extra rest_of(JsonView block, std::initializer_list<std::string_view> known) {
-  Extra extra;
-  json::Scanner scanner(block.raw());
-  (void)scanner.object([&](std::string_view name) {  // the text is valid
-    std::string_view value;
-    const bool good = scanner.raw(value);
-    if (good && std::ranges::find(known, name) == known.end()) {
-      extra.push_back({std::string(name), json::take(value)});
-    }
-    return good;
-  });
-  return extra;
-}
-
 // The text of a result, whose content is a string or blocks; images in it are blocks beside it.
 std::string result_text(JsonView content, std::vector<Block>& beside) {
   std::string text = content.text();
@@ -52,14 +38,14 @@ void add_block(JsonView block, std::vector<Block>& blocks) {
   const std::string type = block["type"].text();
   const JsonView source = block["source"];
   if (type == "text") {
-    blocks.emplace_back(TextBlock{block["text"].text(), rest_of(block, {"type", "text"})});
+    blocks.emplace_back(TextBlock{block["text"].text(), extra_without(block, {"type", "text"})});
   } else if (type == "thinking") {
     blocks.emplace_back(ThinkingBlock{block["thinking"].text(), block["signature"].text(),
-                                      rest_of(block, {"type", "thinking", "signature"})});
+                                      extra_without(block, {"type", "thinking", "signature"})});
   } else if (type == "tool_use") {
     blocks.emplace_back(ToolUseBlock{block["id"].text(), block["name"].text(),
                                      raw_of(block["input"]),
-                                     rest_of(block, {"type", "id", "name", "input"})});
+                                     extra_without(block, {"type", "id", "name", "input"})});
   } else if (type == "tool_result") {
     std::vector<Block> beside;
     ToolResultBlock result{.tool_use_id = block["tool_use_id"].text(),

@@ -40,8 +40,8 @@ class ClaudeIndexer final : public Indexer {
   void take(const Record& record, std::size_t part) override {
     const auto [type, uuid, time, cwd] = record.json.members({"type", "uuid", "timestamp", "cwd"});
     const std::string kind = type.text();
-    note_time(time);
     SessionInfo& info = into_.session.info;
+    note_time(info, time);
     if (info.working_dir.empty()) {
       info.working_dir = (cwd ? cwd : record.json["project"]).text();
     }
@@ -49,7 +49,9 @@ class ClaudeIndexer final : public Indexer {
     if (kind == "user" || kind == "assistant" || is_old_tool) {
       add_message(record, part, kind, uuid.text());
     } else if (uuid && (kind == "system" || kind == "attachment" || kind == "progress")) {
-      add_node(record, part, {.id = node_id(uuid.text())});
+      Node node = node_at(record, part, record.json);
+      node.id = node_id(uuid.text());
+      add_node(record, node);
     } else {
       note_title(kind, record.json);
     }
@@ -69,15 +71,6 @@ class ClaudeIndexer final : public Indexer {
   }
 
  private:
-  void note_time(JsonView value) {
-    const auto time = time_of(value);
-    SessionInfo& info = into_.session.info;
-    if (time) {
-      info.created_at = info.created_at == Time{} ? *time : std::min(info.created_at, *time);
-      info.updated_at = std::max(info.updated_at, *time);
-    }
-  }
-
   void note_title(std::string_view kind, JsonView record) {
     if (kind == "custom-title") {
       titles_.custom = record["customTitle"].text();
@@ -92,7 +85,9 @@ class ClaudeIndexer final : public Indexer {
   void add_message(const Record& record, std::size_t part, std::string_view kind,
                    const std::string& uuid) {
     const JsonView message = record.json["message"];
-    Node node{.id = node_id(uuid), .is_message = true};
+    Node node = node_at(record, part, record.json);
+    node.id = node_id(uuid);
+    node.is_message = true;
     node.is_result = kind != "assistant" && claude::is_result_line(record.json);
     node.is_mark = claude::is_injected_line(record.json);
     if (kind == "assistant" && !node.is_mark) {
@@ -110,15 +105,12 @@ class ClaudeIndexer final : public Indexer {
         record.json["isSidechain"].raw() != "true") {
       titles_.first = claude::text_of(message["content"]);
     }
-    add_node(record, part, node);
+    add_node(record, node);
   }
 
-  void add_node(const Record& record, std::size_t part, Node node) {
+  void add_node(const Record& record, Node node) {
     const JsonView parent = record.json["parentUuid"];
     const JsonView logical = record.json["logicalParentUuid"];
-    node.at = record.at;
-    node.bytes = static_cast<std::int32_t>(record.bytes());
-    node.file = static_cast<std::uint16_t>(part);
     node.is_aside = !into_.is_child && record.json["isSidechain"].raw() == "true";
     ++nodes_;
     if (parent || logical) {

@@ -1,0 +1,179 @@
+#include "source/codex/codex_files.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace reprise::source::codex {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "rollout-";
+constexpr std::size_t kTimeBytes = 20;  // "2026-11-20T10-00-00-"
+constexpr int kBasesMax = 64;
+constexpr std::int64_t kHeadBytes = 1 << 20;
+
+bool is_rollout(const fs::path& file) {
+  return file.extension() == ".jsonl" && file.filename().native().starts_with(kPrefix);
+}
+
+// "<thread>" or "<thread>_<segment>".
+std::string_view thread_name(std::string_view stem) {
+  if (stem.starts_with(kPrefix) && stem.size() > kPrefix.size() + kTimeBytes) {
+    stem.remove_prefix(kPrefix.size() + kTimeBytes);
+  }
+  return stem;
+}
+
+struct Base {
+  std::string thread;
+  std::int64_t ordinal_end = 0;
+  std::int64_t byte_end = 0;
+};
+
+// What the first line of a file says it goes on from.
+std::optional<Base> base_of(const fs::path& file) {
+  const auto fd = open_foreign(file);
+  if (!fd) {
+    return std::nullopt;
+  }
+  std::optional<Base> base;
+  bool is_first = true;
+  ReadReport unseen;
+  const auto read = for_each_record(
+      fd->get(), {.file = file, .end = kHeadBytes}, false, unseen, [&](const Record& record) {
+        const JsonView pointer = record.json["payload"]["history_base"];
+        if (std::exchange(is_first, false) && pointer.is(json::Kind::object)) {
+          base = Base{pointer["thread_id"].text(), pointer["end_ordinal_exclusive"].count(),
+                      pointer["end_byte_offset"].count()};
+        }
+      });
+  return read ? base : std::nullopt;
+}
+
+// Whether the record that ends at this byte is the last one before the ordinal.
+bool ends_before(const fs::path& file, const Base& base) {
+  const auto fd = open_foreign(file);
+  if (!fd) {
+    return false;
+  }
+  bool is_it = false;
+  ReadReport unseen;
+  const std::int64_t begin = std::max<std::int64_t>(0, base.byte_end - kHeadBytes);
+  const auto read = for_each_record(fd->get(), {.file = file, .begin = begin, .end = base.byte_end},
+                                    begin > 0, unseen, [&](const Record& record) {
+                                      is_it =
+                                          record.json["ordinal"].count() + 1 == base.ordinal_end &&
+                                          record.at + record.bytes() + 2 >= base.byte_end;
+                                    });
+  return read && is_it;
+}
+
+}  // namespace
+
+ThreadFiles ThreadFiles::find(const fs::path& place, ReadReport& report) {
+  ThreadFiles found;
+  if (const auto kind = kind_of(place); kind && *kind == FileKind::file) {
+    found.add(place, false, report);
+    return found;
+  }
+  const fs::path sessions = place / "sessions";
+  const fs::path archived = place / "archived_sessions";
+  const bool has_sessions = is_folder(sessions).value_or(false);
+  const bool is_whole = has_sessions || is_folder(archived).value_or(false);
+  for (const fs::path& file : files_below(is_whole ? sessions : place, 4, is_rollout, report)) {
+    found.add(file, false, report);
+  }
+  if (!is_whole) {
+    return found;
+  }
+  for (const fs::path& file : files_below(archived, 0, is_rollout, report)) {
+    found.add(file, true, report);
+  }
+  const fs::path index = place / "session_index.jsonl";
+  if (const auto fd = open_foreign(index)) {
+    (void)for_each_record(fd->get(), {.file = index}, false, report, [&](const Record& record) {
+      found.names_.insert_or_assign(record.json["id"].text(), record.json["thread_name"].text());
+    });  // names are no more than that: without them there are first questions
+  }
+  return found;
+}
+
+void ThreadFiles::add(const fs::path& file, bool is_archived, ReadReport& report) {
+  const std::string stem = file.stem().native();
+  const std::string_view name = thread_name(stem);
+  const auto id = SessionId::parse(name.substr(0, name.find('_')));
+  if (!id) {
+    return add_damage(report, {file.native(), id.error().message, ""});
+  }
+  // Files are listed by their times, so a thread's first one comes before its segments.
+  auto known = std::ranges::find(threads_, *id, &Thread::id);
+  if (known == threads_.end()) {
+    threads_.push_back({*id, {file}, is_archived});
+  } else if (name.find('_') != std::string_view::npos) {
+    known->files.push_back(file);
+  }
+}
+
+const ThreadFiles::Thread* ThreadFiles::thread(std::string_view id) const {
+  const auto known =
+      std::ranges::find_if(threads_, [&](const Thread& thread) { return thread.id.str() == id; });
+  return known == threads_.end() ? nullptr : &*known;
+}
+
+std::vector<Located> ThreadFiles::sessions() const {
+  std::vector<Located> all;
+  for (const Thread& thread : threads_) {
+    Located located{.id = thread.id, .parts = {{.file = thread.files.back()}}};
+    located.is_archived = thread.is_archived;
+    if (const auto name = names_.find(thread.id.str()); name != names_.end()) {
+      located.title = name->second;
+    }
+    all.push_back(std::move(located));
+  }
+  return all;
+}
+
+void ThreadFiles::add_with_base(const FilePart& part, int depth, std::vector<FilePart>& parts,
+                                ReadReport& report) const {
+  const std::optional<Base> base = base_of(part.file);
+  FilePart own = part;
+  if (base) {
+    const Thread* const thread = this->thread(base->thread);
+    const fs::path* from = nullptr;
+    for (const fs::path& file : thread != nullptr ? thread->files : std::vector<fs::path>()) {
+      // Reverts may follow one another: the numbers tell which file is meant.
+      if (file != part.file && (from == nullptr || ends_before(file, *base))) {
+        from = &*std::ranges::find(thread->files, file);
+      }
+    }
+    if (from == nullptr || depth == 0) {
+      add_damage(report, {part.file.native(),
+                          cat("goes on from thread ", base->thread, ", which is not there"), ""});
+    } else {
+      const std::string_view own_thread = thread_name(part.file.stem().native());
+      const bool is_same = own_thread.substr(0, own_thread.find('_')) == base->thread;
+      FilePart before{.file = *from, .is_inherited = part.is_inherited || !is_same};
+      if (!is_same) {
+        before.end = base->byte_end;  // the rest is another session's
+      }
+      add_with_base(before, depth - 1, parts, report);
+      own.after_part = parts.size() - 1;
+      own.after_byte = base->byte_end;
+    }
+  }
+  parts.push_back(std::move(own));
+}
+
+std::vector<FilePart> ThreadFiles::parts_of(const SessionId& id, ReadReport& report) const {
+  std::vector<FilePart> parts;
+  const Thread* const thread = this->thread(id.str());
+  if (thread != nullptr) {
+    add_with_base({.file = thread->files.back()}, kBasesMax, parts, report);
+  }
+  return parts;
+}
+
+}  // namespace reprise::source::codex

@@ -1,0 +1,243 @@
+#include "source/codex/codex_item.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+
+namespace reprise::source::codex {
+namespace {
+
+constexpr std::string_view kMetadata = "internal_chat_message_metadata_passthrough";
+
+// What the program says in the person's name begins so.
+constexpr std::string_view kProgramTexts[] = {"<environment_context>",
+                                              "<user_instructions>",
+                                              "# AGENTS.md instructions",
+                                              "<turn_aborted>",
+                                              "<skill>",
+                                              "<permissions",
+                                              "<subagent_notification>",
+                                              "<user_shell_command>",
+                                              "<INSTRUCTIONS>"};
+
+bool is_one_of(std::string_view text, std::span<const std::string_view> all) {
+  return std::ranges::find(all, text) != all.end();
+}
+
+constexpr std::string_view kCalls[] = {
+    "function_call",         "custom_tool_call", "local_shell_call", "web_search_call",
+    "image_generation_call", "tool_search_call", "tool_call"};
+constexpr std::string_view kOutputs[] = {"function_call_output", "custom_tool_call_output",
+                                         "tool_search_output", "tool_result"};
+
+// The kinds that the program gave the parts of a message; empty when it gave none.
+std::vector<std::string> part_kinds(JsonView item) {
+  std::vector<std::string> kinds;
+  item[kMetadata]["content_item_kinds"].each([&](JsonView kind) { kinds.push_back(kind.text()); });
+  return kinds;
+}
+
+ImageBlock image_at(JsonView part) {
+  const std::string url = part["image_url"].text();
+  const std::size_t semicolon = url.find(';');
+  const bool is_data = url.starts_with("data:") && semicolon != std::string::npos;
+  return {.media_type = is_data ? url.substr(5, semicolon - 5) : "",
+          .blob = std::nullopt,
+          .url = url,
+          .extra = extra_without(part, {"type", "image_url"})};
+}
+
+void add_parts(JsonView item, std::vector<Block>& blocks) {
+  const std::vector<std::string> kinds = part_kinds(item);
+  const bool is_persons =
+      std::ranges::any_of(kinds, [](const std::string& kind) { return kind.starts_with("user."); });
+  if (item["content"].is(json::Kind::string)) {
+    blocks.emplace_back(TextBlock{item["content"].text(), {}});
+  }
+  std::size_t at = 0;
+  item["content"].each([&](JsonView part) {
+    const std::string type = part["type"].text();
+    const bool is_text = type == "input_text" || type == "output_text" || type == "text";
+    const bool is_beside = is_persons && at < kinds.size() && !kinds[at].starts_with("user.");
+    ++at;
+    if (is_text && !is_beside) {
+      blocks.emplace_back(TextBlock{part["text"].text(), extra_without(part, {"type", "text"})});
+    } else if (type == "input_image") {
+      blocks.emplace_back(image_at(part));
+    } else {
+      blocks.emplace_back(UnknownBlock{type, raw_of(part)});
+    }
+  });
+}
+
+// Calls of any kind: of a function, of a tool with any text, of the old shell.
+void add_call(JsonView item, std::string_view type, std::vector<Block>& blocks) {
+  ToolUseBlock use{
+      .id = item["call_id"].text(), .name = item["name"].text(), .input = {}, .extra = {}};
+  if (type == "function_call") {
+    use.input = item["arguments"].is(json::Kind::string) ? input_of(item["arguments"].text())
+                                                         : raw_of(item["arguments"]);
+  } else if (type == "custom_tool_call") {
+    use.input = RawJson::string(item["input"].text());
+  } else if (type == "local_shell_call") {
+    use.name = "local_shell";
+    use.input = raw_of(item["action"]);
+  } else if (type == "tool_call") {
+    use.input = raw_of(item["input"] ? item["input"] : item["arguments"]);
+  } else {  // these have no output of their own
+    blocks.emplace_back(UnknownBlock{std::string(type), raw_of(item)});
+    return;
+  }
+  use.extra = extra_without(item, {"type", "call_id", "name", "arguments", "input", "action"});
+  blocks.emplace_back(std::move(use));
+}
+
+void add_output(JsonView item, std::vector<Block>& blocks) {
+  const JsonView output = item["output"];
+  ToolResultBlock result{.tool_use_id = item["call_id"].text(),
+                         .text = output.text(),
+                         .is_error = output["success"].raw() == "false",
+                         .blob = std::nullopt,
+                         .extra = extra_without(item, {"type", "call_id", "output"})};
+  std::vector<Block> beside;
+  if (output.is(json::Kind::object)) {
+    result.text = output["content"].text();
+  }
+  output.each([&](JsonView part) {
+    if (part["type"].text() == "input_text") {
+      result.text += cat(result.text.empty() ? "" : "\n", part["text"].text());
+    } else if (part["type"].text() == "input_image") {
+      beside.emplace_back(image_at(part));
+    } else {
+      beside.emplace_back(UnknownBlock{part["type"].text(), raw_of(part)});
+    }
+  });
+  blocks.emplace_back(std::move(result));
+  std::ranges::move(beside, std::back_inserter(blocks));
+}
+
+void add_reasoning(JsonView item, std::vector<Block>& blocks) {
+  std::string text;
+  for (const JsonView list : {item["summary"], item["content"]}) {
+    list.each([&](JsonView part) { text += cat(text.empty() ? "" : "\n\n", part["text"].text()); });
+    if (!text.empty()) {
+      break;
+    }
+  }
+  blocks.emplace_back(
+      ThinkingBlock{text, item["encrypted_content"].text(),
+                    extra_without(item, {"type", "summary", "content", "encrypted_content"})});
+}
+
+void add_item(JsonView item, std::vector<Block>& blocks) {
+  const std::string type = item["type"].text();
+  if (type == "message") {
+    add_parts(item, blocks);
+  } else if (type == "reasoning") {
+    add_reasoning(item, blocks);
+  } else if (is_one_of(type, kCalls)) {
+    add_call(item, type, blocks);
+  } else if (is_one_of(type, kOutputs)) {
+    add_output(item, blocks);
+  } else if (type == "user_message" || type == "agent_message") {
+    blocks.emplace_back(TextBlock{item["message"].text(), {}});
+  } else if (!type.empty()) {
+    blocks.emplace_back(UnknownBlock{type, raw_of(item)});
+  } else {  // a compaction
+    blocks.emplace_back(TextBlock{item["message"].text(), {}});
+  }
+}
+
+}  // namespace
+
+JsonView item_of(JsonView record) {
+  const JsonView payload = record["payload"];
+  return payload ? payload : record;
+}
+
+ItemKind kind_of_item(JsonView item) {
+  const std::string type = item["type"].text();
+  if (type == "message") {
+    const std::string role = item["role"].text();
+    return role == "user"        ? ItemKind::person
+           : role == "assistant" ? ItemKind::model
+                                 : ItemKind::program;
+  }
+  if (type == "reasoning" || is_one_of(type, kCalls)) {
+    return ItemKind::model;
+  }
+  return is_one_of(type, kOutputs) ? ItemKind::result : ItemKind::none;
+}
+
+std::string person_text(JsonView item) {
+  std::vector<Block> blocks;
+  add_parts(item, blocks);
+  std::string text;
+  for (const Block& block : blocks) {
+    if (const auto* const part = std::get_if<TextBlock>(&block); part != nullptr) {
+      text += cat(text.empty() ? "" : "\n", part->text);
+    }
+  }
+  return text;
+}
+
+bool tells_its_writer(JsonView item) {
+  return !part_kinds(item).empty() || is_program_text(item);
+}
+
+bool is_program_text(JsonView item) {
+  const std::vector<std::string> kinds = part_kinds(item);
+  if (!kinds.empty()) {
+    return std::ranges::none_of(kinds,
+                                [](const std::string& kind) { return kind.starts_with("user."); });
+  }
+  const std::string text = person_text(item);
+  return std::ranges::any_of(
+      kProgramTexts, [&](std::string_view begin) { return trimmed(text).starts_with(begin); });
+}
+
+Usage usage_of(JsonView used, std::string_view response) {
+  Usage usage;
+  usage.input = {used["input_tokens"].count()};
+  usage.output = {used["output_tokens"].count()};
+  usage.cached = {used["cached_input_tokens"].count()};
+  usage.cache_written = {used["cache_write_input_tokens"].count()};
+  usage.reasoning = {used["reasoning_output_tokens"].count()};
+  usage.request_id = response;
+  return usage;
+}
+
+Message message_of(std::span<const Piece> pieces) {
+  static constexpr std::array<std::string_view, 1> kPayload = {"payload"};
+  const JsonView first = item_of(pieces.front().json);
+  const ItemKind kind = kind_of_item(first);
+  const std::string type = first["type"].text();
+  const bool is_answer = kind == ItemKind::model || type == "agent_message";
+  Message message{.role = std::string(is_answer                   ? role::kAssistant
+                                      : kind == ItemKind::result  ? role::kTool
+                                      : kind == ItemKind::program ? role::kSystem
+                                                                  : role::kUser),
+                  .created_at = time_of(pieces.front().json["timestamp"]).value_or(Time{})};
+  std::string lines = "[";
+  for (const Piece& piece : pieces) {
+    add_item(item_of(piece.json), message.blocks);
+    if ((piece.node.detail & kCutBit) != 0) {
+      message.state = MessageState::incomplete;
+    }
+    if (const auto rest = members_without(piece.json, kPayload); rest && piece.json["payload"]) {
+      lines += cat(lines.size() > 1 ? "," : "", rest->text());
+    }
+  }
+  if (pieces.front().node.is_mark) {
+    mark_injected(message);
+  } else if (is_answer) {
+    message.provider = "openai";
+  }
+  add_extra(message.extra, "codex", json::take(lines += "]"));
+  return message;
+}
+
+}  // namespace reprise::source::codex

@@ -1,0 +1,313 @@
+#include <algorithm>
+#include <mutex>
+
+#include "base/text.h"
+#include "source/codex/codex.h"
+#include "source/codex/codex_files.h"
+#include "source/codex/codex_item.h"
+#include "source/recognise.h"
+#include "source/transcript_source.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+using codex::ItemKind;
+
+bool is_codex_line(JsonView line) {
+  const std::string type = line["type"].text();
+  return (type == "session_meta" || type == "response_item" || type == "event_msg") &&
+         line["payload"].is(json::Kind::object);
+}
+
+bool is_summary(JsonView compaction_output) {
+  return compaction_output && compaction_output.raw() != "false";
+}
+
+class CodexIndexer final : public Indexer {
+ public:
+  explicit CodexIndexer(Transcript& into) : into_(into) {}
+
+  void take(const Record& record, std::size_t part) override {
+    const auto [type, payload, time] = record.json.members({"type", "payload", "timestamp"});
+    const std::string kind = type.text();
+    part_ = part;
+    time_ = time_of(time);
+    if (!into_.parts[part].is_inherited && !is_copied()) {
+      note_time(into_.session.info, time);
+    }
+    if (kind == "session_meta") {
+      take_meta(payload);
+    } else if (kind == "turn_context") {
+      model_ = payload["model"].text();
+    } else if (kind == "event_msg") {
+      take_event(record, payload);
+    } else if (kind == "token_usage_record") {
+      take_usage(payload["usage"], payload["response_id"].text());
+    } else if (kind == "compacted") {
+      add_summary(record, payload);
+    } else if (kind == "response_item" || (!payload && !kind.empty())) {
+      take_item(record, payload ? payload : record.json);
+    }
+  }
+
+  void finish() override {
+    if (!has_items_) {
+      // Only what was shown: files that other programs made.
+      for (const auto& [node, bytes_hash] : shown_) {
+        into_.tree.add(node, bytes_hash);
+      }
+    }
+    if (has_confirmed_) {
+      for (const Question& question : questions_) {
+        into_.tree.node(question.place).is_mark = true;
+      }
+    }
+    SessionInfo& info = into_.session.info;
+    info.title = title_of(!name_.empty() ? name_ : !first_shown_.empty() ? first_shown_ : first_);
+    info.model = model_;
+    info.provider = "openai-responses";
+  }
+
+ private:
+  // A person's message that no event has confirmed yet.
+  struct Question {
+    std::uint32_t place;
+    std::string text;
+  };
+
+  // Older forks have the lines of the thread that they came from.
+  bool is_copied() const { return copied_until_ && time_ && *time_ < *copied_until_; }
+
+  void take_meta(JsonView meta) {
+    if (into_.parts[part_].is_inherited || std::exchange(has_meta_, true)) {
+      return;
+    }
+    into_.session.info.working_dir = meta["cwd"].text();
+    const std::string base = meta["history_base"]["thread_id"].text();
+    const std::string parent = meta["forked_from_id"].text();
+    const bool is_pointer = !base.empty() && base != into_.session.info.id.str();
+    if (auto id = SessionId::parse(is_pointer ? base : parent);
+        id && *id != into_.session.info.id) {
+      into_.fork_of = *std::move(id);
+      copied_until_ = base.empty() ? time_of(meta["timestamp"]) : std::nullopt;
+    }
+    into_.is_child = meta["source"]["subagent"] ? true : into_.is_child;
+  }
+
+  void take_event(const Record& record, JsonView event) {
+    const std::string type = event["type"].text();
+    const JsonView item = event["item"];
+    if (type == "user_message") {
+      confirm(event["message"].text());
+      note_shown(record, event, false);
+    } else if (type == "agent_message") {
+      note_shown(record, event, true);
+    } else if (type == "item_completed" && item["type"].text() == "UserMessage") {
+      std::string text;
+      item["content"].each([&](JsonView part) { text += part["text"].text(); });
+      confirm(text);
+    } else if (type == "token_count") {
+      take_totals(event["info"]["total_token_usage"]);
+    } else if (type == "thread_name_updated") {
+      name_ = event["thread_name"].text();
+    } else if (type == "thread_rolled_back") {
+      roll_back(event["num_turns"].count());
+    } else if (type == "turn_aborted" && last_answer_) {
+      into_.tree.node(*last_answer_).detail |= codex::kCutBit;
+    } else if (type == "task_started" || type == "turn_started") {
+      last_answer_.reset();
+    }
+  }
+
+  void note_shown(const Record& record, JsonView event, bool is_answer) {
+    if (has_items_) {
+      return;
+    }
+    Node node = node_at(record, part_, record.json);
+    node.is_message = true;
+    if (!is_answer && first_shown_.empty()) {
+      first_shown_ = event["message"].text();
+    }
+    shown_.emplace_back(node, "");
+  }
+
+  // The first message of a person that says this is one.
+  void confirm(const std::string& text) {
+    has_confirmed_ = true;
+    const auto found = std::ranges::find_if(questions_, [&](const Question& question) {
+      return trimmed(question.text) == trimmed(text) ||
+             (!trimmed(text).empty() && question.text.contains(trimmed(text)));
+    });
+    if (found == questions_.end()) {
+      return;
+    }
+    turns_.push_back(into_.tree.before(found->place));
+    first_shown_ = first_shown_.empty() ? text : first_shown_;
+    questions_.erase(found);
+  }
+
+  void roll_back(std::int64_t turns) {
+    if (turns <= 0 || turns_.empty()) {
+      return;
+    }
+    const auto count = std::min<std::size_t>(static_cast<std::size_t>(turns), turns_.size());
+    into_.tree.go_on_from(turns_[turns_.size() - count]);
+    turns_.resize(turns_.size() - count);
+    answer_ = 0;
+  }
+
+  void take_item(const Record& record, JsonView item) {
+    const ItemKind kind = codex::kind_of_item(item);
+    if (kind == ItemKind::none) {
+      return;
+    }
+    has_items_ = true;
+    Node node = node_at(record, part_, record.json);
+    node.is_message = true;
+    node.is_inherited = into_.parts[part_].is_inherited || is_copied();
+    node.is_mark =
+        kind == ItemKind::program || is_summary(record.json["metadata"]["compaction_output"]);
+    if (kind == ItemKind::model && !node.is_mark) {
+      answer_ = answer_ == 0 ? ++answers_ : answer_;
+      node.group = node_id(cat("answer ", answer_));
+      node.detail = name_number(into_, model_);
+    } else if (kind != ItemKind::model) {
+      answer_ = 0;
+    }
+    const bool is_person = kind == ItemKind::person;
+    node.is_mark = node.is_mark || (is_person && codex::is_program_text(item));
+    const auto place = into_.tree.add(node, record.json.raw());
+    if (place && kind == ItemKind::model && !node.is_mark) {
+      last_answer_ = place;
+    }
+    if (place && is_person && !node.is_mark) {
+      const std::string text = codex::person_text(item);
+      first_ = first_.empty() ? text : first_;
+      if (codex::tells_its_writer(item)) {
+        turns_.push_back(into_.tree.before(*place));
+        first_shown_ = first_shown_.empty() ? text : first_shown_;
+      } else {
+        questions_.push_back({*place, text});
+      }
+    }
+  }
+
+  void add_summary(const Record& record, JsonView compacted) {
+    if (compacted["message"].text().empty()) {
+      return;
+    }
+    Node node = node_at(record, part_, record.json);
+    node.is_message = true;
+    node.is_mark = true;
+    node.is_inherited = into_.parts[part_].is_inherited || is_copied();
+    into_.tree.add(node, record.json.raw());
+    answer_ = 0;
+  }
+
+  void take_usage(JsonView used, const std::string& response) {
+    has_usage_records_ = true;
+    if (last_answer_ && used) {
+      into_.usages.push_back(codex::usage_of(used, response));
+      into_.tree.node(*last_answer_).usage = static_cast<std::uint32_t>(into_.usages.size());
+    }
+  }
+
+  // Of older versions: the sums so far, said again and again.
+  void take_totals(JsonView total) {
+    if (!total || has_usage_records_) {
+      return;
+    }
+    const Usage now = codex::usage_of(total, "");
+    Usage spent = now;
+    if (now.input >= total_.input && now.output >= total_.output) {
+      spent.input.value -= total_.input.value;
+      spent.output.value -= total_.output.value;
+      spent.cached.value -= total_.cached.value;
+      spent.cache_written.value -= total_.cache_written.value;
+      spent.reasoning.value -= total_.reasoning.value;
+    }
+    total_ = now;
+    const bool is_new = spent.input.value > 0 || spent.output.value > 0;
+    if (is_new && last_answer_ && into_.tree.nodes()[*last_answer_].usage == 0) {
+      into_.usages.push_back(spent);
+      into_.tree.node(*last_answer_).usage = static_cast<std::uint32_t>(into_.usages.size());
+    }
+  }
+
+  Transcript& into_;
+  std::size_t part_ = 0;
+  std::optional<Time> time_;
+  std::optional<Time> copied_until_;
+  bool has_meta_ = false;
+  bool has_items_ = false;
+  bool has_confirmed_ = false;
+  bool has_usage_records_ = false;
+  std::string model_;
+  std::string name_;
+  std::string first_;
+  std::string first_shown_;
+  std::vector<Question> questions_;
+  std::vector<std::optional<std::uint32_t>> turns_;  // what each turn goes on from
+  std::vector<std::pair<Node, std::string>> shown_;
+  std::optional<std::uint32_t> last_answer_;
+  std::uint64_t answer_ = 0;  // the one whose items come; 0 between two
+  std::uint64_t answers_ = 0;
+  Usage total_;
+};
+
+// May be used from several threads at once.
+class Codex final : public JsonlTool {
+ public:
+  explicit Codex(fs::path place) : place_(std::move(place)) {}
+
+  std::string_view name() const override { return "codex"; }
+
+  std::vector<Located> locate(ReadReport& report) const override {
+    const std::lock_guard lock(mutex_);
+    files_ = codex::ThreadFiles::find(place_, report);
+    return files_.sessions();
+  }
+
+  void resolve(Located& located, ReadReport& report) const override {
+    const std::lock_guard lock(mutex_);
+    auto parts = files_.parts_of(located.id, report);
+    if (!parts.empty()) {
+      located.parts = std::move(parts);
+    }
+  }
+
+  std::unique_ptr<Indexer> index(Transcript& into) const override {
+    return std::make_unique<CodexIndexer>(into);
+  }
+
+  Message message(const Transcript& transcript, std::span<const Piece> pieces) const override {
+    Message message = codex::message_of(pieces);
+    if (message.role == role::kAssistant) {
+      message.model = name_of(transcript, pieces.front().node.detail & ~codex::kCutBit);
+    }
+    for (const Piece& piece : pieces) {
+      if (piece.node.usage != 0) {
+        message.usage = transcript.usages[piece.node.usage - 1];
+      }
+    }
+    return message;
+  }
+
+ private:
+  fs::path place_;
+  mutable std::mutex mutex_;
+  mutable codex::ThreadFiles files_;  // as they were listed last
+};
+
+}  // namespace
+
+Result<bool> is_codex(const fs::path& place) {
+  return has_lines_of(place, 4, is_codex_line);
+}
+
+Result<std::unique_ptr<Source>> open_codex(const fs::path& place, const StoreOptions& /*options*/) {
+  return make_transcript_source(std::make_unique<Codex>(place));
+}
+
+}  // namespace reprise::source

@@ -1,0 +1,151 @@
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "source/pi/pi.h"
+#include "source/pi/pi_record.h"
+#include "source/recognise.h"
+#include "source/transcript_source.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFileTag = "<file name=";
+constexpr std::string_view kFileEnd = "</file>";
+
+bool is_pi_line(JsonView line) {
+  return line["type"].text() == "session" && line["id"] && line["cwd"] && !line["payload"];
+}
+
+// "2026-11-20T10-00-00-000Z_<id>".
+std::string pi_id(const fs::path& file) {
+  const std::string stem = file.stem().native();
+  return stem.substr(stem.rfind('_') + 1);
+}
+
+class PiIndexer final : public Indexer {
+ public:
+  explicit PiIndexer(Transcript& into) : into_(into) {}
+
+  void take(const Record& record, std::size_t part) override {
+    const auto [type, id, parent, time] =
+        record.json.members({"type", "id", "parentId", "timestamp"});
+    SessionInfo& info = into_.session.info;
+    note_time(info, time);
+    const std::string kind = type.text();
+    if (kind == "session") {
+      return take_header(record.json);
+    }
+    Node node = node_at(record, part, record.json);
+    node.id = node_id(id.text());
+    node.parent = node_id(parent.text());
+    // The first versions had no ids: a line goes on from the one before it.
+    node.link = parent ? Link::named : id ? Link::root : Link::previous;
+    node.is_message = pi::is_message_entry(record.json);
+    node.is_mark = node.is_message && pi::is_injected_entry(record.json);
+    node.is_inherited = forked_at_ && time_of(time).value_or(*forked_at_) < *forked_at_;
+    if (node.is_message) {
+      note_message(record.json, node);
+    } else if (kind == "session_info") {
+      name_ = record.json["name"].text();
+    } else if (kind == "model_change") {
+      info.model = record.json["modelId"].text();
+    }
+    into_.tree.add(node, record.json.raw());
+  }
+
+  void finish() override { into_.session.info.title = title_of(name_.empty() ? first_ : name_); }
+
+ private:
+  void take_header(JsonView header) {
+    if (std::exchange(has_header_, true)) {
+      return;
+    }
+    into_.session.info.working_dir = header["cwd"].text();
+    const std::string parent = header["parentSession"].text();
+    if (auto id = SessionId::parse(pi_id(parent)); !parent.empty() && id) {
+      into_.fork_of = *std::move(id);
+      forked_at_ = time_of(header["timestamp"]);
+    }
+  }
+
+  void note_message(JsonView entry, Node& node) {
+    const JsonView message = entry["message"];
+    const std::string role = message["role"].text();
+    node.is_result = role == "toolResult";
+    if (role == "assistant") {
+      into_.session.info.model = message["model"].text();
+      if (message["usage"]) {
+        into_.usages.push_back(pi::usage_of(message, entry["id"].text()));
+        node.usage = static_cast<std::uint32_t>(into_.usages.size());
+      }
+    } else if (role == "user" && first_.empty()) {
+      // Of a file that was added, its name stands before what the person says.
+      const std::string text = pi::text_of(message["content"]);
+      const std::size_t end = text.starts_with(kFileTag) ? text.find(kFileEnd) : std::string::npos;
+      first_ = end == std::string::npos ? text : text.substr(end + kFileEnd.size());
+    }
+  }
+
+  Transcript& into_;
+  bool has_header_ = false;
+  std::optional<Time> forked_at_;
+  std::string name_;
+  std::string first_;
+};
+
+class Pi final : public JsonlTool {
+ public:
+  explicit Pi(fs::path place) : place_(std::move(place)) {}
+
+  std::string_view name() const override { return "pi"; }
+
+  std::vector<Located> locate(ReadReport& report) const override {
+    std::vector<Located> all;
+    if (const auto kind = kind_of(place_); kind && *kind == FileKind::file) {
+      add(place_, all, report);
+      return all;
+    }
+    const fs::path sessions = place_ / "sessions";
+    const bool has_sessions = is_folder(sessions).value_or(false);
+    for (const fs::path& file : files_below(
+             has_sessions ? sessions : place_, 1,
+             [](const fs::path& path) { return path.extension() == ".jsonl"; }, report)) {
+      add(file, all, report);
+    }
+    return all;
+  }
+
+  std::unique_ptr<Indexer> index(Transcript& into) const override {
+    return std::make_unique<PiIndexer>(into);
+  }
+
+  Message message(const Transcript& /*transcript*/, std::span<const Piece> pieces) const override {
+    return pi::message_of(pieces.front().json, pieces.front().node.usage != 0);
+  }
+
+ private:
+  static void add(const fs::path& file, std::vector<Located>& all, ReadReport& report) {
+    const auto id = SessionId::parse(pi_id(file));
+    if (!id) {
+      return add_damage(report, {file.native(), id.error().message, ""});
+    }
+    all.push_back({.id = *id, .parts = {{.file = file}}});
+  }
+
+  fs::path place_;
+};
+
+}  // namespace
+
+Result<bool> is_pi(const fs::path& place) {
+  return has_lines_of(place, 2, is_pi_line);
+}
+
+Result<std::unique_ptr<Source>> open_pi(const fs::path& place, const StoreOptions& /*options*/) {
+  return make_transcript_source(std::make_unique<Pi>(place));
+}
+
+}  // namespace reprise::source

@@ -1,0 +1,238 @@
+#include "base/text.h"
+#include "source/source_fixture.h"
+#include "support/must.h"
+
+namespace reprise::test::codex {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::string_view kThread = "019a0000-0000-7000-8000-000000000001";
+constexpr std::string_view kOther = "019a0000-0000-7000-8000-000000000002";
+
+std::string file_of(std::string_view thread, std::string_view time = "2026-11-20T10-00-00",
+                    std::string_view segment = "") {
+  return cat("sessions/2026/11/20/rollout-", time, "-", thread, segment, ".jsonl");
+}
+
+// A line, with its number in the newer files.
+std::string line(int ordinal, std::string_view type, std::string_view payload) {
+  return cat("{'timestamp':'2026-11-20T10:00:", ordinal < 10 ? "0" : "", ordinal, ".000Z',",
+             ordinal < 0 ? "" : cat("'ordinal':", ordinal, ","), "'type':'", type,
+             "','payload':", payload, "}");
+}
+
+std::string meta(std::string_view thread, std::string_view more = "") {
+  return line(0, "session_meta",
+              cat("{'id':'", thread, "','timestamp':'2026-11-20T10:00:00.000Z','cwd':'/home/a/x',",
+                  "'originator':'t','cli_version':'0'", more, "}"));
+}
+
+std::string said(int at, std::string_view role, std::string_view text,
+                 std::string_view kinds = "") {
+  const std::string metadata =
+      kinds.empty() ? ""
+                    : cat(",'internal_chat_message_metadata_passthrough':{'content_item_kinds':[",
+                          kinds, "]}");
+  return line(at, "response_item",
+              cat("{'type':'message','role':'", role, "','content':[{'type':'",
+                  role == "assistant" ? "output_text" : "input_text", "','text':'", text, "'}]",
+                  metadata, "}"));
+}
+
+std::string asked(int at, std::string_view text) {
+  return said(at, "user", text, "'user.text'");
+}
+
+class CodexTest : public SourceTest {};
+
+TEST_F(CodexTest, ATurnWithACallAndItsUsage) {
+  write(file_of(kThread),
+        {meta(kThread), line(1, "turn_context", "{'model':'gpt-x','cwd':'/home/a/x'}"),
+         said(2, "developer", "Rules", "'permissions.instructions'"),
+         said(3, "user", "<environment_context>here</environment_context>",
+              "'environments.environment_context'"),
+         asked(4, "List them"),
+         line(5, "response_item",
+              "{'type':'reasoning','summary':[{'type':'summary_text','text':'hm'}],"
+              "'encrypted_content':'gAAA'}"),
+         line(6, "response_item",
+              "{'type':'function_call','name':'shell','arguments':'{\\'a\\':1}','call_id':'c1'}"),
+         line(7, "token_usage_record",
+              "{'response_id':'r1','usage':{'input_tokens':10,'cached_input_tokens':4,"
+              "'output_tokens':3,'reasoning_output_tokens':1}}"),
+         line(8, "response_item", "{'type':'function_call_output','call_id':'c1','output':'a b'}"),
+         said(9, "assistant", "Two."),
+         line(10, "token_usage_record",
+              "{'response_id':'r2','usage':{'input_tokens':20,'output_tokens':5}}")});
+  open("codex");
+  EXPECT_EQ(sessions(), Lines{cat(kThread, " List them (6)")});
+  EXPECT_EQ(transcript(kThread),
+            (Lines{"*system: Rules", "*user: <environment_context>here</environment_context>",
+                   "user: List them", "assistant: (thinking) hm | call shell c1 {\"a\":1}",
+                   "tool: c1 = a b", "assistant: Two."}));
+  const Session found = session(kThread);
+  EXPECT_EQ(found.usage.input.value, 30);
+  EXPECT_EQ(found.usage.output.value, 8);
+  EXPECT_EQ(found.usage.reasoning.value, 1);
+  EXPECT_EQ(found.info.model, "gpt-x");
+  EXPECT_EQ(found.info.working_dir, "/home/a/x");
+}
+
+TEST_F(CodexTest, OlderFilesTellThePersonByAnEvent) {
+  write(file_of(kThread),
+        {meta(kThread), said(1, "user", "# AGENTS.md instructions for /x"),
+         said(2, "user", "odd program text"), said(3, "user", "A question"),
+         line(4, "event_msg", "{'type':'user_message','message':'A question'}"),
+         said(5, "assistant", "An answer"),
+         line(6, "event_msg", "{'type':'agent_message','message':'An answer'}"),
+         line(7, "event_msg",
+              "{'type':'token_count','info':{'total_token_usage':{'input_tokens':10,"
+              "'output_tokens':2}}}"),
+         line(8, "event_msg",
+              "{'type':'token_count','info':{'total_token_usage':{'input_tokens':10,"
+              "'output_tokens':2}}}")});
+  open("codex");
+  EXPECT_EQ(transcript(kThread),
+            (Lines{"*user: # AGENTS.md instructions for /x", "*user: odd program text",
+                   "user: A question", "assistant: An answer"}));
+  EXPECT_EQ(session(kThread).usage.input.value, 10);
+  EXPECT_EQ(session(kThread).info.title, "A question");
+}
+
+TEST_F(CodexTest, WhatWasOnlyShownIsReadWhenThereIsNothingElse) {
+  write(file_of(kThread),
+        {meta(kThread), line(1, "event_msg", "{'type':'user_message','message':'Hi'}"),
+         line(2, "event_msg", "{'type':'agent_message','message':'Ho'}")});
+  open("codex");
+  EXPECT_EQ(transcript(kThread), (Lines{"user: Hi", "assistant: Ho"}));
+}
+
+TEST_F(CodexTest, ARollBackLeavesABranch) {
+  write(
+      file_of(kThread),
+      {meta(kThread), said(1, "user", "One"),
+       line(2, "event_msg", "{'type':'user_message','message':'One'}"), said(3, "assistant", "1"),
+       said(4, "user", "Two"), line(5, "event_msg", "{'type':'user_message','message':'Two'}"),
+       said(6, "assistant", "2"),
+       line(7, "event_msg", "{'type':'thread_rolled_back','num_turns':1}"),
+       said(8, "user", "Three"), line(9, "event_msg", "{'type':'user_message','message':'Three'}"),
+       said(10, "assistant", "3")});
+  open("codex");
+  EXPECT_EQ(transcript(kThread),
+            (Lines{"user: One", "assistant: 1", "user: Three", "assistant: 3"}));
+  EXPECT_EQ(sessions().size(), 1U);
+  EXPECT_EQ(sessions(true).size(), 2U);
+}
+
+TEST_F(CodexTest, ARevertIsASecondFileOfTheSameThread) {
+  const std::string file = file_of(kThread);
+  write(file, {meta(kThread), asked(1, "One"), said(2, "assistant", "1")});
+  const auto kept = std::filesystem::file_size(place() / file);
+  write(file, {asked(3, "Two"), said(4, "assistant", "2")});
+  write(file_of(kThread, "2026-11-20T11-00-00", "_019a0000-0000-7000-8000-00000000000f"),
+        {meta(kThread, cat(",'history_base':{'thread_id':'", kThread,
+                           "','end_ordinal_exclusive':3,'end_byte_offset':", kept, "}")),
+         asked(3, "Three"), said(4, "assistant", "3")});
+  open("codex");
+  EXPECT_EQ(sessions().size(), 1U);
+  EXPECT_EQ(transcript(kThread),
+            (Lines{"user: One", "assistant: 1", "user: Three", "assistant: 3"}));
+  const Lines all = sessions(true);
+  ASSERT_EQ(all.size(), 2U);
+  const std::string left = all[0].starts_with("~") ? all[0] : all[1];
+  EXPECT_EQ(transcript(left.substr(1, left.find(' ') - 1)),
+            (Lines{"user: One", "assistant: 1", "user: Two", "assistant: 2"}));
+}
+
+TEST_F(CodexTest, AForkGoesOnFromAnotherThread) {
+  const std::string file = file_of(kThread);
+  write(file, {meta(kThread), asked(1, "One"), said(2, "assistant", "1"),
+               line(3, "token_usage_record",
+                    "{'response_id':'r1','usage':{'input_tokens':10,'output_tokens':3}}")});
+  const auto kept = std::filesystem::file_size(place() / file);
+  write(file, {asked(4, "Two")});
+  write(file_of(kOther, "2026-11-20T12-00-00"),
+        {meta(kOther, cat(",'forked_from_id':'", kThread, "','history_base':{'thread_id':'",
+                          kThread, "','end_ordinal_exclusive':4,'end_byte_offset':", kept, "}")),
+         asked(4, "Other"), said(5, "assistant", "o")});
+  open("codex");
+  EXPECT_EQ(transcript(kOther),
+            (Lines{"user: One", "assistant: 1", "user: Other", "assistant: o"}));
+  EXPECT_EQ(transcript(kThread), (Lines{"user: One", "assistant: 1", "user: Two"}));
+  const Session fork = session(kOther);
+  EXPECT_EQ(fork.info.forked_from, (ForkOrigin{must(SessionId::parse(kThread)), Seq{2}}));
+  EXPECT_EQ(fork.usage.input.value, 0);  // the parent's
+  EXPECT_EQ(sessions(true).size(), 2U);
+}
+
+TEST_F(CodexTest, AForkWhoseParentIsGoneIsReadAndSaysSo) {
+  write(file_of(kOther), {meta(kOther, cat(",'history_base':{'thread_id':'", kThread,
+                                           "','end_ordinal_exclusive':4,'end_byte_offset':99}")),
+                          asked(4, "Other")});
+  open("codex");
+  EXPECT_EQ(transcript(kOther), Lines{"user: Other"});
+  ASSERT_EQ(damage(kOther).size(), 1U);
+  EXPECT_TRUE(damage(kOther)[0].reason.contains(kThread));
+}
+
+TEST_F(CodexTest, ThreadsThatPointAtEachOtherEnd) {
+  for (const auto& [own, other] : {std::pair(kThread, kOther), std::pair(kOther, kThread)}) {
+    write(file_of(own), {meta(own, cat(",'history_base':{'thread_id':'", other,
+                                       "','end_ordinal_exclusive':1,'end_byte_offset':999}")),
+                         asked(1, "Hi")});
+  }
+  open("codex");
+  EXPECT_FALSE(transcript(kThread).empty());
+  EXPECT_FALSE(damage(kThread).empty());
+}
+
+TEST_F(CodexTest, KilledInMidAnswer) {
+  write(file_of(kThread),
+        {meta(kThread), asked(1, "Go"),
+         line(2, "response_item",
+              "{'type':'function_call','name':'shell','arguments':'not json','call_id':'c1'}"),
+         line(3, "event_msg", "{'type':'turn_aborted','reason':'interrupted'}")});
+  append(file_of(kThread), "{\"timestamp\":\"2026-11-20T10:00:04.000Z\",\"ordi");
+  open("codex");
+  EXPECT_EQ(transcript(kThread),
+            (Lines{"user: Go", "assistant (cut): call shell c1 \"not json\""}));
+  EXPECT_TRUE(damage(kThread).empty());
+}
+
+TEST_F(CodexTest, NamesAndArchivedThreads) {
+  write(cat("archived_sessions/rollout-2026-11-20T10-00-00-", kThread, ".jsonl"),
+        {meta(kThread), asked(1, "First")});
+  write("session_index.jsonl", {cat("{'id':'", kThread, "','thread_name':'Old name'}"),
+                                cat("{'id':'", kThread, "','thread_name':'My name'}")});
+  open("codex");
+  EXPECT_EQ(sessions(), Lines{cat(kThread, " My name (1)")});
+  EXPECT_EQ(session(kThread).info.state, SessionState::archived);
+}
+
+TEST_F(CodexTest, OnlyTheWordsOfThePersonInAMessageWithAnImage) {
+  write(file_of(kThread),
+        {meta(kThread),
+         line(1, "response_item",
+              "{'type':'message','role':'user','content':[{'type':'input_text','text':'See'},"
+              "{'type':'input_text','text':'<image name=a>'},"
+              "{'type':'input_image','image_url':'data:image/png;base64,AAAA'}],"
+              "'internal_chat_message_metadata_passthrough':{'content_item_kinds':"
+              "['user.text','generic.tag','user.image']}}")});
+  open("codex");
+  EXPECT_EQ(transcript(kThread),
+            Lines{"user: See | ?input_text | [image/png data:image/png;base64,AAAA]"});
+  EXPECT_EQ(session(kThread).info.title, "See");
+}
+
+TEST_F(CodexTest, ASummaryStandsBesideWhatItReplaced) {
+  write(file_of(kThread),
+        {meta(kThread), asked(1, "Long"), said(2, "assistant", "talk"),
+         line(3, "compacted", "{'message':'In short','replacement_history':[]}"), asked(4, "On")});
+  open("codex");
+  EXPECT_EQ(transcript(kThread),
+            (Lines{"user: Long", "assistant: talk", "*user: In short", "user: On"}));
+}
+
+}  // namespace
+}  // namespace reprise::test::codex
