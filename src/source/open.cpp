@@ -7,7 +7,10 @@
 #include "reprise/open_source.h"
 #include "source/claude/claude.h"
 #include "source/codex/codex.h"
+#include "source/copilot/copilot.h"
+#include "source/gemini/gemini.h"
 #include "source/pi/pi.h"
+#include "source/qwen/qwen.h"
 
 namespace reprise {
 namespace {
@@ -28,12 +31,30 @@ constexpr SourceKind kKinds[] = {
      .usual = {{{"CODEX_HOME", ""}, {"HOME", ".codex"}}},
      .is_at = source::is_codex,
      .open = source::open_codex},
+    {.name = "gemini",
+     .title = "Gemini CLI",
+     .form = "gemini:[FOLDER]",
+     .usual = {{{"HOME", ".gemini"}}},
+     .is_at = source::is_gemini,
+     .open = source::open_gemini},
+    {.name = "qwen",
+     .title = "Qwen Code",
+     .form = "qwen:[FOLDER]",
+     .usual = {{{"HOME", ".qwen"}}},
+     .is_at = source::is_qwen,
+     .open = source::open_qwen},
     {.name = "pi",
      .title = "pi",
      .form = "pi:[FOLDER]",
      .usual = {{{"PI_CODING_AGENT_DIR", ""}, {"HOME", ".pi/agent"}}},
      .is_at = source::is_pi,
      .open = source::open_pi},
+    {.name = "copilot",
+     .title = "Copilot CLI",
+     .form = "copilot:[FOLDER]",
+     .usual = {{{"HOME", ".copilot"}}},
+     .is_at = source::is_copilot,
+     .open = source::open_copilot},
 };
 
 std::string known_forms() {

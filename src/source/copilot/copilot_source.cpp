@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "source/copilot/copilot.h"
+#include "source/recognise.h"
+#include "source/transcript_source.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kEvents = "events.jsonl";
+constexpr std::int64_t kFactsBytesMax = 1 << 20;
+
+bool is_copilot_line(JsonView line) {
+  return line["type"].text() == "session.start" && line["data"]["sessionId"];
+}
+
+// The numbers go by the names of the provider.
+std::int64_t first_count(JsonView used, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (used[name]) {
+      return used[name].count();
+    }
+  }
+  return 0;
+}
+
+Usage copilot_usage(JsonView used) {
+  Usage usage;
+  usage.input = {first_count(used, {"inputTokens", "input_tokens", "prompt_tokens"})};
+  usage.output = {first_count(used, {"outputTokens", "output_tokens", "completion_tokens"})};
+  usage.cached = {first_count(used, {"cacheReadTokens", "cachedInputTokens", "cache_read_tokens"})};
+  usage.cache_written = {first_count(used, {"cacheWriteTokens", "cache_write_tokens"})};
+  usage.reasoning = {first_count(used, {"reasoningTokens", "reasoning_tokens"})};
+  return usage;
+}
+
+bool is_message_event(std::string_view type) {
+  static constexpr std::array<std::string_view, 5> kMessages = {"user.message", "assistant.message",
+                                                                "tool.execution_complete",
+                                                                "system.message", "session.error"};
+  return std::ranges::find(kMessages, type) != kMessages.end();
+}
+
+class CopilotIndexer final : public Indexer {
+ public:
+  explicit CopilotIndexer(Transcript& into) : into_(into) {}
+
+  void take(const Record& record, std::size_t part) override {
+    const auto [type, data, id, time, parent, agent_id] =
+        record.json.members({"type", "data", "id", "timestamp", "parentId", "agentId"});
+    const std::string kind = type.text();
+    const std::string agent = agent_id.text();
+    const bool is_own = agent == into_.agent;
+    if (is_own || agent.empty()) {
+      note_facts(kind, data, time, is_own);
+    }
+    if (!agent.empty() && std::ranges::find(into_.agents, agent) == into_.agents.end()) {
+      into_.agents.push_back(agent);
+    }
+    Node node = node_at(record, part, record.json);
+    node.id = node_id(id.text());
+    node.parent = node_id(parent.text());
+    node.link = parent ? Link::named : Link::previous;
+    node.is_message = is_own && is_message_event(kind);
+    node.is_result = node.is_message && kind == "tool.execution_complete";
+    node.is_mark = kind == "system.message" || kind == "session.error";
+    const auto place = into_.tree.add(node, record.json.raw());
+    if (is_own && kind == "assistant.message") {
+      last_answer_ = place;
+      last_answer_id_ = id.text();
+    }
+    if (is_own && kind == "session.usage_record" && last_answer_) {
+      Usage usage = copilot_usage(data["usage"] ? data["usage"] : data);
+      usage.request_id = last_answer_id_;
+      into_.usages.push_back(std::move(usage));
+      into_.tree.node(*last_answer_).usage = static_cast<std::uint32_t>(into_.usages.size());
+      last_answer_.reset();
+    }
+    if (is_own && kind == "user.message" && first_.empty()) {
+      first_ = data["content"].text();
+    }
+  }
+
+  void finish() override { into_.session.info.title = title_of(first_); }
+
+ private:
+  void note_facts(std::string_view kind, JsonView data, JsonView time, bool is_own) {
+    SessionInfo& info = into_.session.info;
+    if (is_own) {
+      note_time(info, time);
+    }
+    if (kind == "session.start" && info.working_dir.empty()) {
+      info.working_dir = data["context"]["cwd"].text();
+    }
+    if (const std::string model = data["model"].text(); is_own && !model.empty()) {
+      info.model = model;
+    }
+  }
+
+  Transcript& into_;
+  std::optional<std::uint32_t> last_answer_;  // whose usage comes
+  std::string last_answer_id_;
+  std::string first_;
+};
+
+std::string result_of(JsonView data) {
+  const JsonView content = data["result"]["content"];
+  if (content) {
+    return content.is(json::Kind::string) ? content.text() : std::string(content.raw());
+  }
+  return data["error"]["message"].text();
+}
+
+void add_event(std::string_view type, JsonView data, Message& message) {
+  if (type == "assistant.message") {
+    message.role = role::kAssistant;
+    message.provider = "copilot";
+    message.model = data["model"].text();
+    if (const std::string thoughts = data["reasoningText"].text(); !thoughts.empty()) {
+      message.blocks.emplace_back(ThinkingBlock{thoughts, "", {}});
+    }
+    if (const std::string text = data["content"].text(); !text.empty()) {
+      message.blocks.emplace_back(TextBlock{text, {}});
+    }
+    data["toolRequests"].each([&](JsonView call) {
+      message.blocks.emplace_back(
+          ToolUseBlock{call["toolCallId"].text(), call["name"].text(), raw_of(call["arguments"]),
+                       extra_without(call, {"toolCallId", "name", "arguments"})});
+    });
+  } else if (type == "tool.execution_complete") {
+    message.role = role::kTool;
+    ToolResultBlock result{.tool_use_id = data["toolCallId"].text(),
+                           .text = result_of(data),
+                           .is_error = data["success"].raw() == "false",
+                           .blob = std::nullopt,
+                           .extra = {}};
+    message.blocks.emplace_back(std::move(result));
+  } else {
+    message.role = type == "user.message" ? role::kUser : role::kSystem;
+    const JsonView text = data["content"] ? data["content"] : data["message"];
+    message.blocks.emplace_back(TextBlock{text.text(), {}});
+  }
+}
+
+class Copilot final : public JsonlTool {
+ public:
+  explicit Copilot(fs::path place) : place_(std::move(place)) {}
+
+  std::string_view name() const override { return "copilot"; }
+
+  std::vector<Located> locate(ReadReport& report) const override {
+    std::vector<Located> all;
+    if (const auto kind = kind_of(place_); kind && *kind == FileKind::file) {
+      add(place_, all, report);
+      return all;
+    }
+    const fs::path state = place_ / "session-state";
+    for (const fs::path& file : files_below(
+             is_folder(state).value_or(false) ? state : place_, 1,
+             [](const fs::path& path) { return path.filename() == kEvents; }, report)) {
+      add(file, all, report);
+    }
+    return all;
+  }
+
+  // The name that a person gave it stands beside it, in YAML of one level.
+  void resolve(Located& located, ReadReport& /*report*/) const override {
+    const fs::path file = located.parts.front().file.parent_path() / "workspace.yaml";
+    const auto facts = read_file(file, kFactsBytesMax);
+    constexpr std::string_view kName = "\nname:";
+    const std::string text = cat("\n", facts.value_or(""));
+    const std::size_t at = text.find(kName);
+    if (at == std::string::npos) {
+      return;
+    }
+    const std::size_t begin = at + kName.size();
+    std::string_view name =
+        trimmed(std::string_view(text).substr(begin, text.find('\n', begin) - begin));
+    if (name.size() >= 2 && (name.front() == '"' || name.front() == '\'') &&
+        name.back() == name.front()) {
+      name = name.substr(1, name.size() - 2);
+    }
+    located.title = name;
+  }
+
+  std::unique_ptr<Indexer> index(Transcript& into) const override {
+    return std::make_unique<CopilotIndexer>(into);
+  }
+
+  Message message(const Transcript& transcript, std::span<const Piece> pieces) const override {
+    const Piece& piece = pieces.front();
+    const std::string type = piece.json["type"].text();
+    Message message{.created_at = time_of(piece.json["timestamp"]).value_or(Time{})};
+    add_event(type, piece.json["data"], message);
+    if (piece.node.usage != 0) {
+      message.usage = transcript.usages[piece.node.usage - 1];
+    }
+    if (piece.node.is_mark) {
+      mark_injected(message);
+    }
+    static constexpr std::array<std::string_view, 1> kData = {"data"};
+    static constexpr std::array<std::string_view, 6> kKnown = {
+        "content", "reasoningText", "toolRequests", "result", "toolCallId", "success"};
+    add_extra(message.extra, "copilot", members_without(piece.json, kData));
+    add_extra(message.extra, "copilot_data", members_without(piece.json["data"], kKnown));
+    return message;
+  }
+
+ private:
+  static void add(const fs::path& file, std::vector<Located>& all, ReadReport& report) {
+    const bool is_usual = file.filename() == kEvents;
+    const auto id = SessionId::parse(
+        (is_usual ? fs::absolute(file).parent_path().filename() : file.stem()).native());
+    if (!id) {
+      return add_damage(report, {file.native(), id.error().message, ""});
+    }
+    all.push_back({.id = *id, .parts = {{.file = file}}});
+  }
+
+  fs::path place_;
+};
+
+}  // namespace
+
+Result<bool> is_copilot(const fs::path& place) {
+  return has_lines_of(place, 2, is_copilot_line);
+}
+
+Result<std::unique_ptr<Source>> open_copilot(const fs::path& place,
+                                             const StoreOptions& /*options*/) {
+  return make_transcript_source(std::make_unique<Copilot>(place));
+}
+
+}  // namespace reprise::source

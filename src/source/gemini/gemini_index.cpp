@@ -1,0 +1,265 @@
+// The index of a session of Gemini CLI. The loader of that program follows what the lines say: a
+// compression, or a resumption, sets all messages anew, and what was there before is gone from its
+// view. Here every message that ever stood in the file is one; `$rewindTo` leaves a branch.
+
+#include "source/gemini/gemini_index.h"
+
+#include <array>
+#include <set>
+
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "source/gemini/gemini_parts.h"
+
+namespace reprise::source::gemini {
+namespace {
+
+// Of Node::detail: the results in a message's calls, which are a message of their own.
+constexpr std::uint32_t kResultsOfCalls = 1;
+
+constexpr std::string_view kContext = "<session_context>";
+constexpr std::string_view kSnapshot = "<state_snapshot>";
+constexpr std::string_view kThanks = "Got it. Thanks for the additional context!";
+
+std::string type_of(JsonView message) {
+  std::string type = message["type"].text();
+  if (type.empty()) {
+    type = message["role"].text();
+  }
+  return type == "model" || type == "assistant" ? "gemini" : type;
+}
+
+JsonView content_of(JsonView message) {
+  return message["content"] ? message["content"] : message["parts"];
+}
+
+bool is_program_text(JsonView message) {
+  const std::string type = type_of(message);
+  if (type != "user" && type != "gemini") {
+    return true;
+  }
+  const std::string text = text_of(content_of(message));
+  const std::string_view begin = trimmed(text);
+  return begin.starts_with(kContext) || begin.starts_with(kSnapshot) || begin == kThanks;
+}
+
+class GeminiIndexer final : public Indexer {
+ public:
+  explicit GeminiIndexer(Transcript& into) : into_(into) {}
+
+  void take(const Record& record, std::size_t part) override {
+    const auto [rewind, id, set, session, messages] =
+        record.json.members({"$rewindTo", "id", "$set", "sessionId", "messages"});
+    if (rewind.is(json::Kind::string)) {
+      const auto place = into_.tree.find(node_id(rewind.text()));
+      into_.tree.go_on_from(place ? into_.tree.before(*place) : std::nullopt);
+    } else if (id.is(json::Kind::string)) {
+      add_message(record, part, record.json);
+    } else if (set.is(json::Kind::object)) {
+      take_facts(set);
+      set["messages"].each([&](JsonView message) { add_message(record, part, message); });
+    } else if (session) {
+      take_facts(record.json);
+      messages.each([&](JsonView message) { add_message(record, part, message); });
+    }
+  }
+
+  void finish() override {
+    into_.session.info.title = title_of(summary_.empty() ? first_ : summary_);
+  }
+
+ private:
+  void take_facts(JsonView facts) {
+    SessionInfo& info = into_.session.info;
+    note_time(info, facts["startTime"]);
+    if (const std::string summary = facts["summary"].text(); !summary.empty()) {
+      summary_ = summary;
+    }
+    facts["directories"].each([&](JsonView folder) {
+      info.working_dir = info.working_dir.empty() ? folder.text() : info.working_dir;
+    });
+    into_.is_child = into_.is_child || facts["kind"].text() == "subagent";
+  }
+
+  void add_message(const Record& record, std::size_t part, JsonView message) {
+    if (!message.is(json::Kind::object)) {
+      return;
+    }
+    const std::string id = message["id"].text();
+    Node node = node_at(record, part, message);
+    node.id = node_id(id);
+    node.is_message = true;
+    node.is_mark = is_program_text(message);
+    note_time(into_.session.info, message["timestamp"]);
+    const std::string type = type_of(message);
+    const std::vector<std::string> results = result_ids(content_of(message));
+    if (type == "user" && !results.empty()) {
+      return add_results(node, message.raw(), results);
+    }
+    if (type == "user" && !node.is_mark && first_.empty()) {
+      first_ = text_of(message["displayContent"] ? message["displayContent"] : content_of(message));
+    }
+    note_answer(message, type, node);
+    // Said again it is the same message: with its calls at last, or with its text in parts, in
+    // which case the older form is as good.
+    const auto known = into_.tree.find(node.id);
+    if (known && node.id != 0) {
+      if (message["toolCalls"] || into_.tree.nodes()[*known].bytes == 0) {
+        replace(*known, node);
+      }
+    } else {
+      into_.tree.add(node, message.raw());
+    }
+    add_results_of_calls(record, part, message, id);
+  }
+
+  void note_answer(JsonView message, std::string_view type, Node& node) {
+    if (type != "gemini" || node.is_mark) {
+      return;
+    }
+    if (const std::string model = message["model"].text(); !model.empty()) {
+      into_.session.info.model = model;
+    }
+    if (message["tokens"]) {
+      into_.usages.push_back(usage_of(message));
+      node.usage = static_cast<std::uint32_t>(into_.usages.size());
+    }
+  }
+
+  void replace(std::uint32_t place, const Node& node) {
+    Node& known = into_.tree.node(place);
+    known.at = node.at;
+    known.bytes = node.bytes;
+    known.file = node.file;
+    known.usage = node.usage;
+  }
+
+  void add_results(Node& node, std::string_view bytes, const std::vector<std::string>& ids) {
+    bool is_new = false;
+    for (const std::string& id : ids) {
+      is_new = answered_.insert(node_id(id)).second || is_new;
+    }
+    if (is_new) {
+      node.is_mark = false;
+      into_.tree.add(node, bytes);
+    }
+  }
+
+  // Files in which results stand in the calls alone.
+  void add_results_of_calls(const Record& record, std::size_t part, JsonView message,
+                            const std::string& id) {
+    bool has_new = false;
+    message["toolCalls"].each([&](JsonView call) {
+      if (call["result"] && !answered_.contains(node_id(call["id"].text()))) {
+        has_new = true;
+        answered_.insert(node_id(call["id"].text()));
+      }
+    });
+    if (!has_new) {
+      return;
+    }
+    Node node = node_at(record, part, message);
+    node.id = node_id(cat(id, "#results"));
+    node.is_message = true;
+    node.detail = kResultsOfCalls;
+    if (const auto known = into_.tree.find(node.id); known) {
+      replace(*known, node);
+    } else {
+      into_.tree.add(node, message.raw());
+    }
+  }
+
+  Transcript& into_;
+  std::set<std::uint64_t> answered_;
+  std::string summary_;
+  std::string first_;
+};
+
+void add_calls(JsonView message, std::vector<Block>& blocks) {
+  message["toolCalls"].each([&](JsonView call) {
+    blocks.emplace_back(ToolUseBlock{call["id"].text(), call["name"].text(), raw_of(call["args"]),
+                                     extra_without(call, {"id", "name", "args", "result"})});
+  });
+}
+
+void add_thoughts(JsonView message, std::vector<Block>& blocks) {
+  message["thoughts"].each([&](JsonView thought) {
+    const std::string subject = thought["subject"].text();
+    const std::string words = thought["description"].text();
+    blocks.emplace_back(
+        ThinkingBlock{cat(subject, subject.empty() || words.empty() ? "" : "\n", words), "", {}});
+  });
+}
+
+Message results_of(JsonView message) {
+  Message results{.role = std::string(role::kTool)};
+  message["toolCalls"].each([&](JsonView call) {
+    if (call["result"]) {
+      const std::size_t before = results.blocks.size();
+      add_content(call["result"], results.blocks);
+      for (std::size_t i = before; i < results.blocks.size(); ++i) {
+        if (auto* const result = std::get_if<ToolResultBlock>(&results.blocks[i]);
+            result != nullptr && result->tool_use_id.empty()) {
+          result->tool_use_id = call["id"].text();
+        }
+      }
+    }
+  });
+  return results;
+}
+
+}  // namespace
+
+std::unique_ptr<Indexer> make_indexer(Transcript& into) {
+  return std::make_unique<GeminiIndexer>(into);
+}
+
+Usage usage_of(JsonView message) {
+  const JsonView tokens = message["tokens"];
+  Usage usage;
+  usage.input = {tokens["input"].count()};
+  usage.cached = {tokens["cached"].count()};
+  usage.reasoning = {tokens["thoughts"].count()};
+  usage.output = TokenCount{tokens["output"].count()} + usage.reasoning;
+  usage.request_id = message["id"].text();
+  return usage;
+}
+
+Message message_of(const Node& node, JsonView source) {
+  const Time time = time_of(source["timestamp"]).value_or(Time{});
+  if (node.detail == kResultsOfCalls) {
+    Message results = results_of(source);
+    results.created_at = time;
+    return results;
+  }
+  const std::string type = type_of(source);
+  const bool is_answer = type == "gemini";
+  const bool is_results = type == "user" && !result_ids(content_of(source)).empty();
+  Message message{.role = std::string(is_answer        ? role::kAssistant
+                                      : is_results     ? role::kTool
+                                      : type == "user" ? role::kUser
+                                                       : role::kSystem),
+                  .created_at = time};
+  add_thoughts(source, message.blocks);
+  if (const std::string text = text_of(content_of(source));
+      !is_answer || !text.empty() || !source["toolCalls"]) {
+    add_content(content_of(source), message.blocks);
+  }
+  add_calls(source, message.blocks);
+  if (is_answer && !node.is_mark) {
+    message.provider = "google";
+    message.model = source["model"].text();
+    if (node.usage != 0) {
+      message.usage = usage_of(source);
+    }
+  }
+  if (node.is_mark) {
+    mark_injected(message);
+  }
+  static constexpr std::array<std::string_view, 8> kKnown = {
+      "content", "parts", "toolCalls", "thoughts", "type", "timestamp", "model", "messages"};
+  add_extra(message.extra, "gemini", members_without(source, kKnown));
+  return message;
+}
+
+}  // namespace reprise::source::gemini

@@ -1,0 +1,87 @@
+#include "source/gemini/gemini_parts.h"
+
+#include "base/json_scan.h"
+#include "base/text.h"
+
+namespace reprise::source::gemini {
+namespace {
+
+// Calls each(part) for each part, a string being one.
+template <class Each>
+void each_part(JsonView content, const Each& each) {
+  if (content.is(json::Kind::array)) {
+    content.each(each);
+  } else if (content) {
+    each(content);
+  }
+}
+
+// {"output":…}, {"error":…}, or anything.
+void add_response(JsonView call, std::vector<Block>& blocks) {
+  const JsonView response = call["response"];
+  const JsonView error = response["error"];
+  const JsonView output = error ? error : response["output"];
+  ToolResultBlock result{.tool_use_id = call["id"].text(),
+                         .text = output.is(json::Kind::string)
+                                     ? output.text()
+                                     : std::string((output ? output : response).raw()),
+                         .is_error = static_cast<bool>(error),
+                         .blob = std::nullopt,
+                         .extra = extra_without(call, {"id", "response"})};
+  blocks.emplace_back(std::move(result));
+}
+
+void add_part(JsonView part, std::vector<Block>& blocks) {
+  const JsonView call = part["functionCall"];
+  const JsonView data = part["inlineData"];
+  if (part.is(json::Kind::string)) {
+    blocks.emplace_back(TextBlock{part.text(), {}});
+  } else if (part["thought"].raw() == "true") {
+    blocks.emplace_back(
+        ThinkingBlock{part["text"].text(), part["thoughtSignature"].text(),
+                      extra_without(part, {"text", "thought", "thoughtSignature"})});
+  } else if (part["text"].is(json::Kind::string)) {
+    blocks.emplace_back(TextBlock{part["text"].text(), extra_without(part, {"text"})});
+  } else if (call) {
+    blocks.emplace_back(ToolUseBlock{call["id"].text(), call["name"].text(), raw_of(call["args"]),
+                                     extra_without(part, {"functionCall"})});
+  } else if (part["functionResponse"]) {
+    add_response(part["functionResponse"], blocks);
+  } else if (data) {
+    blocks.emplace_back(image_of(data["mimeType"].text(), data["data"].text()));
+  } else {
+    blocks.emplace_back(UnknownBlock{"part", raw_of(part)});
+  }
+}
+
+}  // namespace
+
+void add_content(JsonView content, std::vector<Block>& blocks) {
+  each_part(content, [&](JsonView part) { add_part(part, blocks); });
+}
+
+std::string text_of(JsonView content) {
+  std::string text;
+  each_part(content, [&](JsonView part) {
+    const std::string one = part.is(json::Kind::string)       ? part.text()
+                            : part["thought"].raw() == "true" ? ""
+                                                              : part["text"].text();
+    text += cat(text.empty() || one.empty() ? "" : "\n", one);
+  });
+  return text;
+}
+
+std::vector<std::string> result_ids(JsonView content) {
+  std::vector<std::string> ids;
+  bool has_else = false;
+  each_part(content, [&](JsonView part) {
+    if (part["functionResponse"]) {
+      ids.push_back(part["functionResponse"]["id"].text());
+    } else {
+      has_else = true;
+    }
+  });
+  return has_else ? std::vector<std::string>() : ids;
+}
+
+}  // namespace reprise::source::gemini

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <map>
+
+#include "base/file.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "source/gemini/gemini.h"
+#include "source/gemini/gemini_index.h"
+#include "source/recognise.h"
+#include "source/transcript_source.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSessionPrefix = "session-";
+constexpr std::int64_t kFirstBytes = 64 << 10;
+
+bool is_gemini_line(JsonView line) {
+  return line["sessionId"] && line["projectHash"];
+}
+
+bool is_chat_file(const fs::path& file) {
+  const fs::path suffix = file.extension();
+  const bool is_named = file.filename().native().starts_with(kSessionPrefix) ||
+                        file.parent_path().parent_path().filename() == "chats";
+  return (suffix == ".jsonl" || suffix == ".json") && is_named;
+}
+
+// What a file says it belongs to; "" for none.
+std::string session_in(const fs::path& file) {
+  const auto fd = open_foreign(file);
+  std::string bytes(static_cast<std::size_t>(kFirstBytes), '\0');
+  const auto got = fd ? read_at(fd->get(), bytes, 0, file) : Result<std::size_t>(0);
+  bytes.resize(got.value_or(0));
+  // The first member of that name, whether or not the object has its end here.
+  constexpr std::string_view kName = "\"sessionId\"";
+  const std::size_t at = bytes.find(kName);
+  if (at == std::string::npos) {
+    return "";
+  }
+  json::Scanner scanner(std::string_view(bytes).substr(at + kName.size()));
+  std::string id;
+  return scanner.word(":") && scanner.string(id) ? id : "";
+}
+
+class Gemini final : public JsonlTool {
+ public:
+  explicit Gemini(fs::path place) : place_(std::move(place)) {}
+
+  std::string_view name() const override { return "gemini"; }
+
+  std::vector<Located> locate(ReadReport& report) const override {
+    std::vector<fs::path> files;
+    if (const auto kind = kind_of(place_); kind && *kind == FileKind::file) {
+      files.push_back(place_);
+    } else {
+      const fs::path tmp = place_ / "tmp";
+      files = files_below(is_folder(tmp).value_or(false) ? tmp : place_, 3, is_chat_file, report);
+    }
+    std::vector<Located> all;
+    std::map<std::string, std::size_t> known;
+    for (const fs::path& file : files) {
+      const std::string session = session_in(file);
+      const auto id = SessionId::parse(session);
+      if (!id) {
+        add_damage(report, {file.native(), "no session id in it", ""});
+        continue;
+      }
+      // A resumption begins another file of the same session.
+      const auto [place, is_new] = known.emplace(session, all.size());
+      if (is_new) {
+        all.push_back({.id = *id, .parts = {}});
+        all.back().working_dir = root_of(file);
+        all.back().is_child = file.parent_path().filename() != "chats" &&
+                              file.parent_path().parent_path().filename() == "chats";
+      }
+      all[place->second].parts.push_back({.file = file});
+    }
+    return all;
+  }
+
+  std::unique_ptr<Indexer> index(Transcript& into) const override {
+    return gemini::make_indexer(into);
+  }
+
+  Message message(const Transcript& /*transcript*/, std::span<const Piece> pieces) const override {
+    return gemini::message_of(pieces.front().node, pieces.front().json);
+  }
+
+ private:
+  // The project that a file's folder belongs to.
+  static std::string root_of(const fs::path& file) {
+    constexpr std::int64_t kPathBytesMax = 64 << 10;
+    for (fs::path folder = file.parent_path(); folder.has_relative_path();
+         folder = folder.parent_path()) {
+      if (folder.filename() == "chats") {
+        const auto root = read_file(folder.parent_path() / ".project_root", kPathBytesMax);
+        return root ? std::string(trimmed(*root)) : "";
+      }
+    }
+    return "";
+  }
+
+  fs::path place_;
+};
+
+}  // namespace
+
+Result<bool> is_gemini(const fs::path& place) {
+  return has_lines_of(place, 4, is_gemini_line);
+}
+
+Result<std::unique_ptr<Source>> open_gemini(const fs::path& place,
+                                            const StoreOptions& /*options*/) {
+  return make_transcript_source(std::make_unique<Gemini>(place));
+}
+
+}  // namespace reprise::source

@@ -1,0 +1,75 @@
+#include "base/text.h"
+#include "source/source_fixture.h"
+#include "support/must.h"
+
+namespace reprise::test::copilot {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::string_view kId = "8a1b2c3d-0000-4000-8000-000000000001";
+const std::string kFile = cat("session-state/", kId, "/events.jsonl");
+
+std::string event(int number, std::string_view type, std::string_view data,
+                  std::string_view agent = "") {
+  return cat("{'type':'", type, "','data':{", data, "},'id':'e", number,
+             "','timestamp':'2026-11-20T10:00:0", number % 10,
+             ".000Z','parentId':", number == 0 ? "null" : cat("'e", number - 1, "'"),
+             agent.empty() ? "" : cat(",'agentId':'", agent, "'"), "}");
+}
+
+std::string start() {
+  return event(
+      0, "session.start",
+      cat("'sessionId':'", kId, "','version':1,'producer':'p','context':{'cwd':'/home/a/x'}"));
+}
+
+class CopilotTest : public SourceTest {};
+
+TEST_F(CopilotTest, AConversationWithACall) {
+  write(kFile,
+        {start(), event(1, "system.message", "'content':'Rules'"),
+         event(2, "user.message", "'content':'Why?','transformedContent':'<x>Why?</x>'"),
+         event(3, "assistant.turn_start", ""),
+         event(4, "assistant.message",
+               "'content':'','reasoningText':'hm','toolRequests':[{'toolCallId':'c1','name':'bash',"
+               "'arguments':{'a':1}}]"),
+         event(5, "session.usage_record", "'usage':{'inputTokens':10,'outputTokens':3}"),
+         event(6, "tool.execution_start", "'toolCallId':'c1'"),
+         event(7, "tool.execution_complete",
+               "'toolCallId':'c1','success':false,'error':{'message':'no','code':'x'}"),
+         event(8, "assistant.message", "'content':'So.'"),
+         event(9, "session.error", "'statusCode':500,'message':'It broke'")});
+  append(cat("session-state/", kId, "/workspace.yaml"),
+         "id: x\nname: \"My name\"\nuser_named: true\n");
+  open("copilot");
+  EXPECT_EQ(sessions(), Lines{cat(kId, " My name (6)")});
+  EXPECT_EQ(transcript(kId), (Lines{"*system: Rules", "user: Why?",
+                                    "assistant: (thinking) hm | call bash c1 {\"a\":1}",
+                                    "tool: c1 failed: no", "assistant: So.", "*system: It broke"}));
+  EXPECT_EQ(session(kId).usage.input.value, 10);
+  EXPECT_EQ(session(kId).info.working_dir, "/home/a/x");
+}
+
+TEST_F(CopilotTest, SubAgentsInTheSameFileAreSessionsOfTheirOwn) {
+  write(kFile, {start(), event(1, "user.message", "'content':'Go'"),
+                event(2, "user.message", "'content':'Do this'", "a1"),
+                event(3, "assistant.message", "'content':'Did.'", "a1"),
+                event(4, "assistant.message", "'content':'Done.'")});
+  open("copilot");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Go", "assistant: Done."}));
+  EXPECT_EQ(sessions(), Lines{cat(kId, " Go (2)")});
+  EXPECT_EQ(sessions(true).size(), 2U);
+  EXPECT_EQ(transcript(cat(kId, ":a1")), (Lines{"user: Do this", "assistant: Did."}));
+  EXPECT_EQ(session(cat(kId, ":a1")).info.title, "Do this");
+}
+
+TEST_F(CopilotTest, KilledInMidAnswer) {
+  write(kFile, {start(), event(1, "user.message", "'content':'Go'"),
+                event(2, "assistant.turn_start", "")});
+  open("copilot");
+  EXPECT_EQ(transcript(kId), Lines{"user: Go"});
+}
+
+}  // namespace
+}  // namespace reprise::test::copilot

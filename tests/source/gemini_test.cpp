@@ -1,0 +1,141 @@
+#include "base/text.h"
+#include "source/source_fixture.h"
+#include "support/must.h"
+
+namespace reprise::test::gemini {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::string_view kId = "6a1b2c3d-0000-4000-8000-000000000001";
+const std::string kFile = "tmp/x/chats/session-2026-11-20T10-00-6a1b2c3d.jsonl";
+const std::string kStub = "tmp/x/chats/session-2026-11-20T11-00-6a1b2c3d.jsonl";
+
+std::string start(std::string_view more = "") {
+  return cat("{'sessionId':'", kId, "','projectHash':'h','startTime':'2026-11-20T10:00:00.000Z'",
+             more, "}");
+}
+
+std::string message(std::string_view id, std::string_view type, std::string_view text,
+                    std::string_view more = "") {
+  return cat("{'id':'", id, "','timestamp':'2026-11-20T10:00:01.000Z','type':'", type,
+             "','content':'", text, "'", more, "}");
+}
+
+std::string set(std::string_view messages) {
+  return cat("{'$set':{'messages':[", messages, "]}}");
+}
+
+const std::string kContext = message("ctx", "user", "<session_context>here</session_context>");
+
+class GeminiTest : public SourceTest {};
+
+TEST_F(GeminiTest, ACallAndItsResultAreThereOnce) {
+  write(kFile,
+        {start(), set(kContext), message("u1", "user", "List"),
+         message("g1", "gemini", "", ",'thoughts':[{'subject':'Hm','description':'well'}]"),
+         message("g1", "gemini", "",
+                 ",'model':'gemini-x','thoughts':[{'subject':'Hm','description':'well'}],"
+                 "'tokens':{'input':10,'output':3,'cached':2,'thoughts':4,'total':17},"
+                 "'toolCalls':[{'id':'c1','name':'ls','args':{'d':1},'status':'success',"
+                 "'result':[{'functionResponse':{'id':'c1','name':'ls','response':{'output':'a'}}}]"
+                 "}]"),
+         "{'id':'u2','timestamp':'2026-11-20T10:00:02.000Z','type':'user','content':[{"
+         "'functionResponse':{'id':'c1','name':'ls','response':{'output':'a'}}}]}",
+         message("g2", "gemini", "Done.")});
+  open("gemini");
+  EXPECT_EQ(sessions(), Lines{cat(kId, " List (5)")});
+  EXPECT_EQ(transcript(kId), (Lines{"*user: <session_context>here</session_context>", "user: List",
+                                    "assistant: (thinking) Hm\nwell | call ls c1 {\"d\":1}",
+                                    "tool: c1 = a", "assistant: Done."}));
+  const Session found = session(kId);
+  EXPECT_EQ(found.usage.output.value, 7);
+  EXPECT_EQ(found.usage.reasoning.value, 4);
+  EXPECT_EQ(found.info.model, "gemini-x");
+}
+
+TEST_F(GeminiTest, AFileOfAResumptionIsTheSameSession) {
+  write(kFile, {start(), message("u1", "user", "One"), message("g1", "gemini", "1")});
+  write(kStub, {start(),
+                set(cat(kContext, ",", "{'id':'u1','type':'user','content':[{'text':'One'}]},",
+                        "{'id':'g1','type':'gemini','content':[{'text':'1'}]}")),
+                message("u2", "user", "Two")});
+  open("gemini");
+  EXPECT_EQ(sessions(), Lines{cat(kId, " One (4)")});
+  EXPECT_EQ(transcript(kId),
+            (Lines{"user: One", "assistant: 1", "*user: <session_context>here</session_context>",
+                   "user: Two"}));
+}
+
+TEST_F(GeminiTest, ASessionInWhichNobodySaidAnythingIsNotListed) {
+  write(kFile, {start(), set(kContext)});
+  open("gemini");
+  EXPECT_TRUE(sessions().empty());
+}
+
+TEST_F(GeminiTest, ARewindLeavesABranch) {
+  write(kFile, {start(), message("u1", "user", "One"), message("g1", "gemini", "1"),
+                message("u2", "user", "Two"), message("g2", "gemini", "2"), "{'$rewindTo':'u2'}",
+                set(cat(message("u1", "user", "One"), ",", message("g1", "gemini", "1"))),
+                message("u3", "user", "Three")});
+  open("gemini");
+  EXPECT_EQ(transcript(kId), (Lines{"user: One", "assistant: 1", "user: Three"}));
+  const Lines all = sessions(true);
+  ASSERT_EQ(all.size(), 2U);
+  const std::string left = all[0].starts_with("~") ? all[0] : all[1];
+  EXPECT_EQ(transcript(left.substr(1, left.find(' ') - 1)),
+            (Lines{"user: One", "assistant: 1", "user: Two", "assistant: 2"}));
+}
+
+TEST_F(GeminiTest, GoingBackToWhatIsUnknownBeginsAnew) {
+  write(kFile, {start(), message("u1", "user", "One"), "{'$rewindTo':'nobody'}",
+                message("u2", "user", "Two")});
+  open("gemini");
+  EXPECT_EQ(transcript(kId), Lines{"user: Two"});
+}
+
+TEST_F(GeminiTest, ACompressionLosesNothing) {
+  write(kFile,
+        {start(), message("u1", "user", "Long"), message("g1", "gemini", "talk"),
+         set(cat(kContext, ",", message("s", "user", "<state_snapshot>short</state_snapshot>"), ",",
+                 message("t", "gemini", "Got it. Thanks for the additional context!"))),
+         message("u2", "user", "On")});
+  open("gemini");
+  EXPECT_EQ(
+      transcript(kId),
+      (Lines{"user: Long", "assistant: talk", "*user: <session_context>here</session_context>",
+             "*user: <state_snapshot>short</state_snapshot>",
+             "*assistant: Got it. Thanks for the additional context!", "user: On"}));
+}
+
+TEST_F(GeminiTest, AQuestionWithALineSeparatorIsThere) {
+  write(kFile, {start(), message("u1", "user", "One\xE2\x80\xA8two")});
+  open("gemini");
+  EXPECT_EQ(transcript(kId), Lines{"user: One\xE2\x80\xA8two"});
+}
+
+TEST_F(GeminiTest, OldFilesAreOneObject) {
+  append("tmp/0f/chats/session-2025-10-01T10-00-6a1b2c3d.json",
+         cat("{\n  \"sessionId\": \"", kId, "\",\n  \"projectHash\": \"h\",\n",
+             "  \"messages\": [\n    {\n      \"id\": \"1\",\n      \"type\": \"user\",\n",
+             "      \"content\": \"Hi\"\n    },\n    {\"id\": \"2\", \"type\": \"model\",\n",
+             "     \"parts\": [{\"text\": \"Ho\"}],\n     \"toolCalls\": [{\"id\": \"c\",",
+             "\"name\": \"n\", \"args\": {}, \"result\": [{\"functionResponse\":",
+             "{\"id\": \"c\", \"response\": {\"error\": \"no\"}}}]}]}\n  ]\n}\n"));
+  open("gemini");
+  EXPECT_EQ(transcript(kId),
+            (Lines{"user: Hi", "assistant: Ho | call n c {}", "tool: c failed: no"}));
+}
+
+TEST_F(GeminiTest, TheProjectStandsBesideTheSummaryInIt) {
+  append("tmp/x/.project_root", "/home/a/x\n");
+  write(kFile, {start(), message("u1", "user", "Hi"), message("i", "info", "Update available"),
+                "{'$set':{'summary':'Greetings'}}"});
+  open("gemini");
+  EXPECT_EQ(sessions(), Lines{cat(kId, " Greetings (2)")});
+  EXPECT_EQ(session(kId).info.working_dir, "/home/a/x");
+  EXPECT_EQ(transcript(kId), (Lines{"user: Hi", "*system: Update available"}));
+}
+
+}  // namespace
+}  // namespace reprise::test::gemini

@@ -1,0 +1,81 @@
+#include "base/text.h"
+#include "source/source_fixture.h"
+#include "support/must.h"
+
+namespace reprise::test::qwen {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::string_view kId = "7a1b2c3d-0000-4000-8000-000000000001";
+const std::string kFile = cat("projects/-home-a-x/chats/", kId, ".jsonl");
+
+std::string line(std::string_view uuid, std::string_view parent, std::string_view type,
+                 std::string_view parts, std::string_view more = "") {
+  return cat("{'uuid':'", uuid, "','parentUuid':", parent.empty() ? "null" : cat("'", parent, "'"),
+             ",'sessionId':'", kId, "','timestamp':'2026-11-20T10:00:00.000Z','type':'", type,
+             "','cwd':'/home/a/x','version':'0'", more, ",'message':{'parts':[", parts, "]}}");
+}
+
+std::string text(std::string_view words) {
+  return cat("{'text':'", words, "'}");
+}
+
+class QwenTest : public SourceTest {};
+
+TEST_F(QwenTest, AConversationWithACall) {
+  write(kFile,
+        {line("u1", "", "user", text("Why?"), ",'provenance':'real_user'"),
+         line("a1", "u1", "assistant",
+              "{'text':'hm','thought':true},{'functionCall':{'id':'c1','name':'ls','args':{}}}",
+              ",'model':'qwen-x','usageMetadata':{'promptTokenCount':10,'candidatesTokenCount':5,"
+              "'thoughtsTokenCount':2,'cachedContentTokenCount':1}"),
+         line("t1", "a1", "tool_result",
+              "{'functionResponse':{'id':'c1','name':'ls','response':{'output':'a'}}}"),
+         "{'uuid':'s1','parentUuid':'t1','type':'system','subtype':'ui_telemetry'}",
+         line("a2", "s1", "assistant", text("So."), ",'model':'qwen-x'")});
+  open("qwen");
+  EXPECT_EQ(sessions(), Lines{cat(kId, " Why? (4)")});
+  EXPECT_EQ(transcript(kId), (Lines{"user: Why?", "assistant: (thinking) hm | call ls c1 {}",
+                                    "tool: c1 = a", "assistant: So."}));
+  EXPECT_EQ(session(kId).usage.output.value, 5);
+  EXPECT_EQ(session(kId).info.working_dir, "/home/a/x");
+}
+
+TEST_F(QwenTest, WhatAProgramSaysIsMarkedAndNoTitle) {
+  write(kFile, {line("n", "", "user", text("Task done"), ",'subtype':'notification'"),
+                line("p", "n", "user", text("Reminder"), ",'provenance':'system'"),
+                line("u", "p", "user", text("One\xE2\x80\xA8two"), ",'provenance':'real_user'")});
+  open("qwen");
+  EXPECT_EQ(transcript(kId),
+            (Lines{"*user: Task done", "*user: Reminder", "user: One\xE2\x80\xA8two"}));
+}
+
+TEST_F(QwenTest, AForkKnowsWhatItHasOfItsParent) {
+  constexpr std::string_view kCopied = ",'forkedFrom':{'sessionId':'parent','messageUuid':'x'}";
+  write(kFile,
+        {line("u1", "", "user", text("One"), kCopied),
+         line("a1", "u1", "assistant", text("1"), kCopied), line("u2", "a1", "user", text("Two"))});
+  open("qwen");
+  EXPECT_EQ(session(kId).info.forked_from, (ForkOrigin{must(SessionId::parse("parent")), Seq{2}}));
+}
+
+TEST_F(QwenTest, ALeftBranchAndSubAgents) {
+  write(kFile, {line("u1", "", "user", text("One")), line("a1", "u1", "assistant", text("1")),
+                line("u2", "a1", "user", text("Two")), line("u3", "a1", "user", text("Three"))});
+  write(cat("projects/-home-a-x/subagents/", kId, "/agent-x-2.jsonl"),
+        {line("s", "", "user", text("Sub"))});
+  open("qwen");
+  EXPECT_EQ(transcript(kId), (Lines{"user: One", "assistant: 1", "user: Three"}));
+  EXPECT_EQ(sessions().size(), 1U);
+  EXPECT_EQ(sessions(true).size(), 3U);
+}
+
+TEST_F(QwenTest, ABarePathIsQwensAndNotClaudes) {
+  write(kFile, {line("u1", "", "user", text("One"), ",'provenance':'real_user'")});
+  EXPECT_EQ(must(source_kind_of((place() / kFile).native()))->name, "qwen");
+  EXPECT_EQ(must(source_kind_of(place().native()))->name, "qwen");
+}
+
+}  // namespace
+}  // namespace reprise::test::qwen
