@@ -67,20 +67,39 @@ Message with_blobs(Source& source, Message message, ReadReport& report) {
   return message;
 }
 
+// "SEL#12", as a search names a message.
+struct MessagePlace {
+  std::string_view sel;
+  Seq seq;
+};
+std::optional<MessagePlace> parse_place(std::string_view text) {
+  constexpr std::size_t kDigitsMax = 15;
+  const std::size_t hash = text.rfind('#');
+  if (hash == std::string_view::npos || hash == 0) {
+    return std::nullopt;
+  }
+  const std::string_view digits = text.substr(hash + 1);
+  if (digits.empty() || digits.size() > kDigitsMax ||
+      !std::ranges::all_of(digits, is_ascii_digit)) {
+    return std::nullopt;
+  }
+  return MessagePlace{text.substr(0, hash), Seq{std::stoll(std::string(digits))}};
+}
+
 class Show final : public Command {
  public:
   ArgumentTable arguments() override {
     return {.options = {{"--format", "FORMAT", "md or json", &format_, {"md", "json"}},
                         {"--full", "", "tool calls, results and thinking at full length", &full_},
                         {"--raw", "", "the Markdown as it is, without a pager", &raw_}},
-            .arguments = {{"SEL", "the session: a number of the last list, an id, a title, last",
-                           &sel_, true}}};
+            .arguments = {
+                {"SEL", "the session: a number of the last list, an id, a title, last; or SEL#SEQ",
+                 &sel_, true}}};
   }
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Source* const source, context.stores().source());
-    REPRISE_ASSIGN(const SessionInfo info,
-                   context.stores().select(*source, sel_, Use::read, every_state()));
+    REPRISE_ASSIGN(const SessionInfo info, select(context, *source));
     REPRISE_ASSIGN(const SessionNow now, get_now(*source, info.id));
     const bool json = format_ ? *format_ == "json" : context.globals().json;
     REPRISE_ASSIGN(const ReadReport report,
@@ -92,6 +111,28 @@ class Show final : public Command {
   }
 
  private:
+  // A title may end like a place, too.
+  Result<SessionInfo> select(Context& context, Source& source) {
+    auto found = context.stores().select(source, sel_, Use::read, every_state());
+    const auto place = parse_place(sel_);
+    if (found || found.error().code != Code::not_found || !place) {
+      return found;
+    }
+    found = context.stores().select(source, place->sel, Use::read, every_state());
+    if (found && place->seq >= found->head) {
+      return fail(Code::not_found, cat(session_name(*found), " has no message ", place->seq.value,
+                                       ": it has ", found->head.value, ", from 0 on"));
+    }
+    from_ = place->seq;
+    return found;
+  }
+
+  ReadRange range(const SessionNow& now) const {
+    ReadRange range = now.range();
+    range.from = from_;
+    return range;
+  }
+
   // How a person reads it; nothing for what pipes and files get.
   std::optional<View> view(Context& context) const {
     const Output& out = context.voice().out();
@@ -137,7 +178,7 @@ class Show final : public Command {
       last = std::move(message);
       return context.voice().out().failed() ? Flow::stop : Flow::go_on;
     };
-    REPRISE_ASSIGN(ReadReport report, source.read(session.info.id, now.range(), write));
+    REPRISE_ASSIGN(ReadReport report, source.read(session.info.id, range(now), write));
     const Message* const end = last ? &*last : nullptr;
     context.voice().out().write(view ? view_end(now, end, *view)
                                      : transcript_end(now, end, detail));
@@ -161,7 +202,7 @@ class Show final : public Command {
     return {};
   }
 
-  static Result<ReadReport> print_json(Context& context, Source& source, const SessionNow& now) {
+  Result<ReadReport> print_json(Context& context, Source& source, const SessionNow& now) const {
     const Session& session = now.session;
     REPRISE_ASSIGN(const std::vector<std::string> ids, response_ids(source, session));
     std::vector<Todo> todos;
@@ -172,7 +213,7 @@ class Show final : public Command {
         cat("{\"session\":", session_document(session, ids), ",\"messages\":["));
     bool first = true;
     REPRISE_ASSIGN(
-        ReadReport report, source.read(session.info.id, now.range(), [&](const Message& message) {
+        ReadReport report, source.read(session.info.id, range(now), [&](const Message& message) {
           context.voice().print_json_piece(cat(first ? "" : ",", message_document(message)));
           first = false;
           return context.voice().out().failed() ? Flow::stop : Flow::go_on;
@@ -190,6 +231,7 @@ class Show final : public Command {
   std::optional<std::string> format_;
   bool full_ = false;
   bool raw_ = false;
+  Seq from_;  // the first message that is shown
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "cli/output/session_json.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
+#include "cli/program/search_files.h"
 #include "reprise/sessions.h"
 #include "session/outbox.h"
 
@@ -86,6 +87,9 @@ std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& d
   std::vector<Remnant> found = done.remnants.value_or(std::vector<Remnant>());
   std::ranges::move(find_waiting(context.config().outbox_folder(), done.removed),
                     std::back_inserter(found));
+  if (auto remnant = forget_in_search(context, done.removed)) {
+    found.push_back(*std::move(remnant));
+  }
   for (const auto& [where, reason] : found) {
     context.voice().warn(cat("may still contain text of purged sessions: ", where, ": ", reason));
   }

@@ -36,6 +36,7 @@ struct ArgumentSpec {
   Target target;
   bool required = false;
   std::vector<std::string_view> choices = {};
+  bool dashed = false;  // takes words that begin with a dash and are no option, too
 };
 
 struct ArgumentTable {

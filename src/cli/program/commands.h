@@ -40,6 +40,7 @@ std::unique_ptr<Command> make_pin();
 std::unique_ptr<Command> make_rename();
 std::unique_ptr<Command> make_restore();
 std::unique_ptr<Command> make_resume();
+std::unique_ptr<Command> make_search();
 std::unique_ptr<Command> make_setup();
 std::unique_ptr<Command> make_show();
 std::unique_ptr<Command> make_todo();

@@ -120,8 +120,51 @@ void add_option(CLI::App& app, const OptionSpec& spec, Fault& fault) {
                                                     : CLI::MultiOptionPolicy::TakeLast);
 }
 
+// Goes before a word with a dash that is no option, so that CLI11 takes it for an argument.
+constexpr char kNoOption = '\x1F';
+
+bool is_option(const ArgumentTable& table, std::string_view word) {
+  const std::string_view name = word.substr(0, word.find('='));
+  const bool has_number = word.size() > 2 && std::ranges::all_of(word.substr(2), is_ascii_digit);
+  return std::ranges::any_of(table.options, [&](const OptionSpec& option) {
+    std::string_view rest = option.names;
+    while (!rest.empty()) {
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      const std::string_view one = rest.substr(0, comma);
+      if (one == name || (one.size() == 2 && has_number && word.starts_with(one))) {
+        return true;
+      }
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+    return false;
+  });
+}
+
+// "-without" beside "-n 5": words of an argument that takes such.
+std::vector<std::string> marked_words(const ArgumentTable& globals, const ArgumentTable& command,
+                                      std::vector<std::string> words) {
+  if (command.arguments.empty() || !command.arguments.back().dashed) {
+    return words;
+  }
+  for (std::string& word : words) {
+    if (word == "--") {
+      break;
+    }
+    if (word.size() > 1 && word[0] == '-' && word[1] != '-' && !is_option(globals, word) &&
+        !is_option(command, word)) {
+      word.insert(word.begin(), kNoOption);
+    }
+  }
+  return words;
+}
+
 void add_argument(CLI::App& app, const ArgumentSpec& spec, Fault& fault) {
-  const auto callback = [&spec, &fault](const CLI::results_t& values) {
+  const auto callback = [&spec, &fault](CLI::results_t values) {
+    for (std::string& value : values) {
+      if (spec.dashed && value.starts_with(kNoOption)) {
+        value.erase(0, 1);
+      }
+    }
     return accept(fault, {spec.name, spec.target, spec.choices, {}}, values);
   };
   auto* const option = app.add_option(std::string(spec.name), callback);
@@ -208,8 +251,9 @@ std::string missing_value(const ArgumentTable& a, const ArgumentTable& b,
 }  // namespace
 
 Result<> parse_arguments(const ArgumentTable& globals, const ArgumentTable& command,
-                         const std::vector<std::string>& words) {
-  REPRISE_TRY(check_switches(globals, command, words));
+                         const std::vector<std::string>& given) {
+  REPRISE_TRY(check_switches(globals, command, given));
+  const std::vector<std::string> words = marked_words(globals, command, given);
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();

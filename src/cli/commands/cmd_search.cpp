@@ -1,0 +1,195 @@
+// reprise search: messages by their words.
+
+#include <algorithm>
+#include <limits>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/output/hit_lines.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/program/search_files.h"
+#include "cli/settings/moment.h"
+#include "reprise/open_store.h"
+#include "reprise/search.h"
+
+namespace reprise::cli {
+namespace {
+
+// A shell word with blanks in it was quoted there, and is a phrase. One with quotation marks of its
+// own is a query as it is.
+std::string query_text(const std::vector<std::string>& words) {
+  std::string query;
+  for (std::string_view word : words) {
+    query += query.empty() ? "" : " ";
+    if (word.find('"') != std::string_view::npos || word.find(' ') == std::string_view::npos) {
+      query += word;
+      continue;
+    }
+    const bool without = word.starts_with('-');
+    const bool prefix = word.ends_with('*');
+    word = word.substr(without ? 1 : 0, word.size() - (without ? 1 : 0) - (prefix ? 1 : 0));
+    query += cat(without ? "-\"" : "\"", word, prefix ? "\"*" : "\"");
+  }
+  return query;
+}
+
+class SearchMessages final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {
+        .options =
+            {{"--project", "DIR", "only sessions of this folder, or of DIR", &project_, {}, true},
+             {"--since", "WHEN", "only from then on: '2 weeks', a date", &since_},
+             {"--until", "WHEN", "only up to then; a date is included", &until_},
+             {"--role",
+              "ROLE",
+              "only messages of a role",
+              &role_,
+              {},
+              false,
+              {"user", "assistant", "system", "tool"}},
+             {"--tool", "NAME", "only messages that call this tool", &tool_},
+             {"--model", "MODEL", "only answers of this model", &model_},
+             {"--in", "SEL", "only this session", &in_},
+             {"--only",
+              "PART",
+              "only text, thinking or tools",
+              &only_,
+              {"text", "thinking", "tools"}},
+             {"--rank", "", "the most relevant first, not the newest", &rank_},
+             {"-n,--limit",
+              "N",
+              "how many to show (20)",
+              &limit_,
+              {},
+              false,
+              {},
+              {.min = 1, .max = kPageMax}},
+             {"--after", "CURSOR", "continue a search after this place", &after_}},
+        .arguments = {{.name = "WORDS",
+                       .help = "words, \"a phrase\", begin*, -without",
+                       .target = &words_,
+                       .required = true,
+                       .dashed = true}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(SearchQuery query, make_query(context));
+    const auto source = context.stores().source();
+    if (!source && source.error().code == Code::not_found) {
+      return print(context, {});
+    }
+    if (!source) {
+      return std::unexpected(source.error());
+    }
+    if (!(*source)->capabilities().messages) {
+      return fail(Code::unsupported, "this store has no messages to search");
+    }
+    if (in_) {
+      REPRISE_ASSIGN(const SessionInfo info,
+                     context.stores().select(**source, *in_, Use::read, every_state()));
+      query.session = info.id;
+    }
+    REPRISE_ASSIGN(const std::string url, search_url(context));
+    const SearchSource all[] = {{url, *source}};
+    REPRISE_ASSIGN(const auto index, open_search_index(context));
+    catch_up(context, *index, all);
+    REPRISE_ASSIGN(const SearchPage page, index->search(all, query));
+    return print(context, page);
+  }
+
+ private:
+  Result<SearchQuery> make_query(Context& context) const {
+    SearchQuery query;
+    REPRISE_ASSIGN(query.terms, parse_search(query_text(words_)));
+    if (project_) {
+      query.working_dir = project_->empty()
+                              ? context.config().project()
+                              : std::filesystem::absolute(context.config().path_named(*project_))
+                                    .lexically_normal()
+                                    .string();
+    }
+    REPRISE_ASSIGN(query.since, moment(context, "--since", since_, DayEnd::begin));
+    REPRISE_ASSIGN(query.until, moment(context, "--until", until_, DayEnd::end));
+    query.role = role_;
+    query.tool = tool_;
+    query.model = model_;
+    query.only = only_ ? parse_search_part(*only_) : std::nullopt;
+    query.order = rank_ ? SearchOrder::relevance : SearchOrder::newest;
+    query.limit = static_cast<std::size_t>(limit_.value_or(20));
+    query.after = after_.value_or("");
+    return query;
+  }
+
+  static Result<std::optional<Time>> moment(Context& context, std::string_view flag,
+                                            const std::optional<std::string>& text, DayEnd day) {
+    if (!text) {
+      return std::optional<Time>();
+    }
+    const auto time = parse_moment(*text, context.clock().now(), day);
+    if (!time) {
+      return fail(Code::invalid_argument,
+                  cat(flag, " '", *text, "' is no time: write '2 weeks', '3 days' or 2026-11-23"));
+    }
+    return time;
+  }
+
+  // What is there can be searched all the same.
+  static void catch_up(Context& context, SearchIndex& index, std::span<const SearchSource> all) {
+    for (const SearchSource& source : all) {
+      const auto done = index.catch_up(source);
+      context.voice().end_progress();
+      if (!done) {
+        context.voice().warn(cat("newer messages are not searched: ", done.error().message));
+      } else if (!*done) {
+        context.voice().remark(
+            "another process is indexing; messages it has not reached are not found yet");
+      }
+    }
+  }
+
+  Result<Exit> print(Context& context, const SearchPage& page) const {
+    if (context.globals().json) {
+      context.voice().print_json(hits_document(page));
+      return Exit::done;
+    }
+    if (page.hits.empty()) {
+      context.voice().remark("no messages found");
+      return Exit::done;
+    }
+    Output& out = context.voice().out();
+    const std::size_t columns = out.is_terminal() ? static_cast<std::size_t>(out.columns())
+                                                  : std::numeric_limits<std::size_t>::max();
+    out.write(hit_lines(page.hits, {.now = context.clock().now(),
+                                    .columns = columns,
+                                    .colour = context.is_coloured(out.is_terminal())}));
+    if (!page.next.empty()) {
+      context.voice().remark(cat("for more: --after ", page.next));
+    }
+    return Exit::done;
+  }
+
+  std::vector<std::string> words_;
+  std::optional<std::string> project_;
+  std::optional<std::string> since_;
+  std::optional<std::string> until_;
+  std::optional<std::string> role_;
+  std::optional<std::string> tool_;
+  std::optional<std::string> model_;
+  std::optional<std::string> in_;
+  std::optional<std::string> only_;
+  std::optional<std::string> after_;
+  std::optional<std::int64_t> limit_;
+  bool rank_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_search() {
+  return std::make_unique<SearchMessages>();
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,60 @@
+#include "cli/program/search_files.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/settings/context_file.h"
+
+namespace reprise::cli {
+
+std::filesystem::path search_index_file(const Context& context) {
+  return context.config().state_folder() / "search.db";
+}
+
+Result<std::unique_ptr<SearchIndex>> open_search_index(Context& context) {
+  REPRISE_TRY(context.config().check_home());
+  return SearchIndex::open(search_index_file(context),
+                           {.on_progress = [&context](const Progress& progress) {
+                             context.voice().progress(progress.work, progress.done, progress.total);
+                             return Flow::go_on;
+                           }});
+}
+
+std::optional<Remnant> forget_in_search(Context& context, std::span<const SessionId> purged) {
+  const std::filesystem::path file = search_index_file(context);
+  const auto forget = [&]() -> Result<> {
+    REPRISE_ASSIGN(const FileKind kind, kind_behind(file));
+    if (kind == FileKind::none) {
+      return {};
+    }
+    REPRISE_ASSIGN(const std::string url, search_url(context));
+    REPRISE_ASSIGN(const auto index, SearchIndex::open(file));
+    return index->forget(url, purged);
+  };
+  if (const auto forgotten = forget(); !forgotten) {
+    return Remnant{file.native(),
+                   cat(forgotten.error().message, "; the next `reprise search` takes them out")};
+  }
+  return std::nullopt;
+}
+
+Result<std::string> search_url(Context& context) {
+  REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+  return search_url(context.config().store_url(*settings));
+}
+
+std::string search_url(std::string_view store_url) {
+  std::string url = without_password(whole_store_url(store_url));
+  const std::size_t colon = url.find(':');
+  if (colon == std::string::npos || url.find("://") != std::string::npos ||
+      colon + 1 == url.size()) {
+    return url;
+  }
+  const std::filesystem::path place = url.substr(colon + 1);
+  const auto resolved = resolve_path(place);
+  std::error_code failed;
+  const std::filesystem::path absolute =
+      std::filesystem::absolute(resolved.value_or(place), failed);
+  return cat(url.substr(0, colon + 1), (failed ? place : absolute.lexically_normal()).native());
+}
+
+}  // namespace reprise::cli

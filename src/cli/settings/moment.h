@@ -1,0 +1,20 @@
+#pragma once
+
+// A moment as people name it.
+
+#include <optional>
+#include <string_view>
+
+#include "reprise/types.h"
+
+namespace reprise::cli {
+
+// Which end of a day a date means.
+enum class DayEnd : unsigned char { begin, end };
+
+// "2 weeks", "3 days ago", "12h", "today", "yesterday", a date where the person is ("2026-11-23"),
+// or a time as parse_time() takes it, but for a bare number. Units are minutes, hours, days, weeks,
+// months of 30 days and years of 365, or their first letters (m is minutes). nullopt for all else.
+std::optional<Time> parse_moment(std::string_view text, Time now, DayEnd day);
+
+}  // namespace reprise::cli

@@ -1,0 +1,44 @@
+#include "cli/settings/moment.h"
+
+#include <gtest/gtest.h>
+
+namespace reprise::cli {
+namespace {
+
+using std::chrono::hours;
+
+constexpr Time kNow{std::chrono::seconds(1'768'766'400)};  // 2026-01-18 20:00:00
+
+TEST(Moment, Ages) {
+  const auto age = [](std::string_view text) {
+    const auto moment = parse_moment(text, kNow, DayEnd::begin);
+    return moment ? std::optional(std::chrono::floor<std::chrono::minutes>(kNow - *moment).count())
+                  : std::nullopt;
+  };
+  EXPECT_EQ(age("2 weeks"), 2 * 7 * 24 * 60);
+  EXPECT_EQ(age("2w"), 2 * 7 * 24 * 60);
+  EXPECT_EQ(age("1 day ago"), 24 * 60);
+  EXPECT_EQ(age(" 90 min "), 90);
+  EXPECT_EQ(age("12h"), 12 * 60);
+  for (const std::string_view bad :
+       {"", "weeks", "2", "-2 weeks", "2 fortnights", "99999999999 days", "2 weeks later",
+        "9999999999999999999999d"}) {
+    EXPECT_EQ(age(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(Moment, DatesAreWholeDays) {
+  const auto begin = parse_moment("2026-01-18", kNow, DayEnd::begin);
+  const auto end = parse_moment("2026-01-18", kNow, DayEnd::end);
+  ASSERT_TRUE(begin && end);
+  EXPECT_EQ(*end - *begin, hours(24));
+  EXPECT_LE(*begin - kNow, hours(24));
+  EXPECT_EQ(parse_moment("2026-02-30", kNow, DayEnd::begin), std::nullopt);
+  EXPECT_EQ(
+      *parse_moment("today", kNow, DayEnd::begin) - *parse_moment("yesterday", kNow, DayEnd::begin),
+      hours(24));
+  EXPECT_EQ(parse_moment("2026-01-18T20:00:00Z", kNow, DayEnd::end), kNow);
+}
+
+}  // namespace
+}  // namespace reprise::cli

@@ -1,0 +1,85 @@
+#include "search/batch.h"
+
+#include <algorithm>
+
+namespace reprise::search {
+namespace {
+
+constexpr int kLogPagesMax = 1000;  // then they are moved into the file
+
+}  // namespace
+
+void Batch::add(Entry entry, Time created_at) {
+  if (!entries_.empty() && entries_.back().session != entry.session) {
+    note_reached();
+  }
+  bytes_ += entry.texts.bytes() + sizeof(Entry) + entry.facts.size();
+  last_created_at_ = created_at;
+  entries_.push_back(std::move(entry));
+}
+
+// How far the session of the last entry has come.
+void Batch::note_reached() {
+  if (entries_.empty()) {
+    return;
+  }
+  const Entry& last = entries_.back();
+  if (pending_last_) {
+    reached_pending_[{last.session, *pending_last_}] = last.seq.next();
+    return;
+  }
+  reached_[last.session] = {last.seq.next().value, fingerprint(last_created_at_, last.texts)};
+}
+
+void Batch::finish(std::int64_t session, Seq head, Time updated_at) {
+  finished_.push_back({session, head, updated_at});
+}
+
+void Batch::set_pending(std::optional<Seq> last) {
+  note_reached();
+  pending_last_ = last;
+}
+
+void Batch::finish_pending(std::int64_t session) {
+  reached_pending_[{session, *pending_last_}] = pending_last_->next();
+}
+
+Result<> Batch::write() {
+  note_reached();
+  if (entries_.empty() && finished_.empty() && reached_pending_.empty()) {
+    return {};
+  }
+  std::ranges::stable_sort(entries_, {}, &Entry::time_ms);
+  REPRISE_ASSIGN(auto transaction, sqlite::Transaction::begin(index_.db()));
+  REPRISE_TRY(writer_.add_batch(entries_));
+  REPRISE_TRY(write_progress());
+  REPRISE_TRY(transaction.commit());
+  entries_.clear();
+  bytes_ = 0;
+  reached_.clear();
+  finished_.clear();
+  reached_pending_.clear();
+  return index_.db().log_pages() > kLogPagesMax ? index_.checkpoint() : Result<>();
+}
+
+Result<> Batch::write_progress() {
+  sqlite::Connection& db = index_.db();
+  for (const auto& [session, reached] : reached_) {
+    REPRISE_TRY(db.run("UPDATE sessions SET next = ?, fingerprint = ? WHERE key = ?", reached.next,
+                       reached.fingerprint, session));
+  }
+  for (const Finished& done : finished_) {
+    REPRISE_TRY(db.run("UPDATE sessions SET head = ?, updated_us = ? WHERE key = ?",
+                       done.head.value, done.updated_at.time_since_epoch().count(), done.session));
+  }
+  for (const auto& [range, next] : reached_pending_) {
+    const auto& [session, last] = range;
+    REPRISE_TRY(next > last ? db.run("DELETE FROM pending WHERE session = ? AND last = ?", session,
+                                     last.value)
+                            : db.run("UPDATE pending SET first = ? WHERE session = ? AND last = ?",
+                                     next.value, session, last.value));
+  }
+  return {};
+}
+
+}  // namespace reprise::search

@@ -1,0 +1,65 @@
+#pragma once
+
+// Messages on their way into the index, in batches of bounded size: each is one transaction, with
+// how far their sessions are indexed then.
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "search/shard_writer.h"
+
+namespace reprise::search {
+
+class Batch {
+ public:
+  // Both outlive it. `source` is the source's row.
+  Batch(IndexFile& index, std::int64_t source) : index_(index), writer_(index.db(), source) {}
+
+  // A message, after those before it of the same session.
+  void add(Entry entry, Time created_at);
+  bool is_full() const { return bytes_ >= kBytesMax || entries_.size() >= kEntriesMax; }
+
+  // With the next batch that is written: the session is indexed as far as it goes now.
+  void finish(std::int64_t session, Seq head, Time updated_at);
+  // From now on messages are added of a range that is pending, which ends with `last`; nullopt: of
+  // sessions that go on.
+  void set_pending(std::optional<Seq> last);
+  // Likewise: all of that range is indexed.
+  void finish_pending(std::int64_t session);
+
+  Result<> write();
+
+ private:
+  static constexpr std::size_t kBytesMax = 24 << 20;
+  static constexpr std::size_t kEntriesMax = 32'768;
+
+  struct Reached {
+    std::int64_t next = 0;
+    std::int64_t fingerprint = 0;
+  };
+  struct Range {
+    std::int64_t session;
+    Seq last;
+    friend auto operator<=>(const Range&, const Range&) = default;
+  };
+  struct Finished {
+    std::int64_t session;
+    Seq head;
+    Time updated_at;
+  };
+  void note_reached();
+  Result<> write_progress();
+
+  IndexFile& index_;
+  ShardWriter writer_;
+  std::vector<Entry> entries_;
+  std::size_t bytes_ = 0;
+  Time last_created_at_ = {};
+  std::optional<Seq> pending_last_;
+  std::map<std::int64_t, Reached> reached_;
+  std::vector<Finished> finished_;
+  std::map<Range, Seq> reached_pending_;  // where the rest of the range begins
+};
+
+}  // namespace reprise::search

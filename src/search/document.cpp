@@ -1,0 +1,130 @@
+#include "search/document.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "base/hash.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "search/tokenizer.h"
+
+namespace reprise::search {
+namespace {
+
+// Keys, texts and numbers of a value, without the signs and escapes between them.
+bool append_values(std::string& out, json::Scanner& scanner) {
+  switch (scanner.kind()) {
+    case json::Kind::object:
+      return scanner.object([&](std::string_view key) {
+        out += cat(key, ": ");
+        return append_values(out, scanner);
+      });
+    case json::Kind::array:
+      return scanner.array([&] { return append_values(out, scanner); });
+    case json::Kind::string: {
+      std::string text;
+      const bool read = scanner.string(text);
+      out += cat(text, " ");
+      return read;
+    }
+    default: {
+      std::string_view raw;
+      const bool read = scanner.raw(raw);
+      out += cat(raw, " ");
+      return read;
+    }
+  }
+}
+
+class TextCollector {
+ public:
+  void operator()(const TextBlock& block) { add(SearchPart::text, block.text); }
+  void operator()(const ThinkingBlock& block) { add(SearchPart::thinking, block.text); }
+  void operator()(const ToolUseBlock& block) {
+    std::string call = cat(block.name, " ");
+    json::Scanner scanner(block.input.text());
+    append_values(call, scanner);
+    add(SearchPart::tools, call);
+  }
+  void operator()(const ToolResultBlock& block) { add(SearchPart::tools, block.text); }
+  void operator()(const ImageBlock& /*block*/) {}
+  void operator()(const UnknownBlock& /*block*/) {}
+
+  Texts take() { return std::move(texts_); }
+
+ private:
+  void add(SearchPart part, std::string_view text) {
+    text = text.substr(0, kTextBytesMax - std::min(kTextBytesMax, texts_.bytes()));
+    if (text.empty()) {
+      return;
+    }
+    std::string& all = texts_.parts.at(static_cast<std::size_t>(part));
+    if (!all.empty()) {
+      all += '\n';
+    }
+    if (utf8::is_valid(text)) {
+      all += text;
+    } else {
+      all += utf8::sanitize(text);  // also a character that was cut
+    }
+  }
+
+  Texts texts_;
+};
+
+// 40 bits of a hash.
+std::string short_hash(std::string_view value) {
+  constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuv";
+  std::uint64_t hash = fnv1a(value);
+  hash ^= hash >> 32U;
+  std::string out;
+  for (int i = 0; i < 8; ++i) {
+    out += kDigits[hash & 31U];
+    hash >>= 5U;
+  }
+  return out;
+}
+
+}  // namespace
+
+Texts texts_of(const Message& message) {
+  TextCollector collector;
+  for (const Block& block : message.blocks) {
+    std::visit(collector, block);
+  }
+  return collector.take();
+}
+
+std::string fact_token(Fact fact, std::string_view value) {
+  return cat(kFactsBegin, static_cast<char>(fact), short_hash(value));
+}
+
+std::string session_token(std::int64_t key) {
+  return cat(kFactsBegin, static_cast<char>(Fact::session), key);
+}
+
+std::string facts_of(const Message& message, std::int64_t session, std::string_view folder_token) {
+  std::string facts = cat(kFactsBegin, session_token(session), " ",
+                          fact_token(Fact::role, message.role), " ", folder_token);
+  if (!message.model.empty()) {
+    facts += cat(" ", fact_token(Fact::model, message.model));
+  }
+  for (const Block& block : message.blocks) {
+    if (const auto* const call = std::get_if<ToolUseBlock>(&block)) {
+      facts += cat(" ", fact_token(Fact::tool, call->name));
+    }
+  }
+  facts += kFactsEnd;
+  return facts;
+}
+
+std::int64_t fingerprint(Time created_at, const Texts& texts) {
+  std::uint64_t hash = fnv1a(std::to_string(created_at.time_since_epoch().count()));
+  for (const std::string& part : texts.parts) {
+    hash = fnv1a(part, hash);
+  }
+  return static_cast<std::int64_t>(hash);
+}
+
+}  // namespace reprise::search

@@ -1,0 +1,207 @@
+#include "search/finder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/text.h"
+
+namespace reprise::search {
+
+// The best candidates so far, as a heap with the last one on top.
+struct Finder::Best {
+  std::size_t limit;
+  std::optional<HitKey> before;
+  std::vector<Candidate> heap = {};
+
+  static bool is_newer(const Candidate& a, const Candidate& b) { return a.key > b.key; }
+  bool is_full() const { return heap.size() >= limit; }
+  // Whether one of that time could still be among them.
+  bool may_take(std::int64_t time_ms) const {
+    return !is_full() || time_ms >= heap.front().key.time_ms;
+  }
+  void add(Candidate candidate) {
+    if (is_full()) {
+      if (heap.front().key > candidate.key) {
+        return;
+      }
+      std::ranges::pop_heap(heap, is_newer);
+      heap.pop_back();
+    }
+    heap.push_back(std::move(candidate));
+    std::ranges::push_heap(heap, is_newer);
+  }
+};
+
+Result<std::vector<Candidate>> Finder::newest(std::size_t limit,
+                                              const std::optional<HitKey>& before) {
+  REPRISE_TRY(load_runs());
+  Best best{limit, before};
+  for (const Run& run : *runs_) {
+    if (!best.may_take(run.newest_ms) || (what_.since_ms && run.newest_ms < *what_.since_ms)) {
+      break;
+    }
+    if ((what_.until_ms && run.oldest_ms >= *what_.until_ms) ||
+        (before && run.oldest_ms > before->time_ms)) {
+      continue;
+    }
+    REPRISE_TRY(search_run(run, best));
+  }
+  std::ranges::sort(best.heap, Best::is_newer);
+  return std::move(best.heap);
+}
+
+Result<> Finder::load_runs() {
+  if (runs_) {
+    return {};
+  }
+  std::vector<Run> runs;
+  for (const std::int64_t source : what_.sources) {
+    REPRISE_ASSIGN(
+        auto rows,
+        db_.query("SELECT r.shard AS shard, r.first AS first, r.last AS last,"
+                  " r.oldest_ms AS oldest_ms, r.newest_ms AS newest_ms,"
+                  " r.slack_ms AS slack_ms"
+                  " FROM shards AS s JOIN runs AS r ON r.shard = s.id WHERE s.source = ?",
+                  source));
+    while (true) {
+      REPRISE_ASSIGN(const bool row, rows.step());
+      if (!row) {
+        break;
+      }
+      runs.push_back({rows.integer("shard"), rows.integer("first"), rows.integer("last"),
+                      rows.integer("oldest_ms"), rows.integer("newest_ms"),
+                      rows.integer("slack_ms")});
+    }
+  }
+  std::ranges::sort(runs, std::greater{}, &Run::newest_ms);
+  runs_ = std::move(runs);
+  return {};
+}
+
+Result<> Finder::search_run(const Run& run, Best& best) {
+  std::int64_t last = run.last;
+  std::optional<std::int64_t> newest =
+      best.before ? std::optional(best.before->time_ms) : std::nullopt;
+  if (what_.until_ms) {
+    newest = std::min(newest.value_or(*what_.until_ms - 1), *what_.until_ms - 1);
+  }
+  if (newest && *newest < run.newest_ms) {
+    REPRISE_ASSIGN(last, last_not_after(run, *newest));
+  }
+  const std::string table = words_table(run.shard);
+  REPRISE_ASSIGN(auto rows,
+                 db_.query(cat("SELECT rowid AS row",
+                               what_.with_counts ? cat(", reprise_counts(", table, ")") : "",
+                               what_.with_counts ? " AS counts" : "", " FROM ", table, " WHERE ",
+                               table, " MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC"),
+                           what_.expression, run.first, last));
+  while (true) {
+    REPRISE_ASSIGN(const bool row, rows.step());
+    if (!row) {
+      return {};
+    }
+    REPRISE_ASSIGN(const bool go_on, take(run, rows, best));
+    if (!go_on) {
+      return {};
+    }
+  }
+}
+
+// A row that all rows after it are too new. What is between a run's rows and its slack is found by
+// looking at them.
+Result<std::int64_t> Finder::last_not_after(const Run& run, std::int64_t time_ms) {
+  std::int64_t low = run.first;
+  std::int64_t high = run.last;
+  while (low <= high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    REPRISE_ASSIGN(const std::int64_t time, db_.integer("SELECT time_ms FROM docs WHERE id = ?",
+                                                        document_id(run.shard, middle)));
+    if (time > time_ms + run.slack_ms) {
+      high = middle - 1;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return high;
+}
+
+// False when no row before this one in the run can be among the best.
+Result<bool> Finder::take(const Run& run, const sqlite::Statement& row, Best& best) {
+  const std::int64_t id = document_id(run.shard, row.integer("row"));
+  REPRISE_ASSIGN(auto document,
+                 db_.query("SELECT session, seq, time_ms, bytes FROM docs WHERE id = ?", id));
+  REPRISE_ASSIGN(const bool found, document.step());
+  if (!found) {
+    return true;
+  }
+  const std::int64_t time = document.integer("time_ms");
+  const std::int64_t newest_left = time + run.slack_ms;
+  if (!best.may_take(newest_left) || (what_.since_ms && newest_left < *what_.since_ms)) {
+    return false;
+  }
+  Candidate candidate{.key = {time, id},
+                      .session = document.integer("session"),
+                      .seq = Seq{document.integer("seq")},
+                      .bytes = document.integer("bytes")};
+  const bool is_alive = candidate.seq >= Seq{0};
+  const bool is_asked_for = (!best.before || candidate.key < *best.before) &&
+                            (!what_.since_ms || time >= *what_.since_ms) &&
+                            (!what_.until_ms || time < *what_.until_ms);
+  if (!is_alive || !is_asked_for || !best.may_take(time)) {
+    return true;
+  }
+  REPRISE_ASSIGN(const IndexedSession* const of, session(candidate.session));
+  if (of == nullptr || of->hidden) {
+    return true;
+  }
+  if (what_.with_counts) {
+    candidate.counts = row.bytes("counts");
+  }
+  best.add(std::move(candidate));
+  return true;
+}
+
+Result<double> Finder::density(std::string_view expression) {
+  constexpr std::int64_t kSample = 500;
+  REPRISE_TRY(load_runs());
+  if (runs_->empty()) {
+    return 0;
+  }
+  const Run& run =
+      *std::ranges::max_element(*runs_, {}, [](const Run& one) { return one.last - one.first; });
+  const std::string table = words_table(run.shard);
+  REPRISE_ASSIGN(auto rows, db_.query(cat("SELECT rowid AS row FROM ", table, " WHERE ", table,
+                                          " MATCH ? AND rowid BETWEEN ? AND ?"
+                                          " ORDER BY rowid DESC LIMIT ?"),
+                                      expression, run.first, run.last, kSample));
+  std::int64_t count = 0;
+  std::int64_t last = run.last;
+  while (true) {
+    REPRISE_ASSIGN(const bool row, rows.step());
+    if (!row) {
+      break;
+    }
+    ++count;
+    last = rows.integer("row");
+  }
+  const std::int64_t looked_at = run.last - (count < kSample ? run.first : last) + 1;
+  return static_cast<double>(count) / static_cast<double>(std::max<std::int64_t>(looked_at, 1));
+}
+
+Result<const IndexedSession*> Finder::session(std::int64_t key) {
+  auto found = sessions_.find(key);
+  if (found == sessions_.end()) {
+    REPRISE_ASSIGN(auto rows,
+                   db_.query("SELECT source, id, hidden FROM sessions WHERE key = ?", key));
+    REPRISE_ASSIGN(const bool row, rows.step());
+    std::optional<IndexedSession> one;
+    if (row) {
+      one = IndexedSession{rows.integer("source"), rows.text("id"), rows.integer("hidden") != 0};
+    }
+    found = sessions_.emplace(key, std::move(one)).first;
+  }
+  return found->second ? &*found->second : nullptr;
+}
+
+}  // namespace reprise::search

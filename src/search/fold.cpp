@@ -1,0 +1,179 @@
+#include "search/fold.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iterator>
+
+#include "base/text.h"
+#include "base/utf8.h"
+
+namespace reprise::search {
+namespace {
+
+struct CodeRange {
+  char32_t first;
+  char32_t last;
+};
+
+// Scripts that are written without blanks between words.
+constexpr CodeRange kUnspaced[] = {
+    {0x0E00, 0x0EFF},    // Thai, Lao
+    {0x1000, 0x109F},    // Myanmar
+    {0x1100, 0x11FF},    // Hangul
+    {0x1780, 0x17FF},    // Khmer
+    {0x2E80, 0x2FDF},    // radicals
+    {0x3005, 0x3007},    // ideographic marks
+    {0x3040, 0x30FF},    // Hiragana, Katakana
+    {0x3130, 0x318F},    // Hangul
+    {0x31F0, 0x31FF},    // Katakana
+    {0x3400, 0x4DBF},    // Han
+    {0x4E00, 0x9FFF},    // Han
+    {0xA960, 0xA97F},    // Hangul
+    {0xAC00, 0xD7FF},    // Hangul
+    {0xF900, 0xFAFF},    // Han
+    {0xFF66, 0xFFDC},    // half-width Katakana and Hangul
+    {0x20000, 0x3FFFF},  // Han
+};
+
+bool is_unspaced(char32_t code_point) {
+  if (code_point < kUnspaced[0].first) {
+    return false;
+  }
+  const auto* const found = std::ranges::lower_bound(kUnspaced, code_point, {}, &CodeRange::last);
+  return found != std::end(kUnspaced) && found->first <= code_point;
+}
+
+// Letters, digits and what modifies them.
+bool is_word_part(char32_t code_point) {
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(code_point))) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+    case UTF8PROC_CATEGORY_CO:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_mark(char32_t code_point) {
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(code_point));
+  return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_ME;
+}
+
+// Syllables and kana stay whole: their parts are no accents.
+bool keeps_its_form(char32_t code_point) {
+  return (code_point >= 0x3040 && code_point <= 0x30FF) ||
+         (code_point >= 0xAC00 && code_point <= 0xD7FF);
+}
+
+void append_folded(std::string& out, char32_t code_point) {
+  if (keeps_its_form(code_point)) {
+    utf8::append(out, code_point);
+    return;
+  }
+  constexpr auto kHow = static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT |
+                                                       UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK);
+  std::array<utf8proc_int32_t, 20> parts{};  // no character has more
+  int boundary = 0;
+  const auto count =
+      utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code_point), parts.data(),
+                              static_cast<utf8proc_ssize_t>(parts.size()), kHow, &boundary);
+  for (utf8proc_ssize_t i = 0; i < std::min<utf8proc_ssize_t>(count, std::ssize(parts)); ++i) {
+    const auto part = static_cast<char32_t>(parts.at(static_cast<std::size_t>(i)));
+    if (is_word_part(part)) {
+      utf8::append(out, part);
+    }
+  }
+}
+
+}  // namespace
+
+bool Words::next() {
+  while (at_ < text_.size()) {
+    folded_.clear();
+    begin_ = at_;
+    if (const char c = text_[at_]; static_cast<unsigned char>(c) < 0x80) {
+      if (!is_ascii_alnum(c)) {
+        ++at_;
+        continue;
+      }
+      take_word();
+      return true;
+    }
+    const auto [code_point, bytes] = utf8::decode(text_.substr(at_));
+    if (!is_word_part(code_point) || is_mark(code_point)) {
+      at_ += bytes;
+      continue;
+    }
+    if (is_unspaced(code_point)) {
+      append_folded(folded_, code_point);
+      at_ += bytes;
+      take_pair(at_);
+    } else {
+      take_word();
+    }
+    if (!folded_.empty()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Words::take_word() {
+  is_pair_ = false;
+  while (at_ < text_.size()) {
+    const char c = text_[at_];
+    if (static_cast<unsigned char>(c) < 0x80) {
+      if (!is_ascii_alnum(c)) {
+        break;
+      }
+      if (folded_.size() < kWordBytesMax) {
+        folded_ += ascii_lower(c);
+      }
+      ++at_;
+      continue;
+    }
+    const auto [code_point, bytes] = utf8::decode(text_.substr(at_));
+    if (!is_word_part(code_point) || is_unspaced(code_point)) {
+      break;
+    }
+    if (folded_.size() < kWordBytesMax) {
+      append_folded(folded_, code_point);
+    }
+    at_ += bytes;
+  }
+  end_ = at_;
+}
+
+// The character before `second` has been taken; marks on it do not count.
+void Words::take_pair(std::size_t second) {
+  is_pair_ = true;
+  end_ = second;
+  while (second < text_.size() && static_cast<unsigned char>(text_[second]) >= 0x80) {
+    const auto [code_point, bytes] = utf8::decode(text_.substr(second));
+    second += bytes;
+    if (is_word_part(code_point) && is_mark(code_point)) {
+      at_ = end_ = second;
+      continue;
+    }
+    if (is_unspaced(code_point) && is_word_part(code_point)) {
+      append_folded(folded_, code_point);
+      end_ = second;
+    }
+    return;
+  }
+}
+
+}  // namespace reprise::search

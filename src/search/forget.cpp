@@ -1,0 +1,118 @@
+#include "search/forget.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "base/text.h"
+
+namespace reprise::search {
+namespace {
+
+using sqlite::Connection;
+
+Result<std::vector<std::int64_t>> shards_of(Connection& db, std::int64_t session) {
+  std::vector<std::int64_t> shards;
+  REPRISE_ASSIGN(auto rows, db.query("SELECT shard FROM placed WHERE session = ?", session));
+  while (true) {
+    REPRISE_ASSIGN(const bool row, rows.step());
+    if (!row) {
+      return shards;
+    }
+    shards.push_back(rows.integer("shard"));
+  }
+}
+
+struct Place {
+  std::int64_t session;
+  std::int64_t seq;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+// What is alive in a shard, but for sessions that go, in the order of sessions.
+Result<std::vector<Place>> living(Connection& db, std::int64_t shard,
+                                  const std::set<std::int64_t>& gone) {
+  std::vector<Place> places;
+  REPRISE_ASSIGN(auto rows,
+                 db.query("SELECT session, seq FROM docs WHERE id >= ? AND id < ? AND seq >= 0",
+                          document_id(shard, 0), document_id(shard + 1, 0)));
+  while (true) {
+    REPRISE_ASSIGN(const bool row, rows.step());
+    if (!row) {
+      break;
+    }
+    const Place place{rows.integer("session"), rows.integer("seq")};
+    if (!gone.contains(place.session)) {
+      places.push_back(place);
+    }
+  }
+  std::ranges::sort(places);
+  return places;
+}
+
+// As ranges of messages that follow one another.
+Result<> add_pending(Connection& db, const std::vector<Place>& places) {
+  for (std::size_t i = 0; i < places.size();) {
+    std::size_t end = i + 1;
+    while (end < places.size() && places[end].session == places[i].session &&
+           places[end].seq == places[end - 1].seq + 1) {
+      ++end;
+    }
+    REPRISE_TRY(db.run("INSERT OR REPLACE INTO pending(session, first, last) VALUES(?, ?, ?)",
+                       places[i].session, places[i].seq, places[end - 1].seq));
+    i = end;
+  }
+  return {};
+}
+
+Result<> drop_shard(Connection& db, std::int64_t shard, const std::set<std::int64_t>& gone) {
+  REPRISE_ASSIGN(const std::vector<Place> places, living(db, shard, gone));
+  REPRISE_TRY(add_pending(db, places));
+  REPRISE_TRY(db.script(cat("DROP TABLE ", words_table(shard))));
+  REPRISE_TRY(db.run("DELETE FROM docs WHERE id >= ? AND id < ?", document_id(shard, 0),
+                     document_id(shard + 1, 0)));
+  REPRISE_TRY(db.run("DELETE FROM runs WHERE shard = ?", shard));
+  REPRISE_TRY(db.run("DELETE FROM placed WHERE shard = ?", shard));
+  return db.run("DELETE FROM shards WHERE id = ?", shard);
+}
+
+}  // namespace
+
+Result<> bury(Connection& db, std::int64_t session) {
+  REPRISE_ASSIGN(const std::vector<std::int64_t> shards, shards_of(db, session));
+  for (const std::int64_t shard : shards) {
+    REPRISE_TRY(
+        db.run("UPDATE docs SET seq = -1 - seq WHERE id >= ? AND id < ? AND session = ?"
+               " AND seq >= 0",
+               document_id(shard, 0), document_id(shard + 1, 0), session));
+    REPRISE_TRY(db.run("UPDATE shards SET dead = dead + ? WHERE id = ?", db.changes(), shard));
+    REPRISE_ASSIGN(const std::int64_t mostly_dead,
+                   db.integer("SELECT dead * 2 > docs FROM shards WHERE id = ?", shard));
+    if (mostly_dead != 0) {
+      REPRISE_TRY(drop_shard(db, shard, {session}));
+    }
+  }
+  return db.run("DELETE FROM pending WHERE session = ?", session);
+}
+
+Result<> forget_sessions(IndexFile& index, std::span<const std::int64_t> sessions) {
+  Connection& db = index.db();
+  const std::set<std::int64_t> gone(sessions.begin(), sessions.end());
+  std::set<std::int64_t> shards;
+  REPRISE_ASSIGN(auto transaction, sqlite::Transaction::begin(db));
+  for (const std::int64_t session : gone) {
+    REPRISE_ASSIGN(const std::vector<std::int64_t> held, shards_of(db, session));
+    shards.insert(held.begin(), held.end());
+  }
+  for (const std::int64_t shard : shards) {
+    REPRISE_TRY(drop_shard(db, shard, gone));
+  }
+  for (const std::int64_t session : gone) {
+    REPRISE_TRY(db.run("DELETE FROM pending WHERE session = ?", session));
+    REPRISE_TRY(db.run("DELETE FROM sessions WHERE key = ?", session));
+  }
+  REPRISE_TRY(transaction.commit());
+  return index.checkpoint_clean();
+}
+
+}  // namespace reprise::search

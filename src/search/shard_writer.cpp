@@ -1,0 +1,126 @@
+#include "search/shard_writer.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace reprise::search {
+namespace {
+
+// What is older than the end of the last run by no more than this goes on with it: messages of
+// sessions side by side.
+constexpr std::int64_t kSlackMs = 24LL * 3600 * 1000;
+// With so many runs in a shard what comes goes on with the last one, however old it is.
+constexpr std::int64_t kRunsMax = 8;
+// Fewer are what came since the last search.
+constexpr std::size_t kSmallBatch = 4096;
+// FTS5 holds so many bytes of a transaction's words before it writes them.
+constexpr std::int64_t kHashBytes = 64 << 20;
+
+}  // namespace
+
+Result<> ShardWriter::add_batch(std::span<const Entry> entries) {
+  REPRISE_TRY(find_last_shard());
+  run_.reset();
+  placed_.clear();
+  for (const Entry& entry : entries) {
+    if (shard_ == 0 || docs_ >= kDocsMax) {
+      REPRISE_TRY(save());
+      REPRISE_TRY(begin_shard());
+    }
+    if (!run_) {
+      REPRISE_TRY(begin_run(entry.time_ms));
+    }
+    REPRISE_TRY(add(entry));
+  }
+  REPRISE_TRY(save());
+  return merge_segments(entries.size());
+}
+
+Result<> ShardWriter::find_last_shard() {
+  REPRISE_ASSIGN(
+      auto last,
+      db_.query("SELECT id, docs FROM shards WHERE source = ? ORDER BY id DESC LIMIT 1", source_));
+  REPRISE_ASSIGN(const bool found, last.step());
+  shard_ = found ? last.integer("id") : 0;
+  docs_ = found ? last.integer("docs") : 0;
+  insert_ = cat("INSERT INTO ", words_table(shard_), "(rowid, text, thinking, tools)",
+                " VALUES(?, ?, ?, ?)");
+  return {};
+}
+
+// Merging is left to merge_segments(): what is written in large batches needs none.
+Result<> ShardWriter::begin_shard() {
+  REPRISE_TRY(db_.run("INSERT INTO shards(source, docs, dead) VALUES(?, 0, 0)", source_));
+  REPRISE_ASSIGN(shard_, db_.integer("SELECT last_insert_rowid()"));
+  docs_ = 0;
+  const std::string table = words_table(shard_);
+  REPRISE_TRY(db_.script(
+      cat("CREATE VIRTUAL TABLE ", table,
+          " USING fts5(text, thinking, tools, content='', columnsize=0, tokenize='reprise');",
+          "INSERT INTO ", table, "(", table, ", rank) VALUES('automerge', 0);",  //
+          "INSERT INTO ", table, "(", table, ", rank) VALUES('hashsize', ", kHashBytes, ");")));
+  insert_ = cat("INSERT INTO ", table, "(rowid, text, thinking, tools) VALUES(?, ?, ?, ?)");
+  run_.reset();
+  placed_.clear();
+  return {};
+}
+
+Result<> ShardWriter::begin_run(std::int64_t time_ms) {
+  REPRISE_ASSIGN(const std::int64_t count,
+                 db_.integer("SELECT count(*) FROM runs WHERE shard = ?", shard_));
+  REPRISE_ASSIGN(
+      auto last,
+      db_.query("SELECT first, last, oldest_ms, newest_ms, slack_ms FROM runs WHERE shard = ?"
+                " ORDER BY first DESC LIMIT 1",
+                shard_));
+  REPRISE_ASSIGN(const bool found, last.step());
+  if (found && (time_ms + kSlackMs >= last.integer("newest_ms") || count >= kRunsMax)) {
+    run_ = Run{last.integer("first"), last.integer("last"), last.integer("oldest_ms"),
+               last.integer("newest_ms"), last.integer("slack_ms")};
+    run_->slack_ms = std::max(run_->slack_ms, run_->newest_ms - time_ms);
+    run_->oldest_ms = std::min(run_->oldest_ms, time_ms);
+  } else {
+    run_ = Run{docs_ + 1, docs_, time_ms, time_ms, 0};
+  }
+  return {};
+}
+
+Result<> ShardWriter::add(const Entry& entry) {
+  const auto& [text, thinking, tools] = entry.texts.parts;
+  ++docs_;
+  const std::string first = entry.facts + text;
+  REPRISE_TRY(db_.run(insert_, docs_, first, thinking, tools));
+  REPRISE_TRY(db_.run("INSERT INTO docs(id, session, seq, time_ms, bytes) VALUES(?, ?, ?, ?, ?)",
+                      document_id(shard_, docs_), entry.session, entry.seq.value, entry.time_ms,
+                      static_cast<std::int64_t>(entry.texts.bytes())));
+  if (placed_.insert(entry.session).second) {
+    REPRISE_TRY(db_.run("INSERT OR IGNORE INTO placed(session, shard) VALUES(?, ?)", entry.session,
+                        shard_));
+  }
+  run_->last = docs_;
+  run_->newest_ms = std::max(run_->newest_ms, entry.time_ms);
+  return {};
+}
+
+Result<> ShardWriter::save() {
+  if (!run_) {
+    return {};
+  }
+  REPRISE_TRY(db_.run("UPDATE shards SET docs = ? WHERE id = ?", docs_, shard_));
+  return db_.run(
+      "INSERT OR REPLACE INTO runs(shard, first, last, oldest_ms, newest_ms, slack_ms)"
+      " VALUES(?, ?, ?, ?, ?, ?)",
+      shard_, run_->first, run_->last, run_->oldest_ms, run_->newest_ms, run_->slack_ms);
+}
+
+// Each commit adds a segment to the FTS5 table, and a query looks into all of them.
+Result<> ShardWriter::merge_segments(std::size_t added) {
+  if (added == 0 || added > kSmallBatch) {
+    return {};
+  }
+  const std::string table = words_table(shard_);
+  return db_.script(cat("INSERT INTO ", table, "(", table, ", rank) VALUES('merge', 500)"));
+}
+
+}  // namespace reprise::search

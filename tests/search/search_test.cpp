@@ -1,0 +1,443 @@
+#include "reprise/search.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <fstream>
+
+#include "base/file.h"
+#include "base/lock_file.h"
+#include "base/text.h"
+#include "reprise/capabilities.h"
+#include "reprise/open_store.h"
+#include "support/build.h"
+#include "support/child.h"
+#include "support/must.h"
+#include "support/temporary_folder.h"
+
+namespace reprise {
+namespace {
+
+using test::assistant;
+using test::at;
+using test::fails;
+using test::must;
+using test::user;
+using test::works;
+using Places = std::vector<std::string>;
+
+// A store in memory, and an index of it.
+class SearchTest : public testing::Test {
+ protected:
+  SearchTest() { index_ = must(SearchIndex::open(file())); }
+
+  std::filesystem::path file() const { return folder_.path() / "state" / "search.db"; }
+  SearchSource source() { return {"memory:test", store_.get()}; }
+
+  void add(std::string_view id, std::vector<Message> messages) {
+    const SessionId session = test::session_id(id);
+    if (!must(store_->find(session))) {
+      must(store_->create(test::session(id)));
+    }
+    must(store_->append(session, std::move(messages), {}));
+  }
+
+  SearchPage page(SearchQuery query) {
+    const SearchSource all[] = {source()};
+    EXPECT_TRUE(must(index_->catch_up(source())));
+    return must(index_->search(all, query));
+  }
+  // "ID#SEQ" of what is found.
+  Places find(SearchQuery query) { return places(page(std::move(query))); }
+  Places find(std::string_view words) { return find({.terms = must(parse_search(words))}); }
+  static Places places(const SearchPage& page) {
+    Places out;
+    for (const SearchHit& hit : page.hits) {
+      out.push_back(cat(hit.session.id.str(), "#", hit.seq.value));
+    }
+    return out;
+  }
+  // Of all files of the index.
+  std::string bytes() const {
+    std::string all;
+    for (const auto& entry : std::filesystem::directory_iterator(file().parent_path())) {
+      all += must(read_file(entry.path()));
+    }
+    return all;
+  }
+
+  test::TemporaryFolder folder_;
+  std::unique_ptr<Store> store_ = open_memory_store();
+  std::unique_ptr<SearchIndex> index_;
+};
+
+TEST_F(SearchTest, AllWordsInAnyOrder) {
+  add("a", {user("the disk is full"), assistant("no space is left on the disk")});
+  EXPECT_EQ(find("disk"), (Places{"a#1", "a#0"}));
+  EXPECT_EQ(find("full disk"), (Places{"a#0"}));
+  EXPECT_EQ(find("disk space"), (Places{"a#1"}));
+  EXPECT_EQ(find("full space"), Places{});
+}
+
+TEST_F(SearchTest, PhrasesBeginningsAndWhatIsLeftOut) {
+  add("a", {user("the disk is full"), assistant("a full disk"), user("migrations migrated")});
+  EXPECT_EQ(find("\"full disk\""), (Places{"a#1"}));
+  EXPECT_EQ(find("\"disk full\""), Places{});
+  EXPECT_EQ(find("disk -the"), (Places{"a#1"}));
+  EXPECT_EQ(find("disk -\"full disk\""), (Places{"a#0"}));
+  EXPECT_EQ(find("migra*"), (Places{"a#2"}));
+  EXPECT_EQ(find("migra"), Places{});
+  EXPECT_EQ(find("\"a fu\"*"), (Places{"a#1"}));
+}
+
+TEST_F(SearchTest, CaseAndAccentsFold) {
+  add("a", {user("Ein schönes CAFÉ in der Straße"), user("e\u0301te\u0301 Ｗｉｄｅ ﬁne")});
+  for (const std::string_view words : {"cafe", "Café", "SCHONES", "strasse", "STRAẞE"}) {
+    EXPECT_EQ(find(words), (Places{"a#0"})) << words;
+  }
+  for (const std::string_view words : {"été", "ete", "wide", "fine"}) {
+    EXPECT_EQ(find(words), (Places{"a#1"})) << words;
+  }
+}
+
+TEST_F(SearchTest, PartsOfChineseJapaneseAndKorean) {
+  add("a", {user("我们讨论了数据库迁移的问题"), user("全文検索エンジンを作る"),
+            user("데이터베이스를 검색한다"), user("x数据y")});
+  EXPECT_EQ(find("数据库"), (Places{"a#0"}));
+  EXPECT_EQ(find("数据"), (Places{"a#3", "a#0"}));
+  EXPECT_EQ(find("库"), (Places{"a#0"}));
+  EXPECT_EQ(find("题"), (Places{"a#0"}));
+  EXPECT_EQ(find("エンジン"), (Places{"a#1"}));
+  EXPECT_EQ(find("検索 作る"), (Places{"a#1"}));
+  EXPECT_EQ(find("베이스"), (Places{"a#2"}));
+  EXPECT_EQ(find("색"), (Places{"a#2"}));
+  EXPECT_EQ(find("据库数"), Places{});
+  EXPECT_EQ(find("x数据y"), (Places{"a#3"}));
+}
+
+TEST_F(SearchTest, ToolsThinkingAndTextAreParts) {
+  Message answer = assistant("the word apple");
+  answer.blocks.emplace_back(ThinkingBlock{.text = "about a banana", .signature = {}, .extra = {}});
+  answer.blocks.emplace_back(
+      ToolUseBlock{.id = "1",
+                   .name = "run_shell",
+                   .input = test::raw(R"({"command":"ls\ncherry","deep":[{"caf\u00e9":1}]})"),
+                   .extra = {}});
+  Message result = user("");
+  result.blocks = {ToolResultBlock{
+      .tool_use_id = "1", .text = "damson", .is_error = false, .blob = {}, .extra = {}}};
+  add("a", {answer, result});
+  EXPECT_EQ(find("apple banana cherry"), (Places{"a#0"}));
+  EXPECT_EQ(find("cafe"), (Places{"a#0"}));
+  EXPECT_EQ(find("ncherry"), Places{});
+  EXPECT_EQ(find("damson"), (Places{"a#1"}));
+  EXPECT_EQ(find({.terms = must(parse_search("banana")), .only = SearchPart::text}), Places{});
+  EXPECT_EQ(find({.terms = must(parse_search("banana")), .only = SearchPart::thinking}),
+            (Places{"a#0"}));
+  EXPECT_EQ(find({.terms = must(parse_search("apple -cherry")), .only = SearchPart::text}),
+            (Places{"a#0"}));
+  EXPECT_EQ(find({.terms = must(parse_search("apple")), .tool = "run_shell"}), (Places{"a#0"}));
+  EXPECT_EQ(find({.terms = must(parse_search("apple")), .tool = "read_file"}), Places{});
+}
+
+TEST_F(SearchTest, Filters) {
+  Message answer = assistant("word", at(20));
+  answer.model = "big";
+  add("a", {user("word", at(10)), answer});
+  add("b", {user("word", at(30))});
+  must(store_->update(test::session_id("b"), {.working_dir = "/work/b"}));
+  const auto terms = must(parse_search("word"));
+  EXPECT_EQ(find({.terms = terms, .role = "user"}), (Places{"b#0", "a#0"}));
+  EXPECT_EQ(find({.terms = terms, .model = "big"}), (Places{"a#1"}));
+  EXPECT_EQ(find({.terms = terms, .session = test::session_id("a")}), (Places{"a#1", "a#0"}));
+  EXPECT_EQ(find({.terms = terms, .session = test::session_id("none")}), Places{});
+  EXPECT_EQ(find({.terms = terms, .working_dir = "/work/b"}), (Places{"b#0"}));
+  EXPECT_EQ(find({.terms = terms, .since = at(20)}), (Places{"b#0", "a#1"}));
+  EXPECT_EQ(find({.terms = terms, .until = at(20)}), (Places{"a#0"}));
+  must(store_->update(test::session_id("b"), {.working_dir = "/elsewhere"}));
+  EXPECT_EQ(find({.terms = terms, .working_dir = "/work/b"}), Places{});
+  EXPECT_EQ(find("word"), (Places{"b#0", "a#1", "a#0"}));
+}
+
+// Old messages that come late stand where their time puts them.
+TEST_F(SearchTest, NewestFirstWhateverCameWhen) {
+  add("a", {user("word", at(1000)), user("word", at(2000))});
+  EXPECT_EQ(find("word").size(), 2U);
+  add("old", {user("word", at(-200'000)), user("word", at(1500))});
+  EXPECT_EQ(find("word"), (Places{"a#1", "old#1", "a#0", "old#0"}));
+  add("b", {user("word", at(900)), user("word", at(2500))});
+  EXPECT_EQ(find("word"), (Places{"b#1", "a#1", "old#1", "a#0", "b#0", "old#0"}));
+  EXPECT_EQ(find({.terms = must(parse_search("word")), .limit = 2}), (Places{"b#1", "a#1"}));
+}
+
+TEST_F(SearchTest, PagesGoThroughAllOnce) {
+  for (int i = 0; i < 30; ++i) {
+    add(cat("s", i % 7), {user("word", at(i * 977 % 100))});
+  }
+  SearchQuery query{.terms = must(parse_search("word")), .limit = 100};
+  const Places all = find(query);
+  EXPECT_EQ(all.size(), 30U);
+  for (const SearchOrder order : {SearchOrder::newest, SearchOrder::relevance}) {
+    query.limit = 4;
+    query.order = order;
+    query.after.clear();
+    Places paged;
+    do {
+      const SearchPage one = page(query);
+      const Places here = places(one);
+      paged.insert(paged.end(), here.begin(), here.end());
+      query.after = one.next;
+    } while (!query.after.empty());
+    EXPECT_EQ(paged, all);
+  }
+  query.after = "nowhere";
+  const SearchSource sources[] = {source()};
+  EXPECT_TRUE(fails(index_->search(sources, query), Code::invalid_argument));
+}
+
+TEST_F(SearchTest, TheMostRelevantFirst) {
+  add("a", {user("apple and much else that makes this message long, long, longer than others"),
+            user("apple apple apple"), user("pear"), user("an apple a day")});
+  EXPECT_EQ(find({.terms = must(parse_search("apple")), .order = SearchOrder::relevance}),
+            (Places{"a#1", "a#3", "a#0"}));
+}
+
+TEST_F(SearchTest, SnippetsMarkTheTerms) {
+  add("a", {user(cat(std::string(5000, 'x'), " before\n\tthe   full disk after ",
+                     std::string(900, 'y')))});
+  const SearchPage found = page({.terms = must(parse_search("disk FULL"))});
+  ASSERT_EQ(found.hits.size(), 1U);
+  EXPECT_EQ(found.hits[0].snippet.at(0).text, "…before the ");
+  EXPECT_EQ(found.hits[0].snippet.at(1), (SearchPiece{"full", true}));
+  EXPECT_EQ(found.hits[0].snippet.at(2), (SearchPiece{" ", false}));
+  EXPECT_EQ(found.hits[0].snippet.at(3), (SearchPiece{"disk", true}));
+  EXPECT_TRUE(found.hits[0].snippet.at(4).text.ends_with("y…"));
+}
+
+TEST_F(SearchTest, TheTrashIsNotSearched) {
+  add("a", {user("word")});
+  add("b", {user("word")});
+  EXPECT_EQ(find("word").size(), 2U);
+  must(store_->capabilities().trash->trash(test::session_id("a"), at(5)));
+  const SearchSource all[] = {source()};
+  EXPECT_EQ(places(must(index_->search(all, {.terms = must(parse_search("word"))}))),
+            (Places{"b#0"}));  // also before the index knows
+  EXPECT_EQ(find("word"), (Places{"b#0"}));
+  must(store_->capabilities().trash->restore(test::session_id("a")));
+  EXPECT_EQ(find("word").size(), 2U);
+}
+
+TEST_F(SearchTest, WhatIsPurgedLeavesNoBytes) {
+  add("a", {user("zanzibar common"), user("qwertz")});
+  add("b", {user("mombasa common")});
+  EXPECT_EQ(find("zanzibar"), (Places{"a#0"}));
+  EXPECT_NE(bytes().find("anzibar"), std::string::npos);
+  must(store_->capabilities().trash->purge(test::session_id("a")));
+  must(index_->forget("memory:test", std::vector{test::session_id("a")}));
+  EXPECT_EQ(bytes().find("anzibar"), std::string::npos);
+  EXPECT_EQ(bytes().find("qwertz"), std::string::npos);
+  EXPECT_EQ(find("zanzibar"), Places{});
+  EXPECT_EQ(find("common"), (Places{"b#0"}));
+}
+
+TEST_F(SearchTest, WhatWasPurgedElsewhereLeavesWithTheNextSearch) {
+  add("a", {user("zanzibar common"), assistant("ok")});
+  add("b", {user("mombasa common")});
+  EXPECT_EQ(find("common").size(), 2U);
+  must(store_->capabilities().trash->purge(test::session_id("a")));
+  EXPECT_EQ(find("common"), (Places{"b#0"}));
+  EXPECT_EQ(bytes().find("anzibar"), std::string::npos);
+}
+
+TEST_F(SearchTest, ARewindIsFollowed) {
+  add("a", {user("one"), assistant("two"), user("three"), assistant("four")});
+  EXPECT_EQ(find("four"), (Places{"a#3"}));
+  must(store_->capabilities().rewriting->replace_suffix(
+      test::session_id("a"), Seq{1}, {assistant("five", at(50)), user("six", at(51))}, {}));
+  EXPECT_EQ(find("four"), Places{});
+  EXPECT_EQ(find("six"), (Places{"a#2"}));
+  EXPECT_EQ(find("one"), (Places{"a#0"}));
+  must(store_->capabilities().rewriting->replace_suffix(
+      test::session_id("a"), Seq{2},
+      {user("seven", at(60)), assistant("eight", at(61)), user("nine", at(62))}, {}));
+  EXPECT_EQ(find("six"), Places{});
+  EXPECT_EQ(find("seven"), (Places{"a#2"}));
+  EXPECT_EQ(find("nine"), (Places{"a#4"}));
+}
+
+TEST_F(SearchTest, WhatForksShareIsFoundOnce) {
+  add("a", {user("shared"), assistant("only in the first")});
+  must(store_->capabilities().forking->fork(test::session_id("a"), Seq{1}, test::session("b")));
+  must(store_->append(test::session_id("b"), {assistant("only in the second")}, {}));
+  EXPECT_EQ(find("shared"), (Places{"a#0"}));
+  EXPECT_EQ(find("second"), (Places{"b#1"}));
+  must(store_->capabilities().trash->trash(test::session_id("a"), at(5)));
+  EXPECT_EQ(find("shared"), (Places{"b#0"}));
+  EXPECT_EQ(find("second"), (Places{"b#1"}));
+}
+
+TEST_F(SearchTest, SourcesAreToldApart) {
+  add("a", {user("word")});
+  const auto other = open_memory_store();
+  must(other->create(test::session("a")));
+  must(other->append(test::session_id("a"), {user("word other", at(9))}, {}));
+  const SearchSource second{"memory:other", other.get()};
+  must(index_->catch_up(source()));
+  must(index_->catch_up(second));
+  EXPECT_EQ(find("word"), (Places{"a#0"}));
+  const SearchSource both[] = {source(), second};
+  const SearchPage found = must(index_->search(both, {.terms = must(parse_search("word"))}));
+  ASSERT_EQ(found.hits.size(), 2U);
+  EXPECT_EQ(found.hits[0].source, 1U);
+  EXPECT_EQ(found.hits[1].source, 0U);
+}
+
+TEST_F(SearchTest, MadeAnewWhenDamaged) {
+  std::vector<Message> many;
+  for (int i = 0; i < 2000; ++i) {
+    many.push_back(user(cat("word number", i), at(i)));
+  }
+  add("a", std::move(many));
+  EXPECT_EQ(find("number77"), (Places{"a#77"}));
+  const auto damage = [this](const auto& how) {
+    index_.reset();
+    for (const std::string_view part : {"-wal", "-shm"}) {
+      std::filesystem::remove(file().native() + std::string(part));
+    }
+    how();
+    index_ = must(SearchIndex::open(file()));
+    EXPECT_EQ(find("number77"), (Places{"a#77"}));
+  };
+  damage([this] { std::filesystem::resize_file(file(), 1000); });
+  damage(
+      [this] { std::ofstream(file()) << "no database at all, but longer than a hundred bytes"; });
+  damage([this] {
+    must(replace_file(file(), std::string(std::filesystem::file_size(file()), '\xA5')));
+  });
+  damage([this] { std::filesystem::remove(file()); });
+  damage([this] {
+    std::string all = must(read_file(file()));
+    all[63] = 77;  // user_version
+    must(replace_file(file(), all));
+  });
+}
+
+TEST_F(SearchTest, OneCatchesUpAndTheOtherSearches) {
+  add("a", {user("word")});
+  EXPECT_EQ(find("word"), (Places{"a#0"}));
+  add("a", {user("word again")});
+  const auto lock = must(LockFile::open(file().native() + ".lock"));
+  {
+    const auto hold = must(lock->acquire(std::chrono::steady_clock::now()));
+    const auto other = must(SearchIndex::open(file()));
+    EXPECT_FALSE(must(other->catch_up(source())));
+    const SearchSource all[] = {source()};
+    EXPECT_EQ(places(must(other->search(all, {.terms = must(parse_search("word"))}))),
+              (Places{"a#0"}));
+  }
+  EXPECT_EQ(find("word"), (Places{"a#1", "a#0"}));
+}
+
+// Killed again and again, it comes to its end, and nothing is found twice.
+TEST_F(SearchTest, KilledWhileIndexing) {
+  constexpr int kSessions = 40;
+  constexpr int kMessages = 1000;
+  for (int i = 0; i < kSessions; ++i) {
+    std::vector<Message> many;
+    for (int j = 0; j < kMessages; ++j) {
+      many.push_back(user(cat("word session", i, " message", j), at((i * 13 + j) % 5000)));
+    }
+    add(cat("s", i), std::move(many));
+  }
+  index_.reset();
+  for (int round = 1; round <= 4; ++round) {
+    const pid_t child = test::in_child([&] {
+      std::int64_t calls = 0;
+      const auto index = must(SearchIndex::open(file(), {.on_progress = [&](const Progress&) {
+                                                  if (++calls == round * 170) {
+                                                    ::raise(SIGKILL);
+                                                  }
+                                                  return Flow::go_on;
+                                                }}));
+      must(index->catch_up(source()));
+      return 0;
+    });
+    int status = 0;
+    ::waitpid(child, &status, 0);
+  }
+  index_ = must(SearchIndex::open(file()));
+  EXPECT_EQ(find({.terms = must(parse_search("message999")), .limit = 1000}).size(),
+            static_cast<std::size_t>(kSessions));
+  EXPECT_EQ(find({.terms = must(parse_search("session7")), .limit = 1000}).size(),
+            static_cast<std::size_t>(kMessages));
+}
+
+TEST_F(SearchTest, ProgressCanStopIt) {
+  std::vector<Message> many;
+  for (int i = 0; i < 500; ++i) {
+    many.push_back(user(cat("word", i)));
+  }
+  add("a", std::move(many));
+  index_ =
+      must(SearchIndex::open(file(), {.on_progress = [](const Progress&) { return Flow::stop; }}));
+  EXPECT_FALSE(must(index_->catch_up(source())));
+  index_ = must(SearchIndex::open(file()));
+  EXPECT_EQ(find("word499"), (Places{"a#499"}));
+}
+
+TEST_F(SearchTest, HostileTextsAndHugeMessages) {
+  std::vector<Message> messages;
+  for (const std::string& text : test::hard_texts()) {
+    messages.push_back(user(text));
+  }
+  messages.push_back(user(std::string("\x01s1 \x02 needle \x01r", 18)));
+  messages.push_back(user(std::string(3'000'000, 'a') + " beyond"));
+  std::string long_one;
+  for (int i = 0; i < 400'000; ++i) {
+    long_one += "bb ";
+  }
+  messages.push_back(user(long_one));
+  add("a", messages);
+  EXPECT_EQ(find("needle").size(), 1U);
+  EXPECT_EQ(find("beyond"), Places{});
+  EXPECT_EQ(find("bb").size(), 1U);
+  EXPECT_LT(std::filesystem::file_size(file()), 3'000'000U);
+}
+
+// Nothing of a query reaches FTS5 but folded words.
+TEST_F(SearchTest, QueriesAreNoSyntax) {
+  add("a", {user("text AND or NEAR not col")});
+  EXPECT_EQ(find("text AND"), (Places{"a#0"}));
+  EXPECT_EQ(find("AND OR NOT"), (Places{"a#0"}));
+  EXPECT_EQ(find("\"near\" text:col"), Places{});
+  EXPECT_EQ(find("NEAR(text)"), Places{});
+  EXPECT_EQ(find("{text}:col"), Places{});
+  EXPECT_EQ(find("text^ \"not"), (Places{"a#0"}));
+  EXPECT_EQ(find("text' ;drop"), Places{});
+}
+
+TEST(ParseSearch, RefusesWhatFindsNothing) {
+  for (const std::string_view bad : {"", "   ", "-without", "+++", "a -", "\"\"", "*", "a \"-\""}) {
+    EXPECT_TRUE(fails(parse_search(bad), Code::invalid_argument)) << bad;
+  }
+  std::string many;
+  for (int i = 0; i < 65; ++i) {
+    many += "word ";
+  }
+  EXPECT_TRUE(fails(parse_search(many), Code::invalid_argument));
+  EXPECT_TRUE(fails(parse_search(std::string(5000, 'a')), Code::invalid_argument));
+}
+
+TEST(ParseSearch, Terms) {
+  EXPECT_EQ(must(parse_search("a -b c* \"d e\" -\"f g\" \"h")),
+            (std::vector<SearchTerm>{{"a", false, false},
+                                     {"b", false, true},
+                                     {"c", true, false},
+                                     {"d e", false, false},
+                                     {"f g", false, true},
+                                     {"h", false, false}}));
+}
+
+}  // namespace
+}  // namespace reprise
