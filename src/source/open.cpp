@@ -5,10 +5,13 @@
 #include "base/text.h"
 #include "base/variable.h"
 #include "reprise/open_source.h"
+#include "source/chatgpt/chatgpt.h"
 #include "source/claude/claude.h"
+#include "source/claude_export/claude_export.h"
 #include "source/codex/codex.h"
 #include "source/copilot/copilot.h"
 #include "source/gemini/gemini.h"
+#include "source/llamacpp/llamacpp.h"
 #include "source/pi/pi.h"
 #include "source/qwen/qwen.h"
 
@@ -55,6 +58,21 @@ constexpr SourceKind kKinds[] = {
      .usual = {{{"HOME", ".copilot"}}},
      .is_at = source::is_copilot,
      .open = source::open_copilot},
+    {.name = "chatgpt",
+     .title = "ChatGPT",
+     .form = "chatgpt:FILE",
+     .is_at = source::is_chatgpt,
+     .open = source::open_chatgpt},
+    {.name = "claude-export",
+     .title = "claude.ai",
+     .form = "claude-export:FILE",
+     .is_at = source::is_claude_export,
+     .open = source::open_claude_export},
+    {.name = "llamacpp",
+     .title = "llama.cpp",
+     .form = "llamacpp:FILE",
+     .is_at = source::is_llamacpp,
+     .open = source::open_llamacpp},
 };
 
 std::string known_forms() {

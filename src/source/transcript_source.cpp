@@ -6,46 +6,12 @@
 #include <set>
 
 #include "base/text.h"
+#include "source/branches.h"
 #include "store/query.h"
 #include "store/rules.h"
 
 namespace reprise::source {
 namespace {
-
-constexpr char kBranchSeparator = ':';
-constexpr std::size_t kBranchDigits = 8;
-
-std::string branch_name(std::uint64_t id) {
-  static constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string name;
-  for (std::size_t i = 0; i < kBranchDigits; ++i) {
-    name += kDigits[(id >> (60 - (4 * i))) & 15U];
-  }
-  return name;
-}
-
-struct NamedBranch {
-  std::string name;
-  LeftBranch branch;
-};
-
-// Each left branch under the name of the message that it begins with; where several begin with the
-// same one, the newest has it, and the others are named by their ends.
-std::vector<NamedBranch> named_branches(const Transcript& transcript) {
-  const auto name_of = [&](std::uint32_t place) {
-    const std::uint64_t id = transcript.tree.nodes()[place].id;
-    return branch_name(id != 0 ? id : node_id(std::to_string(place)));
-  };
-  std::vector<NamedBranch> named;
-  std::vector<LeftBranch> left = transcript.tree.left_branches();
-  std::ranges::reverse(left);
-  for (const LeftBranch& branch : left) {
-    std::string name = name_of(branch.first);
-    const bool is_taken = std::ranges::find(named, name, &NamedBranch::name) != named.end();
-    named.push_back({is_taken ? name_of(branch.leaf) : std::move(name), branch});
-  }
-  return named;
-}
 
 // The index of a session, as long as its files are what they were.
 struct Indexed {
@@ -110,7 +76,7 @@ class TranscriptSource final : public Source {
         REPRISE_TRY(take_agents(*transcript, located, take));
       }
       for (const NamedBranch& branch :
-           query.branches ? named_branches(*transcript) : std::vector<NamedBranch>()) {
+           query.branches ? named_branches(transcript->tree) : std::vector<NamedBranch>()) {
         REPRISE_ASSIGN(const Chosen chosen, choose_branch(*transcript, branch));
         take(chosen.session.info);
       }
@@ -142,7 +108,7 @@ class TranscriptSource final : public Source {
     for (Located& located : all) {
       if (!ids.insert(located.id).second) {
         const std::string folder = located.parts.front().file.parent_path().native();
-        auto id = SessionId::parse(cat(located.id.str(), "@", branch_name(node_id(folder))));
+        auto id = SessionId::parse(cat(located.id.str(), "@", hex_of(node_id(folder))));
         located.id = std::move(id).value_or(located.id);
       }
     }
@@ -192,20 +158,20 @@ class TranscriptSource final : public Source {
     if (indexed) {
       return whole(std::move(indexed));
     }
-    const std::size_t separator = id.str().rfind(kBranchSeparator);
-    if (separator == std::string::npos) {
+    const std::optional<BranchId> parts = split_branch_id(id);
+    if (!parts) {
       return std::optional<Chosen>();
     }
-    REPRISE_ASSIGN(indexed, index_of(id.str().substr(0, separator)));
+    REPRISE_ASSIGN(indexed, index_of(parts->session));
     if (!indexed) {
       return std::optional<Chosen>();
     }
-    const std::string name = id.str().substr(separator + 1);
+    const std::string& name = parts->name;
     if (std::ranges::find(indexed->transcript.agents, name) != indexed->transcript.agents.end()) {
-      REPRISE_ASSIGN(indexed, index_of(id.str().substr(0, separator), name));
+      REPRISE_ASSIGN(indexed, index_of(parts->session, name));
       return whole(std::move(indexed));
     }
-    for (const NamedBranch& branch : named_branches(indexed->transcript)) {
+    for (const NamedBranch& branch : named_branches(indexed->transcript.tree)) {
       if (branch.name == name) {
         REPRISE_ASSIGN(Chosen chosen, choose_branch(indexed->transcript, branch));
         chosen.indexed = std::move(indexed);
@@ -226,24 +192,9 @@ class TranscriptSource final : public Source {
     return Chosen{std::move(indexed), std::move(session), std::move(branch)};
   }
 
-  Result<Chosen> choose_branch(const Transcript& transcript, const NamedBranch& named) const {
-    Chosen chosen{.indexed = nullptr,
-                  .session = transcript.session,
-                  .branch = transcript.tree.branch(named.branch.leaf)};
-    SessionInfo& info = chosen.session.info;
-    REPRISE_ASSIGN(info.id, SessionId::parse(cat(transcript.session.info.id.str(), kBranchSeparator,
-                                                 named.name)));
-    info.head = Seq{static_cast<std::int64_t>(chosen.branch.size())};
-    std::int64_t shared = 0;
-    const auto used = transcript.tree.branch(transcript.tree.leaf().value_or(0));
-    while (shared < info.head.value && shared < static_cast<std::int64_t>(used.size()) &&
-           std::ranges::equal(used.message(static_cast<std::size_t>(shared)),
-                              chosen.branch.message(static_cast<std::size_t>(shared)))) {
-      ++shared;
-    }
-    info.forked_from = ForkOrigin{transcript.session.info.id, Seq{shared}};
-    chosen.session.usage = {};
-    return chosen;
+  static Result<Chosen> choose_branch(const Transcript& transcript, const NamedBranch& named) {
+    REPRISE_ASSIGN(Session session, session_of_branch(transcript.session, transcript.tree, named));
+    return Chosen{nullptr, std::move(session), transcript.tree.branch(named.branch.leaf)};
   }
 
   // Null when the place has no such session. `agent`: that of a sub-agent in its file.

@@ -67,9 +67,9 @@ void SourceTest::append(const std::string& file, std::string_view bytes) {
   before_ = source_ == nullptr ? before_ : snapshot();
 }
 
-Source& SourceTest::open(const std::string& scheme) {
+Source& SourceTest::open(const std::string& scheme, std::string_view below) {
   before_ = snapshot();
-  source_ = must(open_source(cat(scheme, ":", place().native())));
+  source_ = must(open_source(cat(scheme, ":", place().native(), below.empty() ? "" : "/", below)));
   return *source_;
 }
 

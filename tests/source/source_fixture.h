@@ -20,8 +20,8 @@ class SourceTest : public testing::Test {
   // Lines of JSON in which ' stands for ".
   void write(const std::string& file, const std::vector<std::string>& lines);
   void append(const std::string& file, std::string_view bytes);
-  // The tool's folder, as it is now, is not to change from here on.
-  Source& open(const std::string& scheme);
+  // The tool's folder, as it is now, is not to change from here on. `below`: a file of it.
+  Source& open(const std::string& scheme, std::string_view below = "");
   Source& source() { return *source_; }
 
   // The messages as "user: text", "assistant: (thinking) hm", "assistant: call Bash t1 {…}",

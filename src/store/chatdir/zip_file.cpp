@@ -453,6 +453,25 @@ Result<std::vector<ZipReader::Entry>> ZipReader::entries() const {
   return entries;
 }
 
+Result<std::vector<ZipReader::Entry>> ZipReader::files() const {
+  const zip_int64_t count = std::min(state_->zip.count(state_->archive, 0), kEntriesMax);
+  std::vector<Entry> entries;
+  for (zip_int64_t i = 0; i < count; ++i) {
+    zip_stat_t entry{};
+    const auto index = static_cast<zip_uint64_t>(i);
+    constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
+    if (state_->zip.stat(state_->archive, index, 0, &entry) != 0 ||
+        (entry.valid & kNeeded) != kNeeded) {
+      continue;
+    }
+    std::string name = entry.name;
+    if (!name.ends_with('/') && state_->check(entry, name)) {
+      entries.push_back({index, std::move(name), static_cast<std::int64_t>(entry.size)});
+    }
+  }
+  return entries;
+}
+
 Result<> ZipReader::read(const Entry& entry,
                          const std::function<Result<>(std::string_view)>& sink) const {
   const Zip& zip = state_->zip;

@@ -66,6 +66,10 @@ class ZipReader {
   // encrypted entries, doubles, more than kUnpackedBytesMax or kUnpackedRatioMax.
   Result<std::vector<Entry>> entries() const;
 
+  // The files alone, of a zip that is read and not unpacked: entries that are not safe are left
+  // out, and all together may be of any size.
+  Result<std::vector<Entry>> files() const;
+
   // The entry's bytes, piece by piece; corrupt when they are not what the zip says.
   Result<> read(const Entry& entry, const std::function<Result<>(std::string_view)>& sink) const;
 

@@ -1,0 +1,267 @@
+#include "source/chatgpt/chatgpt_message.h"
+
+#include <array>
+
+#include "base/encode.h"
+#include "base/text.h"
+#include "source/transcript.h"
+
+namespace reprise::source::chatgpt {
+namespace {
+
+constexpr std::string_view kName = "chatgpt";
+constexpr std::string_view kProvider = "openai";
+// U+E200 to U+E206 in UTF-8: the first bytes and the last one.
+constexpr std::string_view kMarkBegin = "\xEE\x88";
+constexpr char kMarkFirst = '\x80';
+constexpr char kMarkLast = '\x86';
+constexpr std::size_t kMarkBytes = 3;
+constexpr std::size_t kCitationMax = 2000;
+
+bool is_mark_at(std::string_view text, std::size_t at) {
+  return text.substr(at).starts_with(kMarkBegin) && at + 2 < text.size() &&
+         text[at + 2] >= kMarkFirst && text[at + 2] <= kMarkLast;
+}
+
+// What a mark shows: the name of an entity, nothing of a citation.
+std::string shown_of(std::string_view mark) {
+  constexpr std::string_view kEntity = "entity\xEE\x88\x82";
+  if (!mark.starts_with(kEntity)) {
+    return "";
+  }
+  mark.remove_prefix(kEntity.size());
+  const auto list = RawJson::parse(std::string(mark));
+  std::vector<std::string> texts;
+  if (list) {
+    JsonView(list->text()).each([&](JsonView one) { texts.push_back(one.text()); });
+  }
+  return texts.size() > 1 ? texts[1] : "";
+}
+
+// Builds the blocks of one message.
+class Blocks {
+ public:
+  Blocks(Message& message, const Download* download) : message_(message), download_(download) {}
+
+  void add_text(std::string_view text, Extra extra = {}) {
+    if (text.empty()) {
+      return;
+    }
+    std::string shown = message_.role == role::kUser ? std::string(text) : without_marks(text);
+    if (shown != text) {
+      extra.push_back({"original", RawJson::string(text)});
+    }
+    message_.blocks.emplace_back(TextBlock{std::move(shown), std::move(extra)});
+  }
+
+  void add_parts(JsonView parts) {
+    parts.each([&](JsonView part) {
+      if (part.is(json::Kind::string)) {
+        add_text(part.text());
+      } else if (part["content_type"].text() == "audio_transcription") {
+        Extra extra;
+        add_rest(extra, kName, part, {"text"});
+        add_text(part["text"].text(), std::move(extra));
+      } else if (!add_image(part)) {
+        add_unknown(part);
+      }
+    });
+  }
+
+  void add_thoughts(JsonView thoughts) {
+    thoughts.each([&](JsonView thought) {
+      const std::string summary = thought["summary"].text();
+      const std::string content = thought["content"].text();
+      Extra extra;
+      add_rest(extra, kName, thought, {"summary", "content"});
+      message_.blocks.emplace_back(
+          ThinkingBlock{cat(summary, summary.empty() || content.empty() ? "" : "\n", content), "",
+                        std::move(extra)});
+    });
+  }
+
+  void add_unknown(JsonView content) {
+    message_.blocks.emplace_back(UnknownBlock{content["content_type"].text(), raw_of(content)});
+  }
+
+ private:
+  bool add_image(JsonView part) {
+    const std::string pointer = part["asset_pointer"].text();
+    const std::size_t slashes = pointer.find("://");
+    if (part["content_type"].text() != "image_asset_pointer" || download_ == nullptr ||
+        slashes == std::string::npos) {
+      return false;
+    }
+    const auto asset = download_->asset(std::string_view(pointer).substr(slashes + 3));
+    if (!asset || !*asset) {
+      return false;
+    }
+    std::string_view type = image_type_of((*asset)->name);
+    if (type.empty()) {
+      type = (*asset)->bytes.starts_with("\x89PNG") ? "image/png" : "image/jpeg";
+    }
+    ImageBlock image = image_of(type, base64_encode((*asset)->bytes));
+    add_extra(image.extra, kName, raw_of(part));
+    message_.blocks.emplace_back(std::move(image));
+    return true;
+  }
+
+  Message& message_;
+  const Download* download_;
+};
+
+std::string quote_of(JsonView content) {
+  const std::string title = content["title"].text();
+  const std::string url = content["url"].text();
+  const std::string text = content["text"].text();
+  return cat(title, title.empty() || url.empty() ? "" : " ", url,
+             (title.empty() && url.empty()) || text.empty() ? "" : "\n", text);
+}
+
+// The text of content that has one text; nullopt for content with parts.
+std::optional<std::string> text_of_content(JsonView content) {
+  const std::string type = content["content_type"].text();
+  if (type == "code" || type == "execution_output" || type == "system_error") {
+    return content["text"].text();
+  }
+  if (type == "tether_quote" || type == "sonic_webpage") {
+    return quote_of(content);
+  }
+  if (type == "tether_browsing_display") {
+    return content["result"].text();
+  }
+  return std::nullopt;
+}
+
+void add_content(JsonView content, Message& message, const Download* download) {
+  Blocks blocks(message, download);
+  const std::string type = content["content_type"].text();
+  if (const auto text = text_of_content(content)) {
+    Extra extra;
+    if (content["language"]) {
+      add_extra(extra, "language", raw_of(content["language"]));
+    }
+    blocks.add_text(*text, std::move(extra));
+  } else if (type == "thoughts") {
+    blocks.add_thoughts(content["thoughts"]);
+  } else if (type == "text" || type == "multimodal_text") {
+    blocks.add_parts(content["parts"]);
+  } else if (type == "user_editable_context") {
+    blocks.add_text(content["user_profile"].text());
+    blocks.add_text(content["user_instructions"].text());
+  } else if (type == "model_editable_context") {
+    blocks.add_text(content["model_set_context"].text());
+  } else if (content) {
+    blocks.add_unknown(content);
+  }
+}
+
+// The texts of a tool's message are its result; what else it shows stands beside.
+void make_result(Message& message, std::string_view call, bool is_error) {
+  ToolResultBlock result{.tool_use_id = std::string(call),
+                         .text = plain_text(message),
+                         .is_error = is_error,
+                         .blob = std::nullopt,
+                         .extra = {}};
+  std::vector<Block> blocks;
+  for (Block& block : message.blocks) {
+    if (auto* const text = std::get_if<TextBlock>(&block); text == nullptr) {
+      blocks.push_back(std::move(block));
+    } else {
+      std::ranges::move(text->extra, std::back_inserter(result.extra));
+    }
+  }
+  blocks.insert(blocks.begin(), std::move(result));
+  message.blocks = std::move(blocks);
+}
+
+void make_call(Message& message, JsonView json) {
+  const JsonView content = json["content"];
+  const auto text = text_of_content(content);
+  RawJson input = text ? json_in(*text) : json_in(plain_text(message));
+  message.blocks.clear();
+  message.blocks.emplace_back(
+      ToolUseBlock{json["id"].text(), json["recipient"].text(), std::move(input), {}});
+}
+
+bool is_cut(JsonView message) {
+  const std::string status = message["status"].text();
+  const std::string finish = message["metadata"]["finish_details"]["type"].text();
+  return status == "in_progress" || status == "finished_partial_completion" ||
+         finish == "interrupted" || finish == "max_tokens";
+}
+
+}  // namespace
+
+std::string without_marks(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    if (!is_mark_at(text, at)) {
+      out += text[at++];
+      continue;
+    }
+    const bool begins = text[at + 2] == kMarkFirst;
+    at += kMarkBytes;
+    const std::size_t end = begins ? text.find("\xEE\x88\x81", at) : std::string_view::npos;
+    if (end != std::string_view::npos && end - at <= kCitationMax) {
+      out += shown_of(text.substr(at, end - at));
+      at = end + kMarkBytes;
+    }
+  }
+  return out;
+}
+
+Facts facts_of(JsonView message) {
+  const auto [id, author, time, content, metadata, recipient] =
+      message.members({"id", "author", "create_time", "content", "metadata", "recipient"});
+  const auto [type_json, parts] = content.members({"content_type", "parts"});
+  const std::string type = type_json.text();
+  const std::string to = recipient.text();
+  Facts facts{.id = id.text(),
+              .role = author["role"].text(),
+              .model = metadata["model_slug"].text(),
+              .time = sniffed_time(time),
+              .content = content};
+  const bool is_assistant = facts.role == role::kAssistant;
+  facts.is_call = is_assistant && !to.empty() && to != "all";
+  facts.is_injected = facts.role == role::kSystem ||
+                      is_true(metadata["is_visually_hidden_from_conversation"]) ||
+                      is_true(metadata["is_user_system_message"]) ||
+                      type == "user_editable_context" || type == "model_editable_context";
+  // An answer that was cut before its first word is one.
+  facts.has_content = content && (is_assistant || (type != "text" && type != "multimodal_text"));
+  if (content && !facts.has_content) {
+    parts.each([&](JsonView part) {
+      facts.has_content = facts.has_content || part.raw().size() > 2;  // more than ""
+    });
+  }
+  return facts;
+}
+
+std::string question_text(JsonView content) {
+  std::string text;
+  content["parts"].each([&](JsonView part) { text = text.empty() ? part.text() : text; });
+  return text;
+}
+
+Message message_of(JsonView json, std::string_view call, const Download* download) {
+  const Facts facts = facts_of(json);
+  Message message{.role = facts.role, .created_at = facts.time.value_or(Time{})};
+  add_content(facts.content, message, download);
+  if (facts.is_call) {
+    make_call(message, json);
+  } else if (facts.role == role::kTool) {
+    make_result(message, call, facts.content["content_type"].text() == "system_error");
+  }
+  if (facts.is_injected) {
+    mark_injected(message);
+  } else if (facts.role == role::kAssistant) {
+    message.provider = kProvider;
+    message.model = facts.model;
+    message.state = is_cut(json) ? MessageState::incomplete : MessageState::complete;
+  }
+  add_rest(message.extra, kName, json, {"content"});
+  return message;
+}
+
+}  // namespace reprise::source::chatgpt

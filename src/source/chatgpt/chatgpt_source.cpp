@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "base/text.h"
+#include "source/chatgpt/chatgpt.h"
+#include "source/chatgpt/chatgpt_message.h"
+#include "source/export_tool.h"
+#include "source/parents_first.h"
+#include "source/transcript.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The nodes of a conversation, as they stand in its text.
+struct Mapping {
+  std::vector<JsonView> messages;
+  std::vector<chatgpt::Facts> facts;
+  std::vector<NamedNode> names;
+  NodeOrder order;
+
+  explicit Mapping(JsonView json) {
+    json::Scanner scanner(json.raw());
+    if (scanner.kind() == json::Kind::object) {
+      (void)scanner.object([&](std::string_view name) {  // the text is valid
+        std::string_view value;
+        const bool good = scanner.raw(value);
+        const auto [parent, message] = JsonView(value).members({"parent", "message"});
+        messages.push_back(message);
+        facts.push_back(chatgpt::facts_of(message));
+        names.push_back({std::string(name), parent.text()});
+        return good;
+      });
+    }
+    order = parents_first(names);
+  }
+};
+
+// Of each node, the call that a tool's message there answers: the nearest one above it.
+std::vector<std::string> calls_above(const Mapping& mapping) {
+  std::vector<std::string> calls(mapping.facts.size());
+  for (const std::uint32_t at : mapping.order.places) {
+    const chatgpt::Facts& facts = mapping.facts[at];
+    const std::uint32_t parent = mapping.names[at].place;
+    if (facts.is_call) {
+      calls[at] = facts.id;
+    } else if (parent != kNoParent && facts.role != role::kUser) {
+      calls[at] = calls[parent];
+    }
+  }
+  return calls;
+}
+
+// Where the branch in use ends: the node that the conversation names, or the newest leaf.
+std::optional<std::uint32_t> current_node(const Mapping& mapping, JsonView named_node) {
+  if (const auto named = mapping.order.find(named_node.text())) {
+    return named;
+  }
+  std::optional<std::uint32_t> newest;
+  Time newest_time{};
+  for (std::uint32_t i = 0; i < mapping.facts.size(); ++i) {
+    const auto time = mapping.facts[i].time.value_or(Time{});
+    if (!mapping.names[i].has_children && (!newest || time >= newest_time)) {
+      newest = i;
+      newest_time = time;
+    }
+  }
+  return newest;
+}
+
+Session session_of(JsonView json) {
+  const auto [conversation_id, id, title, model, starred, archived, created, updated] =
+      json.members({"conversation_id", "id", "title", "default_model_slug", "is_starred",
+                    "is_archived", "create_time", "update_time"});
+  Session session{
+      .info = {.id = session_id_of((conversation_id ? conversation_id : id).text()),
+               .state = is_true(archived) ? SessionState::archived : SessionState::closed}};
+  SessionInfo& info = session.info;
+  info.title = title_of(title.text());
+  info.provider = "openai";
+  info.model = model.text();
+  info.pinned = is_true(starred);
+  info.created_at = sniffed_time(created).value_or(Time{});
+  info.updated_at = sniffed_time(updated).value_or(info.created_at);
+  add_rest(session.extra, "chatgpt", json, {"mapping", "title"});
+  return session;
+}
+
+// Notes what a message says about its session.
+void note_message(const chatgpt::Facts& facts, SessionInfo& info) {
+  if (facts.time && info.created_at == Time{}) {
+    info.created_at = *facts.time;
+  }
+  if (facts.time && info.updated_at < *facts.time) {
+    info.updated_at = *facts.time;
+  }
+  if (info.title.empty() && facts.role == role::kUser && !facts.is_injected) {
+    info.title = title_of(chatgpt::question_text(facts.content));
+  }
+  if (facts.role == role::kAssistant && info.model.empty()) {
+    info.model = facts.model;
+  }
+}
+
+Result<std::shared_ptr<OpenSession>> open_conversation(
+    std::shared_ptr<const std::string> conversation, std::shared_ptr<const Download> download) {
+  const JsonView json(*conversation);
+  const auto [mapping_json, current] = json.members({"mapping", "current_node"});
+  const Mapping mapping(mapping_json);
+  auto open = std::make_shared<OpenSession>(OpenSession{.session = session_of(json)});
+  std::vector<std::string> calls = calls_above(mapping);  // Node::detail is a place in it
+  for (const std::uint32_t at : mapping.order.places) {
+    const JsonView message = mapping.messages[at];
+    const std::uint32_t parent = mapping.names[at].place;
+    Node node{.id = node_id(mapping.names[at].id)};
+    node.link = parent == kNoParent ? Link::root : Link::named;
+    node.parent = parent == kNoParent ? 0 : node_id(mapping.names[parent].id);
+    node.is_message = mapping.facts[at].has_content;
+    node.is_mark = mapping.facts[at].is_injected;
+    node.at = message.raw().data() - conversation->data();
+    node.bytes = static_cast<std::int32_t>(message.raw().size());
+    node.detail = at;
+    open->tree.add(node, mapping.names[at].id);
+    note_message(mapping.facts[at], open->session.info);
+  }
+  if (const auto leaf = current_node(mapping, current)) {
+    open->tree.set_leaf(open->tree.find(node_id(mapping.names[*leaf].id)).value_or(0));
+  }
+  if (mapping.order.has_circle) {
+    add_damage(open->report, {cat("session ", open->session.info.id.str()),
+                              "messages that follow themselves", ""});
+  }
+  count_messages(*open);
+  open->message = [conversation, download,
+                   calls = std::move(calls)](std::span<const Node> nodes) -> Result<Message> {
+    const Node& node = nodes.front();
+    const JsonView message(
+        std::string_view(*conversation)
+            .substr(static_cast<std::size_t>(node.at), static_cast<std::size_t>(node.bytes)));
+    return chatgpt::message_of(message, calls[node.detail], download.get());
+  };
+  return open;
+}
+
+// "conversations.json", or shards: "conversations-000.json".
+bool is_conversations_file(std::string_view name) {
+  return name.starts_with("conversations") && name.ends_with(".json");
+}
+
+constexpr ExportForm kChatgpt = {is_conversations_file, "mapping", open_conversation};
+
+}  // namespace
+
+Result<bool> is_chatgpt(const fs::path& place) {
+  return is_export(place, kChatgpt);
+}
+
+Result<std::unique_ptr<Source>> open_chatgpt(const fs::path& place,
+                                             const StoreOptions& /*options*/) {
+  return open_export(place, kChatgpt);
+}
+
+}  // namespace reprise::source

@@ -1,0 +1,155 @@
+#include "base/text.h"
+#include "source/claude_export/claude_export.h"
+#include "source/export_tool.h"
+#include "source/transcript.h"
+#include "source/values.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kClaudeExportName = "claude-export";
+// The parent that the first message of a conversation names.
+constexpr std::string_view kNoMessage = "00000000-0000-4000-8000-000000000000";
+
+// A result's text; what else it has goes beside it.
+std::string text_of_result(JsonView content, std::vector<Block>& beside) {
+  std::string text = content.text();
+  content.each([&](JsonView part) {
+    if (part["type"].text() == "text") {
+      text += cat(text.empty() ? "" : "\n", part["text"].text());
+    } else {
+      beside.emplace_back(UnknownBlock{part["type"].text(), raw_of(part)});
+    }
+  });
+  return text;
+}
+
+void add_content_block(JsonView block, std::vector<Block>& blocks) {
+  const std::string type = block["type"].text();
+  Extra extra;
+  if (type == "text" || type == "voice_note") {
+    add_rest(extra, kClaudeExportName, block, {"type", "text"});
+    const std::string text = (block["text"] ? block["text"] : block["transcript"]).text();
+    if (!text.empty()) {
+      blocks.emplace_back(TextBlock{text, std::move(extra)});
+    }
+  } else if (type == "thinking") {
+    add_rest(extra, kClaudeExportName, block, {"type", "thinking", "signature"});
+    blocks.emplace_back(
+        ThinkingBlock{block["thinking"].text(), block["signature"].text(), std::move(extra)});
+  } else if (type == "tool_use") {
+    add_rest(extra, kClaudeExportName, block, {"type", "id", "name", "input"});
+    blocks.emplace_back(ToolUseBlock{block["id"].text(), block["name"].text(),
+                                     raw_of(block["input"]), std::move(extra)});
+  } else if (type == "tool_result") {
+    add_rest(extra, kClaudeExportName, block, {"type", "tool_use_id", "content", "is_error"});
+    std::vector<Block> beside;
+    blocks.emplace_back(ToolResultBlock{.tool_use_id = block["tool_use_id"].text(),
+                                        .text = text_of_result(block["content"], beside),
+                                        .is_error = is_true(block["is_error"]),
+                                        .blob = std::nullopt,
+                                        .extra = std::move(extra)});
+    std::ranges::move(beside, std::back_inserter(blocks));
+  } else {
+    blocks.emplace_back(UnknownBlock{type, raw_of(block)});
+  }
+}
+
+// The text that was taken out of an attached file stands in the conversation nowhere else.
+void add_attachment(JsonView attachment, std::vector<Block>& blocks) {
+  const std::string content = attachment["extracted_content"].text();
+  if (content.empty()) {
+    return;
+  }
+  Extra extra;
+  add_rest(extra, "attachment", attachment, {"extracted_content"});
+  blocks.emplace_back(TextBlock{content, std::move(extra)});
+}
+
+Message message_of_export(JsonView json) {
+  Message message{
+      .role = std::string(json["sender"].text() == "human" ? role::kUser : role::kAssistant),
+      .created_at = sniffed_time(json["created_at"]).value_or(Time{})};
+  json["attachments"].each([&](JsonView one) { add_attachment(one, message.blocks); });
+  const std::size_t attached = message.blocks.size();
+  json["content"].each([&](JsonView block) { add_content_block(block, message.blocks); });
+  if (message.blocks.size() == attached && !json["text"].text().empty()) {
+    message.blocks.emplace_back(TextBlock{json["text"].text(), {}});
+  }
+  if (message.role == role::kAssistant) {
+    message.provider = "anthropic";
+    message.model = json["model"].text();
+  }
+  // The text repeats the content.
+  add_rest(message.extra, kClaudeExportName, json, {"content", "text", "attachments"});
+  return message;
+}
+
+Session session_of_export(JsonView json) {
+  Session session{
+      .info = {.id = session_id_of(json["uuid"].text()), .state = SessionState::closed}};
+  SessionInfo& info = session.info;
+  info.title = title_of(json["name"].text());
+  info.provider = "anthropic";
+  info.model = json["model"].text();
+  info.created_at = sniffed_time(json["created_at"]).value_or(Time{});
+  info.updated_at = sniffed_time(json["updated_at"]).value_or(info.created_at);
+  add_rest(session.extra, kClaudeExportName, json, {"chat_messages", "name", "account"});
+  return session;
+}
+
+Result<std::shared_ptr<OpenSession>> open_claude_conversation(
+    std::shared_ptr<const std::string> conversation, std::shared_ptr<const Download> /*download*/) {
+  const JsonView json(*conversation);
+  auto open = std::make_shared<OpenSession>(OpenSession{.session = session_of_export(json)});
+  json["chat_messages"].each([&](JsonView message) {
+    if (!message.is(json::Kind::object)) {
+      return add_damage(open->report, {cat("session ", open->session.info.id.str()),
+                                       "not a message", std::string(message.raw())});
+    }
+    Node node{.id = node_id(message["uuid"].text()), .is_message = true};
+    const std::string parent = message["parent_message_uuid"].text();
+    node.link = parent.empty() ? Link::previous : parent == kNoMessage ? Link::root : Link::named;
+    node.parent = node_id(parent);
+    node.at = message.raw().data() - conversation->data();
+    node.bytes = static_cast<std::int32_t>(message.raw().size());
+    open->tree.add(node, message.raw());
+    std::string& title = open->session.info.title;
+    if (title.empty() && message["sender"].text() == "human") {
+      title = title_of(message["text"].text());
+    }
+  });
+  if (const auto leaf = open->tree.find(node_id(json["current_leaf_message_uuid"].text()))) {
+    open->tree.set_leaf(*leaf);
+  }
+  count_messages(*open);
+  open->message = [conversation](std::span<const Node> nodes) -> Result<Message> {
+    const Node& node = nodes.front();
+    return message_of_export(JsonView(
+        std::string_view(*conversation)
+            .substr(static_cast<std::size_t>(node.at), static_cast<std::size_t>(node.bytes))));
+  };
+  return open;
+}
+
+bool is_claude_export_file(std::string_view name) {
+  return name.starts_with("conversations") && name.ends_with(".json");
+}
+
+constexpr ExportForm kClaudeExport = {is_claude_export_file, "chat_messages",
+                                      open_claude_conversation};
+
+}  // namespace
+
+Result<bool> is_claude_export(const fs::path& place) {
+  return is_export(place, kClaudeExport);
+}
+
+Result<std::unique_ptr<Source>> open_claude_export(const fs::path& place,
+                                                   const StoreOptions& /*options*/) {
+  return open_export(place, kClaudeExport);
+}
+
+}  // namespace reprise::source

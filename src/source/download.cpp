@@ -1,0 +1,169 @@
+#include "source/download.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "store/chatdir/zip_file.h"
+#include "store/sqlite/private_folder.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+using store::chatdir::ZipReader;
+
+constexpr std::string_view kZipMark = "PK\x03\x04";
+constexpr std::size_t kBeginningBytes = 64U << 10;
+constexpr std::int64_t kPartBytesMax = std::int64_t{16} << 30;
+constexpr int kFoldersDeep = 2;
+
+std::string_view last_component(std::string_view name) {
+  const std::size_t slash = name.rfind('/');
+  return slash == std::string_view::npos ? name : name.substr(slash + 1);
+}
+
+Result<std::string> bytes_at_start(const fs::path& file, std::size_t count) {
+  REPRISE_ASSIGN(const Fd fd, open_foreign(file));
+  std::string bytes(count, '\0');
+  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, 0, file));
+  bytes.resize(got);
+  return bytes;
+}
+
+Result<bool> is_zip(const fs::path& file) {
+  REPRISE_ASSIGN(const std::string mark, bytes_at_start(file, kZipMark.size()));
+  return mark == kZipMark;
+}
+
+Result<std::vector<ZipReader::Entry>> parts_of_zip(const ZipReader& zip, Download::IsPart is_part) {
+  REPRISE_ASSIGN(std::vector<ZipReader::Entry> entries, zip.files());
+  std::erase_if(entries,
+                [&](const ZipReader::Entry& one) { return !is_part(last_component(one.name)); });
+  std::ranges::sort(entries, {}, &ZipReader::Entry::name);
+  return entries;
+}
+
+std::vector<fs::path> files_of(const fs::path& place, Download::IsPart is_part) {
+  ReadReport unseen;
+  return files_below(
+      place, kFoldersDeep, [&](const fs::path& file) { return is_part(file.filename().native()); },
+      unseen);
+}
+
+}  // namespace
+
+struct Download::Zip {
+  ZipReader reader;
+  std::vector<ZipReader::Entry> entries;
+};
+
+Download::Download(fs::path place) : place_(std::move(place)) {}
+Download::~Download() = default;
+
+Result<std::string> Download::beginning(const fs::path& place, IsPart is_part) {
+  REPRISE_ASSIGN(const FileKind kind, kind_of(place));
+  if (kind == FileKind::folder) {
+    const std::vector<fs::path> files = files_of(place, is_part);
+    return files.empty() ? Result<std::string>() : bytes_at_start(files.front(), kBeginningBytes);
+  }
+  REPRISE_ASSIGN(const bool has_zip, is_zip(place));
+  if (!has_zip) {
+    return bytes_at_start(place, kBeginningBytes);
+  }
+  REPRISE_ASSIGN(const ZipReader zip, ZipReader::open(place));
+  REPRISE_ASSIGN(const auto entries, parts_of_zip(zip, is_part));
+  std::string bytes;
+  if (!entries.empty()) {
+    const auto read = zip.read(entries.front(), [&](std::string_view piece) -> Result<> {
+      bytes += piece.substr(0, kBeginningBytes - bytes.size());
+      return bytes.size() < kBeginningBytes ? Result<>() : fail(Code::cancelled, "enough");
+    });
+    if (!read && read.error().code != Code::cancelled) {
+      return std::unexpected(read.error());
+    }
+  }
+  return bytes;
+}
+
+Result<std::unique_ptr<Download>> Download::open(const fs::path& place, IsPart is_part) {
+  std::unique_ptr<Download> download(new Download(place));
+  REPRISE_ASSIGN(const FileKind kind, kind_of(place));
+  REPRISE_ASSIGN(const bool has_zip, kind == FileKind::file ? is_zip(place) : Result<bool>(false));
+  REPRISE_TRY(has_zip ? download->open_zip(is_part) : download->open_files(is_part));
+  return download;
+}
+
+Result<> Download::open_files(IsPart is_part) {
+  REPRISE_ASSIGN(const FileKind kind, kind_of(place_));
+  const bool is_alone = kind == FileKind::file;
+  const fs::path folder = is_alone ? folder_of(place_) : place_;
+  ReadReport unseen;
+  const auto any = [](const fs::path&) { return true; };
+  files_ = files_below(folder, kFoldersDeep, any, unseen);
+  for (const fs::path& file : is_alone ? std::vector{place_} : files_of(place_, is_part)) {
+    REPRISE_ASSIGN(Fd fd, open_foreign(file));
+    parts_.push_back({file, std::move(fd)});
+  }
+  return {};
+}
+
+Result<> Download::open_zip(IsPart is_part) {
+  REPRISE_ASSIGN(ZipReader reader, ZipReader::open(place_));
+  REPRISE_ASSIGN(const auto entries, parts_of_zip(reader, is_part));
+  REPRISE_ASSIGN(const auto folder, sqlite::PrivateFolder::make());
+  for (const ZipReader::Entry& entry : entries) {
+    if (entry.size > kPartBytesMax) {
+      return fail(Code::unsupported, cat(place_.native(), ": ", entry.name,
+                                         " unpacks to more than ", kPartBytesMax >> 30U, " GiB"));
+    }
+    const fs::path copy = folder.path() / cat("part-", parts_.size());
+    REPRISE_ASSIGN(Fd fd, open_file(copy, O_RDWR | O_CREAT | O_EXCL, 0600));
+    REPRISE_TRY(reader.read(
+        entry, [&](std::string_view piece) { return write_all(fd.get(), piece, copy); }));
+    parts_.push_back({fs::path(cat(place_.native(), "/", entry.name)), std::move(fd)});
+  }
+  REPRISE_ASSIGN(auto all, reader.files());
+  zip_ = std::make_unique<Zip>(std::move(reader), std::move(all));
+  return {};
+}
+
+Result<std::optional<Download::Asset>> Download::asset(std::string_view beginning) const {
+  if (beginning.empty()) {
+    return std::nullopt;
+  }
+  Asset asset;
+  if (zip_) {
+    for (const ZipReader::Entry& entry : zip_->entries) {
+      if (last_component(entry.name).starts_with(beginning) && entry.size <= kAssetBytesMax) {
+        asset.name = last_component(entry.name);
+        REPRISE_TRY(zip_->reader.read(entry, [&](std::string_view piece) -> Result<> {
+          asset.bytes += piece;
+          return {};
+        }));
+        return asset;
+      }
+    }
+    return std::nullopt;
+  }
+  for (const fs::path& file : files_) {
+    const std::string name = file.filename().native();
+    if (!name.starts_with(beginning)) {
+      continue;
+    }
+    REPRISE_ASSIGN(const FileState state, state_of_file(file));
+    if (state.bytes > kAssetBytesMax) {
+      continue;
+    }
+    REPRISE_ASSIGN(asset.bytes, bytes_at_start(file, static_cast<std::size_t>(state.bytes)));
+    asset.name = name;
+    return asset;
+  }
+  return std::nullopt;
+}
+
+}  // namespace reprise::source

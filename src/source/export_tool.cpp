@@ -1,0 +1,124 @@
+#include "source/export_tool.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "source/file.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where a conversation stands.
+struct Standing {
+  SessionInfo info;
+  std::size_t part = 0;
+  std::int64_t at = 0;
+  std::int64_t bytes = 0;
+};
+
+class ExportTool final : public Tool {
+ public:
+  ExportTool(fs::path place, const ExportForm& form) : place_(std::move(place)), form_(form) {}
+
+  Result<std::vector<Listed>> list(ReadReport& report) override {
+    REPRISE_TRY(look());
+    report = report_;
+    std::vector<Listed> all;
+    for (const auto& [id, standing] : standing_) {
+      all.push_back({standing.info});
+    }
+    return all;
+  }
+
+  Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
+    REPRISE_TRY(look());
+    const auto found = standing_.find(id);
+    if (found == standing_.end()) {
+      return nullptr;
+    }
+    const Standing& standing = found->second;
+    const Download::Part& part = download_->parts()[standing.part];
+    auto text = std::make_shared<std::string>(static_cast<std::size_t>(standing.bytes), '\0');
+    REPRISE_ASSIGN(const std::size_t got, read_at(part.fd.get(), *text, standing.at, part.file));
+    if (got != text->size() || !is_json_object(*text)) {
+      return fail(Code::corrupt, cat(part.file.native(), " has changed while it was read"));
+    }
+    REPRISE_ASSIGN(auto session, form_.open(std::move(text), download_));
+    return session;
+  }
+
+  std::string state_of(const SessionId& /*id*/) override { return state(); }
+
+ private:
+  std::string state() const {
+    const auto file = state_of_file(place_);
+    std::string all = file ? cat(file->bytes, " ", format_time(file->changed_at)) : "";
+    for (const Download::Part& part : download_ ? download_->parts() : no_parts_) {
+      const auto one = state_of_file(part.file);
+      all += one ? cat(" ", one->bytes, " ", format_time(one->changed_at)) : "";
+    }
+    return all;
+  }
+
+  // Anew when the files have changed.
+  Result<> look() {
+    if (download_ && state() == state_) {
+      return {};
+    }
+    REPRISE_ASSIGN(download_, Download::open(place_, form_.is_part));
+    state_ = state();
+    standing_.clear();
+    report_ = {};
+    for (std::size_t part = 0; part < download_->parts().size(); ++part) {
+      const Download::Part& one = download_->parts()[part];
+      REPRISE_TRY(for_each_element(one.fd.get(), one.file, form_.member, report_,
+                                   [&](const Element& element) {
+                                     add(element, part);
+                                     return Flow::go_on;
+                                   }));
+    }
+    return {};
+  }
+
+  void add(const Element& element, std::size_t part) {
+    const auto opened =
+        form_.open(std::make_shared<const std::string>(element.json.raw()), nullptr);
+    if (!opened) {
+      const std::string& file = download_->parts()[part].file.native();
+      return add_damage(report_, {cat(file, ": byte ", element.at), opened.error().message, ""});
+    }
+    const SessionInfo& info = (*opened)->session.info;
+    Standing standing{info, part, element.at, element.bytes()};
+    // In several files, or again in a later export beside the first: the newest is the session.
+    const auto [known, is_new] = standing_.try_emplace(info.id, standing);
+    if (!is_new && known->second.info.updated_at <= info.updated_at) {
+      known->second = std::move(standing);
+    }
+  }
+
+  fs::path place_;
+  const ExportForm& form_;
+  const std::vector<Download::Part> no_parts_;
+  std::shared_ptr<const Download> download_;
+  std::string state_;
+  std::map<SessionId, Standing> standing_;
+  ReadReport report_;
+};
+
+}  // namespace
+
+Result<bool> is_export(const fs::path& place, const ExportForm& form) {
+  const auto beginning = Download::beginning(place, form.is_part);
+  // What cannot be read is none of this kind.
+  return beginning && begins_with_element(*beginning, form.member);
+}
+
+Result<std::unique_ptr<Source>> open_export(const fs::path& place, const ExportForm& form) {
+  return make_tool_source(std::make_unique<ExportTool>(place, form));
+}
+
+}  // namespace reprise::source

@@ -1,0 +1,203 @@
+#include "source/tool_source.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "base/text.h"
+#include "source/branches.h"
+#include "source/file.h"
+#include "store/query.h"
+#include "store/rules.h"
+#include "store/usage_sum.h"
+
+namespace reprise::source {
+namespace {
+
+// A session, or one of its left branches.
+struct ChosenBranch {
+  std::shared_ptr<const OpenSession> open;
+  Session session;
+  Branch branch;
+};
+
+// May be used from several threads at once.
+class ToolSource final : public Source, public TodoReader {
+ public:
+  explicit ToolSource(std::unique_ptr<Tool> tool) : tool_(std::move(tool)) {
+    holds_.new_ids = UuidVersion::v4;
+    holds_.todo_reader = this;
+  }
+
+  Result<std::optional<Session>> find(const SessionId& id) override {
+    const std::lock_guard lock(mutex_);
+    REPRISE_ASSIGN(const std::optional<ChosenBranch> chosen, choose(id));
+    return chosen ? std::optional(chosen->session) : std::nullopt;
+  }
+
+  Result<SessionPage> list(const SessionQuery& query) override {
+    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
+    const std::lock_guard lock(mutex_);
+    ReadReport report;
+    REPRISE_ASSIGN(std::vector<Listed> all, tool_->list(report));
+    std::vector<SessionInfo> matching;
+    const auto take = [&](SessionInfo& info) {
+      if (store::matches(info, checked)) {
+        matching.push_back(std::move(info));
+      }
+    };
+    for (Listed& listed : all) {
+      if (listed.is_child && !query.branches) {
+        continue;
+      }
+      if (query.branches) {
+        for (Session& branch : branches_of(listed.info.id, report)) {
+          take(branch.info);
+        }
+      }
+      take(listed.info);
+    }
+    SessionPage page = store::make_page(std::move(matching), query);
+    page.damage = std::move(report.damage);
+    return page;
+  }
+
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    std::unique_lock lock(mutex_);
+    REPRISE_ASSIGN(const std::optional<ChosenBranch> chosen, choose(id));
+    if (!chosen) {
+      return std::unexpected(store::no_session(id));
+    }
+    const OpenSession& open = *chosen->open;
+    ReadReport report = open.report;
+    const auto [from, to] = store::clamp(range, chosen->session.info.head);
+    for (std::int64_t i = from; i < to; ++i) {
+      const std::int64_t seq = range.newest_first ? to - 1 - (i - from) : i;
+      auto message = message_at(open, chosen->branch, seq);
+      if (!message) {
+        add_damage(report,
+                   {cat("session ", id.str(), ": message ", seq), message.error().message, ""});
+        continue;
+      }
+      message->seq = Seq{seq};
+      lock.unlock();  // the sink may use the source
+      if (sink(*std::move(message)) == Flow::stop) {
+        return report;
+      }
+      lock.lock();
+    }
+    return report;
+  }
+
+  Result<std::vector<Todo>> todos(const SessionId& id) override {
+    const std::lock_guard lock(mutex_);
+    REPRISE_ASSIGN(const std::optional<ChosenBranch> chosen, choose(id));
+    return chosen ? Result<std::vector<Todo>>(chosen->open->todos)
+                  : std::unexpected(store::no_session(id));
+  }
+
+  const SourceCapabilities& capabilities() const override { return holds_; }
+
+ private:
+  static Result<Message> message_at(const OpenSession& open, const Branch& branch,
+                                    std::int64_t seq) {
+    std::vector<Node> nodes;
+    for (const std::uint32_t place : branch.message(static_cast<std::size_t>(seq))) {
+      nodes.push_back(open.tree.nodes()[place]);
+    }
+    return open.message(nodes);
+  }
+
+  std::vector<Session> branches_of(const SessionId& id, ReadReport& report) {
+    std::vector<Session> branches;
+    const auto open = open_session(id);
+    if (!open) {
+      add_damage(report, {cat("session ", id.str()), open.error().message, ""});
+      return branches;
+    }
+    for (const NamedBranch& named :
+         *open ? named_branches((*open)->tree) : std::vector<NamedBranch>()) {
+      if (auto session = session_of_branch((*open)->session, (*open)->tree, named)) {
+        branches.push_back(*std::move(session));
+      }
+    }
+    return branches;
+  }
+
+  // "ID" or "ID:BRANCH".
+  Result<std::optional<ChosenBranch>> choose(const SessionId& id) {
+    REPRISE_ASSIGN(auto open, open_session(id));
+    if (open) {
+      const auto leaf = open->tree.leaf();
+      Branch branch = leaf ? open->tree.branch(*leaf) : Branch{};
+      return std::optional(ChosenBranch{open, open->session, std::move(branch)});
+    }
+    const auto parts = split_branch_id(id);
+    const auto session = parts ? SessionId::parse(parts->session) : Result<SessionId>(id);
+    if (!parts || !session) {
+      return std::optional<ChosenBranch>();
+    }
+    REPRISE_ASSIGN(open, open_session(*session));
+    for (const NamedBranch& named :
+         open ? named_branches(open->tree) : std::vector<NamedBranch>()) {
+      if (named.name == parts->name) {
+        REPRISE_ASSIGN(Session fork, session_of_branch(open->session, open->tree, named));
+        Branch branch = open->tree.branch(named.branch.leaf);
+        return std::optional(ChosenBranch{open, std::move(fork), std::move(branch)});
+      }
+    }
+    return std::optional<ChosenBranch>();
+  }
+
+  Result<std::shared_ptr<const OpenSession>> open_session(const SessionId& id) {
+    std::string state = tool_->state_of(id);
+    if (last_ && last_id_ == id && last_state_ == state) {
+      return last_;
+    }
+    REPRISE_ASSIGN(auto open, tool_->open(id));
+    if (open) {
+      last_ = open;
+      last_id_ = id;
+      last_state_ = std::move(state);
+    }
+    return open;
+  }
+
+  std::unique_ptr<Tool> tool_;
+  SourceCapabilities holds_;
+  std::mutex mutex_;
+  // The session that was opened last: whoever finds one reads it next.
+  std::shared_ptr<const OpenSession> last_;
+  std::optional<SessionId> last_id_;
+  std::string last_state_;
+};
+
+}  // namespace
+
+void count_messages(OpenSession& session) {
+  const auto leaf = session.tree.leaf();
+  const Branch branch = leaf ? session.tree.branch(*leaf) : Branch{};
+  session.session.info.head = Seq{static_cast<std::int64_t>(branch.size())};
+  if (session.usages.empty()) {
+    return;
+  }
+  std::set<std::string> counted;
+  session.session.usage = {};
+  for (const std::uint32_t place : branch.nodes) {
+    const std::uint32_t number = session.tree.nodes()[place].usage;
+    if (number == 0) {
+      continue;
+    }
+    const Usage& usage = session.usages[number - 1];
+    if (usage.request_id.empty() || counted.insert(usage.request_id).second) {
+      store::add_usage(session.session.usage, usage);
+    }
+  }
+}
+
+std::unique_ptr<Source> make_tool_source(std::unique_ptr<Tool> tool) {
+  return std::make_unique<ToolSource>(std::move(tool));
+}
+
+}  // namespace reprise::source
