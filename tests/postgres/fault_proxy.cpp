@@ -211,9 +211,18 @@ class FaultProxy::Server {
         return send_all(client, bytes);
       case Fault::slow:
         return send_slowly(client, bytes);
+      case Fault::unclear:
+        return send_all(client, internal_error());
       default:
         return send_all(client, bytes);
     }
+  }
+
+  // As the server says it, and that it is ready again.
+  static std::string internal_error() {
+    const std::string fields("SERROR\0CXX000\0Mfailure on another node\0\0", 40);
+    const std::string ready("Z\0\0\0\5I", 6);
+    return cat(std::string("E\0\0\0", 4), static_cast<char>(fields.size() + 4), fields, ready);
   }
 
   std::string url_;

@@ -20,6 +20,7 @@ enum class Fault : std::uint8_t {
   delayed,     // the answer waits for release()
   late,        // the request does, and arrives then although nobody waits for it any more
   slow,        // everything passes in pieces of a few bytes
+  unclear,     // it does; the answer that comes back is an internal error (XX000)
 };
 
 // A fault happens to the first connection that sends something after set(), or after so many more

@@ -35,6 +35,21 @@ TEST(PostgresAway, AServerThatStaysAwayIsWaitedForOnce) {
   EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 1U);
 }
 
+// A server that can be reached, and cannot reach the one behind it that it needs.
+TEST(PostgresAway, ANodeThatStaysAwayIsWaitedForOnce) {
+  const std::string url = new_database();
+  const auto store = must(open_store(url, {.busy_timeout = std::chrono::seconds(2)}));
+  must(store->create(session("s")));
+  run(url,
+      "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+      " RAISE EXCEPTION 'no node' USING ERRCODE = '08006'; END $$");
+  run(url, "CREATE TRIGGER refuse BEFORE UPDATE ON reprise_heads EXECUTE FUNCTION refuse()");
+  EXPECT_TRUE(fails(store->append(session_id("s"), messages(1), {}), Code::io));
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_TRUE(fails(store->append(session_id("s"), messages(1), {}), Code::io));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(1));
+}
+
 // Connections that the server ends, as it does when it is shut down.
 TEST(PostgresEnds, AppendsGoOnWhileTheServerEndsConnections) {
   const std::string tenant = new_tenant();

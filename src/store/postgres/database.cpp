@@ -106,6 +106,9 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
   }
   REPRISE_ASSIGN(shared_->tables, std::move(version));
   REPRISE_TRY(check_version(shared_->tables.version));
+  if (shared_->tables.version > 0) {
+    REPRISE_ASSIGN(shared_->is_distributed, find_distribution(connection));
+  }
   if (shared_->pool.options().access == Access::read) {
     return shared_->tables.version > 0
                ? Result<>()
@@ -122,11 +125,14 @@ Result<> Database::write(const Work& work) {
   if (shared_->pool.options().access == Access::read) {
     return fail(Code::unsupported, cat(name(), " is open for reading only"));
   }
-  return attempt(From::primary, work);
+  return attempt(From::primary, Kind::writes, work);
 }
 
 Result<std::vector<Rows>> Database::write_unsynced(const SessionId& session,
                                                    std::vector<Query> queries) {
+  if (shared_->is_distributed) {
+    return write_alone(queries);  // one that changes several nodes would wait for all of them
+  }
   const std::size_t own = queries.size();
   auto together = shared_->unsynced.run(
       cat(tenant_, "/", session.str()), queries, [&](const std::vector<Query>& all) {
@@ -153,10 +159,11 @@ Result<std::vector<Rows>> Database::write_alone(const std::vector<Query>& querie
 }
 
 Result<> Database::read(const Look& look, From from) {
-  return attempt(from, [&look](Connection& connection, bool) { return look(connection); });
+  return attempt(from, Kind::reads,
+                 [&look](Connection& connection, bool) { return look(connection); });
 }
 
-Result<> Database::attempt(From from, const Work& work) {
+Result<> Database::attempt(From from, Kind kind, const Work& work) {
   const Deadline deadline = this->deadline();
   auto permit = shared_->pool.enter(deadline);
   if (!permit) {
@@ -184,6 +191,9 @@ Result<> Database::attempt(From from, const Work& work) {
       shared_->is_away = false;
       return done;
     }
+    if (kind == Kind::writes && is_outcome_unknown(failure.sqlstate)) {
+      failure.may_be_stored = true;
+    }
     is_unsure = is_unsure || failure.may_be_stored;
     if (!reason || done.error().code != Code::timeout) {
       reason = done.error();
@@ -191,9 +201,10 @@ Result<> Database::attempt(From from, const Work& work) {
     if (failure.sqlstate.empty() && !failure.is_lost) {
       return done;  // the server has nothing to do with it
     }
-    const bool is_over = Clock::now() >= deadline || (was_away && failure.is_lost);
+    const bool is_away = failure.is_lost || is_node_away(failure.sqlstate);
+    const bool is_over = Clock::now() >= deadline || (was_away && is_away);
     if (!take_remedy(remedy_of(failure, done.error())) || is_over) {
-      shared_->is_away = failure.is_lost;
+      shared_->is_away = is_away;
       return fail_with_context(name(), *std::move(reason));
     }
     pause(attempt, deadline);

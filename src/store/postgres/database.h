@@ -66,6 +66,7 @@ class Database {
   const std::string& name() const { return shared_->pool.place().name; }
   // Of the tables when they were opened; older ones are read as they are.
   std::int64_t version() const { return shared_->tables.version; }
+  bool is_distributed() const { return shared_->is_distributed; }
   bool has_additions() const { return shared_->tables.has_additions(); }
   // A name of this object that no other one has.
   const std::string& client() const { return client_; }
@@ -82,13 +83,15 @@ class Database {
     Pool pool;
     Gatherer unsynced;
     RunningAnswers answers;
-    TablesVersion tables;               // set before anyone else has this
+    TablesVersion tables;  // set before anyone else has this, like the next one
+    bool is_distributed = false;
     std::atomic<bool> is_away = false;  // the last wait for a server was in vain
   };
 
   Database(std::shared_ptr<Shared> shared, std::string tenant);
   Result<> prepare();
-  Result<> attempt(From from, const Work& work);
+  enum class Kind : std::uint8_t { reads, writes };
+  Result<> attempt(From from, Kind kind, const Work& work);
   Result<std::vector<Rows>> write_alone(const std::vector<Query>& queries);
   bool take_remedy(Remedy remedy);
   Result<> prepare_tables(Connection& connection, Deadline deadline);

@@ -50,19 +50,12 @@ struct Addition {
   std::string_view bytes;
 };
 
-std::vector<Query> queries_of(const Key& key, const Addition& addition, bool replaces) {
+std::vector<Query> queries_of(const Key& key, const Addition& addition, std::int64_t last) {
   const auto& [step, name, bytes] = addition;
-  Integers places;
-  ByteStrings pieces;
-  for (std::string& piece : pieces_of(bytes)) {
-    pieces.emplace_back(std::move(piece));
-    places.push_back(static_cast<std::int64_t>(pieces.size()));
-  }
   std::vector<Query> queries;
-  if (replaces) {
-    queries.push_back({kDeleteArtefact, values_of(key, step.value, name)});
+  for (const std::string& piece : pieces_of(bytes)) {
+    queries.push_back({kInsertArtefact, values_of(key, step.value, name, ++last, piece)});
   }
-  queries.push_back({kAppendArtefact, values_of(key, step.value, name, places, pieces)});
   return queries;
 }
 
@@ -71,12 +64,18 @@ Result<> store_artefact(Database& database, const SessionId& id, const Addition&
   REPRISE_TRY(check_name(addition.step, addition.name));
   const Key key{database.tenant(), id};
   const std::string operation = operation_name();
+  const auto artefact = values_of(key, addition.step.value, addition.name);
   return database.write([&](Connection& connection, bool) -> Result<> {
-    REPRISE_ASSIGN(const Locked locked,
-                   lock_session(connection, key, {{kFindOnce, values_of(key, operation)}}));
+    REPRISE_ASSIGN(const Locked locked, lock_session(connection, key,
+                                                     {{kFindOnce, values_of(key, operation)},
+                                                      {kFindArtefactEnd, artefact}}));
     std::vector<Query> queries;
     if (locked.rows[0].empty()) {
-      queries = queries_of(key, addition, replaces);
+      if (replaces) {
+        queries.push_back({kDeleteArtefact, artefact});
+      }
+      const auto all = queries_of(key, addition, replaces ? 0 : locked.rows[1].integer(0, "last"));
+      queries.insert(queries.end(), all.begin(), all.end());
       queries.push_back({kInsertOnce, values_of(key, operation)});
     }
     queries.push_back({kCommit});

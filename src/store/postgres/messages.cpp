@@ -1,14 +1,12 @@
 #include "store/postgres/messages.h"
 
 #include <iterator>
-#include <set>
 
-#include "base/assert.h"
 #include "base/text.h"
-#include "model/fields.h"
 #include "model/known_time.h"
 #include "reprise/store.h"
 #include "store/append_rules.h"
+#include "store/postgres/append_queries.h"
 #include "store/postgres/branches.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/rows.h"
@@ -18,12 +16,9 @@
 #include "store/postgres/values.h"
 #include "store/rules.h"
 #include "store/stored_json.h"
-#include "store/usage_sum.h"
 
 namespace reprise::postgres {
 namespace {
-
-using Names = std::set<std::string, std::less<>>;
 
 void add_content(Batch& batch, const Message& message) {
   std::vector<std::string> pieces = pieces_of(blocks_to_json(message.blocks));
@@ -47,119 +42,13 @@ Result<> add_request(Batch& batch, const Message& message) {
   return {};
 }
 
-// What the batch adds to the session's usage, and the names of the requests that are counted by it;
-// those in `counted` were before.
-struct Counting {
-  Usage usage;
-  Names names;
-};
-Counting count(const Batch& batch, const Names& counted) {
-  Counting counting;
-  for (const Batch::Request& request : batch.requests) {
-    if (request.name.empty() ||
-        (!counted.contains(request.name) && counting.names.insert(request.name).second)) {
-      store::add_usage(counting.usage, request.usage);
-    }
-  }
-  return counting;
-}
-
-// In the order of their columns.
-void add_sums(Values& values, const Usage& usage) {
-  struct Adder {
-    Values& values;
-    void add(TokenCount count) const { values.add(count.value); }
-    void add(const std::optional<Money>& money) const {
-      values.add(money ? std::optional(money->nanos) : std::nullopt);
-    }
-    void add(const std::string& text) const { values.add(text); }
-  };
-  model::for_each(model::kUsageFields, [&](const auto& field) {
-    if (!field.column.empty()) {
-      Adder{values}.add(usage.*field.member);
-    }
-  });
-}
-
-// Who holds the session has looked at its head already.
-enum class Held : std::uint8_t { no, yes };
-
-Query append_query(const Key& key, const Batch& batch, const Names& counted, Held held) {
-  const AppendOptions& options = batch.options;
-  const Counting counting = count(batch, counted);
-  const AppendShape shape{.single = batch.size() == 1,
-                          .usage = !batch.requests.empty(),
-                          .answer = options.begin_partial || options.end_partial};
-  Values values = values_of(
-      key,
-      options.expected_head && held == Held::no ? std::optional(options.expected_head->value)
-                                                : std::nullopt,
-      batch.size(), batch.times.empty() ? std::nullopt : std::optional(batch.activity));
-  if (shape.has_one_name()) {
-    values.add(batch.operation);
-  } else {
-    ByteStrings once = {batch.operation};
-    once.insert(once.end(), counting.names.begin(), counting.names.end());
-    values.add(once);
-  }
-  if (shape.single) {
-    values.add(batch.more.front());
-    values.add(batch.roles.front());
-    values.add(batch.contents.front());
-    values.add(batch.details.front());
-  } else {
-    // A shorter array would end with nulls.
-    REPRISE_ASSERT(
-        batch.places.size() == batch.times.size() && batch.places.size() == batch.more.size() &&
-        batch.places.size() == batch.roles.size() && batch.places.size() == batch.contents.size() &&
-        batch.places.size() == batch.details.size());
-    values.add(batch.places);
-    values.add(batch.times);
-    values.add(batch.more);
-    values.add(batch.roles);
-    values.add(batch.contents);
-    values.add(batch.details);
-  }
-  if (shape.usage) {
-    add_sums(values, counting.usage);
-  }
-  if (shape.answer) {
-    const auto& begins = options.begin_partial;
-    values.add(options.end_partial ? std::optional(options.end_partial->str()) : std::nullopt);
-    values.add(begins ? std::optional(begins->answer.str()) : std::nullopt);
-    values.add(begins ? std::optional(store::answer_to_json(*begins)) : std::nullopt);
-  }
-  const auto& [text, hash] = append_statement(shape);
-  return {text, std::move(values), hash};
-}
-
-// What stands in other tables.
-std::vector<Query> queries_beside(const Key& key, const Batch& batch, const Names& counted) {
-  std::vector<Query> queries;
-  queries.reserve(batch.parts.size());
-  for (const Batch::Part& part : batch.parts) {
-    queries.push_back(
-        {kInsertMessagePart, values_of(key, batch.operation, part.place, part.part, part.bytes)});
-  }
-  if (!batch.blobs.empty()) {
-    queries.push_back({kInsertBlobRefs, values_of(key, batch.operation, batch.blobs)});
-  }
-  if (const TokenCount written = count(batch, counted).usage.cache_written; written.value != 0) {
-    queries.push_back({kAddCacheWritten, values_of(key, batch.operation, written.value)});
-  }
-  if (batch.options.end_partial) {
-    queries.push_back(
-        {kDeleteDeltas, values_of(key, batch.operation, batch.options.end_partial->str())});
-  }
-  return queries;
-}
-
 // nullopt when something is in the way: it has happened before, or may not happen as things are.
 Result<std::optional<Appended>> append_at_once(Connection& connection, const Key& key,
                                                const Batch& batch) {
-  std::vector<Query> queries = queries_beside(key, batch, {});
+  const Counted append{key, batch, {}};
+  std::vector<Query> queries = queries_beside(append);
   const bool is_alone = queries.empty();
-  queries.insert(queries.begin(), append_query(key, batch, {}, Held::no));
+  queries.insert(queries.begin(), append_query(append, Held::no));
   if (!is_alone) {
     queries.insert(queries.begin(), {kBegin});
     queries.push_back({kCommit});
@@ -178,6 +67,31 @@ Result<std::optional<Appended>> append_at_once(Connection& connection, const Key
   return moved.empty() ? std::nullopt
                        : std::optional(store::appended_at(Seq{moved.integer(0, "first_seq")},
                                                           batch.roles.size()));
+}
+
+// The same in two round trips, where tables are distributed.
+Result<std::optional<Appended>> append_apart(Connection& connection, const Key& key,
+                                             const Batch& batch) {
+  const Counted append{key, batch, {}};
+  REPRISE_ASSIGN(const auto begun,
+                 connection.run({{kBegin}, {kLimitSilence}, move_query(append, Held::no)}));
+  const Rows& moved = begun.back();
+  if (moved.empty()) {
+    REPRISE_TRY(connection.run_one({kRollback}));
+    return std::nullopt;
+  }
+  std::vector<Query> queries = insert_queries(append, moved);
+  queries.push_back({kCommit});
+  if (const auto rows = connection.run(queries); !rows) {
+    if (connection.failure().sqlstate != kDuplicateKey) {
+      return std::unexpected(rows.error());
+    }
+    if (!connection.is_idle()) {
+      REPRISE_TRY(connection.run_one({kRollback}));
+    }
+    return std::nullopt;
+  }
+  return store::appended_at(Seq{moved.integer(0, "first_seq")}, batch.roles.size());
 }
 
 // The session as it is, held; whether the batch has happened, and which requests were counted.
@@ -210,28 +124,46 @@ Result<> check_batch(const Key& key, const Locked& now, Seq from, const AppendOp
   return store::check_append({.id = key.id, .head = now.head, .answer = now.answer}, from, options);
 }
 
+Error changed_while_held(const Key& key) {
+  return {Code::corrupt, cat("session ", key.id.str(), " changed although it was held")};
+}
+
 // Ends the transaction with the batch.
-Result<Appended> append_and_commit(Connection& connection, const Key& key, const Batch& batch,
-                                   const Names& counted, std::vector<Query> before = {}) {
+Result<Appended> append_and_commit(Connection& connection, const Counted& append,
+                                   std::vector<Query> before = {}) {
+  const auto& [key, batch, counted] = append;
   const std::size_t append_at = before.size();
   std::vector<Query> queries = std::move(before);
-  queries.push_back(append_query(key, batch, counted, Held::yes));
-  auto beside = queries_beside(key, batch, counted);
+  queries.push_back(batch.is_distributed ? move_query(append, Held::yes)
+                                         : append_query(append, Held::yes));
+  if (batch.is_distributed) {
+    REPRISE_ASSIGN(const auto moved, connection.run(queries));
+    if (moved[append_at].empty()) {
+      return std::unexpected(changed_while_held(key));
+    }
+    queries = insert_queries(append, moved[append_at]);
+    queries.push_back({kCommit});
+    REPRISE_TRY(connection.run(queries));
+    return store::appended_at(Seq{moved[append_at].integer(0, "first_seq")}, batch.roles.size());
+  }
+  auto beside = queries_beside(append);
   queries.insert(queries.end(), std::make_move_iterator(beside.begin()),
                  std::make_move_iterator(beside.end()));
   queries.push_back({kCommit});
   REPRISE_ASSIGN(const auto rows, connection.run(queries));
   if (rows[append_at].empty()) {
-    return fail(Code::corrupt, cat("session ", key.id.str(), " changed although it was held"));
+    return std::unexpected(changed_while_held(key));
   }
   return store::appended_at(Seq{rows[append_at].integer(0, "first_seq")}, batch.roles.size());
 }
 
 }  // namespace
 
-Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptions& options) {
+Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptions& options,
+                         bool is_distributed) {
   Batch batch{
       .options = options,
+      .is_distributed = is_distributed,
       .operation = options.operation ? store::once_name(*options.operation) : operation_name()};
   batch.activity = microseconds_of(activity_after(kUnknownTime, messages));
   for (const Message& message : messages) {
@@ -251,7 +183,9 @@ Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptio
 Result<Appended> append_messages(Connection& connection, const Key& key, const Batch& batch,
                                  bool is_unsure) {
   if (!is_unsure) {
-    REPRISE_ASSIGN(const auto appended, append_at_once(connection, key, batch));
+    REPRISE_ASSIGN(const auto appended, batch.is_distributed
+                                            ? append_apart(connection, key, batch)
+                                            : append_at_once(connection, key, batch));
     if (appended) {
       return *appended;
     }
@@ -263,7 +197,7 @@ Result<Appended> append_messages(Connection& connection, const Key& key, const B
     return *now.done;
   }
   REPRISE_TRY(check_batch(key, now.session, now.session.head, batch.options));
-  return append_and_commit(connection, key, batch, now.counted);
+  return append_and_commit(connection, {key, batch, now.counted});
 }
 
 Result<Appended> replace_messages(Connection& connection, const Key& key,
@@ -279,7 +213,7 @@ Result<Appended> replace_messages(Connection& connection, const Key& key,
   if (from < now.session.head) {
     REPRISE_ASSIGN(branching, branch_off(connection, key, now.session.branch, from));
   }
-  return append_and_commit(connection, key, batch, now.counted, std::move(branching));
+  return append_and_commit(connection, {key, batch, now.counted}, std::move(branching));
 }
 
 }  // namespace reprise::postgres

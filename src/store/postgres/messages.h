@@ -12,6 +12,7 @@ namespace reprise::postgres {
 // A batch, made ready once, however often it is tried.
 struct Batch {
   const AppendOptions& options;
+  bool is_distributed = false;
   std::string operation = {};  // its name in reprise_once; one of our own when the caller gave none
   std::int64_t activity = 0;   // the last time of a message that is known, 0 for none
   // Of the messages, in their order.
@@ -27,7 +28,7 @@ struct Batch {
     std::string bytes;
   };
   std::vector<Part> parts = {};
-  ByteStrings blobs = {};
+  std::vector<std::string> blobs = {};
   struct Request {
     std::string name;  // in reprise_once; "" for one that is counted each time
     Usage usage;
@@ -36,7 +37,9 @@ struct Batch {
 
   std::int64_t size() const { return static_cast<std::int64_t>(places.size()); }
 };
-Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptions& options);
+// `is_distributed`: the tables are, so that it takes two round trips instead of one.
+Result<Batch> make_batch(const std::vector<Message>& messages, const AppendOptions& options,
+                         bool is_distributed);
 
 // One round trip when nothing is in the way.
 Result<Appended> append_messages(Connection& connection, const Key& key, const Batch& batch,

@@ -17,7 +17,7 @@ namespace {
 
 struct Delta {
   Piece piece;
-  ByteStrings blobs = {};
+  std::vector<std::string> blobs = {};
 };
 
 Delta make_delta(std::span<const Block> blocks) {
@@ -58,8 +58,8 @@ Result<> add_delta(Database& database, const Key& key, const OperationId& answer
   piece.n = running.last(key, answer.str());
   std::vector<Query> queries = {{kLockAnswer, values_of(key, answer.str())}};
   insert_piece(queries, kInsertDelta, key, answer.str(), piece);
-  if (!delta.blobs.empty()) {
-    queries.push_back({kInsertBlobRefsOfAnswer, values_of(key, answer.str(), delta.blobs)});
+  for (const std::string& hash : delta.blobs) {
+    queries.push_back({kInsertBlobRefOfAnswer, values_of(key, answer.str(), hash)});
   }
   REPRISE_ASSIGN(const auto rows, database.write_unsynced(key.id, std::move(queries)));
   if (rows.empty()) {

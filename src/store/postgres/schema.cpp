@@ -20,6 +20,11 @@ constexpr std::string_view kVersionTable =
 constexpr std::string_view kFindVersion =
     "SELECT coalesce(max(version), 0) AS version, coalesce(min(version), 0) AS addition"
     " FROM reprise_schema";
+// Citus'. Where it is not, nothing else is asked.
+constexpr std::string_view kFindCitus =
+    "SELECT 1 WHERE to_regclass('pg_dist_partition') IS NOT NULL";
+constexpr std::string_view kFindDistribution =
+    "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('reprise_heads')";
 constexpr std::string_view kClaimVersion =
     "INSERT INTO reprise_schema(version, made_us) VALUES($1::int8, $2::int8)"
     " ON CONFLICT DO NOTHING RETURNING version";
@@ -239,6 +244,15 @@ Result<TablesVersion> find_version(Connection& connection) {
                : Result<TablesVersion>(std::unexpected(found.error()));
   }
   return TablesVersion{found->integer(0, "version"), found->integer(0, "addition")};
+}
+
+Result<bool> find_distribution(Connection& connection) {
+  REPRISE_ASSIGN(const Rows citus, connection.run_one({kFindCitus}));
+  if (citus.empty()) {
+    return false;
+  }
+  REPRISE_ASSIGN(const Rows found, connection.run_one({kFindDistribution}));
+  return !found.empty();
 }
 
 Result<> check_version(std::int64_t version) {

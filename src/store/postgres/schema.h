@@ -31,6 +31,8 @@ struct TablesVersion {
   bool has_additions() const;
 };
 Result<TablesVersion> find_version(Connection& connection);
+// Whether an engine has spread the tables over several nodes.
+Result<bool> find_distribution(Connection& connection);
 // unsupported for one that is newer than this program.
 Result<> check_version(std::int64_t version);
 // What they are then.

@@ -84,6 +84,15 @@ Error connect_error(std::string_view message) {
   return error;
 }
 
+bool is_outcome_unknown(std::string_view sqlstate) {
+  return sqlstate == "XX000" || sqlstate.starts_with("58") || sqlstate.starts_with("08") ||
+         sqlstate.starts_with("57P");
+}
+
+bool is_node_away(std::string_view sqlstate) {
+  return sqlstate.starts_with("08");
+}
+
 Remedy remedy_for(std::string_view sqlstate) {
   return meaning_of(sqlstate).remedy;
 }

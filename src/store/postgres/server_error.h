@@ -21,6 +21,12 @@ enum class Remedy : std::uint8_t {
 };
 Remedy remedy_for(std::string_view sqlstate);
 
+// What is said of a commit does not tell whether it has happened: a node behind the server may have
+// gone away on the way.
+bool is_outcome_unknown(std::string_view sqlstate);
+// The server itself cannot reach one that it needs.
+bool is_node_away(std::string_view sqlstate);
+
 inline constexpr std::string_view kDuplicateKey = "23505";
 inline constexpr std::string_view kNoTable = "42P01";
 

@@ -50,7 +50,7 @@ Assignments assignments(Part part, Change change, std::size_t first) {
 constexpr std::string_view kSession = " WHERE tenant = $1::text AND session_id = $2::text";
 
 SessionStatements make_statements(bool flags) {
-  const Assignments new_head = assignments(Part::head, Change::creation, 7);
+  const Assignments new_head = assignments(Part::head, Change::creation, 6);
   const Assignments new_row = assignments(Part::row, Change::creation, 4);
   const std::string joined =
       cat(" FROM reprise_heads AS h JOIN reprise_sessions AS s"
@@ -59,29 +59,26 @@ SessionStatements make_statements(bool flags) {
   model::for_each(model::kUsageFields, [&](const auto& field) {
     sums += field.column.empty() ? "" : cat(", h.", field.column);
   });
-  return {
-      .insert_head = cat("WITH made AS (INSERT INTO reprise_heads(tenant, session_id, updated_us,"
-                         " updated_slot, folder, head, branch",
-                         new_head.columns,
-                         ") VALUES($1::text, $2::text, $3::int8, " REPRISE_SLOT(
-                             "$3::int8") ","
-                                         " $4::bytea, $5::int8, 0",
-                         new_head.places,
-                         ")) INSERT INTO reprise_once(tenant, session_id, name, first_seq, head)"
-                         " VALUES($1::text, $2::text, $6::bytea, 0, 0)"),
-      .insert_row =
-          cat("INSERT INTO reprise_sessions(tenant, session_id, title_lower", new_row.columns,
-              ") VALUES($1::text, $2::text, $3::bytea", new_row.places, ")"),
-      .update_head = cat("UPDATE reprise_heads SET folder = $3::bytea",
-                         assignments(Part::head, Change::update, 4).set, kSession),
-      .update_row = cat("UPDATE reprise_sessions SET title_lower = $3::bytea",
-                        assignments(Part::row, Change::update, 4).set, kSession),
-      .find = cat("SELECT ", info_columns(flags), sums,
-                  ", coalesce(o.first_seq, 0) AS cache_written", joined,
-                  " LEFT JOIN reprise_once AS o ON o.tenant = h.tenant"
-                  " AND o.session_id = h.session_id AND o.name = 'sum:cache_written'::bytea"
-                  " WHERE h.tenant = $1::text AND h.session_id = $2::text"),
-      .verify = cat("SELECT ", info_columns(flags), joined, " WHERE h.tenant = $1::text")};
+  return {.insert_head = cat("INSERT INTO reprise_heads(tenant, session_id, updated_us,"
+                             " updated_slot, folder, head, branch",
+                             new_head.columns,
+                             ") VALUES($1::text, $2::text, $3::int8, " REPRISE_SLOT(
+                                 "$3::int8") ","
+                                             " $4::bytea, $5::int8, 0",
+                             new_head.places, ")"),
+          .insert_row =
+              cat("INSERT INTO reprise_sessions(tenant, session_id, title_lower", new_row.columns,
+                  ") VALUES($1::text, $2::text, $3::bytea", new_row.places, ")"),
+          .update_head = cat("UPDATE reprise_heads SET folder = $3::bytea",
+                             assignments(Part::head, Change::update, 4).set, kSession),
+          .update_row = cat("UPDATE reprise_sessions SET title_lower = $3::bytea",
+                            assignments(Part::row, Change::update, 4).set, kSession),
+          .find = cat("SELECT ", info_columns(flags), sums,
+                      ", coalesce(o.first_seq, 0) AS cache_written", joined,
+                      " LEFT JOIN reprise_once AS o ON o.tenant = h.tenant"
+                      " AND o.session_id = h.session_id AND o.name = 'sum:cache_written'::bytea"
+                      " WHERE h.tenant = $1::text AND h.session_id = $2::text"),
+          .verify = cat("SELECT ", info_columns(flags), joined, " WHERE h.tenant = $1::text")};
 }
 
 // The columns of these parts.

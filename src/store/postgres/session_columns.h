@@ -29,7 +29,7 @@ constexpr bool is_given(const model::Field<SessionInfo, Value>& field, Change ch
 }
 
 struct SessionStatements {
-  std::string insert_head;  // 3 the time of its last activity, 4 folder, 5 head, 6 its name
+  std::string insert_head;  // 3 the time of its last activity, 4 folder, 5 head
   std::string insert_row;   // 3 the title in lower case
   std::string update_head;  // 3 folder
   std::string update_row;   // 3 the title in lower case

@@ -115,9 +115,10 @@ Result<std::vector<Query>> creation(const Key& key, const Session& session, Seq 
   REPRISE_ASSIGN(const std::string folder, index_key(info.working_dir));
   std::vector<Query> queries;
   const SessionStatements& statements = session_statements(true);
-  Values in_head = values_of(key, microseconds_of(info.updated_at), folder, head.value, name);
+  Values in_head = values_of(key, microseconds_of(info.updated_at), folder, head.value);
   add_fields(in_head, info, Part::head, Change::creation);
   queries.push_back({statements.insert_head, std::move(in_head)});
+  queries.push_back({kInsertOnce, values_of(key, name)});
   Values in_row = values_of(key, ascii_lower(info.title));
   add_fields(in_row, info, Part::row, Change::creation);
   queries.push_back({statements.insert_row, std::move(in_row)});

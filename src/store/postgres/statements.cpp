@@ -28,7 +28,10 @@ constexpr std::string_view kStatements[] = {
     kInsertOnce,
     kFindRequests,
     kInsertMessagePart,
-    kInsertBlobRefs,
+    kInsertBlobRef,
+    kLimitSilence,
+    kInsertOnceAt,
+    kInsertMessage,
     kAddCacheWritten,
     kDeleteDeltas,
     kInsertBranch,
@@ -45,12 +48,13 @@ constexpr std::string_view kStatements[] = {
     kLockAnswer,
     kInsertDelta,
     kRestoreDelta,
-    kInsertBlobRefsOfAnswer,
+    kInsertBlobRefOfAnswer,
     kFindAnswer,
     kRenewAnswer,
     kFindDeltas,
     kDeleteArtefact,
-    kAppendArtefact,
+    kFindArtefactEnd,
+    kInsertArtefact,
     kFindArtefact,
     kListArtefacts,
     kFindBlobPart,
@@ -148,16 +152,7 @@ std::string insert_single(Placeholders& placeholders, std::string_view names) {
              columns, " FROM moved AS m RETURNING seq AS first_seq");
 }
 
-AppendStatement make_append(const AppendShape& shape) {
-  Placeholders placeholders(6);
-  const std::string name = shape.has_one_name() ? placeholders.next("bytea")
-                                                : cat("unnest(", placeholders.next("bytea[]"), ")");
-  const std::string names =
-      cat("INSERT INTO reprise_once(tenant, session_id, name, first_seq, head) SELECT $1::text,"
-          " $2::text, ",
-          name, ", m.first_seq, m.first_seq + $4::int8 FROM moved AS m");
-  const std::string messages =
-      shape.single ? insert_single(placeholders, names) : insert_batch(placeholders, names);
+std::string move_head(const AppendShape& shape, Placeholders& placeholders) {
   std::string set =
       " head = h.head + $4::int8, updated_us = coalesce(nullif($5::int8, 0), h.updated_us),"
       " updated_slot = " REPRISE_SLOT("coalesce(nullif($5::int8, 0), h.updated_us)");
@@ -173,12 +168,41 @@ AppendStatement make_append(const AppendShape& shape) {
     where = cat(" AND CASE WHEN ", ends, " IS NULL THEN h.answer IS NULL ELSE h.answer = ", ends,
                 " END");
   }
-  std::string text = cat("WITH moved AS (UPDATE reprise_heads AS h SET", set,
-                         " WHERE h.tenant = $1::text AND h.session_id = $2::text"
-                         " AND ($3::int8 IS NULL OR h.head = $3::int8)",
-                         where, " RETURNING h.branch, h.head - $4::int8 AS first_seq)", messages);
+  return cat("UPDATE reprise_heads AS h SET", set,
+             " WHERE h.tenant = $1::text AND h.session_id = $2::text"
+             " AND ($3::int8 IS NULL OR h.head = $3::int8)",
+             where, " RETURNING h.branch, h.head - $4::int8 AS first_seq");
+}
+
+AppendStatement make_append(const AppendShape& shape) {
+  Placeholders placeholders(6);
+  const std::string name = shape.has_one_name() ? placeholders.next("bytea")
+                                                : cat("unnest(", placeholders.next("bytea[]"), ")");
+  const std::string names =
+      cat("INSERT INTO reprise_once(tenant, session_id, name, first_seq, head) SELECT $1::text,"
+          " $2::text, ",
+          name, ", m.first_seq, m.first_seq + $4::int8 FROM moved AS m");
+  const std::string messages =
+      shape.single ? insert_single(placeholders, names) : insert_batch(placeholders, names);
+  std::string text = cat("WITH moved AS (", move_head(shape, placeholders), ")", messages);
   const std::size_t hash = std::hash<std::string>()(text);
   return {std::move(text), hash};
+}
+
+AppendStatement make_move(const AppendShape& shape) {
+  Placeholders placeholders(6);
+  std::string text = move_head(shape, placeholders);
+  const std::size_t hash = std::hash<std::string>()(text);
+  return {std::move(text), hash};
+}
+
+std::vector<AppendStatement> all_shapes(AppendStatement (*make)(const AppendShape&)) {
+  std::vector<AppendStatement> made;
+  made.reserve(kAppendShapes);
+  for (unsigned number = 0; number < kAppendShapes; ++number) {
+    made.push_back(make(append_shape(number)));
+  }
+  return made;
 }
 
 // A group's sessions of one state in their order.
@@ -250,14 +274,12 @@ void add_list_statements(std::vector<std::string>& all) {
 }  // namespace
 
 const AppendStatement& append_statement(const AppendShape& shape) {
-  static const std::vector<AppendStatement> all = [] {
-    std::vector<AppendStatement> made;
-    made.reserve(kAppendShapes);
-    for (unsigned number = 0; number < kAppendShapes; ++number) {
-      made.push_back(make_append(append_shape(number)));
-    }
-    return made;
-  }();
+  static const std::vector<AppendStatement> all = all_shapes(make_append);
+  return all.at(number_of(shape));
+}
+
+const AppendStatement& move_statement(const AppendShape& shape) {
+  static const std::vector<AppendStatement> all = all_shapes(make_move);
   return all.at(number_of(shape));
 }
 
@@ -293,6 +315,7 @@ std::vector<std::string> all_statements() {
   }
   for (unsigned number = 0; number < kAppendShapes; ++number) {
     all.push_back(append_statement(append_shape(number)).text);
+    all.push_back(move_statement(append_shape(number)).text);
   }
   add_list_statements(all);
   return all;

@@ -87,6 +87,25 @@ struct AppendStatement {
 };
 const AppendStatement& append_statement(const AppendShape& shape);
 
+// The same where tables are distributed: a statement that inserts what another part of it returns
+// would go over all nodes. First the head moves, then values are inserted, each on one node. As the
+// head is held in between, a client that falls silent loses it soon.
+//   1 to 5 as above, then for usage and for an answer as above
+// Returns the branch and the seq of the first message; no row when it may not move.
+const AppendStatement& move_statement(const AppendShape& shape);
+// Of this transaction alone, in milliseconds.
+inline constexpr std::string_view kLimitSilence =
+    "SELECT set_config('idle_in_transaction_session_timeout', '1000', true)";
+// 3 name, 4 first seq, 5 head.
+inline constexpr std::string_view kInsertOnceAt =
+    "INSERT INTO reprise_once(tenant, session_id, name, first_seq, head)"
+    " VALUES($1::text, $2::text, $3::bytea, $4::int8, $5::int8)";
+// 3 branch, 4 seq, 5 time, 6 parts to come, 7 role, 8 content, 9 detail.
+inline constexpr std::string_view kInsertMessage =
+    "INSERT INTO reprise_messages(tenant, session_id, branch, seq, created_us, more, role, content,"
+    " detail) VALUES($1::text, $2::text, $3::int8, $4::int8, $5::int8, $6::int8, $7::bytea,"
+    " $8::bytea, $9::bytea)";
+
 // What goes with an append in its transaction. They do nothing when the append did nothing:
 // 3 is the name by which it happened once.
 // 4 place in the batch, 5 part, 6 bytes.
@@ -96,11 +115,10 @@ inline constexpr std::string_view kInsertMessagePart =
     " FROM reprise_once AS o JOIN reprise_heads AS h"
     " ON h.tenant = o.tenant AND h.session_id = o.session_id"
     " WHERE o.tenant = $1::text AND o.session_id = $2::text AND o.name = $3::bytea";
-// 4 hashes.
-inline constexpr std::string_view kInsertBlobRefs =
+// 4 hash.
+inline constexpr std::string_view kInsertBlobRef =
     "INSERT INTO reprise_blob_refs(tenant, session_id, hash)"
-    " SELECT o.tenant, o.session_id, convert_from(u.hash, 'UTF8')"
-    " FROM reprise_once AS o CROSS JOIN unnest($4::bytea[]) AS u(hash)"
+    " SELECT o.tenant, o.session_id, $4::text FROM reprise_once AS o"
     " WHERE o.tenant = $1::text AND o.session_id = $2::text AND o.name = $3::bytea"
     " ON CONFLICT DO NOTHING";
 // 4 tokens. Few requests write to a provider's cache, so that sum is a row of its own. It stays at
@@ -186,11 +204,10 @@ inline constexpr std::string_view kRestoreDelta =
     " FROM reprise_heads AS h"
     " WHERE h.tenant = $1::text AND h.session_id = $2::text AND h.answer = $3::text"
     " ON CONFLICT DO NOTHING";
-// 3 answer, 4 hashes.
-inline constexpr std::string_view kInsertBlobRefsOfAnswer =
+// 3 answer, 4 hash.
+inline constexpr std::string_view kInsertBlobRefOfAnswer =
     "INSERT INTO reprise_blob_refs(tenant, session_id, hash)"
-    " SELECT h.tenant, h.session_id, convert_from(u.hash, 'UTF8')"
-    " FROM reprise_heads AS h CROSS JOIN unnest($4::bytea[]) AS u(hash)"
+    " SELECT h.tenant, h.session_id, $4::text FROM reprise_heads AS h"
     " WHERE h.tenant = $1::text AND h.session_id = $2::text AND h.answer = $3::text"
     " ON CONFLICT DO NOTHING";
 inline constexpr std::string_view kFindAnswer =

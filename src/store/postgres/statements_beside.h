@@ -14,14 +14,13 @@ namespace reprise::postgres {
 inline constexpr std::string_view kDeleteArtefact =
     "DELETE FROM reprise_artefacts WHERE tenant = $1::text AND session_id = $2::text"
     " AND step = $3::int8 AND name = $4::text";
-// 5, 6 its rows: places and bytes.
-inline constexpr std::string_view kAppendArtefact =
+inline constexpr std::string_view kFindArtefactEnd =
+    "SELECT coalesce(max(part), 0) AS last FROM reprise_artefacts WHERE tenant = $1::text"
+    " AND session_id = $2::text AND step = $3::int8 AND name = $4::text";
+// 5 part, 6 bytes.
+inline constexpr std::string_view kInsertArtefact =
     "INSERT INTO reprise_artefacts(tenant, session_id, step, name, part, bytes)"
-    " SELECT $1::text, $2::text, $3::int8, $4::text, u.place + (SELECT coalesce(max(a.part), 0) "
-    "FROM"
-    " reprise_artefacts AS a WHERE a.tenant = $1::text AND a.session_id = $2::text"
-    " AND a.step = $3::int8 AND a.name = $4::text), u.bytes"
-    " FROM unnest($5::int8[], $6::bytea[]) AS u(place, bytes)";
+    " VALUES($1::text, $2::text, $3::int8, $4::text, $5::int8, $6::bytea)";
 inline constexpr std::string_view kFindArtefact =
     "SELECT bytes FROM reprise_artefacts WHERE tenant = $1::text AND session_id = $2::text"
     " AND step = $3::int8 AND name = $4::text ORDER BY part";
@@ -84,8 +83,8 @@ inline constexpr std::string_view kCountUnnamedBlobs =
     "SELECT count(*) AS unnamed FROM reprise_blobs AS b WHERE b.tenant = $1::text AND b.part = 0"
     " AND b.put_by <> '' AND NOT EXISTS " REPRISE_NAMES_OF_BLOB;
 inline constexpr std::string_view kFindMissingBlobs =
-    "SELECT DISTINCT r.hash FROM reprise_blob_refs AS r WHERE r.tenant = $1::text AND NOT EXISTS"
-    " (SELECT 1 FROM reprise_blobs AS b WHERE b.tenant = r.tenant AND b.hash = r.hash)";
+    "SELECT r.hash FROM reprise_blob_refs AS r WHERE r.tenant = $1::text"
+    " EXCEPT SELECT b.hash FROM reprise_blobs AS b WHERE b.tenant = $1::text";
 
 // Trash.
 
@@ -146,8 +145,8 @@ inline constexpr std::string_view kVerifyHeads =
     " AND m.session_id = h.session_id AND m.branch = h.branch), b.base_count, 0)";
 inline constexpr std::string_view kVerifyBases =
     "SELECT b.session_id, 'the session that it shares messages with is missing' AS reason"
-    " FROM reprise_branches AS b WHERE b.tenant = $1::text AND NOT EXISTS"
-    " (SELECT 1 FROM reprise_heads AS h WHERE h.tenant = b.tenant"
-    " AND h.session_id = b.base_session)";
+    " FROM reprise_branches AS b WHERE b.tenant = $1::text AND b.base_session IN"
+    " (SELECT c.base_session FROM reprise_branches AS c WHERE c.tenant = $1::text"
+    " EXCEPT SELECT h.session_id FROM reprise_heads AS h WHERE h.tenant = $1::text)";
 
 }  // namespace reprise::postgres

@@ -1,0 +1,171 @@
+#include "store/postgres/append_queries.h"
+
+#include <iterator>
+
+#include "base/assert.h"
+#include "model/fields.h"
+#include "store/postgres/rows.h"
+#include "store/postgres/statements.h"
+#include "store/postgres/values.h"
+#include "store/stored_json.h"
+#include "store/usage_sum.h"
+
+namespace reprise::postgres {
+namespace {
+
+// What the batch adds to the session's usage, and the names of the requests that are counted by it;
+// those in `counted` were before.
+struct Counting {
+  Usage usage;
+  Names names;
+};
+Counting count(const Batch& batch, const Names& counted) {
+  Counting counting;
+  for (const Batch::Request& request : batch.requests) {
+    if (request.name.empty() ||
+        (!counted.contains(request.name) && counting.names.insert(request.name).second)) {
+      store::add_usage(counting.usage, request.usage);
+    }
+  }
+  return counting;
+}
+
+// In the order of their columns.
+void add_sums(Values& values, const Usage& usage) {
+  struct Adder {
+    Values& values;
+    void add(TokenCount count) const { values.add(count.value); }
+    void add(const std::optional<Money>& money) const {
+      values.add(money ? std::optional(money->nanos) : std::nullopt);
+    }
+    void add(const std::string& text) const { values.add(text); }
+  };
+  model::for_each(model::kUsageFields, [&](const auto& field) {
+    if (!field.column.empty()) {
+      Adder{values}.add(usage.*field.member);
+    }
+  });
+}
+
+AppendShape shape_of(const Batch& batch) {
+  return {.single = batch.size() == 1,
+          .usage = !batch.requests.empty(),
+          .answer = batch.options.begin_partial || batch.options.end_partial};
+}
+
+// How the head moves.
+Values head_values(const Counted& append, Held held) {
+  const auto& [key, batch, counted] = append;
+  const AppendOptions& options = batch.options;
+  return values_of(
+      key,
+      options.expected_head && held == Held::no ? std::optional(options.expected_head->value)
+                                                : std::nullopt,
+      batch.size(), batch.times.empty() ? std::nullopt : std::optional(batch.activity));
+}
+
+// What else of it changes.
+void add_change(Values& values, const Batch& batch, const Usage& usage) {
+  const AppendShape shape = shape_of(batch);
+  if (shape.usage) {
+    add_sums(values, usage);
+  }
+  if (shape.answer) {
+    const auto& [ends, begins] = std::tie(batch.options.end_partial, batch.options.begin_partial);
+    values.add(ends ? std::optional(ends->str()) : std::nullopt);
+    values.add(begins ? std::optional(begins->answer.str()) : std::nullopt);
+    values.add(begins ? std::optional(store::answer_to_json(*begins)) : std::nullopt);
+  }
+}
+
+void add_rows(Values& values, const Batch& batch) {
+  if (batch.size() == 1) {
+    values.add(batch.more.front());
+    values.add(batch.roles.front());
+    values.add(batch.contents.front());
+    values.add(batch.details.front());
+    return;
+  }
+  // A shorter array would end with nulls.
+  REPRISE_ASSERT(
+      batch.places.size() == batch.times.size() && batch.places.size() == batch.more.size() &&
+      batch.places.size() == batch.roles.size() && batch.places.size() == batch.contents.size() &&
+      batch.places.size() == batch.details.size());
+  values.add(batch.places);
+  values.add(batch.times);
+  values.add(batch.more);
+  values.add(batch.roles);
+  values.add(batch.contents);
+  values.add(batch.details);
+}
+
+}  // namespace
+
+Query append_query(const Counted& append, Held held) {
+  const Batch& batch = append.batch;
+  const Counting counting = count(batch, append.names);
+  const AppendShape shape = shape_of(batch);
+  Values values = head_values(append, held);
+  if (shape.has_one_name()) {
+    values.add(batch.operation);
+  } else {
+    ByteStrings once = {batch.operation};
+    once.insert(once.end(), counting.names.begin(), counting.names.end());
+    values.add(once);
+  }
+  add_rows(values, batch);
+  add_change(values, batch, counting.usage);
+  const auto& [text, hash] = append_statement(shape);
+  return {text, std::move(values), hash};
+}
+
+Query move_query(const Counted& append, Held held) {
+  const Batch& batch = append.batch;
+  Values values = head_values(append, held);
+  add_change(values, batch, count(batch, append.names).usage);
+  const auto& [text, hash] = move_statement(shape_of(batch));
+  return {text, std::move(values), hash};
+}
+
+std::vector<Query> insert_queries(const Counted& append, const Rows& moved) {
+  const auto& [key, batch, counted] = append;
+  const std::int64_t branch = moved.integer(0, "branch");
+  const std::int64_t first = moved.integer(0, "first_seq");
+  const std::int64_t head = first + batch.size();
+  std::vector<Query> queries = {{kInsertOnceAt, values_of(key, batch.operation, first, head)}};
+  for (const std::string& name : count(batch, counted).names) {
+    queries.push_back({kInsertOnceAt, values_of(key, name, first, head)});
+  }
+  for (std::size_t i = 0; i < batch.places.size(); ++i) {
+    queries.push_back({kInsertMessage, values_of(key, branch, first + batch.places[i],
+                                                 batch.times[i], batch.more[i], batch.roles[i],
+                                                 batch.contents[i], batch.details[i])});
+  }
+  auto beside = queries_beside(append);
+  queries.insert(queries.end(), std::make_move_iterator(beside.begin()),
+                 std::make_move_iterator(beside.end()));
+  return queries;
+}
+
+std::vector<Query> queries_beside(const Counted& append) {
+  const auto& [key, batch, counted] = append;
+  std::vector<Query> queries;
+  queries.reserve(batch.parts.size());
+  for (const Batch::Part& part : batch.parts) {
+    queries.push_back(
+        {kInsertMessagePart, values_of(key, batch.operation, part.place, part.part, part.bytes)});
+  }
+  for (const std::string& hash : batch.blobs) {
+    queries.push_back({kInsertBlobRef, values_of(key, batch.operation, hash)});
+  }
+  if (const TokenCount written = count(batch, counted).usage.cache_written; written.value != 0) {
+    queries.push_back({kAddCacheWritten, values_of(key, batch.operation, written.value)});
+  }
+  if (batch.options.end_partial) {
+    queries.push_back(
+        {kDeleteDeltas, values_of(key, batch.operation, batch.options.end_partial->str())});
+  }
+  return queries;
+}
+
+}  // namespace reprise::postgres
