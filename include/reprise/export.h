@@ -6,6 +6,7 @@
 // Messages are written as they are read: memory holds one message and the results of its calls.
 
 #include <filesystem>  // IWYU pragma: export
+#include <functional>  // IWYU pragma: export
 #include <span>        // IWYU pragma: export
 #include <stop_token>  // IWYU pragma: export
 
@@ -76,6 +77,19 @@ Result<std::filesystem::path> export_to_folder(Source& source, const SessionId& 
                                                const std::filesystem::path& folder,
                                                ExistingFile existing, const ExportReport& report,
                                                const std::stop_token& stop = {});
+
+// Where the tool of a format looks for this session ("…/.codex/sessions/2026/01/18", there or not).
+// `variables` finds environment variables, of which HOME is one. unsupported, saying how, for a
+// tool that takes the file by a command, and for formats of no tool.
+using ToolVariables = std::function<std::optional<std::string>(std::string_view name)>;
+Result<std::filesystem::path> find_tool_folder(const ExportFormat& format, const Session& session,
+                                               const ToolVariables& variables);
+// The tool in whose folder the path is, through links or not; nullopt for none that is known.
+Result<std::optional<std::string>> find_owner_of(const std::filesystem::path& path,
+                                                 const ToolVariables& variables);
+// The id by which the tools know an exported session that they do not give one: its own when it is
+// a UUID, else one that follows from it.
+std::string exported_id(const Session& session);
 
 // A session of the format json, read back.
 struct ExportedSession {

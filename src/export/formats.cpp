@@ -5,10 +5,16 @@
 #include <iterator>
 
 #include "base/assert.h"
+#include "export/tool_facts.h"
 
 namespace reprise {
 namespace exporting {
 namespace {
+
+// What no other program has a place for.
+constexpr Parts kOurs = {Part::settings,       Part::todos,          Part::artefacts,
+                         Part::session_fields, Part::prompt_history, Part::response_ids,
+                         Part::message_fields, Part::other_blocks};
 
 constexpr Format kFormats[] = {
     {.shown = {.name = "md",
@@ -26,6 +32,65 @@ constexpr Format kFormats[] = {
                .ending = ".json",
                .summary = "everything, to be read again by reprise"},
      .make = make_json},
+    {.shown = {.name = "jsonl",
+               .ending = ".jsonl",
+               .summary = "chat messages to train models on, one session a line",
+               .joins = true},
+     .loses = kOurs.with({Part::cut_answers, Part::times, Part::models, Part::usage, Part::thinking,
+                          Part::signatures, Part::documents}),
+     .make = make_training},
+    {.shown = {.name = "codex",
+               .ending = ".jsonl",
+               .summary = "a rollout of Codex",
+               .tool = "Codex",
+               .taken_by = "codex resume ID"},
+     .loses = kOurs.with({Part::title, Part::cut_answers, Part::signatures, Part::documents}),
+     .make = make_codex,
+     .stem = codex_stem,
+     .folder = codex_folder},
+    {.shown = {.name = "copilot",
+               .ending = ".jsonl",
+               .summary = "what Copilot CLI imports",
+               .tool = "Copilot CLI",
+               .taken_by = "copilot sessions import FILE"},
+     .loses =
+         kOurs.with({Part::system_prompt, Part::system_messages, Part::cut_answers, Part::usage,
+                     Part::thinking, Part::signatures, Part::images, Part::documents}),
+     .make = make_copilot},
+    {.shown = {.name = "opencode",
+               .ending = ".json",
+               .summary = "what opencode imports",
+               .tool = "opencode",
+               .taken_by = "opencode import FILE"},
+     .loses = kOurs.with({Part::system_prompt, Part::signatures}),
+     .make = make_opencode},
+    {.shown = {.name = "gemini",
+               .ending = ".jsonl",
+               .summary = "a chat recording of Gemini CLI",
+               .tool = "Gemini CLI",
+               .taken_by = "gemini --session-file FILE"},
+     .loses = kOurs.with(
+         {Part::system_prompt, Part::system_messages, Part::cut_answers, Part::signatures}),
+     .make = make_gemini,
+     .stem = gemini_stem},
+    {.shown = {.name = "claude",
+               .ending = ".jsonl",
+               .summary = "a transcript of Claude Code",
+               .tool = "Claude Code",
+               .taken_by = "claude --resume ID"},
+     .loses = kOurs.with({Part::system_prompt, Part::system_messages}),
+     .make = make_claude,
+     .stem = uuid_of,
+     .folder = claude_folder},
+    {.shown = {.name = "pi",
+               .ending = ".jsonl",
+               .summary = "a session of pi",
+               .tool = "pi",
+               .taken_by = "pi --session FILE"},
+     .loses = kOurs.with({Part::system_prompt, Part::system_messages}),
+     .make = make_pi,
+     .stem = pi_stem,
+     .folder = pi_folder},
 };
 
 constexpr auto kShown = [] {
@@ -44,6 +109,10 @@ const Format& format_of(const ExportFormat& shown) {
 }
 
 }  // namespace exporting
+
+std::string exported_id(const Session& session) {
+  return exporting::uuid_of(session);
+}
 
 std::span<const ExportFormat> export_formats() {
   return exporting::kShown;

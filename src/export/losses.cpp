@@ -37,6 +37,8 @@ BlockParts parts_of(const Block& block) {
 
 std::string_view name_of(Part part) {
   switch (part) {
+    case Part::title:
+      return "the title";
     case Part::system_prompt:
       return "the system prompt";
     case Part::settings:
@@ -89,6 +91,7 @@ void add(Job& job, Parts parts, Part part, bool is_there) {
 
 Result<> add_losses(Job& job, Parts parts) {
   const Session& session = job.session;
+  add(job, parts, Part::title, !session.info.title.empty());
   add(job, parts, Part::system_prompt, !session.system_prompt.empty());
   add(job, parts, Part::settings, !session.config.is_null());
   add(job, parts, Part::prompt_history, !session.prompt_history.empty());

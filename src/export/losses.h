@@ -9,6 +9,7 @@
 namespace reprise::exporting {
 
 enum class Part : std::uint8_t {
+  title,
   system_prompt,
   settings,
   prompt_history,
@@ -37,6 +38,10 @@ class Parts {
     for (const Part part : parts) {
       bits_ |= bit(part);
     }
+  }
+  constexpr Parts with(Parts others) const {
+    others.bits_ |= bits_;
+    return others;
   }
   constexpr bool has(Part part) const { return (bits_ & bit(part)) != 0; }
 

@@ -52,7 +52,9 @@ class Export final : public Command {
                          &format_, format_names()},
                         {"-o,--output", "PATH", "a file, or a folder (exists, or ends with /)",
                          &output_},
-                        {"--force", "", "replace files that are there", &force_}},
+                        {"--force", "", "replace files that are there", &force_},
+                        {"--into-tool", "", "write where the format's tool keeps its sessions",
+                         &into_tool_}},
             .arguments = {{"SEL", "the sessions", &sels_, true}}};
   }
 
@@ -61,10 +63,18 @@ class Export final : public Command {
     REPRISE_ASSIGN(const std::vector<SessionInfo> sessions,
                    context.stores().select_all(*source, sels_, Use::read, every_state()));
     const ExportFormat& format = chosen_format();
+    if (into_tool_ && format.tool.empty()) {
+      return context.voice().wrong_usage(
+          cat("--into-tool needs --format with a tool's, and ", format.name, " is of none"));
+    }
+    if (!output_ && into_tool_) {
+      return to_tool(context, *source, sessions, format);
+    }
     if (!output_ || *output_ == "-") {
       return to_standard_output(context, *source, sessions, format);
     }
     const fs::path named = context.config().working_dir() / *output_;
+    REPRISE_TRY(check_owner(context, named));
     REPRISE_ASSIGN(const bool is_folder, is_there_a_folder(named));
     const Interrupts interrupts;
     return is_folder ? to_folder(context, *source, sessions, format, named, interrupts.token())
@@ -81,6 +91,33 @@ class Export final : public Command {
       return format.tool.empty() && output_ && output_->ends_with(format.ending);
     });
     return named == formats.end() ? formats.front() : *named;
+  }
+
+  static ToolVariables variables(Context& context) {
+    return [&context](std::string_view name) { return context.environment().find(name); };
+  }
+
+  // What other tools keep is written to only when that is asked for.
+  Result<> check_owner(Context& context, const fs::path& named) const {
+    REPRISE_ASSIGN(const auto owner, find_owner_of(named, variables(context)));
+    if (owner && !into_tool_) {
+      return fail(Code::invalid_argument, cat(named.string(), " is in the folder of ", *owner,
+                                              "; --into-tool writes there all the same"));
+    }
+    return {};
+  }
+
+  Result<Exit> to_tool(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
+                       const ExportFormat& format) {
+    const Interrupts interrupts;
+    for (const SessionInfo& info : sessions) {
+      REPRISE_ASSIGN(const Session session, get(source, info.id));
+      REPRISE_ASSIGN(const fs::path folder, find_tool_folder(format, session, variables(context)));
+      REPRISE_TRY(make_private_folders(folder));
+      REPRISE_TRY(
+          write_into(context, source, sessions, {info, format, folder}, interrupts.token()));
+    }
+    return end(context, format, sessions);
   }
 
   Result<bool> is_there_a_folder(const fs::path& named) const {
@@ -135,7 +172,7 @@ class Export final : public Command {
     REPRISE_TRY(with_advice(
         export_to_file(source, ids, format, file, existing(), teller(context, sessions), stop)));
     files_.push_back(file);
-    return end(context, sessions.size());
+    return end(context, format, sessions);
   }
 
   Result<Exit> to_folder(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
@@ -143,14 +180,25 @@ class Export final : public Command {
     const fs::path place = folder.filename().empty() ? folder.parent_path() : folder;
     REPRISE_TRY(make_private_folders(place));
     for (const SessionInfo& info : sessions) {
-      auto file = export_to_folder(source, info.id, format, place, existing(),
-                                   teller(context, sessions), stop);
-      if (!file) {
-        return std::unexpected(advised(std::move(file).error()));
-      }
-      files_.push_back(*std::move(file));
+      REPRISE_TRY(write_into(context, source, sessions, {info, format, place}, stop));
     }
-    return end(context, sessions.size());
+    return end(context, format, sessions);
+  }
+
+  struct One {
+    const SessionInfo& info;
+    const ExportFormat& format;
+    const fs::path& folder;
+  };
+  Result<> write_into(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
+                      const One& one, const std::stop_token& stop) {
+    auto file = export_to_folder(source, one.info.id, one.format, one.folder, existing(),
+                                 teller(context, sessions), stop);
+    if (!file) {
+      return std::unexpected(advised(std::move(file).error()));
+    }
+    files_.push_back(*std::move(file));
+    return {};
   }
 
   static Error advised(Error error) {
@@ -166,7 +214,8 @@ class Export final : public Command {
     return done;
   }
 
-  Result<Exit> end(Context& context, std::size_t sessions) const {
+  Result<Exit> end(Context& context, const ExportFormat& format,
+                   const std::vector<SessionInfo>& sessions) const {
     if (context.globals().json) {
       std::vector<std::string> names;
       std::ranges::transform(files_, std::back_inserter(names),
@@ -178,17 +227,34 @@ class Export final : public Command {
           .close();
       context.voice().print_json(out);
     }
-    const std::string what = cat(counted(static_cast<std::int64_t>(sessions), "session"), ", ",
-                                 counted(messages_, "message"));
+    const std::string what = cat(counted(static_cast<std::int64_t>(sessions.size()), "session"),
+                                 ", ", counted(messages_, "message"));
     context.voice().remark(files_.size() == 1 ? cat("wrote ", files_.front().string(), ": ", what)
                                               : cat("wrote ", files_.size(), " files: ", what));
+    if (!format.taken_by.empty()) {
+      context.voice().remark(cat("to continue there: ", command_for(format, sessions.front())));
+    }
     return is_damaged_ ? Exit::failed : Exit::done;
+  }
+
+  // What a person enters in that tool, for the first session.
+  std::string command_for(const ExportFormat& format, const SessionInfo& info) const {
+    std::string command(format.taken_by);
+    const auto put = [&command](std::string_view name, const std::string& value) {
+      if (const auto at = command.find(name); at != std::string::npos) {
+        command.replace(at, name.size(), value);
+      }
+    };
+    put("ID", exported_id({.info = info}));
+    put("FILE", files_.front().string());
+    return command;
   }
 
   std::vector<std::string> sels_;
   std::optional<std::string> format_;
   std::optional<std::string> output_;
   bool force_ = false;
+  bool into_tool_ = false;
   bool is_damaged_ = false;
   std::int64_t messages_ = 0;
   std::vector<fs::path> files_;

@@ -109,11 +109,15 @@ constexpr CommandEntry kCommands[] = {
      .description =
          "To standard output, or with -o to a file; a folder gets a file for each session. An "
          "existing file is replaced only with --force. What a format cannot hold is listed on "
-         "standard error.",
+         "standard error.\n\n"
+         "md and html are for reading; json is everything; jsonl is chat messages to train models "
+         "on; the others are for the tools of these names. Their own folders are written to only "
+         "with --into-tool, which also finds the place there.",
      .examples = "reprise export last > notes.md\n"
                  "reprise export last -o notes.html\n"
                  "reprise export 1 2 3 -o notes/\n"
-                 "reprise export 'Release notes' --format json -o release-notes.json",
+                 "reprise export 'Release notes' --format json -o release-notes.json\n"
+                 "reprise export last --format codex --into-tool",
      .make = make_export},
     {.name = "rename",
      .group = CommandGroup::change,

@@ -1,0 +1,220 @@
+// A transcript of Claude Code: each line names the one before it.
+
+#include <algorithm>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "export/content.h"
+#include "export/formats.h"
+#include "export/paired.h"
+#include "export/tool_facts.h"
+#include "model/media.h"
+
+namespace reprise::exporting {
+namespace {
+
+constexpr std::string_view kClaudeVersion = "2.1.330";  // of the format
+constexpr std::string_view kSigner = "anthropic";
+
+class ClaudeWriter final : public PairedWriter {
+ public:
+  explicit ClaudeWriter(Job& job)
+      : PairedWriter(job), session_(uuid_of(job.session)), moments_(job.session) {}
+
+  Result<> end() override {
+    REPRISE_TRY(PairedWriter::end());
+    const std::string& title = job().session.info.title;
+    if (title.empty()) {
+      return {};
+    }
+    std::string out;
+    json::ObjectWriter(out)
+        .field("type", "custom-title")
+        .field("customTitle", title)
+        .field("sessionId", session_)
+        .close();
+    return write(out + "\n");
+  }
+
+ protected:
+  Result<> other(const Message& message) override {
+    if (message.role != role::kUser) {
+      return {};
+    }
+    REPRISE_ASSIGN(const std::string content, question(message));
+    if (content == "[]") {
+      return {};
+    }
+    std::string inner;
+    json::ObjectWriter(inner).field("role", "user").raw("content", content).close();
+    return line("user", inner, cat(message.seq.value), message.created_at, is_injected(message));
+  }
+
+  Result<> answer(const Message& message, const CallResults& results) override {
+    std::string content;
+    json::ArrayWriter array(content);
+    bool has_calls = false;
+    for (const Block& block : message.blocks) {
+      if (const auto* text = std::get_if<TextBlock>(&block); text && !text->text.empty()) {
+        array.item();
+        json::ObjectWriter(content).field("type", "text").field("text", text->text).close();
+      } else if (const auto* thinking = std::get_if<ThinkingBlock>(&block); thinking != nullptr) {
+        add_thinking(message, *thinking, content, array);
+      } else if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
+        has_calls = true;
+        array.item();
+        json::ObjectWriter(content)
+            .field("type", "tool_use")
+            .field("id", call->id)
+            .field("name", call->name)
+            .raw("input", input_object(*call))
+            .close();
+      }
+    }
+    array.close();
+    if (content == "[]") {
+      return {};
+    }
+    REPRISE_TRY(line("assistant", answer_message(message, content, has_calls),
+                     cat(message.seq.value), message.created_at, false));
+    return has_calls ? result_line(message, results) : Result<>();
+  }
+
+ private:
+  // Only what the same provider has signed is taken back.
+  void add_thinking(const Message& message, const ThinkingBlock& thinking, std::string& content,
+                    json::ArrayWriter& array) {
+    if (message.provider != kSigner || thinking.signature.empty()) {
+      job().losses.emplace("thinking of other providers");
+      return;
+    }
+    array.item();
+    json::ObjectWriter(content)
+        .field("type", "thinking")
+        .field("thinking", thinking.text)
+        .field("signature", thinking.signature)
+        .close();
+  }
+
+  Result<> line(std::string_view type, std::string_view message, std::string_view place, Time time,
+                bool is_meta) {
+    std::string uuid = derived_uuid(cat(session_, "#", place));
+    std::string out;
+    json::ObjectWriter object(out);
+    parent_.empty() ? object.null("parentUuid") : object.field("parentUuid", parent_);
+    object.field("isSidechain", false)
+        .field("userType", "external")
+        .field("cwd", job().session.info.working_dir)
+        .field("sessionId", session_)
+        .field("version", kClaudeVersion)
+        .field("gitBranch", "")
+        .field("type", type)
+        .raw("message", message);
+    if (is_meta) {
+      object.field("isMeta", true);
+    }
+    object.field("uuid", uuid).field("timestamp", iso_milliseconds(moments_.next(time))).close();
+    parent_ = std::move(uuid);
+    return write(out + "\n");
+  }
+
+  Result<std::string> question(const Message& message) {
+    std::string content;
+    json::ArrayWriter array(content);
+    for (const Block& block : message.blocks) {
+      if (const auto* text = std::get_if<TextBlock>(&block); text && !text->text.empty()) {
+        array.item();
+        json::ObjectWriter(content).field("type", "text").field("text", text->text).close();
+      } else if (const auto* image = std::get_if<ImageBlock>(&block); image != nullptr) {
+        REPRISE_ASSIGN(const auto media, read_media(job(), *image));
+        if (media) {
+          array.item();
+          json::ObjectWriter(content)
+              .field("type", model::is_pdf(*image) ? "document" : "image")
+              .raw("source", source_of(*media))
+              .close();
+        }
+      }
+    }
+    array.close();
+    return content;
+  }
+
+  static std::string source_of(const Media& media) {
+    std::string out;
+    json::ObjectWriter object(out);
+    if (media.base64.empty()) {
+      object.field("type", "url").field("url", media.url);
+    } else {
+      object.field("type", "base64").field("media_type", media.type).field("data", media.base64);
+    }
+    object.close();
+    return out;
+  }
+
+  std::string answer_message(const Message& message, std::string_view content,
+                             bool has_calls) const {
+    const Usage usage = message.usage.value_or(Usage{});
+    std::string used;
+    json::ObjectWriter(used)
+        .field("input_tokens", usage.input.value - usage.cached.value - usage.cache_written.value)
+        .field("cache_creation_input_tokens", usage.cache_written.value)
+        .field("cache_read_input_tokens", usage.cached.value)
+        .field("output_tokens", usage.output.value)
+        .close();
+    const std::string id = message.response_id.starts_with("msg_")
+                               ? message.response_id
+                               : cat("msg_", derived_hex(cat(session_, message.seq.value), 24));
+    std::string out;
+    json::ObjectWriter object(out);
+    object.field("id", id)
+        .field("type", "message")
+        .field("role", "assistant")
+        .field("model", message.model.empty() ? "unknown" : std::string_view(message.model))
+        .raw("content", content);
+    if (message.state == MessageState::complete) {
+      object.field("stop_reason", has_calls ? "tool_use" : "end_turn");
+    } else {
+      object.null("stop_reason");
+    }
+    object.null("stop_sequence").raw("usage", used).close();
+    return out;
+  }
+
+  Result<> result_line(const Message& message, const CallResults& results) {
+    std::string content;
+    json::ArrayWriter array(content);
+    Time last = message.created_at;
+    for (const Block& block : message.blocks) {
+      if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
+        REPRISE_ASSIGN(const Outcome result, outcome(results, *call, message.created_at));
+        last = std::max(last, result.at);
+        array.item();
+        json::ObjectWriter object(content);
+        object.field("tool_use_id", call->id)
+            .field("type", "tool_result")
+            .field("content", result.text);
+        if (result.is_error) {
+          object.field("is_error", true);
+        }
+        object.close();
+      }
+    }
+    array.close();
+    std::string inner;
+    json::ObjectWriter(inner).field("role", "user").raw("content", content).close();
+    return line("user", inner, cat(message.seq.value, "r"), last, false);
+  }
+
+  std::string session_;
+  Moments moments_;
+  std::string parent_;
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> make_claude(Job& job) {
+  return make_writer<ClaudeWriter>(job);
+}
+
+}  // namespace reprise::exporting

@@ -1,0 +1,88 @@
+#include "export/paired.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "export/content.h"
+#include "model/known_time.h"
+
+namespace reprise::exporting {
+namespace {
+
+constexpr std::string_view kNoResult = "(interrupted before there was a result)";
+
+bool is_call(const Block& block) {
+  return std::holds_alternative<ToolUseBlock>(block);
+}
+
+bool is_result(const Block& block) {
+  return std::holds_alternative<ToolResultBlock>(block);
+}
+
+bool has_call(const Message& message, std::string_view id) {
+  return std::ranges::any_of(message.blocks, [id](const Block& block) {
+    const auto* call = std::get_if<ToolUseBlock>(&block);
+    return call != nullptr && call->id == id;
+  });
+}
+
+}  // namespace
+
+Result<> PairedWriter::message(const Message& message) {
+  const bool asks = std::ranges::any_of(message.blocks, is_call);
+  Message rest = message;
+  std::erase_if(rest.blocks, is_result);
+  const bool is_only_results = rest.blocks.empty() && !message.blocks.empty();
+  if (asks) {
+    REPRISE_TRY(flush());
+    pending_ = std::move(rest);
+    take_results(message);
+    return {};
+  }
+  take_results(message);
+  if (is_only_results) {
+    const bool is_complete =
+        pending_ &&
+        std::cmp_equal(results_.size(), std::ranges::count_if(pending_->blocks, is_call));
+    return is_complete ? flush() : Result<>();
+  }
+  REPRISE_TRY(flush());
+  return rest.role == role::kAssistant ? answer(rest, {}) : other(rest);
+}
+
+void PairedWriter::take_results(const Message& message) {
+  for (const Block& block : message.blocks) {
+    const auto* result = std::get_if<ToolResultBlock>(&block);
+    if (result == nullptr) {
+      continue;
+    }
+    if (pending_ && has_call(*pending_, result->tool_use_id)) {
+      results_.insert_or_assign(result->tool_use_id, CallResult{*result, message.created_at});
+    } else {
+      job_.losses.emplace("results of calls that are not there");
+    }
+  }
+}
+
+Result<> PairedWriter::flush() {
+  if (!pending_) {
+    return {};
+  }
+  const Message message = *std::exchange(pending_, std::nullopt);
+  return answer(message, std::exchange(results_, {}));
+}
+
+Result<PairedWriter::Outcome> PairedWriter::outcome(const CallResults& results,
+                                                    const ToolUseBlock& call, Time asked_at) {
+  const auto found = results.find(call.id);
+  if (found == results.end()) {
+    return Outcome{.text = std::string(kNoResult), .is_error = true, .at = asked_at};
+  }
+  const CallResult& result = found->second;
+  REPRISE_ASSIGN(std::string text, whole_text(job_, result.block));
+  return Outcome{.text = std::move(text),
+                 .is_error = result.block.is_error,
+                 .at = is_known(result.at) ? result.at : asked_at};
+}
+
+}  // namespace reprise::exporting

@@ -1,0 +1,110 @@
+// Where other tools look for sessions, and the places that are theirs.
+
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "export/formats.h"
+#include "export/names.h"
+#include "export/tool_facts.h"
+
+namespace reprise {
+namespace exporting {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Place {
+  std::string_view tool;
+  std::string_view variable;  // that names the folder; "" for none
+  std::string_view usual;     // from the home on
+};
+
+constexpr auto kPlaces = std::to_array<Place>({
+    {"Codex", "CODEX_HOME", ".codex"},
+    {"Claude Code", "CLAUDE_CONFIG_DIR", ".claude"},
+    {"Gemini CLI", "", ".gemini"},
+    {"pi", "PI_CODING_AGENT_DIR", ".pi/agent"},
+    {"Copilot CLI", "COPILOT_HOME", ".copilot"},
+    {"opencode", "", ".local/share/opencode"},
+    {"Qwen Code", "", ".qwen"},
+    {"Continue", "CONTINUE_GLOBAL_DIR", ".continue"},
+    {"Cline", "", ".cline"},
+});
+
+fs::path folder_of_place(const Place& place, const ToolVariables& variables) {
+  if (!place.variable.empty()) {
+    if (const auto named = variables(place.variable); named && !named->empty()) {
+      return *named;
+    }
+  }
+  return fs::path(variables("HOME").value_or("/")) / place.usual;
+}
+
+fs::path folder_of_tool(std::string_view tool, const ToolVariables& variables) {
+  const auto* const found = std::ranges::find(kPlaces, tool, &Place::tool);
+  return folder_of_place(*found, variables);
+}
+
+// Each character of `text` that is no letter or digit as a dash.
+std::string dashed(std::string_view text) {
+  std::string out(text);
+  std::ranges::replace_if(out, [](char c) { return !is_ascii_alnum(c); }, '-');
+  return out;
+}
+
+}  // namespace
+
+// sessions/2026/01/18
+fs::path codex_folder(const Session& session, const ToolVariables& variables) {
+  const std::string day = iso_milliseconds(time_of(session)).substr(0, 10);
+  return folder_of_tool("Codex", variables) / "sessions" / day.substr(0, 4) / day.substr(5, 2) /
+         day.substr(8);
+}
+
+// projects/-home-a-project
+fs::path claude_folder(const Session& session, const ToolVariables& variables) {
+  return folder_of_tool("Claude Code", variables) / "projects" / dashed(session.info.working_dir);
+}
+
+// sessions/--home-a-project--
+fs::path pi_folder(const Session& session, const ToolVariables& variables) {
+  std::string name = session.info.working_dir;
+  name.erase(0, name.starts_with('/') ? 1 : 0);
+  std::ranges::replace_if(name, [](char c) { return c == '/' || c == '\\' || c == ':'; }, '-');
+  return folder_of_tool("pi", variables) / "sessions" / cat("--", name, "--");
+}
+
+}  // namespace exporting
+
+Result<std::filesystem::path> find_tool_folder(const ExportFormat& format, const Session& session,
+                                               const ToolVariables& variables) {
+  const exporting::Format& entry = exporting::format_of(format);
+  if (entry.folder == nullptr) {
+    return fail(Code::unsupported,
+                format.tool.empty()
+                    ? cat("the format ", format.name, " is of no other tool")
+                    : cat(format.tool, " takes a file itself: export to one with -o, then `",
+                          format.taken_by, "`"));
+  }
+  return entry.folder(session, variables);
+}
+
+Result<std::optional<std::string>> find_owner_of(const std::filesystem::path& path,
+                                                 const ToolVariables& variables) {
+  REPRISE_ASSIGN(const std::filesystem::path resolved, resolve_path(path));
+  const std::filesystem::path target = resolved.lexically_normal();  // no links are left in it
+  for (const exporting::Place& place : exporting::kPlaces) {
+    REPRISE_ASSIGN(const std::filesystem::path folder,
+                   resolve_path(exporting::folder_of_place(place, variables)));
+    const std::filesystem::path own = folder.lexically_normal();
+    const auto [end, rest] = std::ranges::mismatch(own, target);
+    if (end == own.end()) {
+      return std::optional(std::string(place.tool));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace reprise

@@ -1,0 +1,162 @@
+// JSON lines of chat messages, as models are trained on: one session a line.
+//
+//   {"messages":[{"role":"user","content":"…"},…],"tools":[…]}
+
+#include <set>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "export/content.h"
+#include "export/formats.h"
+#include "export/paired.h"
+#include "export/tool_facts.h"
+#include "model/media.h"
+
+namespace reprise::exporting {
+namespace {
+
+class TrainingWriter final : public PairedWriter {
+ public:
+  using PairedWriter::PairedWriter;
+
+  Result<> begin() override {
+    REPRISE_TRY(write("{\"messages\":["));
+    const std::string& prompt = job().session.system_prompt;
+    return prompt.empty() ? Result<>() : item(text_message("system", prompt));
+  }
+
+  Result<> end() override {
+    REPRISE_TRY(PairedWriter::end());
+    std::string out = "]";
+    if (!tools_.empty()) {
+      out += ",\"tools\":";
+      json::ArrayWriter array(out);
+      for (const std::string& name : tools_) {
+        array.item();
+        out += cat(R"({"type":"function","function":{"name":)", json::quoted(name),
+                   R"(,"parameters":{"type":"object","properties":{}}}})");
+      }
+      array.close();
+    }
+    return write(out + "}\n");
+  }
+
+ protected:
+  Result<> other(const Message& message) override {
+    const std::string_view name = message.role == role::kSystem ? "system" : "user";
+    REPRISE_ASSIGN(const std::string parts, content(message));
+    if (parts.empty()) {
+      return {};
+    }
+    std::string out;
+    json::ObjectWriter(out).field("role", name).raw("content", parts).close();
+    return item(out);
+  }
+
+  Result<> answer(const Message& message, const CallResults& results) override {
+    std::string calls;
+    json::ArrayWriter array(calls);
+    for (const Block& block : message.blocks) {
+      if (const auto* call = std::get_if<ToolUseBlock>(&block); call != nullptr) {
+        array.item();
+        append_call(calls, *call);
+        tools_.insert(call->name);
+      }
+    }
+    array.close();
+    const std::string text = plain_text(message);
+    if (text.empty() && calls == "[]") {
+      return {};
+    }
+    std::string out;
+    json::ObjectWriter object(out);
+    object.field("role", "assistant");
+    text.empty() ? object.null("content") : object.field("content", text);
+    if (calls != "[]") {
+      object.raw("tool_calls", calls);
+    }
+    object.close();
+    REPRISE_TRY(item(out));
+    return answer_results(message, results);
+  }
+
+ private:
+  static std::string text_message(std::string_view role, std::string_view text) {
+    std::string out;
+    json::ObjectWriter(out).field("role", role).field("content", text).close();
+    return out;
+  }
+
+  static void append_call(std::string& out, const ToolUseBlock& call) {
+    std::string function;
+    json::ObjectWriter(function)
+        .field("name", call.name)
+        .field("arguments", input_text(call))
+        .close();
+    json::ObjectWriter(out)
+        .field("id", call.id)
+        .field("type", "function")
+        .raw("function", function)
+        .close();
+  }
+
+  Result<> answer_results(const Message& message, const CallResults& results) {
+    for (const Block& block : message.blocks) {
+      const auto* call = std::get_if<ToolUseBlock>(&block);
+      if (call == nullptr) {
+        continue;
+      }
+      REPRISE_ASSIGN(const Outcome result, outcome(results, *call, message.created_at));
+      std::string out;
+      json::ObjectWriter(out)
+          .field("role", "tool")
+          .field("tool_call_id", call->id)
+          .field("content", result.text)
+          .close();
+      REPRISE_TRY(item(out));
+    }
+    return {};
+  }
+
+  // A string, or parts when there are images; "" for nothing.
+  Result<std::string> content(const Message& message) {
+    std::string parts;
+    json::ArrayWriter array(parts);
+    bool has_images = false;
+    for (const Block& block : message.blocks) {
+      const auto* image = std::get_if<ImageBlock>(&block);
+      if (image != nullptr && !model::is_pdf(*image)) {
+        REPRISE_ASSIGN(const auto media, read_media(job(), *image));
+        if (media) {
+          has_images = true;
+          array.item();
+          parts += cat(R"({"type":"image_url","image_url":{"url":)",
+                       json::quoted(media->data_url()), "}}");
+        }
+      } else if (const auto* text = std::get_if<TextBlock>(&block); text != nullptr) {
+        array.item();
+        json::ObjectWriter(parts).field("type", "text").field("text", text->text).close();
+      }
+    }
+    array.close();
+    const std::string text = plain_text(message);
+    return has_images ? parts : (text.empty() ? "" : json::quoted(text));
+  }
+
+  Result<> item(std::string_view json) {
+    REPRISE_TRY(write(is_first_ ? "" : ","));
+    is_first_ = false;
+    return write(json);
+  }
+
+  bool is_first_ = true;
+  std::set<std::string> tools_;
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> make_training(Job& job) {
+  return make_writer<TrainingWriter>(job);
+}
+
+}  // namespace reprise::exporting
