@@ -37,7 +37,7 @@ std::optional<std::int64_t> parse_whole(std::string_view text) {
 }
 
 Error bad_cursor(std::string_view text) {
-  return {Code::invalid_argument, cat("'", text, "' is no place in this search")};
+  return {Code::invalid_argument, cat("'", text, "' is not a place in this search")};
 }
 
 Result<HitKey> parse_cursor(std::string_view text) {
@@ -67,10 +67,10 @@ class Hits {
 
  private:
   Result<Finder::What> what_to_find() {
-    std::vector<std::string> tokens;
+    std::vector<std::vector<std::string>> tokens;
     const auto add = [&](Fact fact, const std::optional<std::string>& value) {
       if (value) {
-        tokens.push_back(fact_token(fact, *value));
+        tokens.push_back({fact_token(fact, *value)});
       }
     };
     add(Fact::role, query_.role);
@@ -82,18 +82,22 @@ class Hits {
                       .since_ms = millis_of(query_.since),
                       .until_ms = millis_of(query_.until),
                       .with_counts = query_.order == SearchOrder::relevance};
+    std::vector<std::string> sessions;  // of the same id in several sources
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       REPRISE_ASSIGN(const std::int64_t row, find_source(db_, sources_[i].url));
       if (query_.session && row != 0) {
         REPRISE_ASSIGN(const std::int64_t key,
                        db_.integer("SELECT key FROM sessions WHERE source = ? AND id = ?", row,
                                    query_.session->str()));
-        tokens.push_back(session_token(key));
+        sessions.push_back(session_token(key));
       }
       if (row != 0) {
         what.sources.push_back(row);
         source_at_[row] = i;
       }
+    }
+    if (!sessions.empty()) {
+      tokens.push_back(std::move(sessions));
     }
     what.expression = match_expression(phrases_, query_.only, tokens);
     return what;

@@ -81,7 +81,7 @@ Result<> IndexFile::connect() {
   REPRISE_ASSIGN(const std::int64_t id, db_->integer("PRAGMA application_id"));
   REPRISE_ASSIGN(const std::int64_t version, db_->integer("PRAGMA user_version"));
   if (id != kApplicationId || version != kVersion) {
-    return fail(Code::corrupt, cat(file_.native(), " is no search index of this version"));
+    return fail(Code::corrupt, cat(file_.native(), " is not a search index of this version"));
   }
   return {};
 }

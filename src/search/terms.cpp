@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/grapheme.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "search/fold.h"
@@ -43,6 +44,15 @@ SearchTerm take_term(std::string_view& text) {
     term.text.pop_back();
   }
   return term;
+}
+
+// For a message: not all of what may be long, nor a line end.
+std::string one_line(std::string_view text) {
+  constexpr std::size_t kCharactersMax = 40;
+  const std::string_view begin = grapheme_prefix(text, kCharactersMax);
+  std::string out(begin);
+  std::ranges::replace_if(out, [](char c) { return is_blank(c) || c == '\x7F'; }, ' ');
+  return begin.size() < text.size() ? cat(out, "…") : out;
 }
 
 }  // namespace
@@ -95,7 +105,8 @@ Result<std::vector<Phrase>> phrases_of(const std::vector<SearchTerm>& terms) {
       ends_in_pair = words.is_pair();
     }
     if (phrase.words.empty()) {
-      return fail(Code::invalid_argument, cat("'", text, "' has no letter or digit to search for"));
+      return fail(Code::invalid_argument,
+                  cat("'", one_line(text), "' has no letter or digit to search for"));
     }
     if (ends_in_pair) {
       // The last character alone: it is in the pair before it, or begins one in the text.
@@ -119,7 +130,7 @@ Result<std::vector<Phrase>> phrases_of(const std::vector<SearchTerm>& terms) {
 }
 
 std::string match_expression(const std::vector<Phrase>& phrases, std::optional<SearchPart> only,
-                             const std::vector<std::string>& tokens) {
+                             const std::vector<std::vector<std::string>>& tokens) {
   std::string wanted;
   std::string unwanted;
   for (const Phrase& phrase : phrases) {
@@ -136,8 +147,12 @@ std::string match_expression(const std::vector<Phrase>& phrases, std::optional<S
   if (!unwanted.empty()) {
     all = cat("(", all, " NOT ", column, "(", unwanted, "))");
   }
-  for (const std::string& token : tokens) {
-    all += cat(" AND \"", token, "\"");
+  for (const std::vector<std::string>& alternatives : tokens) {
+    all += " AND (";
+    for (const std::string& token : alternatives) {
+      all += cat(&token == &alternatives.front() ? "\"" : " OR \"", token, "\"");
+    }
+    all += ')';
   }
   return all;
 }

@@ -19,9 +19,9 @@ struct Phrase {
 // invalid_argument as parse_search() says.
 Result<std::vector<Phrase>> phrases_of(const std::vector<SearchTerm>& terms);
 
-// Matches what has all phrases, where they are wanted, and all tokens. Nothing of it but folded
-// words comes from the query. The phrases that must be there come first.
+// Matches what has all phrases, where they are wanted, and of each list of tokens one. Nothing of
+// it but folded words comes from the query. The phrases that must be there come first.
 std::string match_expression(const std::vector<Phrase>& phrases, std::optional<SearchPart> only,
-                             const std::vector<std::string>& tokens);
+                             const std::vector<std::vector<std::string>>& tokens);
 
 }  // namespace reprise::search

@@ -291,6 +291,9 @@ TEST_F(SearchTest, SourcesAreToldApart) {
   ASSERT_EQ(found.hits.size(), 2U);
   EXPECT_EQ(found.hits[0].source, 1U);
   EXPECT_EQ(found.hits[1].source, 0U);
+  EXPECT_EQ(places(must(index_->search(
+                both, {.terms = must(parse_search("word")), .session = test::session_id("a")}))),
+            (Places{"a#0", "a#0"}));
 }
 
 TEST_F(SearchTest, MadeAnewWhenDamaged) {
@@ -418,7 +421,8 @@ TEST_F(SearchTest, QueriesAreNoSyntax) {
 }
 
 TEST(ParseSearch, RefusesWhatFindsNothing) {
-  for (const std::string_view bad : {"", "   ", "-without", "+++", "a -", "\"\"", "*", "a \"-\""}) {
+  for (const std::string_view bad :
+       {"", "   ", "-without", "+++", "a -", "\"\"", "*", "a \"\n\"", "a \"-\""}) {
     EXPECT_TRUE(fails(parse_search(bad), Code::invalid_argument)) << bad;
   }
   std::string many;

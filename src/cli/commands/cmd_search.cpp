@@ -12,7 +12,7 @@
 #include "cli/program/exit.h"
 #include "cli/program/search_files.h"
 #include "cli/settings/moment.h"
-#include "reprise/open_store.h"
+#include "reprise/open_source.h"
 #include "reprise/search.h"
 
 namespace reprise::cli {
@@ -54,6 +54,8 @@ class SearchMessages final : public Command {
              {"--tool", "NAME", "only messages that call this tool", &tool_},
              {"--model", "MODEL", "only answers of this model", &model_},
              {"--in", "SEL", "only this session", &in_},
+             {"--all-sources", "", "other tools' histories on this machine, too", &all_sources_},
+             {"--from", "TOOL", "only the history of another tool", &from_},
              {"--only",
               "PART",
               "only text, thinking or tools",
@@ -78,26 +80,13 @@ class SearchMessages final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(SearchQuery query, make_query(context));
-    const auto source = context.stores().source();
-    if (!source && source.error().code == Code::not_found) {
+    REPRISE_TRY(find_sources(context, query));
+    if (sources_.empty()) {
       return print(context, {});
     }
-    if (!source) {
-      return std::unexpected(source.error());
-    }
-    if (!(*source)->capabilities().messages) {
-      return fail(Code::unsupported, "this store has no messages to search");
-    }
-    if (in_) {
-      REPRISE_ASSIGN(const SessionInfo info,
-                     context.stores().select(**source, *in_, Use::read, every_state()));
-      query.session = info.id;
-    }
-    REPRISE_ASSIGN(const std::string url, search_url(context));
-    const SearchSource all[] = {{url, *source}};
     REPRISE_ASSIGN(const auto index, open_search_index(context));
-    catch_up(context, *index, all);
-    REPRISE_ASSIGN(const SearchPage page, index->search(all, query));
+    catch_up(context, *index);
+    REPRISE_ASSIGN(const SearchPage page, index->search(sources_, query));
     return print(context, page);
   }
 
@@ -124,6 +113,64 @@ class SearchMessages final : public Command {
     return query;
   }
 
+  // The store of the settings comes first, when it is searched.
+  Result<> find_sources(Context& context, SearchQuery& query) {
+    if (!from_) {
+      REPRISE_TRY(find_own(context, query));
+    }
+    if (in_ && (from_ || all_sources_)) {
+      return fail(Code::invalid_argument,
+                  "--in names a session of the store: leave --from and --all-sources out, or name "
+                  "another store with --store");
+    }
+    if (from_ || all_sources_) {
+      REPRISE_TRY(check_from());
+      histories_ = find_histories(context, from_.value_or(""));
+      for (const FoundHistory& history : histories_) {
+        const std::string url = search_url(history.url);
+        if (std::ranges::find(sources_, url, &SearchSource::url) == sources_.end()) {
+          sources_.push_back({url, history.source.get()});
+          names_.push_back(history.url);
+        }
+      }
+    }
+    return {};
+  }
+
+  Result<> find_own(Context& context, SearchQuery& query) {
+    const auto source = context.stores().source();
+    if (!source && source.error().code == Code::not_found) {
+      return {};
+    }
+    if (!source) {
+      return std::unexpected(source.error());
+    }
+    if (!(*source)->capabilities().messages) {
+      return fail(Code::unsupported, "this store has no messages to search");
+    }
+    if (in_) {
+      REPRISE_ASSIGN(const SessionInfo info,
+                     context.stores().select(**source, *in_, Use::read, every_state()));
+      query.session = info.id;
+    }
+    REPRISE_ASSIGN(std::string url, search_url(context));
+    sources_.push_back({std::move(url), *source});
+    names_.emplace_back();
+    return {};
+  }
+
+  Result<> check_from() const {
+    std::string names;
+    for (const SourceKind& kind : source_kinds()) {
+      if (from_ == kind.name || !from_) {
+        return {};
+      }
+      names += cat(names.empty() ? "" : ", ", kind.name);
+    }
+    return fail(Code::invalid_argument,
+                cat("--from must be one of ", names, ", not '", *from_, "'"));
+  }
+
   static Result<std::optional<Time>> moment(Context& context, std::string_view flag,
                                             const std::optional<std::string>& text, DayEnd day) {
     if (!text) {
@@ -132,14 +179,14 @@ class SearchMessages final : public Command {
     const auto time = parse_moment(*text, context.clock().now(), day);
     if (!time) {
       return fail(Code::invalid_argument,
-                  cat(flag, " '", *text, "' is no time: write '2 weeks', '3 days' or 2026-11-23"));
+                  cat(flag, " '", *text, "' is not a time: write '2 weeks', '3 days' or 2026-11-23"));
     }
     return time;
   }
 
   // What is there can be searched all the same.
-  static void catch_up(Context& context, SearchIndex& index, std::span<const SearchSource> all) {
-    for (const SearchSource& source : all) {
+  void catch_up(Context& context, SearchIndex& index) const {
+    for (const SearchSource& source : sources_) {
       const auto done = index.catch_up(source);
       context.voice().end_progress();
       if (!done) {
@@ -153,7 +200,7 @@ class SearchMessages final : public Command {
 
   Result<Exit> print(Context& context, const SearchPage& page) const {
     if (context.globals().json) {
-      context.voice().print_json(hits_document(page));
+      context.voice().print_json(hits_document(page, names_));
       return Exit::done;
     }
     if (page.hits.empty()) {
@@ -163,7 +210,8 @@ class SearchMessages final : public Command {
     Output& out = context.voice().out();
     const std::size_t columns = out.is_terminal() ? static_cast<std::size_t>(out.columns())
                                                   : std::numeric_limits<std::size_t>::max();
-    out.write(hit_lines(page.hits, {.now = context.clock().now(),
+    out.write(hit_lines(page.hits, {.sources = names_,
+                                    .now = context.clock().now(),
                                     .columns = columns,
                                     .colour = context.is_coloured(out.is_terminal())}));
     if (!page.next.empty()) {
@@ -183,7 +231,13 @@ class SearchMessages final : public Command {
   std::optional<std::string> only_;
   std::optional<std::string> after_;
   std::optional<std::int64_t> limit_;
+  std::optional<std::string> from_;
   bool rank_ = false;
+  bool all_sources_ = false;
+
+  std::vector<FoundHistory> histories_;
+  std::vector<SearchSource> sources_;
+  std::vector<std::string> names_;  // of each, as --store takes it; "" for the settings' one
 };
 
 }  // namespace

@@ -80,9 +80,12 @@ std::string snippet_text(const std::vector<SearchPiece>& pieces) {
   return text;
 }
 
-void append_hit(std::string& out, const SearchHit& hit) {
+void append_hit(std::string& out, const SearchHit& hit, std::string_view source) {
   json::ObjectWriter object(out);
   object.field("place", place_of(hit));
+  if (!source.empty()) {
+    object.field("source", source);
+  }
   append_info(object, hit.session, short_id(hit.session.id));
   object.field("seq", hit.seq.value)
       .field("role", hit.role)
@@ -117,7 +120,9 @@ std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view) {
   std::size_t age = 0;
   std::size_t title = 0;
   for (const SearchHit& hit : hits) {
-    rows.push_back({place_of(hit), age_text(hit.time, view.now),
+    const std::string& source = view.sources[hit.source];
+    rows.push_back({cat(source, source.empty() ? "" : " ", place_of(hit)),
+                    age_text(hit.time, view.now),
                     shorten(terminal_line(hit.session.title), kTitleMax)});
     place = std::max(place, display_width(rows.back().place));
     age = std::max(age, display_width(rows.back().age));
@@ -135,14 +140,14 @@ std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view) {
   return out;
 }
 
-std::string hits_document(const SearchPage& page) {
+std::string hits_document(const SearchPage& page, std::span<const std::string> sources) {
   std::string out;
   json::ObjectWriter object(out);
   object.key("hits");
   json::ArrayWriter hits(out);
   for (const SearchHit& hit : page.hits) {
     hits.item();
-    append_hit(out, hit);
+    append_hit(out, hit, sources[hit.source]);
   }
   hits.close();
   if (page.next.empty()) {

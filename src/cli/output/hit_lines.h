@@ -13,6 +13,8 @@ namespace reprise::cli {
 std::string place_of(const SearchHit& hit);
 
 struct HitView {
+  // What --store takes for each source that was searched; "" for the one that needs none.
+  std::span<const std::string> sources;
   Time now;
   std::size_t columns;  // what is longer is cut
   bool colour = false;  // without it terms are marked by asterisks
@@ -21,6 +23,6 @@ struct HitView {
 std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view);
 
 // {"hits":[…],"next":…}
-std::string hits_document(const SearchPage& page);
+std::string hits_document(const SearchPage& page, std::span<const std::string> sources);
 
 }  // namespace reprise::cli

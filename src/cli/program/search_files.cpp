@@ -1,8 +1,11 @@
 #include "cli/program/search_files.h"
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/settings/context_file.h"
+#include "reprise/open_source.h"
 
 namespace reprise::cli {
 
@@ -42,18 +45,41 @@ Result<std::string> search_url(Context& context) {
   return search_url(context.config().store_url(*settings));
 }
 
+std::vector<FoundHistory> find_histories(Context& context, std::string_view only) {
+  std::vector<FoundHistory> found;
+  for (const SourceKind& kind : source_kinds()) {
+    const auto place = usual_place(
+        kind, [&context](std::string_view name) { return context.environment().find(name); });
+    if ((!only.empty() && kind.name != only) || !place) {
+      continue;
+    }
+    auto opened = kind.open(*place, {});
+    if (opened) {
+      found.push_back({cat(kind.name, ":"), *std::move(opened)});
+    } else if (opened.error().code != Code::not_found) {
+      context.voice().warn(opened.error().message);
+    }
+  }
+  return found;
+}
+
 std::string search_url(std::string_view store_url) {
   std::string url = without_password(whole_store_url(store_url));
   const std::size_t colon = url.find(':');
-  if (colon == std::string::npos || url.find("://") != std::string::npos ||
-      colon + 1 == url.size()) {
+  if (colon == std::string::npos || url.find("://") != std::string::npos) {
     return url;
   }
-  const std::filesystem::path place = url.substr(colon + 1);
-  const auto resolved = resolve_path(place);
+  std::filesystem::path place = url.substr(colon + 1);
+  if (place.empty()) {
+    const auto kind = std::ranges::find(source_kinds(), url.substr(0, colon), &SourceKind::name);
+    if (kind == source_kinds().end()) {
+      return url;
+    }
+    place = usual_place(*kind).value_or("");
+  }
   std::error_code failed;
   const std::filesystem::path absolute =
-      std::filesystem::absolute(resolved.value_or(place), failed);
+      std::filesystem::absolute(resolve_path(place).value_or(place), failed);
   return cat(url.substr(0, colon + 1), (failed ? place : absolute.lexically_normal()).native());
 }
 
