@@ -32,6 +32,9 @@ struct SourceKind {
 // All there are. A path is asked about in this order. Lives as long as the program.
 std::span<const SourceKind> source_kinds();
 
+// "claude:[FOLDER], codex:[FOLDER]…", for messages.
+std::string source_forms();
+
 // An environment variable; nullopt when it is not set.
 using VariableLookup = std::function<std::optional<std::string>(std::string_view name)>;
 

@@ -208,6 +208,7 @@ class Copy {
       } else {
         copied_.fate = CopyFate::conflict;
         copied_.detail = cat("message ", differs.value, " differs");
+        copied_.differs = differs;
       }
       return i;
     }
@@ -215,9 +216,17 @@ class Copy {
   }
 
   bool has_grown(const Message& there, const Message& here) const {
-    return target_.capabilities().rewriting != nullptr && there.role == role::kAssistant &&
-           here.role == role::kAssistant && there.state == MessageState::incomplete &&
-           plain_text(here).starts_with(plain_text(there));
+    if (target_.capabilities().rewriting == nullptr || there.role != role::kAssistant ||
+        here.role != role::kAssistant) {
+      return false;
+    }
+    // Copied from a tool that writes an answer block by block.
+    const bool has_begun =
+        there.created_at != Time{} && there.created_at == here.created_at &&
+        here.blocks.size() >= there.blocks.size() &&
+        std::equal(there.blocks.begin(), there.blocks.end(), here.blocks.begin());
+    return has_begun || (there.state == MessageState::incomplete &&
+                         plain_text(here).starts_with(plain_text(there)));
   }
 
   // To what the target has.

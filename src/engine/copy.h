@@ -28,6 +28,7 @@ struct CopiedSession {
   CopyFate fate = CopyFate::unchanged;
   std::int64_t messages = 0;        // appended now
   std::string detail;               // of a conflict: where the two differ
+  std::optional<Seq> differs;       // the same as a place
   std::vector<std::string> losses;  // one line each
   bool is_damaged = false;          // some of them are parts of the source that cannot be read
 };

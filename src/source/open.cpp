@@ -75,14 +75,6 @@ constexpr SourceKind kKinds[] = {
      .open = source::open_llamacpp},
 };
 
-std::string known_forms() {
-  std::string forms;
-  for (const SourceKind& kind : kKinds) {
-    forms += cat(forms.empty() ? "" : ", ", kind.form);
-  }
-  return forms;
-}
-
 // What an XDG variable means when it is not set.
 struct XdgFolder {
   std::string_view variable;
@@ -137,6 +129,14 @@ std::span<const SourceKind> source_kinds() {
   return kKinds;
 }
 
+std::string source_forms() {
+  std::string forms;
+  for (const SourceKind& kind : kKinds) {
+    forms += cat(forms.empty() ? "" : ", ", kind.form);
+  }
+  return forms;
+}
+
 std::optional<fs::path> usual_place(const SourceKind& kind, const VariableLookup& variable) {
   for (const SourceKind::Usual& usual : kind.usual) {
     if (usual.variable.empty()) {
@@ -184,7 +184,7 @@ Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions o
   }
   auto store = open_store(url, options);
   if (!store && store.error().code == Code::invalid_argument) {
-    store.error().message += cat("; other tools' histories: ", known_forms());
+    store.error().message += cat("; other tools' histories: ", source_forms());
   }
   return store;
 }

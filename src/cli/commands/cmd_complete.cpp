@@ -19,7 +19,7 @@
 #include "cli/settings/config_keys.h"
 #include "cli/settings/provider_names.h"
 #include "provider/kinds.h"
-#include "reprise/open_store.h"
+#include "reprise/open_source.h"
 
 namespace reprise::cli {
 namespace {
@@ -272,6 +272,9 @@ class Complete final : public Command {
     for (const StoreKind& kind : store_kinds()) {
       out.candidates.push_back(
           {cat(kind.name, kind.place == StoreKind::Place::server ? "://" : ":")});
+    }
+    for (const SourceKind& kind : source_kinds()) {
+      out.candidates.push_back({cat(kind.name, ":"), std::string(kind.title)});
     }
     // Those of this folder by their names in it.
     const std::string here = context.config().working_dir().native() + "/";

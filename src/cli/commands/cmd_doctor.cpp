@@ -25,7 +25,7 @@
 #include "cli/settings/provider_names.h"
 #include "cli/settings/request_choice.h"
 #include "cli/settings/settings.h"
-#include "reprise/open_store.h"
+#include "reprise/open_source.h"
 #include "reprise/provider.h"
 #include "store/sqlite/version.h"
 
@@ -86,6 +86,7 @@ class Doctor final : public Command {
     for (const std::string& url : find_stores_around(context)) {
       add("found_store", url);
     }
+    histories(context);
     if (settings != nullptr) {
       providers(context, *settings);
     }
@@ -358,6 +359,19 @@ class Doctor final : public Command {
         model_.empty() || std::ranges::find(models, model_, &ModelInfo::id) != models.end();
     add("models", counted(std::ssize(models), "model"),
         has_model ? "" : cat(model_, " is not among them: `reprise models` lists them"));
+  }
+
+  // Other tools' histories that could be imported.
+  void histories(Context& context) {
+    for (const SourceKind& kind : source_kinds()) {
+      const auto place = usual_place(
+          kind, [&](std::string_view name) { return context.environment().find(name); });
+      std::error_code none;
+      if (place && fs::exists(*place, none)) {
+        add("found_history", cat(kind.name, ": (", kind.title, ", ",
+                                 context.config().short_path(place->native()), ")"));
+      }
+    }
   }
 
   void libraries() {

@@ -16,6 +16,7 @@
 #include "reprise/conversation.h"
 #include "reprise/open_store.h"
 #include "reprise/sessions.h"
+#include "session/import.h"
 
 namespace reprise::cli {
 namespace {
@@ -146,6 +147,9 @@ class Info final : public Command {
     line("forked from",
          info.forked_from ? cat(info.forked_from->session.str(), " at ", info.forked_from->at.value)
                           : "");
+    if (const auto origin = origin_of(session)) {
+      line("imported", cat(origin->tool, ":", origin->id));
+    }
     line("todos", todos.empty() ? "" : std::to_string(todos.size()));
     line("tokens", tokens_text(session.usage));
     const std::string& source = session.usage.price_source;

@@ -16,6 +16,8 @@
 #include "cli/program/exit.h"
 #include "reprise/open_store.h"
 #include "reprise/sessions.h"
+#include "session/import.h"
+#include "store/query.h"
 
 namespace reprise::cli {
 namespace {
@@ -27,6 +29,10 @@ class List final : public Command {
  public:
   ArgumentTable arguments() override {
     return {.options = {{"-a,--all", "", "sessions of all folders", &all_},
+                        {"--branches", "",
+                         "also branches that were left, and sub-agents, of another tool's history",
+                         &branches_},
+                        {"--from", "TOOL", "only those that were imported from a tool", &from_},
                         {"--grep", "TEXT", "only those with this in the title", &grep_},
                         {"--mode", "NAME", "only those of a mode", &mode_},
                         {"--state",
@@ -76,6 +82,7 @@ class List final : public Command {
     if (state_) {
       query.states = {parse_session_state(*state_).value_or(SessionState::active)};
     }
+    query.branches = branches_;
     query.title_contains = grep_.value_or("");
     query.after = after_.value_or("");
     query.limit = static_cast<std::size_t>(limit_.value_or(50));
@@ -85,7 +92,8 @@ class List final : public Command {
   Result<SessionPage> find_page(Context& context) const {
     const auto source = context.stores().source();
     if (!source && source.error().code == Code::not_found) {
-      return SessionPage{};
+      REPRISE_ASSIGN(const SourceKind* const tool, context.stores().source_kind());
+      return tool == nullptr ? Result<SessionPage>() : std::unexpected(source.error());
     }
     if (!source) {
       return std::unexpected(source.error());
@@ -94,9 +102,38 @@ class List final : public Command {
     if (state_ == kInterrupted) {
       return find_interrupted(**source, asked);
     }
-    REPRISE_ASSIGN(SessionPage page, (*source)->list(asked));
+    REPRISE_ASSIGN(SessionPage page,
+                   from_ ? find_imported(**source, asked) : (*source)->list(asked));
     note_cut_answers(**source, page);
     return page;
+  }
+
+  // Where a session came from is no column: its id tells that it was imported, and it from where.
+  Result<SessionPage> find_imported(Source& source, SessionQuery query) const {
+    const std::size_t limit = query.limit;
+    SessionPage all;
+    for (bool more = true; more && all.sessions.size() < limit;) {
+      query.limit = kPageMax;
+      REPRISE_ASSIGN(SessionPage page, source.list(query));
+      for (SessionInfo& info : page.sessions) {
+        query.after = store::format_cursor(info);
+        if (!is_imported_id(info.id)) {
+          continue;
+        }
+        REPRISE_ASSIGN(const std::optional<Session> session, source.find(info.id));
+        const auto origin = session ? origin_of(*session) : std::nullopt;
+        if (origin && origin->tool == *from_) {
+          all.sessions.push_back(std::move(info));
+          if (all.sessions.size() == limit) {
+            break;
+          }
+        }
+      }
+      std::ranges::move(page.damage, std::back_inserter(all.damage));
+      more = !page.next.empty();
+      all.next = more || all.sessions.size() == limit ? query.after : "";
+    }
+    return all;
   }
 
   // Those whose process is gone are found at once, and all stand on the first page. The others are
@@ -159,7 +196,8 @@ class List final : public Command {
       rows.push_back({std::to_string(rows.size() + 1), ids[rows.size()],
                       info.mode.empty() ? title : cat("[", terminal_line(info.mode), "] ", title),
                       cat(state_text(info), info.pinned ? ", pinned" : ""),
-                      std::to_string(info.head.value), age_text(info.updated_at, now)});
+                      cat(info.head.value, info.is_head_known ? "" : "+"),
+                      age_text(info.updated_at, now)});
       if (all_) {
         rows.back().push_back(terminal_line(context.config().short_path(info.working_dir)));
       }
@@ -171,6 +209,8 @@ class List final : public Command {
   }
 
   bool all_ = false;
+  bool branches_ = false;
+  std::optional<std::string> from_;
   std::optional<std::string> grep_;
   std::optional<std::string> mode_;
   std::optional<std::string> state_;

@@ -15,6 +15,7 @@
 #include "cli/program/exit.h"
 #include "cli/program/help_text.h"
 #include "cli/repl/slash.h"
+#include "reprise/open_source.h"
 
 namespace reprise::cli {
 namespace {
@@ -161,9 +162,19 @@ std::string terms(std::string_view heading, auto&& entries) {
   return out;
 }
 
+std::vector<std::pair<std::string_view, std::string_view>> histories() {
+  std::vector<std::pair<std::string_view, std::string_view>> all;
+  for (const SourceKind& kind : source_kinds()) {
+    all.emplace_back(kind.form, kind.title);
+  }
+  return all;
+}
+
 std::string stores() {
   return terms("STORES", kStores) +
-         ".PP\nA path without a scheme is recognised by what is there.\n";
+         ".PP\nA path without a scheme is recognised by what is there.\n" +
+         terms("OTHER TOOLS' HISTORIES", histories()) +
+         ".PP\nThey are read in place and never written to; import copies them.\n";
 }
 
 std::string slash_commands_section() {

@@ -10,6 +10,7 @@
 #include "model/fields.h"
 #include "model/json_fields.h"
 #include "reprise/store.h"
+#include "session/import.h"
 
 namespace reprise::cli {
 namespace {
@@ -56,6 +57,9 @@ std::vector<std::string> short_ids_of(const std::vector<SessionInfo>& sessions) 
 
 void append_info(json::ObjectWriter& object, const SessionInfo& info, std::string_view short_id) {
   object.field("id", info.id.str()).field("short_id", short_id);
+  if (!info.is_head_known) {
+    object.field("messages_at_least", true);
+  }
   const InfoWriter writer{object, info};
   model::for_each(model::kInfoFields,
                   [&](const auto& field) { writer.write(field.shown, info.*field.member); });
@@ -70,6 +74,10 @@ std::string session_document(const Session& session, const std::vector<std::stri
   object.raw("response_ids", json::array_of(response_ids));
   if (!session.prompt_history.empty()) {
     object.raw("prompt_history", json::array_of(session.prompt_history));
+  }
+  if (const auto origin = origin_of(session)) {
+    json::ObjectWriter from(object.key("origin"));
+    from.field("tool", origin->tool).field("id", origin->id).close();
   }
   object.close();
   return out;

@@ -211,6 +211,18 @@ constexpr CommandEntry kCommands[] = {
                  "reprise copy sqlite:notes.db postgres://db.example.com/team 'Release notes'\n"
                  "reprise copy spill: sqlite:notes.db",
      .make = make_copy},
+    {.name = "import",
+     .group = CommandGroup::stores,
+     .summary = "bring the histories of other tools into your store",
+     .description =
+         "Without SOURCE all that are found on this machine are shown and asked about. Import as "
+         "often as you like: only what is new is added, a session that has grown is continued, "
+         "and one that was rewound becomes a fork. The tool's own files are never changed. After "
+         "an interruption, import again: it continues where it stopped.",
+     .examples = "reprise import\n"
+                 "reprise import claude: codex:\n"
+                 "reprise import ~/backup/.claude --dry-run",
+     .make = make_import},
     {.name = "verify",
      .group = CommandGroup::stores,
      .summary = "read everything and report what is damaged",

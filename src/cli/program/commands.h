@@ -32,6 +32,7 @@ std::unique_ptr<Command> make_doctor();
 std::unique_ptr<Command> make_export();
 std::unique_ptr<Command> make_fork();
 std::unique_ptr<Command> make_help();
+std::unique_ptr<Command> make_import();
 std::unique_ptr<Command> make_info();
 std::unique_ptr<Command> make_list();
 std::unique_ptr<Command> make_man();

@@ -224,8 +224,11 @@ Result<Source*> StoreOpener::source() {
     REPRISE_ASSIGN(source_, open_source(config_.opening_url(*settings)));
     return source_.get();
   }
-  REPRISE_ASSIGN(Store* const reader, open(Access::read));
-  return reader;
+  auto reader = open(Access::read);
+  if (!reader && reader.error().code == Code::invalid_argument) {
+    reader.error().message += cat("; other tools' histories: ", source_forms());
+  }
+  return reader ? Result<Source*>(*reader) : std::unexpected(std::move(reader).error());
 }
 
 Result<ListPlace> StoreOpener::list_place(const std::optional<std::string>& from) {

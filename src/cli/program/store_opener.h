@@ -48,6 +48,8 @@ class StoreOpener {
   // was set for, and for no other; the error of another one says so.
   Result<std::unique_ptr<Store>> open_at(std::string_view url, StoreOptions options);
 
+  // Whose history the settings name; null when they name a store.
+  Result<const SourceKind*> source_kind();
   // Opens any store or other tool's history to read only.
   Result<std::unique_ptr<Source>> open_source_at(std::string_view url);
 
@@ -65,8 +67,6 @@ class StoreOpener {
   Result<> remember_numbers(const std::vector<SessionInfo>& shown);
 
  private:
-  // Null when the settings name a store.
-  Result<const SourceKind*> source_kind();
   // unsupported when they name another tool's history.
   Result<> refuse_source();
   static Error read_only(std::string_view url);

@@ -1,0 +1,304 @@
+// reprise import: sessions of other tools into the own store.
+
+#include <map>
+#include <system_error>
+
+#include "base/json_write.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/commands/removal.h"
+#include "cli/output/age.h"
+#include "cli/output/session_json.h"
+#include "cli/output/table.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/program/interrupts.h"
+#include "reprise/open_source.h"
+#include "reprise/sessions.h"
+#include "session/import.h"
+
+namespace reprise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kAuto = "auto";
+
+// A history that was found, and what is in it.
+struct FoundSource {
+  const SourceKind* kind = nullptr;
+  fs::path place;
+  std::unique_ptr<Source> source = nullptr;
+  FoundSessions found = {};
+
+  std::int64_t messages() const {
+    std::int64_t sum = 0;
+    for (const SessionInfo& info : found.sessions) {
+      sum += info.head.value;
+    }
+    return sum;
+  }
+  bool has_all_counted() const {
+    return std::ranges::all_of(found.sessions, &SessionInfo::is_head_known);
+  }
+  Time newest() const {
+    Time newest;
+    for (const SessionInfo& info : found.sessions) {
+      newest = std::max(newest, info.updated_at);
+    }
+    return newest;
+  }
+};
+
+// Of all files of a place, as far as they can be looked at.
+std::int64_t bytes_of(const fs::path& place) {
+  std::error_code error;
+  if (fs::is_regular_file(place, error)) {
+    return static_cast<std::int64_t>(fs::file_size(place, error));
+  }
+  std::int64_t bytes = 0;
+  for (fs::recursive_directory_iterator
+           entry(place, fs::directory_options::skip_permission_denied, error),
+       end;
+       !error && entry != end; entry.increment(error)) {
+    std::error_code none;
+    if (entry->is_regular_file(none) && !entry->is_symlink(none)) {
+      const auto size = entry->file_size(none);
+      bytes += none ? 0 : static_cast<std::int64_t>(size);
+    }
+  }
+  return bytes;
+}
+
+std::string size_text(std::int64_t bytes) {
+  constexpr std::int64_t kMega = 1'000'000;
+  return bytes >= kMega ? cat(bytes / kMega, " MB") : cat((bytes + 999) / 1000, " kB");
+}
+
+struct Counts {
+  std::map<CopyFate, std::int64_t> sessions;
+  std::int64_t messages = 0;
+  std::int64_t failed = 0;
+  std::int64_t damaged = 0;
+};
+
+class ImportCommand final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {
+        .options = {{"--branches", "", "also branches that were left, and sub-agents", &branches_},
+                    {"-n,--dry-run", "", "show what there is, import nothing", &dry_run_}},
+        .arguments = {{"SOURCE",
+                       "a tool's history (claude:, codex:FOLDER, a path); all that is "
+                       "found if left out",
+                       &sources_}}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    const bool is_auto = sources_.empty() || (sources_.size() == 1 && sources_.front() == kAuto);
+    std::vector<FoundSource> all;
+    if (is_auto) {
+      all = find_usual(context);
+    } else {
+      REPRISE_ASSIGN(all, open_named(context));
+    }
+    if (all.empty()) {
+      context.voice().remark(
+          "no history of another tool was found; name one: reprise import "
+          "claude:FOLDER");
+    }
+    if (context.globals().json && (dry_run_ || all.empty())) {
+      context.voice().print_json(document(all, {}));
+    } else if ((is_auto || dry_run_) && !all.empty() && !context.globals().json) {
+      print_found(context, all);
+    }
+    if (dry_run_ || all.empty()) {
+      return Exit::done;
+    }
+    if (is_auto) {
+      REPRISE_ASSIGN(const bool agreed, context.voice().confirm("import all of them?"));
+      if (!agreed) {
+        return Exit::done;
+      }
+    }
+    return import_all(context, all);
+  }
+
+ private:
+  Result<FoundSource> look_into(const SourceKind& kind, const fs::path& place,
+                                std::unique_ptr<Source> source) const {
+    FoundSource one{.kind = &kind, .place = place, .source = std::move(source)};
+    SessionQuery query;
+    query.states = every_state();
+    query.branches = branches_;
+    REPRISE_ASSIGN(one.found, find_all_sessions(*one.source, query));
+    return one;
+  }
+
+  // What cannot be read is said, and the others are found all the same.
+  std::vector<FoundSource> find_usual(Context& context) const {
+    std::vector<FoundSource> all;
+    for (const SourceKind& kind : source_kinds()) {
+      const auto place = usual_place(
+          kind, [&](std::string_view name) { return context.environment().find(name); });
+      std::error_code error;
+      if (!place || !fs::exists(*place, error)) {
+        continue;
+      }
+      auto source = open_source(cat(kind.name, ":", place->native()));
+      if (!source && source.error().code == Code::not_found) {
+        continue;
+      }
+      auto one = source ? look_into(kind, *place, *std::move(source))
+                        : Result<FoundSource>(std::unexpected(source.error()));
+      if (!one) {
+        context.voice().warn(cat("cannot read ", kind.name, ": ", one.error().message));
+      } else if (!one->found.sessions.empty()) {
+        all.push_back(*std::move(one));
+      }
+    }
+    return all;
+  }
+
+  Result<std::vector<FoundSource>> open_named(Context& context) const {
+    std::vector<FoundSource> all;
+    for (const std::string& url : sources_) {
+      REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(url));
+      if (kind == nullptr) {
+        return fail(Code::invalid_argument,
+                    cat(url, " is no other tool's history; between stores, use `reprise copy`"));
+      }
+      REPRISE_ASSIGN(auto source, context.stores().open_source_at(url));
+      const std::size_t colon = url.find(':');
+      const std::string named = colon == std::string::npos ? url : url.substr(colon + 1);
+      const fs::path place = named.empty() ? usual_place(*kind).value_or("") : fs::path(named);
+      REPRISE_ASSIGN(auto one, look_into(*kind, place, std::move(source)));
+      all.push_back(std::move(one));
+    }
+    return all;
+  }
+
+  static void print_found(Context& context, const std::vector<FoundSource>& all) {
+    const std::vector<Column> columns = {{.heading = "tool"},
+                                         {.heading = "place", .flexible = true},
+                                         {.heading = "sessions", .align = Align::right},
+                                         {.heading = "messages", .align = Align::right},
+                                         {.heading = "size", .align = Align::right},
+                                         {.heading = "newest"}};
+    std::vector<std::vector<std::string>> rows;
+    for (const FoundSource& one : all) {
+      rows.push_back({std::string(one.kind->title),
+                      terminal_line(context.config().short_path(one.place.native())),
+                      std::to_string(one.found.sessions.size()),
+                      cat(one.messages(), one.has_all_counted() ? "" : "+"),
+                      size_text(bytes_of(one.place)),
+                      age_text(one.newest(), context.clock().now())});
+    }
+    Output& out = context.voice().out();
+    out.write(format_table(columns, rows,
+                           out.is_terminal() ? static_cast<std::size_t>(out.columns())
+                                             : std::numeric_limits<std::size_t>::max()));
+  }
+
+  Result<Exit> import_all(Context& context, std::vector<FoundSource>& all) {
+    REPRISE_ASSIGN(Store* const store, context.stores().open(Access::write));
+    const Interrupts interrupts;
+    std::int64_t total = 0;
+    for (const FoundSource& one : all) {
+      total += std::ssize(one.found.sessions);
+    }
+    std::vector<Counts> counts(all.size());
+    std::int64_t done = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      warn_of_damage(context, all[i].found.damage);
+      for (const SessionInfo& info : all[i].found.sessions) {
+        context.voice().progress("importing", done++, total);
+        auto imported =
+            import_session(*all[i].source, all[i].kind->name, *store, info, interrupts.token());
+        if (interrupts.token().stop_requested()) {
+          return fail(Code::cancelled, cat("stopped after ", done - 1, " of ",
+                                           counted(total, "session"), "; import again to go on"));
+        }
+        note(context, info, imported, counts[i]);
+      }
+    }
+    context.voice().end_progress();
+    return end(context, all, counts);
+  }
+
+  static void note(Context& context, const SessionInfo& info,
+                   const Result<ImportedSession>& imported, Counts& counts) {
+    if (!imported) {
+      ++counts.failed;
+      context.voice().warn(
+          cat("cannot import ", session_name(info), ": ", imported.error().message));
+      return;
+    }
+    ++counts.sessions[imported->fate];
+    counts.messages += imported->messages;
+    counts.damaged += imported->damage.empty() ? 0 : 1;
+    for (const std::string& part : imported->damage) {
+      context.voice().warn(cat(session_name(info), ": ", part));
+    }
+  }
+
+  static Exit end(Context& context, const std::vector<FoundSource>& all,
+                  std::vector<Counts>& counts) {
+    if (context.globals().json) {
+      context.voice().print_json(document(all, counts));
+    }
+    Exit exit = Exit::done;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      auto& fates = counts[i].sessions;
+      const std::int64_t forks = fates[CopyFate::forked];
+      context.voice().remark(cat(all[i].kind->title, ": ", fates[CopyFate::copied], " new, ",
+                                 fates[CopyFate::continued], " continued, ",
+                                 fates[CopyFate::unchanged], " unchanged, ",
+                                 forks > 0 ? cat(forks, " as forks, ") : "", counts[i].failed,
+                                 " failed; ", counted(counts[i].messages, "message")));
+      exit = counts[i].failed > 0 || fates[CopyFate::conflict] > 0 ? Exit::failed : exit;
+    }
+    return exit;
+  }
+
+  static std::string document(const std::vector<FoundSource>& all,
+                              const std::vector<Counts>& counts) {
+    std::string out = "{\"sources\":";
+    json::ArrayWriter array(out);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      array.item();
+      json::ObjectWriter object(out);
+      object.field("tool", all[i].kind->name)
+          .field("place", all[i].place.native())
+          .field("sessions", static_cast<std::int64_t>(all[i].found.sessions.size()))
+          .field("messages", all[i].messages())
+          .field("bytes", bytes_of(all[i].place))
+          .field("newest_at", format_time(all[i].newest()));
+      if (i < counts.size()) {
+        for (const auto& [fate, count] : counts[i].sessions) {
+          object.field(to_string(fate), count);
+        }
+        object.field("failed", counts[i].failed)
+            .field("damaged", counts[i].damaged)
+            .field("messages_added", counts[i].messages);
+      }
+      object.close();
+    }
+    array.close();
+    return out + "}";
+  }
+
+  std::vector<std::string> sources_;
+  bool branches_ = false;
+  bool dry_run_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_import() {
+  return std::make_unique<ImportCommand>();
+}
+
+}  // namespace reprise::cli

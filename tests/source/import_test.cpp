@@ -1,0 +1,176 @@
+#include "session/import.h"
+
+#include "base/text.h"
+#include "reprise/capabilities.h"
+#include "source/source_fixture.h"
+#include "support/must.h"
+
+namespace reprise::test::imports {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+const std::string kFile = "sessions/--x--/2026-11-20T10-00-00-000Z_one.jsonl";
+constexpr std::string_view kHeader =
+    "{'type':'session','version':3,'id':'one','timestamp':'2026-11-20T10:00:00.000Z',"
+    "'cwd':'/home/a/x'}";
+
+std::string entry(int id, int parent, std::string_view role, std::string_view text,
+                  std::string_view more = "") {
+  return cat("{'type':'message','id':'", id, "','parentId':", parent,
+             ",'timestamp':'2026-11-20T10:", 10 + id, ":00.000Z','message':{'role':'", role,
+             "','content':[{'type':'text','text':'", text, "'}]", more, "}}");
+}
+std::string named(int id, int parent, std::string_view role, std::string_view text,
+                  std::string_view more = "") {
+  std::string line = entry(id, parent, role, text, more);
+  const std::string number = cat("'parentId':", parent, ",");
+  const std::string name = parent == 0 ? "'parentId':null," : cat("'parentId':'", parent, "',");
+  return line.replace(line.find(number), number.size(), name);
+}
+
+class ImportTest : public SourceTest {
+ protected:
+  // Everything that the tool has: the fate of each, and how many messages were new.
+  Lines import_all() {
+    Lines fates;
+    for (const SessionInfo& info : must(source().list({})).sessions) {
+      const ImportedSession done = must(import_session(source(), "pi", *store_, info));
+      fates.push_back(cat(to_string(done.fate), " ", done.messages));
+    }
+    return fates;
+  }
+  // The texts of each session in the store.
+  std::vector<Lines> stored() {
+    std::vector<Lines> all;
+    for (const SessionInfo& info : must(store_->list({})).sessions) {
+      Lines texts;
+      for (const Message& message : must(read_all(*store_, info.id))) {
+        texts.push_back(plain_text(message));
+      }
+      all.push_back(texts);
+    }
+    return all;
+  }
+
+  TemporaryFolder own_;
+  std::unique_ptr<Store> store_ = must(open_store("sqlite:" + (own_.path() / "own.db").native()));
+};
+
+TEST_F(ImportTest, TwiceIsOnce) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"),
+                named(2, 1, "assistant", "1", ",'usage':{'input':7}")});
+  open("pi");
+  EXPECT_EQ(import_all(), Lines{"copied 2"});
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+  EXPECT_EQ(stored(), std::vector<Lines>{(Lines{"One", "1"})});
+  const Session found = must(get(*store_, must(imported_id("pi", "one"))));
+  EXPECT_EQ(found.info.title, "One");
+  EXPECT_EQ(found.info.working_dir, "/home/a/x");
+  EXPECT_EQ(found.info.state, SessionState::active);
+  EXPECT_EQ(found.usage.input.value, 7);
+  EXPECT_EQ(origin_of(found)->tool, "pi");
+  EXPECT_EQ(origin_of(found)->id, "one");
+}
+
+TEST_F(ImportTest, WhatHasGrownIsContinued) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One")});
+  open("pi");
+  EXPECT_EQ(import_all(), Lines{"copied 1"});
+  write(kFile, {named(2, 1, "assistant", "1")});
+  EXPECT_EQ(import_all(), Lines{"continued 1"});
+  EXPECT_EQ(stored(), std::vector<Lines>{(Lines{"One", "1"})});
+}
+
+TEST_F(ImportTest, WhatWasRewoundBecomesAForkAndStaysOne) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1"),
+                named(3, 2, "user", "Two")});
+  open("pi");
+  import_all();
+  write(kFile, {named(4, 2, "user", "Three")});
+  EXPECT_EQ(import_all(), Lines{"forked 1"});
+  EXPECT_EQ(stored(), (std::vector<Lines>{{"One", "1", "Three"}, {"One", "1", "Two"}}));
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+  write(kFile, {named(5, 4, "assistant", "3")});
+  EXPECT_EQ(import_all(), Lines{"forked 1"});
+  EXPECT_EQ(stored(), (std::vector<Lines>{{"One", "1", "Three", "3"}, {"One", "1", "Two"}}));
+  const SessionInfo fork = must(store_->list({})).sessions.front();
+  EXPECT_EQ(fork.forked_from, (ForkOrigin{must(imported_id("pi", "one")), Seq{2}}));
+  // Once more, within the fork.
+  write(kFile, {named(6, 4, "assistant", "3 again")});
+  EXPECT_EQ(import_all(), Lines{"forked 1"});
+  EXPECT_EQ(stored().size(), 3U);
+  EXPECT_EQ(stored().front(), (Lines{"One", "1", "Three", "3 again"}));
+}
+
+TEST_F(ImportTest, WhatHasGoneOnHereIsNotOverwritten) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1")});
+  open("pi");
+  import_all();
+  const SessionId id = must(imported_id("pi", "one"));
+  must(store_->append(id, {{.role = "user", .blocks = {text_block("Here")}}}, {}));
+  write(kFile, {named(3, 2, "user", "There")});
+  EXPECT_EQ(import_all(), Lines{"forked 1"});
+  EXPECT_EQ(must(read_all(*store_, id)).size(), 3U);
+  EXPECT_EQ(plain_text(must(read_all(*store_, id)).back()), "Here");
+}
+
+TEST_F(ImportTest, AnInterruptedImportGoesOn) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1")});
+  open("pi");
+  std::stop_source stopped;
+  stopped.request_stop();
+  const SessionInfo info = must(source().list({})).sessions.front();
+  EXPECT_TRUE(
+      fails(import_session(source(), "pi", *store_, info, stopped.get_token()), Code::cancelled));
+  EXPECT_EQ(import_all(), Lines{"continued 2"});
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+}
+
+TEST_F(ImportTest, WhatIsInTheTrashStaysThere) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One")});
+  open("pi");
+  import_all();
+  must(store_->capabilities().trash->trash(must(imported_id("pi", "one")), Time{}));
+  write(kFile, {named(2, 1, "assistant", "1")});
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+  EXPECT_TRUE(stored().empty());
+}
+
+TEST_F(ImportTest, ImagesBecomeBlobs) {
+  write(kFile, {std::string(kHeader),
+                "{'type':'message','id':'1','parentId':null,'message':{'role':'user','content':["
+                "{'type':'image','mimeType':'image/png','data':'iVBORw0KGgo='}]}}"});
+  open("pi");
+  EXPECT_EQ(import_all(), Lines{"copied 1"});
+  const Message message = must(read_all(*store_, must(imported_id("pi", "one")))).front();
+  EXPECT_TRUE(std::get<ImageBlock>(message.blocks.front()).blob);
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+}
+
+TEST_F(ImportTest, IdsAreUuidsThatTellToolsApart) {
+  EXPECT_NE(must(imported_id("pi", "one")), must(imported_id("claude", "one")));
+  EXPECT_TRUE(is_imported_id(must(imported_id("pi", "one"))));
+  EXPECT_FALSE(is_imported_id(make_session_id(system_clock(), system_entropy())));
+}
+
+// An answer that the tool writes block by block, imported in between.
+TEST_F(ImportTest, AnAnswerThatWasBeingWrittenIsCompleted) {
+  const std::string file = "projects/x/0a1b2c3d-0000-4000-8000-000000000001.jsonl";
+  const auto line = [](std::string_view uuid, std::string_view parent, std::string_view block) {
+    return cat("{'type':'assistant','uuid':'", uuid, "','parentUuid':'", parent,
+               "','sessionId':'s','timestamp':'2026-11-20T10:00:0", uuid.substr(1),
+               ".000Z','message':{'id':'m','model':'x','content':[", block, "]}}");
+  };
+  write(file, {"{'type':'user','uuid':'u','sessionId':'s','timestamp':'2026-11-20T10:00:00.000Z',"
+               "'message':{'content':'Go'}}",
+               line("a1", "u", "{'type':'text','text':'So'}")});
+  open("claude");
+  EXPECT_EQ(import_all(), Lines{"copied 2"});
+  write(file, {line("a2", "a1", "{'type':'text','text':'that'}")});
+  EXPECT_EQ(import_all(), Lines{"continued 1"});
+  EXPECT_EQ(stored(), std::vector<Lines>{(Lines{"Go", "So\n\nthat"})});
+}
+
+}  // namespace
+}  // namespace reprise::test::imports
