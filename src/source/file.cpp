@@ -64,7 +64,7 @@ Result<FileState> state_of_file(const fs::path& file) {
     return std::unexpected(os_error("read", file, errno));
   }
   if (!S_ISREG(status.st_mode)) {
-    return fail(Code::not_found, file.native() + " is no file");
+    return fail(Code::not_found, file.native() + " is not a file");
   }
   const auto changed = std::chrono::seconds(status.st_mtim.tv_sec) +
                        std::chrono::microseconds(status.st_mtim.tv_nsec / 1000);

@@ -9,6 +9,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/prompt.h"
 #include "cli/output/answer_output.h"
+#include "cli/program/adopt_session.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
@@ -108,6 +109,9 @@ class Ask final : public Command {
         return context.voice().wrong_usage(
             "nothing to ask; give a prompt, pipe one in, or attach a file");
       }
+    }
+    if (sel_ && !dry_run_) {
+      REPRISE_ASSIGN(sel_, adopt_session(context, *sel_));
     }
     const Interrupts interrupts;
     ToolConsents consents(context);

@@ -4,6 +4,7 @@
 
 #include "cli/app/app.h"
 #include "cli/output/answer_output.h"
+#include "cli/program/adopt_session.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
@@ -80,6 +81,9 @@ Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
 }  // namespace
 
 Result<Exit> run_chat(Context& context, ChatRequest request) {
+  if (request.sel) {
+    REPRISE_ASSIGN(request.sel, adopt_session(context, *request.sel));
+  }
   if (!request.plain && !context.globals().json && app::can_run_app(context)) {
     const std::string sel = request.newest ? "last" : request.sel.value_or("");
     // What was said on the command line is meant for a new session.

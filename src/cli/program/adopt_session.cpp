@@ -1,0 +1,53 @@
+#include "cli/program/adopt_session.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "reprise/open_source.h"
+#include "reprise/sessions.h"
+#include "session/import.h"
+
+namespace reprise::cli {
+namespace {
+
+const SourceKind* kind_in(std::string_view sel) {
+  const std::size_t colon = sel.find(':');
+  if (colon == std::string_view::npos) {
+    return nullptr;
+  }
+  const auto kinds = source_kinds();
+  const auto found = std::ranges::find(kinds, sel.substr(0, colon), &SourceKind::name);
+  return found == kinds.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Result<std::string> adopt_session(Context& context, std::string sel) {
+  const SourceKind* const kind = kind_in(sel);
+  if (kind == nullptr) {
+    return sel;
+  }
+  const std::string url = cat(kind->name, ":");
+  const std::string named = sel.substr(url.size());
+  REPRISE_ASSIGN(const std::unique_ptr<Source> source, context.stores().open_source_at(url));
+  // Numbers are those of its own list.
+  REPRISE_ASSIGN(const SessionInfo info,
+                 context.stores().select(*source, named.empty() ? "last" : named, Use::read,
+                                         every_state(), url));
+  REPRISE_ASSIGN(Store* const store, context.stores().open(Access::write));
+  REPRISE_ASSIGN(const ImportedSession imported, import_session(*source, kind->name, *store, info));
+  for (const std::string& part : imported.damage) {
+    context.voice().warn(part);
+  }
+  REPRISE_ASSIGN(
+      const SessionId fork,
+      fork_session(*store, {.parent = imported.id, .at = std::nullopt, .title = info.title},
+                   context.clock()));
+  // Who answers is told by the settings and flags: the tool's provider may need a key that only the
+  // tool has.
+  REPRISE_TRY(store->update(fork, {.provider = "", .model = ""}));
+  context.voice().remark(cat("continuing a copy of ", kind->title, "'s session: ", short_id(fork)));
+  return fork.str();
+}
+
+}  // namespace reprise::cli
