@@ -1,0 +1,108 @@
+// fuzz_sources --kind=KIND: a file of another tool's history as anybody may have left it. What is
+// listed can be read, as many messages as are counted, the same backwards, branches included; and
+// not one byte of the file changes.
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <span>
+
+#include "fuzzing.h"
+#include "reprise/open_source.h"
+
+using reprise::fuzz::require;
+
+namespace {
+
+namespace fs = std::filesystem;
+using reprise::Source;
+
+struct Kind {
+  std::string_view name;  // of the source, too
+  std::string_view file;  // that holds the input
+};
+
+constexpr Kind kKinds[] = {
+    {"claude", "projects/-x/0a1b2c3d-0000-4000-8000-000000000001.jsonl"},
+    {"codex",
+     "sessions/2026/11/20/rollout-2026-11-20T10-00-00-019a0000-0000-7000-8000-000000000001.jsonl"},
+    {"gemini", "tmp/x/chats/session-2026-11-20T10-00-6a1b2c3d.jsonl"},
+    {"qwen", "projects/-x/chats/7a1b2c3d-0000-4000-8000-000000000001.jsonl"},
+    {"pi", "sessions/--x--/2026-11-20T10-00-00-000Z_019a0000-0000-7000-8000-000000000001.jsonl"},
+    {"copilot", "session-state/8a1b2c3d-0000-4000-8000-000000000001/events.jsonl"},
+};
+
+const Kind* chosen = nullptr;
+
+const fs::path& source_folder() {
+  static const fs::path folder = [] {
+    const bool has_memory = fs::exists("/dev/shm");
+    std::string name =
+        (has_memory ? fs::path("/dev/shm") : fs::temp_directory_path()) / "fuzz.XXXXXX";
+    require(::mkdtemp(name.data()) != nullptr, "no folder to work in");
+    static const std::string made = name;
+    require(std::atexit([] { fs::remove_all(made); }) == 0, "the folder would stay");
+    return fs::path(name);
+  }();
+  return folder;
+}
+
+std::vector<std::string> messages_of(Source& source, const reprise::SessionId& id, bool backwards) {
+  std::vector<std::string> messages;
+  const auto report = source.read(id, {.newest_first = backwards}, [&](reprise::Message&& message) {
+    messages.push_back(reprise::message_to_json(message));
+    return reprise::Flow::go_on;
+  });
+  require(report.has_value(), "a session that is listed cannot be read");
+  return messages;
+}
+
+void read_session(Source& source, const reprise::SessionInfo& info) {
+  const auto session = source.find(info.id);
+  require(session && *session, "a session that is listed is not found");
+  auto messages = messages_of(source, info.id, false);
+  require(std::ssize(messages) == (*session)->info.head.value, "not as many messages as counted");
+  std::ranges::reverse(messages);
+  require(messages == messages_of(source, info.id, true), "backwards there are others");
+}
+
+}  // namespace
+
+// NOLINTBEGIN(readability-identifier-naming, readability-non-const-parameter): libFuzzer's.
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  constexpr std::string_view kFlag = "--kind=";
+  for (const char* const word : std::span(*argv, static_cast<std::size_t>(*argc))) {
+    if (std::string_view(word).starts_with(kFlag)) {
+      const auto* const found =
+          std::ranges::find(kKinds, std::string_view(word).substr(kFlag.size()), &Kind::name);
+      chosen = found == std::end(kKinds) ? nullptr : found;
+    }
+  }
+  require(chosen != nullptr, "usage: fuzz_sources --kind=KIND");
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const fs::path file = source_folder() / chosen->file;
+  fs::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << reprise::fuzz::text_of(data, size);
+  const auto source =
+      reprise::open_source(std::string(chosen->name) + ":" + source_folder().native());
+  require(source.has_value(), "the folder cannot be opened");
+  for (const bool branches : {false, true}) {
+    reprise::SessionQuery query;
+    query.branches = branches;
+    const auto page = (*source)->list(query);
+    require(page.has_value(), "the folder cannot be listed");
+    for (const reprise::SessionInfo& info : page->sessions) {
+      read_session(**source, info);
+    }
+  }
+  std::ifstream in(file, std::ios::binary);
+  const std::string after{std::istreambuf_iterator<char>(in), {}};
+  require(after == reprise::fuzz::text_of(data, size), "the file has changed");
+  return 0;
+}
+// NOLINTEND(readability-identifier-naming, readability-non-const-parameter)
