@@ -10,8 +10,11 @@
 #include "source/claude_export/claude_export.h"
 #include "source/codex/codex.h"
 #include "source/copilot/copilot.h"
+#include "source/database_place.h"
 #include "source/gemini/gemini.h"
 #include "source/llamacpp/llamacpp.h"
+#include "source/llm/llm.h"
+#include "source/opencode/opencode.h"
 #include "source/pi/pi.h"
 #include "source/qwen/qwen.h"
 
@@ -58,6 +61,24 @@ constexpr SourceKind kKinds[] = {
      .usual = {{{"HOME", ".copilot"}}},
      .is_at = source::is_copilot,
      .open = source::open_copilot},
+    {.name = "opencode",
+     .title = "opencode",
+     .form = "opencode:[FOLDER]",
+     .usual = {{{"XDG_DATA_HOME", "opencode"}}},
+     .is_at = source::is_opencode,
+     .open = source::open_opencode},
+    {.name = "kilo",
+     .title = "Kilo",
+     .form = "kilo:[FOLDER]",
+     .usual = {{{"XDG_DATA_HOME", "kilo"}}},
+     .is_at = source::is_kilo,
+     .open = source::open_opencode},
+    {.name = "llm",
+     .title = "llm",
+     .form = "llm:[FOLDER]",
+     .usual = {{{"LLM_USER_PATH", ""}, {"XDG_CONFIG_HOME", "io.datasette.llm"}}},
+     .is_at = source::is_llm,
+     .open = source::open_llm},
     {.name = "chatgpt",
      .title = "ChatGPT",
      .form = "chatgpt:FILE",
@@ -163,10 +184,12 @@ Result<const SourceKind*> source_kind_of(std::string_view url) {
     return nullptr;
   }
   REPRISE_ASSIGN(const std::string store, recognise_store(url));
-  if (!store.empty()) {
+  REPRISE_ASSIGN(const fs::path place, resolve_path(url));
+  // Any database could be a store.
+  const bool is_database = store.starts_with("sqlite:");
+  if (!store.empty() && (!is_database || source::is_own_database(place))) {
     return nullptr;
   }
-  REPRISE_ASSIGN(const fs::path place, resolve_path(url));
   for (const SourceKind& kind : kKinds) {
     REPRISE_ASSIGN(const bool is_at, kind.is_at(place));
     if (is_at) {

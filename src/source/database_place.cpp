@@ -1,0 +1,124 @@
+#include "source/database_place.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "source/file.h"
+#include "store/paths.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBeginningMax = 1U << 20;
+constexpr std::string_view kDatabaseMark = "SQLite format 3";
+// A copy that took as long serves so many times as long.
+constexpr int kCopyServes = 10;
+constexpr std::chrono::milliseconds kQuickCopy{50};
+
+// "" for what cannot be read.
+std::string beginning_of(const fs::path& file) {
+  const auto fd = open_foreign(file);
+  std::string bytes(kBeginningMax, '\0');
+  const auto got = fd ? read_at(fd->get(), bytes, 0, file) : Result<std::size_t>(0);
+  bytes.resize(got.value_or(0));
+  return bytes;
+}
+
+}  // namespace
+
+bool is_own_database(const fs::path& file) {
+  constexpr std::size_t kApplicationIdAt = 68;
+  return std::string_view(beginning_of(file)).substr(0, kApplicationIdAt + 4).ends_with("RPRS");
+}
+
+Result<std::shared_ptr<Database>> DatabasePlace::refresh() {
+  std::string state = sqlite::foreign_state(file_);
+  if (copy_ && state == state_) {
+    return copy_;
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  REPRISE_ASSIGN(copy_, Database::open(file_, tables_));
+  state_ = std::move(state);
+  const auto now = std::chrono::steady_clock::now();
+  const auto took = now - begun;
+  good_until_ = took < kQuickCopy ? now : now + kCopyServes * took;
+  return copy_;
+}
+
+Result<std::shared_ptr<Database>> DatabasePlace::current() {
+  return copy_ && std::chrono::steady_clock::now() < good_until_
+             ? Result<std::shared_ptr<Database>>(copy_)
+             : refresh();
+}
+
+std::string DatabasePlace::state() {
+  return copy_ && std::chrono::steady_clock::now() < good_until_ ? state_
+                                                                 : sqlite::foreign_state(file_);
+}
+
+Result<bool> is_database_with(const fs::path& file, std::span<const TableMark> marks) {
+  const std::string beginning = beginning_of(file);
+  if (!beginning.starts_with(kDatabaseMark)) {
+    return false;
+  }
+  // Tables are defined in a text near the beginning, or in the log. Where none of the names is, no
+  // copy is made to look closer.
+  const std::string log = beginning_of(store::beside(file, "-wal"));
+  if (std::ranges::none_of(marks, [&](const TableMark& mark) {
+        return beginning.contains(mark.column) || log.contains(mark.column);
+      })) {
+    return false;
+  }
+  std::vector<std::string_view> tables;
+  for (const TableMark& mark : marks) {
+    tables.push_back(mark.table);
+  }
+  const auto database = Database::open(file, tables);
+  // One that cannot be read is none of this kind.
+  return database && std::ranges::all_of(marks, [&](const TableMark& mark) {
+           return (*database)->has_column(mark.table, mark.column);
+         });
+}
+
+RawJson row_json(const sqlite::Statement& row, std::initializer_list<std::string_view> columns) {
+  std::string out;
+  json::ObjectWriter object(out);
+  for (const std::string_view column : columns) {
+    if (row.is_integer(column)) {
+      object.field(column, row.integer(column));
+    } else if (!row.is_null(column)) {
+      object.field(column, std::string_view(row.text(column)));
+    }
+  }
+  object.close();
+  return json::take(out);
+}
+
+std::string json_column(const sqlite::Statement& row, std::string_view column) {
+  auto parsed = RawJson::parse(row.text(column));
+  return parsed ? parsed->text() : "null";
+}
+
+void for_each_row(Result<sqlite::Statement> rows, std::string_view where, ReadReport& report,
+                  const std::function<void(sqlite::Statement&)>& each) {
+  if (!rows) {
+    return add_damage(report, {std::string(where), rows.error().message, ""});
+  }
+  for (;;) {
+    const auto more = rows->step();
+    if (!more) {
+      return add_damage(report, {std::string(where), more.error().message, ""});
+    }
+    if (!*more) {
+      return;
+    }
+    each(*rows);
+  }
+}
+
+}  // namespace reprise::source

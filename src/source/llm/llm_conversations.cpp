@@ -1,0 +1,290 @@
+#include <algorithm>
+
+#include "base/encode.h"
+#include "base/text.h"
+#include "source/llm/llm_rows.h"
+#include "source/transcript.h"
+
+namespace reprise::source::llm {
+namespace {
+
+// The parts of a response, each a message of ours.
+enum class Of : std::uint8_t { system, prompt, results, answer };
+
+using Row = sqlite::Statement;
+
+// The rows of another table that belong to a response, in their order.
+void each_of(Database& database, std::string_view table,
+             std::initializer_list<std::string_view> columns, std::string_view tail,
+             std::string_view response, const std::function<void(Row&)>& each) {
+  if (database.has_table(table) && database.has_column(table, "response_id")) {
+    ReadReport unseen;  // the response itself tells of damage
+    for_each_row(database.select(table, columns, tail, response), table, unseen, each);
+  }
+}
+
+std::string by_order(Database& database, std::string_view table) {
+  return cat("WHERE response_id = ?",
+             database.has_column(table, "order") ? " ORDER BY \"order\"" : "");
+}
+
+void add_fragments(Database& database, std::string_view table, std::string_view response,
+                   std::vector<Block>& blocks) {
+  std::vector<std::string> ids;
+  each_of(database, table, {"fragment_id"}, by_order(database, table), response,
+          [&](Row& row) { ids.push_back(row.text("fragment_id")); });
+  for (const std::string& id : ids) {
+    if (std::string text = fragment(database, id); !text.empty()) {
+      blocks.emplace_back(TextBlock{std::move(text), {}});
+    }
+  }
+}
+
+void add_attachments(Database& database, std::string_view response, std::vector<Block>& blocks) {
+  std::vector<std::string> ids;
+  each_of(database, "prompt_attachments", {"attachment_id"},
+          by_order(database, "prompt_attachments"), response,
+          [&](Row& row) { ids.push_back(row.text("attachment_id")); });
+  for (const std::string& id : ids) {
+    blocks.push_back(attachment(database, id));
+  }
+}
+
+void add_results(Database& database, std::string_view response, std::vector<Block>& blocks) {
+  each_of(
+      database, "tool_results", {"name", "output", "tool_call_id", "exception"},
+      "WHERE response_id = ? ORDER BY rowid", response, [&](Row& row) {
+        const std::string exception = row.text("exception");
+        std::string output = row.text("output");
+        blocks.emplace_back(ToolResultBlock{.tool_use_id = row.text("tool_call_id"),
+                                            .text = output.empty() ? exception : std::move(output),
+                                            .is_error = !exception.empty(),
+                                            .blob = std::nullopt,
+                                            .extra = {}});
+      });
+}
+
+void add_calls(Database& database, std::string_view response, std::vector<Block>& blocks) {
+  each_of(database, "tool_calls", {"name", "arguments", "tool_call_id"},
+          "WHERE response_id = ? ORDER BY rowid", response, [&](Row& row) {
+            blocks.emplace_back(ToolUseBlock{
+                row.text("tool_call_id"), row.text("name"), json_in(row.text("arguments")), {}});
+          });
+}
+
+Usage usage_of_row(const Row& row) {
+  Usage usage;
+  usage.input = {std::max<std::int64_t>(row.integer("input_tokens"), 0)};
+  usage.output = {std::max<std::int64_t>(row.integer("output_tokens"), 0)};
+  if (usage != Usage{}) {
+    usage.request_id = row.text("id");
+  }
+  return usage;
+}
+
+const std::initializer_list<std::string_view> kColumns = {
+    "id",        "model",          "prompt",       "system",       "prompt_json",   "options_json",
+    "response",  "response_json",  "datetime_utc", "input_tokens", "output_tokens", "token_details",
+    "schema_id", "resolved_model", "reasoning"};
+
+bool has_rows(Database& database, std::string_view table, std::string_view response) {
+  bool has_any = false;
+  each_of(database, table, {"response_id"}, "WHERE response_id = ? LIMIT 1", response,
+          [&](Row&) { has_any = true; });
+  return has_any;
+}
+
+Message answer_of(Database& database, const Row& row) {
+  Message message{.role = std::string(role::kAssistant)};
+  if (std::string thought = row.text("reasoning"); !thought.empty()) {
+    message.blocks.emplace_back(ThinkingBlock{std::move(thought), "", {}});
+  }
+  if (std::string text = row.text("response"); !text.empty()) {
+    message.blocks.emplace_back(TextBlock{std::move(text), {}});
+  }
+  add_calls(database, row.text("id"), message.blocks);
+  const std::string resolved = row.text("resolved_model");
+  message.model = resolved.empty() ? row.text("model") : resolved;
+  message.provider = "llm";
+  if (const Usage usage = usage_of_row(row); usage != Usage{}) {
+    message.usage = usage;
+  }
+  add_extra(message.extra, "llm",
+            row_json(row, {"id", "model", "prompt_json", "options_json", "response_json",
+                           "token_details", "schema_id"}));
+  return message;
+}
+
+Result<Message> message_of_row(Database& database, std::int64_t key, Of of) {
+  REPRISE_ASSIGN(Row row, database.select("responses", kColumns, "WHERE rowid = ?", key));
+  REPRISE_ASSIGN(const bool is_there, row.step());
+  if (!is_there) {
+    return fail(Code::corrupt, "the response is gone");
+  }
+  const std::string id = row.text("id");
+  Message message{.role = std::string(of == Of::system    ? role::kSystem
+                                      : of == Of::results ? role::kTool
+                                                          : role::kUser)};
+  switch (of) {
+    case Of::system:
+      add_fragments(database, "system_fragments", id, message.blocks);
+      if (std::string text = row.text("system"); !text.empty()) {
+        message.blocks.emplace_back(TextBlock{std::move(text), {}});
+      }
+      mark_injected(message);
+      break;
+    case Of::results:
+      add_results(database, id, message.blocks);
+      break;
+    case Of::prompt:
+      add_fragments(database, "prompt_fragments", id, message.blocks);
+      if (std::string text = row.text("prompt"); !text.empty()) {
+        message.blocks.emplace_back(TextBlock{std::move(text), {}});
+      }
+      add_attachments(database, id, message.blocks);
+      break;
+    case Of::answer:
+      message = answer_of(database, row);
+      break;
+  }
+  message.created_at = sniffed_time(std::string_view(row.text("datetime_utc"))).value_or(Time{});
+  return message;
+}
+
+// The messages of a response, and what it says about its session.
+void add_response(Database& database, const Row& row, std::string& system, OpenSession& open) {
+  const std::string id = row.text("id");
+  const auto add = [&](Of of) {
+    Node node{.id = node_id(cat(id, ":", static_cast<int>(of))), .at = row.integer("row_number")};
+    node.is_message = true;
+    node.is_mark = of == Of::system;
+    node.detail = static_cast<std::uint32_t>(of);
+    const Usage usage = usage_of_row(row);
+    if (of == Of::answer && usage != Usage{}) {
+      open.usages.push_back(usage);
+      node.usage = static_cast<std::uint32_t>(open.usages.size());
+    }
+    open.tree.add(node, id);
+  };
+  // The same system prompt stands in each response.
+  if ((!row.text("system").empty() && row.text("system") != system) ||
+      has_rows(database, "system_fragments", id)) {
+    system = row.text("system");
+    add(Of::system);
+  }
+  if (has_rows(database, "tool_results", id)) {
+    add(Of::results);
+  }
+  if (!row.text("prompt").empty() || has_rows(database, "prompt_fragments", id) ||
+      has_rows(database, "prompt_attachments", id)) {
+    add(Of::prompt);
+  }
+  add(Of::answer);
+  SessionInfo& info = open.session.info;
+  const auto time = sniffed_time(std::string_view(row.text("datetime_utc"))).value_or(Time{});
+  info.created_at = info.created_at == Time{} ? time : info.created_at;
+  info.updated_at = std::max(info.updated_at, time);
+  info.model = row.text("model");
+  if (open.session.system_prompt.empty()) {
+    open.session.system_prompt = row.text("system");
+  }
+  if (info.title.empty()) {
+    info.title = title_of(row.text("prompt"));
+  }
+}
+
+SessionInfo new_info(const std::string& id, const std::string& name) {
+  SessionInfo info{.id = session_id_of(id), .state = SessionState::closed};
+  info.title = title_of(name);
+  info.provider = "llm";
+  return info;
+}
+
+}  // namespace
+
+std::vector<SessionInfo> list_conversations(Database& database, ReadReport& report) {
+  std::map<std::string, SessionInfo> all;
+  if (!database.has_table("responses")) {
+    return {};
+  }
+  for_each_row(database.select("conversations", {"id", "name", "model"}, ""), "conversations",
+               report, [&](Row& row) {
+                 const std::string id = row.text("id");
+                 all.emplace(id, new_info(id, row.text("name")));
+               });
+  std::map<std::string, bool> is_there;
+  for_each_row(
+      database.select("responses", {"conversation_id", "model", "prompt", "datetime_utc"}, ""),
+      "responses", report, [&](Row& row) {
+        const std::string id = row.text("conversation_id");
+        is_there[id] = true;
+        SessionInfo& info = all.try_emplace(id, new_info(id, "")).first->second;
+        const auto time = sniffed_time(std::string_view(row.text("datetime_utc"))).value_or(Time{});
+        info.created_at = info.created_at == Time{} ? time : std::min(info.created_at, time);
+        info.updated_at = std::max(info.updated_at, time);
+        info.head = info.head.next(2);
+        info.is_head_known = false;
+        info.model = row.text("model");
+        info.title = info.title.empty() ? title_of(row.text("prompt")) : info.title;
+      });
+  std::vector<SessionInfo> sessions;
+  for (auto& [id, info] : all) {
+    if (is_there[id]) {
+      sessions.push_back(std::move(info));
+    }
+  }
+  return sessions;
+}
+
+std::shared_ptr<OpenSession> open_conversation(const std::shared_ptr<Database>& database,
+                                               const std::string& id) {
+  auto open = std::make_shared<OpenSession>(OpenSession{.session = {.info = new_info(id, "")}});
+  for_each_row(database->select("conversations", {"name"}, "WHERE id = ?", std::string_view(id)),
+               "conversations", open->report,
+               [&](Row& row) { open->session.info.title = title_of(row.text("name")); });
+  std::string system;
+  for_each_row(database->select("responses", kColumns,
+                                database->has_column("responses", "datetime_utc")
+                                    ? "WHERE conversation_id = ? ORDER BY datetime_utc, id"
+                                    : "WHERE conversation_id = ? ORDER BY id",
+                                std::string_view(id)),
+               cat("conversation ", id), open->report,
+               [&](Row& row) { add_response(*database, row, system, *open); });
+  if (open->tree.nodes().empty()) {
+    return nullptr;
+  }
+  count_messages(*open);
+  open->message = [database](std::span<const Node> nodes) {
+    return message_of_row(*database, nodes.front().at, static_cast<Of>(nodes.front().detail));
+  };
+  return open;
+}
+
+std::string fragment(Database& database, std::string_view id) {
+  std::string text;
+  ReadReport unseen;
+  for_each_row(database.select("fragments", {"content"}, "WHERE id = ?", id), "fragments", unseen,
+               [&](Row& row) { text = row.text("content"); });
+  return text;
+}
+
+Block attachment(Database& database, const std::string& id) {
+  Block block = UnknownBlock{"attachment", RawJson::string(id)};
+  ReadReport unseen;
+  for_each_row(database.select("attachments", {"id", "type", "path", "url", "content"},
+                               "WHERE id = ?", std::string_view(id)),
+               "attachments", unseen, [&](Row& row) {
+                 const std::string type = row.text("type");
+                 const bool is_image = type.starts_with("image/") || type == "application/pdf";
+                 if (is_image && !row.bytes("content").empty()) {
+                   block = image_of(type, base64_encode(row.bytes("content")));
+                 } else if (is_image && !row.text("url").empty()) {
+                   block = image_at(type, row.text("url"));
+                 } else {
+                   block = UnknownBlock{"attachment", row_json(row, {"id", "type", "path", "url"})};
+                 }
+               });
+  return block;
+}
+
+}  // namespace reprise::source::llm

@@ -1,0 +1,72 @@
+#include "base/file.h"
+#include "base/text.h"
+#include "source/llm/llm.h"
+#include "source/llm/llm_rows.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 14> kLlmTables = {
+    "conversations",    "responses",  "attachments",  "prompt_attachments",
+    "fragments",        "tool_calls", "tool_results", "prompt_fragments",
+    "system_fragments", "schemas",    "threads",      "turns",
+    "messages",         "parts"};
+constexpr std::array<TableMark, 2> kLlmMarks = {
+    {{"conversations", "model"}, {"responses", "conversation_id"}}};
+constexpr std::array<TableMark, 2> kThreadMarks = {
+    {{"threads", "tip_message_hash"}, {"messages", "parent_hash"}}};
+
+class LlmTool final : public Tool {
+ public:
+  explicit LlmTool(fs::path file) : place_(std::move(file), kLlmTables) {}
+
+  Result<std::vector<Listed>> list(ReadReport& report) override {
+    REPRISE_ASSIGN(const auto database, place_.refresh());
+    std::vector<Listed> all;
+    for (SessionInfo& info : llm::list_threads(*database, report)) {
+      all.push_back({std::move(info)});
+    }
+    for (SessionInfo& info : llm::list_conversations(*database, report)) {
+      all.push_back({std::move(info)});
+    }
+    return all;
+  }
+
+  Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
+    REPRISE_ASSIGN(const auto database, place_.current());
+    if (database->has_table("threads")) {
+      if (auto thread = llm::open_thread(database, id.str())) {
+        return thread;
+      }
+    }
+    if (!database->has_table("responses")) {
+      return nullptr;
+    }
+    return llm::open_conversation(database, id.str());
+  }
+
+  std::string state_of(const SessionId& /*id*/) override { return place_.state(); }
+
+ private:
+  DatabasePlace place_;
+};
+
+fs::path llm_database_at(const fs::path& place) {
+  return is_folder(place).value_or(false) ? place / "logs.db" : place;
+}
+
+}  // namespace
+
+Result<bool> is_llm(const fs::path& place) {
+  const fs::path file = llm_database_at(place);
+  REPRISE_ASSIGN(const bool has_conversations, is_database_with(file, kLlmMarks));
+  return has_conversations ? Result<bool>(true) : is_database_with(file, kThreadMarks);
+}
+
+Result<std::unique_ptr<Source>> open_llm(const fs::path& place, const StoreOptions& /*options*/) {
+  return make_tool_source(std::make_unique<LlmTool>(llm_database_at(place)));
+}
+
+}  // namespace reprise::source

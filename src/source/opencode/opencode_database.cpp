@@ -1,0 +1,146 @@
+#include "base/text.h"
+#include "source/database_place.h"
+#include "source/file.h"
+#include "source/opencode/opencode_storage.h"
+#include "source/transcript.h"
+
+namespace reprise::source::opencode {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Accounts, credentials and the log of events are not among them.
+constexpr std::array<std::string_view, 4> kTables = {"session", "message", "part", "todo"};
+constexpr std::array<TableMark, 3> kMarks = {
+    {{"session", "directory"}, {"message", "data"}, {"part", "message_id"}}};
+
+// The message of a row, with those of its parts that are objects.
+std::optional<RawMessage> read_message(Database& database, const sqlite::Statement& row,
+                                       ReadReport& report) {
+  RawMessage message{row.text("id"), row.text("data"), {}};
+  if (!is_json_object(message.json)) {
+    add_damage(report, {cat("message ", message.id), "not a JSON object", message.json});
+    return std::nullopt;
+  }
+  for_each_row(database.select("part", {"id", "data"}, "WHERE message_id = ? ORDER BY id",
+                               std::string_view(message.id)),
+               cat("parts of message ", message.id), report, [&](sqlite::Statement& part) {
+                 RawPart one{part.text("id"), part.text("data")};
+                 if (is_json_object(one.json)) {
+                   message.parts.push_back(std::move(one));
+                 } else {
+                   add_damage(report, {cat("part ", one.id), "not a JSON object", one.json});
+                 }
+               });
+  return message;
+}
+
+Result<RawMessage> load_message(Database& database, std::int64_t key) {
+  REPRISE_ASSIGN(auto row, database.select("message", {"id", "data"}, "WHERE rowid = ?", key));
+  REPRISE_ASSIGN(const bool is_there, row.step());
+  ReadReport unseen;  // what is damaged was reported when the session was opened
+  auto message = is_there ? read_message(database, row, unseen) : std::nullopt;
+  if (!message) {
+    return fail(Code::corrupt, "the message cannot be read any more");
+  }
+  return *std::move(message);
+}
+
+class DatabaseStorage final : public Storage {
+ public:
+  explicit DatabaseStorage(fs::path file) : place_(std::move(file), kTables) {}
+
+  Result<std::vector<StoredSession>> sessions(ReadReport& report) override {
+    REPRISE_ASSIGN(const auto database, place_.refresh());
+    std::map<std::string, std::int64_t> counts;
+    for_each_row(database->select("message", {"session_id"}, ""), "messages", report,
+                 [&](sqlite::Statement& row) { ++counts[row.text("session_id")]; });
+    std::vector<StoredSession> all;
+    for_each_row(database->select("session",
+                                  {"id", "project_id", "parent_id", "slug", "directory", "path",
+                                   "title", "version", "share_url", "revert", "agent", "model",
+                                   "time_created", "time_updated", "time_archived"},
+                                  ""),
+                 place_.file().native(), report, [&](sqlite::Statement& row) {
+                   all.push_back(session_of_row(row));
+                   SessionInfo& info = all.back().session.info;
+                   info.head = Seq{counts[all.back().id]};
+                   info.is_head_known = false;
+                 });
+    return all;
+  }
+
+  std::vector<Todo> todos(const std::string& session) override {
+    std::vector<Todo> all;
+    ReadReport unseen;
+    const auto database = place_.current();
+    if (!database || !(*database)->has_column("todo", "position")) {
+      return all;
+    }
+    for_each_row(
+        (*database)->select("todo", {"content", "status"}, "WHERE session_id = ? ORDER BY position",
+                            std::string_view(session)),
+        "todos", unseen, [&](sqlite::Statement& row) {
+          const auto status = parse_todo_status(row.text("status"));
+          all.push_back({row.text("content"), status.value_or(TodoStatus::pending), "", {}});
+        });
+    return all;
+  }
+
+  Result<MessageLoader> each_message(
+      const std::string& session, ReadReport& report,
+      const std::function<void(const RawMessage&, std::int64_t key)>& each) override {
+    REPRISE_ASSIGN(const auto database, place_.current());
+    const bool has_time = database->has_column("message", "time_created");
+    for_each_row(database->select("message", {"id", "data"},
+                                  has_time ? "WHERE session_id = ? ORDER BY time_created, id"
+                                           : "WHERE session_id = ? ORDER BY id",
+                                  std::string_view(session)),
+                 cat("session ", session), report, [&](sqlite::Statement& row) {
+                   if (const auto message = read_message(*database, row, report)) {
+                     each(*message, row.integer("row_number"));
+                   }
+                 });
+    return MessageLoader([database](std::int64_t key) { return load_message(*database, key); });
+  }
+
+  std::string state() override { return place_.state(); }
+
+ private:
+  static StoredSession session_of_row(const sqlite::Statement& row) {
+    StoredSession stored{
+        Session{.info = {.id = session_id_of(row.text("id")), .state = SessionState::closed}},
+        row.text("id"), !row.text("parent_id").empty(), ""};
+    SessionInfo& info = stored.session.info;
+    info.title = title_of(row.text("title"));
+    info.working_dir = row.text("directory");
+    info.created_at = sniffed_time(std::string_view(row.text("time_created"))).value_or(Time{});
+    info.updated_at = sniffed_time(std::string_view(row.text("time_updated"))).value_or(Time{});
+    if (!row.text("time_archived").empty()) {
+      info.state = SessionState::archived;
+    }
+    const std::string model = json_column(row, "model");
+    info.model = JsonView(model)["id"].text();
+    info.provider = JsonView(model)["providerID"].text();
+    const std::string revert = json_column(row, "revert");
+    stored.reverted_from = JsonView(revert)["messageID"].text();
+    add_extra(stored.session.extra, "opencode",
+              row_json(row, {"project_id", "parent_id", "slug", "path", "version", "share_url",
+                             "revert", "agent", "model"}));
+    return stored;
+  }
+
+  DatabasePlace place_;
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> open_database_storage(const fs::path& file) {
+  return std::make_unique<DatabaseStorage>(file);
+}
+
+bool is_opencode_database(const fs::path& file) {
+  return is_database_with(file, kMarks).value_or(false);
+}
+
+}  // namespace reprise::source::opencode

@@ -1,0 +1,185 @@
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "source/elements.h"
+#include "source/file.h"
+#include "source/opencode/opencode_storage.h"
+#include "source/transcript.h"
+#include "store/paths.h"
+
+namespace reprise::source::opencode {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kFileBytesMax = 64 << 20;
+
+// The file as an object; damage when it is none.
+std::optional<std::string> read_object(const fs::path& file, ReadReport& report) {
+  auto text = read_file(file, kFileBytesMax);
+  if (!text || !is_json_object(*text)) {
+    add_damage(report, {file.native(), text ? "not a JSON object" : text.error().message, ""});
+    return std::nullopt;
+  }
+  return *std::move(text);
+}
+
+// The JSON files in a folder by their names, which are ids that sort by time.
+std::vector<fs::path> json_files(const fs::path& folder, ReadReport& report, int depth = 0) {
+  return files_below(
+      folder, depth, [](const fs::path& file) { return file.extension() == ".json"; }, report);
+}
+
+std::vector<Todo> todos_of(JsonView list) {
+  std::vector<Todo> all;
+  list.each([&](JsonView one) {
+    const auto status = parse_todo_status(one["status"].text());
+    all.push_back({one["content"].text(), status.value_or(TodoStatus::pending), "", {}});
+  });
+  return all;
+}
+
+StoredSession stored_session(JsonView info, const std::string& id) {
+  return {session_of(info, id), id, !info["parentID"].text().empty(),
+          info["revert"]["messageID"].text()};
+}
+
+// A file for each session, message and part; whose it is, its path tells.
+class FolderStorage final : public Storage {
+ public:
+  explicit FolderStorage(fs::path folder) : folder_(std::move(folder)) {}
+
+  Result<std::vector<StoredSession>> sessions(ReadReport& report) override {
+    std::vector<StoredSession> all;
+    for (const fs::path& file : json_files(folder_ / "session", report, 1)) {
+      const auto text = read_object(file, report);
+      if (text) {
+        const std::string id = file.stem().native();
+        all.push_back(stored_session(JsonView(*text), id));
+        const std::vector<fs::path> messages = json_files(folder_ / "message" / id, report);
+        all.back().session.info.head = Seq{static_cast<std::int64_t>(messages.size())};
+        all.back().session.info.is_head_known = false;
+      }
+    }
+    return all;
+  }
+
+  std::vector<Todo> todos(const std::string& session) override {
+    const auto text = read_file(folder_ / "todo" / (session + ".json"), kFileBytesMax);
+    const auto list = text ? RawJson::parse(*text) : Result<RawJson>();
+    return list ? todos_of(JsonView(list->text())) : std::vector<Todo>();
+  }
+
+  Result<MessageLoader> each_message(
+      const std::string& session, ReadReport& report,
+      const std::function<void(const RawMessage&, std::int64_t key)>& each) override {
+    auto files = std::make_shared<std::vector<fs::path>>();
+    for (const fs::path& file : json_files(folder_ / "message" / session, report)) {
+      if (const auto message = read(folder_, file, report)) {
+        each(*message, static_cast<std::int64_t>(files->size()));
+        files->push_back(file);
+      }
+    }
+    return MessageLoader([files, folder = folder_](std::int64_t key) -> Result<RawMessage> {
+      ReadReport unseen;
+      auto message = read(folder, files->at(static_cast<std::size_t>(key)), unseen);
+      return message ? Result<RawMessage>(*std::move(message))
+                     : fail(Code::corrupt, "the message cannot be read any more");
+    });
+  }
+
+  std::string state() override { return cat(++reads_); }  // too many files to ask them all
+
+ private:
+  static std::optional<RawMessage> read(const fs::path& folder, const fs::path& file,
+                                        ReadReport& report) {
+    auto text = read_object(file, report);
+    if (!text) {
+      return std::nullopt;
+    }
+    RawMessage message{file.stem().native(), *std::move(text), {}};
+    for (const fs::path& part : json_files(folder / "part" / message.id, report)) {
+      if (auto json = read_object(part, report)) {
+        message.parts.push_back({part.stem().native(), *std::move(json)});
+      }
+    }
+    return message;
+  }
+
+  fs::path folder_;
+  std::int64_t reads_ = 0;
+};
+
+// One session in one file.
+class ExportStorage final : public Storage {
+ public:
+  explicit ExportStorage(fs::path file) : file_(std::move(file)) {}
+
+  Result<std::vector<StoredSession>> sessions(ReadReport& report) override {
+    std::vector<StoredSession> all;
+    if (const auto text = read_object(file_, report)) {
+      const auto [info, messages] = JsonView(*text).members({"info", "messages"});
+      all.push_back(stored_session(info, info["id"].text()));
+      std::int64_t count = 0;
+      messages.each([&](JsonView) { ++count; });
+      all.back().session.info.head = Seq{count};
+      all.back().session.info.is_head_known = false;
+    }
+    return all;
+  }
+
+  std::vector<Todo> todos(const std::string& /*session*/) override { return {}; }
+
+  Result<MessageLoader> each_message(
+      const std::string& /*session*/, ReadReport& report,
+      const std::function<void(const RawMessage&, std::int64_t key)>& each) override {
+    auto all = std::make_shared<std::vector<RawMessage>>();
+    if (const auto text = read_object(file_, report)) {
+      JsonView(*text)["messages"].each([&](JsonView one) {
+        const auto [info, parts] = one.members({"info", "parts"});
+        if (!info.is(json::Kind::object)) {
+          return add_damage(report, {file_.native(), "not a message", std::string(one.raw())});
+        }
+        RawMessage message{info["id"].text(), std::string(info.raw()), {}};
+        parts.each([&](JsonView part) {
+          message.parts.push_back({part["id"].text(), std::string(part.raw())});
+        });
+        each(message, static_cast<std::int64_t>(all->size()));
+        all->push_back(std::move(message));
+      });
+    }
+    return MessageLoader([all](std::int64_t key) -> Result<RawMessage> {
+      return all->at(static_cast<std::size_t>(key));
+    });
+  }
+
+  std::string state() override {
+    const auto state = state_of_file(file_);
+    return state ? cat(state->bytes, " ", format_time(state->changed_at)) : "";
+  }
+
+ private:
+  fs::path file_;
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> open_folder_storage(const fs::path& folder) {
+  return std::make_unique<FolderStorage>(folder);
+}
+
+std::unique_ptr<Storage> open_export_storage(const fs::path& file) {
+  return std::make_unique<ExportStorage>(file);
+}
+
+bool is_opencode_export(const fs::path& file) {
+  const auto fd = open_foreign(file);
+  std::string beginning(64U << 10, '\0');
+  const auto got = fd ? read_at(fd->get(), beginning, 0, file) : Result<std::size_t>(0);
+  beginning.resize(got.value_or(0));
+  return begins_with_element(beginning, "info") &&
+         beginning.find("\"projectID\"") != std::string::npos;
+}
+
+}  // namespace reprise::source::opencode

@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <set>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "source/file.h"
+#include "source/opencode/opencode.h"
+#include "source/opencode/opencode_storage.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+using opencode::Storage;
+using opencode::StoredSession;
+
+// All forms that are found at the place; an id that is in several is of the first.
+class OpencodeTool final : public Tool {
+ public:
+  explicit OpencodeTool(std::vector<std::unique_ptr<Storage>> storages)
+      : storages_(std::move(storages)) {}
+
+  Result<std::vector<Listed>> list(ReadReport& report) override {
+    std::vector<Listed> all;
+    std::set<SessionId> ids;
+    for (const auto& storage : storages_) {
+      REPRISE_ASSIGN(const std::vector<StoredSession> sessions, storage->sessions(report));
+      for (const StoredSession& stored : sessions) {
+        if (ids.insert(stored.session.info.id).second) {
+          all.push_back({stored.session.info, stored.is_child});
+        }
+      }
+    }
+    return all;
+  }
+
+  Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
+    for (const auto& storage : storages_) {
+      ReadReport unseen;
+      REPRISE_ASSIGN(const std::vector<StoredSession> sessions, storage->sessions(unseen));
+      for (const StoredSession& stored : sessions) {
+        if (stored.session.info.id == id) {
+          return open_stored(*storage, stored);
+        }
+      }
+    }
+    return nullptr;
+  }
+
+  std::string state_of(const SessionId& /*id*/) override {
+    std::string state;
+    for (const auto& storage : storages_) {
+      state += storage->state() + " ";
+    }
+    return state;
+  }
+
+ private:
+  static Result<std::shared_ptr<const OpenSession>> open_stored(Storage& storage,
+                                                                const StoredSession& stored) {
+    auto open = std::make_shared<OpenSession>(OpenSession{.session = stored.session});
+    open->session.info.is_head_known = true;
+    // What was undone is a branch that was left: the next prompt takes it away.
+    std::optional<std::uint32_t> last_used;
+    bool is_undone = false;
+    const auto add = [&](const opencode::RawMessage& message, std::int64_t key) {
+      if (message.id == stored.reverted_from && !open->tree.nodes().empty()) {
+        is_undone = true;
+        last_used = static_cast<std::uint32_t>(open->tree.nodes().size() - 1);
+      }
+      opencode::add_message(*open, message, key);
+    };
+    REPRISE_ASSIGN(const auto load, storage.each_message(stored.id, open->report, add));
+    if (is_undone) {
+      open->tree.set_leaf(*last_used);
+    }
+    open->todos = storage.todos(stored.id);
+    count_messages(*open);
+    open->message = [load](std::span<const Node> nodes) -> Result<Message> {
+      REPRISE_ASSIGN(const opencode::RawMessage raw, load(nodes.front().at));
+      return opencode::message_of(raw, nodes.front().detail);
+    };
+    return open;
+  }
+
+  std::vector<std::unique_ptr<Storage>> storages_;
+};
+
+std::vector<fs::path> databases_in(const fs::path& folder) {
+  ReadReport unseen;
+  return files_below(
+      folder, 0, [](const fs::path& file) { return file.extension() == ".db"; }, unseen);
+}
+
+Result<std::vector<std::unique_ptr<Storage>>> storages_at(const fs::path& place) {
+  std::vector<std::unique_ptr<Storage>> all;
+  REPRISE_ASSIGN(const bool has_folder, is_folder(place));
+  if (!has_folder) {
+    all.push_back(opencode::is_opencode_database(place) ? opencode::open_database_storage(place)
+                                                        : opencode::open_export_storage(place));
+    return all;
+  }
+  for (const fs::path& file : databases_in(place)) {
+    if (opencode::is_opencode_database(file)) {
+      all.push_back(opencode::open_database_storage(file));
+    }
+  }
+  for (const fs::path& folder : {place / "storage", place}) {
+    if (is_folder(folder / "session").value_or(false)) {
+      all.push_back(opencode::open_folder_storage(folder));
+    }
+  }
+  return all;
+}
+
+// Both tools have the same tables; which it is, the names tell.
+bool is_kilo_place(const fs::path& place) {
+  return place.filename() == "kilo" || place.stem().native().starts_with("kilo");
+}
+
+Result<bool> has_sessions(const fs::path& place) {
+  REPRISE_ASSIGN(const bool has_folder, is_folder(place));
+  if (!has_folder) {
+    return opencode::is_opencode_database(place) || opencode::is_opencode_export(place);
+  }
+  const auto is_there = [&](const fs::path& storage) {
+    return is_folder(storage / "session").value_or(false) &&
+           is_folder(storage / "message").value_or(false);
+  };
+  return is_there(place) || is_there(place / "storage") ||
+         std::ranges::any_of(databases_in(place), opencode::is_opencode_database);
+}
+
+}  // namespace
+
+Result<bool> is_opencode(const fs::path& place) {
+  return is_kilo_place(place) ? Result<bool>(false) : has_sessions(place);
+}
+
+Result<bool> is_kilo(const fs::path& place) {
+  return is_kilo_place(place) ? has_sessions(place) : Result<bool>(false);
+}
+
+Result<std::unique_ptr<Source>> open_opencode(const fs::path& place,
+                                              const StoreOptions& /*options*/) {
+  REPRISE_ASSIGN(auto storages, storages_at(place));
+  if (storages.empty()) {
+    return fail(Code::not_found, cat("no sessions of opencode or Kilo in ", place.native()));
+  }
+  return make_tool_source(std::make_unique<OpencodeTool>(std::move(storages)));
+}
+
+}  // namespace reprise::source

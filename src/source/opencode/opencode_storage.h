@@ -1,0 +1,45 @@
+#pragma once
+
+// The three forms in which opencode keeps sessions. Each says which there are, which messages one
+// has, and what a message is.
+
+#include <functional>
+#include <memory>
+
+#include "source/opencode/opencode_record.h"
+
+namespace reprise::source::opencode {
+
+struct StoredSession {
+  Session session;
+  std::string id;  // the tool's
+  bool is_child = false;
+  std::string reverted_from;  // the message that was undone, with all after it; "" for none
+};
+
+// Reads one message again by its key. May outlive the storage.
+using MessageLoader = std::function<Result<RawMessage>(std::int64_t key)>;
+
+class Storage {
+ public:
+  virtual ~Storage() = default;
+  // Each with its number of messages, or how many there are at least.
+  virtual Result<std::vector<StoredSession>> sessions(ReadReport& report) = 0;
+  virtual std::vector<Todo> todos(const std::string& session) = 0;
+  // All messages in their order, each with its key.
+  virtual Result<MessageLoader> each_message(
+      const std::string& session, ReadReport& report,
+      const std::function<void(const RawMessage&, std::int64_t key)>& each) = 0;
+  // Changes when something there may have changed.
+  virtual std::string state() = 0;
+};
+
+std::unique_ptr<Storage> open_database_storage(const std::filesystem::path& file);
+// `folder` is the one named "storage".
+std::unique_ptr<Storage> open_folder_storage(const std::filesystem::path& folder);
+std::unique_ptr<Storage> open_export_storage(const std::filesystem::path& file);
+
+bool is_opencode_database(const std::filesystem::path& file);
+bool is_opencode_export(const std::filesystem::path& file);
+
+}  // namespace reprise::source::opencode

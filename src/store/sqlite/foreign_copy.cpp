@@ -1,0 +1,195 @@
+#include "store/sqlite/foreign_copy.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <thread>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "store/paths.h"
+
+namespace reprise::sqlite {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kCopyTries = 12;
+constexpr std::chrono::milliseconds kFirstWait{5};
+constexpr std::size_t kCopyPiece = std::size_t{1} << 20;
+// The header of a log has its salts; that of a database, how often it was changed.
+constexpr std::size_t kLogHeaderBytes = 32;
+constexpr std::size_t kDatabaseHeaderBytes = 100;
+// At the end of a journal of a transaction over several databases. SQLite deletes the file that it
+// names, whatever that is, so such a journal is not for a copy.
+constexpr std::string_view kSuperJournalMark = "\xD9\xD5\x05\xF9\x20\xA1\x63\xD7";
+
+// What tells a file from what it was.
+struct FileMark {
+  bool is_there = false;
+  std::int64_t bytes = 0;
+  std::uint64_t inode = 0;
+  std::int64_t changed_s = 0;
+  std::int64_t changed_ns = 0;
+  std::string header;
+  friend bool operator==(const FileMark&, const FileMark&) = default;
+};
+
+Result<Fd> open_unnoticed(const fs::path& file) {
+  auto fd = open_file(file, O_RDONLY | O_NOATIME);
+  return !fd && fd.error().os_errno == EPERM ? open_file(file, O_RDONLY) : std::move(fd);
+}
+
+Result<FileMark> mark_of(const fs::path& file, std::size_t header_bytes) {
+  auto fd = open_unnoticed(file);
+  if (!fd) {
+    return fd.error().code == Code::not_found ? Result<FileMark>(FileMark{})
+                                              : std::unexpected(fd.error());
+  }
+  struct stat status = {};
+  if (::fstat(fd->get(), &status) != 0) {
+    return std::unexpected(os_error("read", file, errno));
+  }
+  FileMark mark{true,
+                status.st_size,
+                status.st_ino,
+                status.st_mtim.tv_sec,
+                status.st_mtim.tv_nsec,
+                std::string(header_bytes, '\0')};
+  REPRISE_ASSIGN(const std::size_t got, read_at(fd->get(), mark.header, 0, file));
+  mark.header.resize(got);
+  return mark;
+}
+
+struct Marks {
+  FileMark database;
+  FileMark log;
+  FileMark journal;
+};
+
+Result<Marks> marks_of(const fs::path& file) {
+  Marks marks;
+  REPRISE_ASSIGN(marks.database, mark_of(file, kDatabaseHeaderBytes));
+  REPRISE_ASSIGN(marks.log, mark_of(store::beside(file, "-wal"), kLogHeaderBytes));
+  REPRISE_ASSIGN(marks.journal, mark_of(store::beside(file, "-journal"), 1));
+  return marks;
+}
+
+bool has_log(const Marks& marks) {
+  return marks.log.is_there && marks.log.bytes > 0;
+}
+
+bool is_hot(const FileMark& journal) {
+  return journal.is_there && !journal.header.empty() && journal.header[0] != '\0';
+}
+
+bool is_one_state(const Marks& before, const Marks& after) {
+  if (before.database.inode != after.database.inode) {
+    return false;
+  }
+  if (has_log(before)) {
+    return before.log.inode == after.log.inode && before.log.header == after.log.header &&
+           before.log.bytes <= after.log.bytes;
+  }
+  return !has_log(after) && before.database == after.database && before.journal == after.journal;
+}
+
+Result<> copy_by_pieces(int from, int to, const fs::path& source, const fs::path& target) {
+  std::vector<char> piece(kCopyPiece);
+  for (std::int64_t at = 0;;) {
+    REPRISE_ASSIGN(const std::size_t got, read_at(from, piece, at, source));
+    if (got == 0) {
+      return {};
+    }
+    REPRISE_TRY(write_all(to, {piece.data(), got}, target));
+    at += static_cast<std::int64_t>(got);
+  }
+}
+
+Result<> copy_one(const fs::path& from, const fs::path& to) {
+  auto source = open_unnoticed(from);
+  if (!source) {
+    return source.error().code == Code::not_found ? Result<>() : std::unexpected(source.error());
+  }
+  REPRISE_ASSIGN(Fd target, open_file(to, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+  bool is_begun = false;
+  for (;;) {
+    // The file system may share the blocks.
+    const ssize_t copied =
+        ::copy_file_range(source->get(), nullptr, target.get(), nullptr, kCopyPiece << 10U, 0);
+    if (copied == 0) {
+      return target.close(to);
+    }
+    if (copied < 0 && errno != EINTR) {
+      if (is_begun) {
+        return std::unexpected(os_error("copy", from, errno));
+      }
+      REPRISE_TRY(copy_by_pieces(source->get(), target.get(), from, to));
+      return target.close(to);
+    }
+    is_begun = is_begun || copied > 0;
+  }
+}
+
+Result<bool> names_super_journal(const fs::path& journal) {
+  REPRISE_ASSIGN(const Fd fd, open_file(journal, O_RDONLY));
+  struct stat status = {};
+  if (::fstat(fd.get(), &status) != 0) {
+    return std::unexpected(os_error("read", journal, errno));
+  }
+  std::string end(kSuperJournalMark.size(), '\0');
+  const std::int64_t at = status.st_size - static_cast<std::int64_t>(end.size());
+  if (at < 0) {
+    return false;
+  }
+  REPRISE_TRY(read_at(fd.get(), end, at, journal));
+  return end == kSuperJournalMark;
+}
+
+Result<> copy_all(const fs::path& file, const fs::path& to, const Marks& marks) {
+  REPRISE_TRY(copy_one(file, to));
+  for (const std::string_view suffix : {"-wal", "-journal"}) {
+    REPRISE_TRY(remove_if_there(store::beside(to, suffix)));
+  }
+  if (has_log(marks)) {
+    return copy_one(store::beside(file, "-wal"), store::beside(to, "-wal"));
+  }
+  if (!is_hot(marks.journal)) {
+    return {};
+  }
+  const fs::path journal = store::beside(to, "-journal");
+  REPRISE_TRY(copy_one(store::beside(file, "-journal"), journal));
+  REPRISE_ASSIGN(const bool is_shared, names_super_journal(journal));
+  if (is_shared) {
+    return fail(Code::corrupt, cat(file.native(),
+                                   ": its journal belongs to several databases; let "
+                                   "the program that wrote it open it"));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<> copy_foreign_files(const fs::path& file, const fs::path& to) {
+  auto wait = kFirstWait;
+  for (int tries = 0; tries < kCopyTries; ++tries) {
+    REPRISE_ASSIGN(const Marks before, marks_of(file));
+    if (!before.database.is_there) {
+      return fail(Code::not_found, cat("no database at ", file.native()), ENOENT);
+    }
+    REPRISE_TRY(copy_all(file, to, before));
+    REPRISE_ASSIGN(const Marks after, marks_of(file));
+    if (is_one_state(before, after)) {
+      return {};
+    }
+    std::this_thread::sleep_for(wait);
+    wait *= 2;
+  }
+  return fail(Code::busy, cat(file.native(), " is written to all the time: try again later"));
+}
+
+}  // namespace reprise::sqlite

@@ -1,0 +1,125 @@
+#include <memory>
+
+#include "base/text.h"
+#include "source/source_fixture.h"
+#include "sqlite/sqlite_support.h"
+#include "support/must.h"
+
+namespace reprise::test::llm_history {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::string_view kOlder = R"(
+CREATE TABLE conversations (id TEXT PRIMARY KEY, name TEXT, model TEXT);
+CREATE TABLE responses (id TEXT PRIMARY KEY, model TEXT, prompt TEXT, system TEXT, prompt_json TEXT,
+  options_json TEXT, response TEXT, response_json TEXT, conversation_id TEXT REFERENCES conversations(id),
+  duration_ms INTEGER, datetime_utc TEXT, input_tokens INTEGER, output_tokens INTEGER,
+  token_details TEXT, schema_id TEXT, resolved_model TEXT);
+CREATE TABLE attachments (id TEXT PRIMARY KEY, type TEXT, path TEXT, url TEXT, content BLOB);
+CREATE TABLE prompt_attachments (response_id TEXT, attachment_id TEXT, "order" INTEGER,
+  PRIMARY KEY (response_id, attachment_id));
+CREATE TABLE fragments (id INTEGER PRIMARY KEY, hash TEXT, content TEXT, datetime_utc TEXT, source TEXT);
+CREATE TABLE prompt_fragments (response_id TEXT, fragment_id INTEGER, "order" INTEGER);
+CREATE TABLE system_fragments (response_id TEXT, fragment_id INTEGER, "order" INTEGER);
+CREATE TABLE tool_calls (id INTEGER PRIMARY KEY, response_id TEXT, tool_id INTEGER, name TEXT,
+  arguments TEXT, tool_call_id TEXT);
+CREATE TABLE tool_results (id INTEGER PRIMARY KEY, response_id TEXT, tool_id INTEGER, name TEXT,
+  output TEXT, tool_call_id TEXT, instance_id INTEGER, exception TEXT);
+CREATE VIRTUAL TABLE responses_fts USING FTS5 (prompt, response, content=responses);
+)";
+
+constexpr std::string_view kNewer = R"(
+CREATE TABLE threads (id TEXT PRIMARY KEY, name TEXT, tip_message_hash TEXT, forked_from TEXT,
+  datetime_utc TEXT);
+CREATE TABLE turns (id TEXT PRIMARY KEY, thread_id TEXT, parent_message_hash TEXT,
+  tip_message_hash TEXT, model TEXT, resolved_model TEXT, options_json TEXT, schema_id TEXT,
+  input_tokens INTEGER, output_tokens INTEGER, token_details TEXT, duration_ms INTEGER,
+  datetime_utc TEXT, response_json TEXT);
+CREATE TABLE messages (hash TEXT PRIMARY KEY, parent_hash TEXT, role TEXT, provider_metadata TEXT);
+CREATE TABLE parts (id INTEGER PRIMARY KEY, message_hash TEXT, position INTEGER, type TEXT,
+  tool_name TEXT, text TEXT, payload TEXT);
+CREATE VIEW message_tree AS SELECT * FROM messages;
+)";
+
+class LlmTest : public SourceTest {
+ protected:
+  void fill(std::string_view sql) { PlainDatabase(place() / "logs.db").run(std::string(sql)); }
+};
+
+TEST_F(LlmTest, ResponsesAreQuestionsAndAnswers) {
+  fill(kOlder);
+  fill(R"(
+INSERT INTO conversations VALUES('01c', 'Named', 'gpt-x');
+INSERT INTO fragments VALUES(1, 'h', 'From a file', '', '');
+INSERT INTO attachments VALUES('aa', 'image/png', NULL, NULL, x'00ff');
+INSERT INTO responses VALUES('01b', 'gpt-x', '', '', NULL, '{}', 'Found it', '{"$":"r:1"}', '01c', 5,
+  '2026-01-02T03:04:06.5+00:00', 20, 6, NULL, NULL, 'gpt-x-1');
+INSERT INTO responses VALUES('01a', 'gpt-x', 'Look', 'Be brief', NULL, '{}', '', NULL, '01c', 5,
+  '2026-01-02T03:04:05+00:00', 10, 3, NULL, NULL, NULL);
+INSERT INTO prompt_fragments VALUES('01a', 1, 0);
+INSERT INTO prompt_attachments VALUES('01a', 'aa', 0);
+INSERT INTO tool_calls VALUES(1, '01a', 1, 'look', '{"q": 1.0}', 'c1');
+INSERT INTO tool_results VALUES(1, '01b', 1, 'look', '', 'c1', NULL, 'Error: none');
+)");
+  open("llm");
+  EXPECT_EQ(sessions(), Lines{"01c Named (4+)"});
+  EXPECT_EQ(transcript("01c"), (Lines{"*system: Be brief",
+                                      "user: From a file | Look | [image/png "
+                                      "data:image/png;base64,AP8=]",
+                                      "assistant: call look c1 {\"q\": 1.0}",
+                                      "tool: c1 failed: Error: none", "assistant: Found it"}));
+  EXPECT_EQ(session("01c").usage.input.value, 30);
+  EXPECT_EQ(session("01c").usage.output.value, 9);
+  EXPECT_EQ(session("01c").system_prompt, "Be brief");
+}
+
+TEST_F(LlmTest, ThreadsAreChainsOfMessages) {
+  fill(kOlder);
+  fill(kNewer);
+  fill(R"(
+INSERT INTO fragments VALUES(7, 'h', 'Text of a fragment', '', '');
+INSERT INTO threads VALUES('01t', 'A thread…', 'h4', NULL, '2026-01-02T03:04:05+00:00');
+INSERT INTO messages VALUES('h1', NULL, 'user', NULL), ('h2', 'h1', 'assistant', NULL),
+  ('h3', 'h2', 'user', NULL), ('h4', 'h3', 'assistant', '{"sig":1}'), ('other', 'h1', 'assistant', NULL);
+INSERT INTO parts(message_hash, position, type, tool_name, text, payload) VALUES
+  ('h1', 0, 'text', NULL, '', '{"text_ref":[{"fragment":7},{"literal":"\n…"}]}'),
+  ('h2', 1, 'tool_call', 'look', NULL, '{"name":"look","arguments":{"q":1.0},"tool_call_id":"c"}'),
+  ('h2', 0, 'reasoning', NULL, 'hm', NULL),
+  ('h3', 0, 'tool_result', 'look', NULL, '{"name":"look","output":"x","tool_call_id":"c"}'),
+  ('h4', 0, 'text', NULL, 'So.', NULL), ('h4', 1, 'of_tomorrow', NULL, 'y', '{}');
+INSERT INTO turns VALUES('u1', '01t', 'h1', 'h2', 'm', 'm-1', '{}', NULL, 4, 2, NULL, 5,
+  '2026-01-02T03:04:06+00:00', '{}'), ('u2', '01t', 'h3', 'h4', 'm', NULL, '{}', NULL, 6, 3, NULL, 5,
+  '2026-01-02T03:04:07+00:00', '{}');
+)");
+  open("llm");
+  EXPECT_EQ(sessions(), Lines{"01t A thread… (4+)"});
+  EXPECT_EQ(transcript("01t"), (Lines{"user: Text of a fragment\n…",
+                                      "assistant: (thinking) hm | call look c {\"q\":1.0}",
+                                      "tool: c = x", "assistant: So. | ?of_tomorrow"}));
+  EXPECT_EQ(session("01t").usage.output.value, 5);
+  EXPECT_EQ(format_time(session("01t").info.updated_at), "2026-01-02T03:04:07Z");
+}
+
+TEST_F(LlmTest, CirclesAndMissingMessagesAreNoEnd) {
+  fill(kNewer);
+  fill(R"(
+INSERT INTO threads VALUES('01a', 'Circle', 'h1', NULL, ''), ('01b', 'Gone', 'g1', NULL, '');
+INSERT INTO messages VALUES('h1', 'h2', 'user', NULL), ('h2', 'h1', 'user', NULL),
+  ('g1', 'nowhere', 'user', NULL);
+INSERT INTO parts(message_hash, position, type, text) VALUES('g1', 0, 'text', x'ff41');
+)");
+  open("llm", "logs.db");
+  EXPECT_EQ(transcript("01a").size(), 2U);
+  EXPECT_EQ(transcript("01b").size(), 1U);
+  EXPECT_EQ(damage("01b").size(), 1U);
+}
+
+TEST_F(LlmTest, ItIsRecognised) {
+  fill(kOlder);
+  EXPECT_EQ(must(source_kind_of(place().native()))->name, "llm");
+  EXPECT_EQ(must(source_kind_of((place() / "logs.db").native()))->name, "llm");
+}
+
+}  // namespace
+}  // namespace reprise::test::llm_history
