@@ -31,6 +31,9 @@ class Outbox {
   virtual Result<> keep(const Session& session, const OutboxStep& step) = 0;
   // The store has all that was kept.
   virtual void all_stored() = 0;
+  // What was kept waits until it is brought in, whatever the store takes from now on: another
+  // process has gone on with the session. The next step begins anew, apart from it.
+  virtual void begin_anew() = 0;
   // For the person who is warned: where it is kept, and what brings it back.
   virtual std::string where() const = 0;
 };

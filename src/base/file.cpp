@@ -246,6 +246,31 @@ Result<> move_file(const fs::path& from, const fs::path& to) {
   return sync_file(source.get(), folder_of(from));
 }
 
+Result<> link_file(const fs::path& from, const fs::path& to) {
+  REPRISE_TRY(check_target(from));
+  REPRISE_ASSIGN(const Fd source, open_folder(folder_of(from)));
+  REPRISE_ASSIGN(const Fd target, open_folder(folder_of(to)));
+  const std::string name = from.filename();
+  const std::string new_name = to.filename();
+  if (::linkat(source.get(), name.c_str(), target.get(), new_name.c_str(), 0) != 0) {
+    const int os_errno = errno;
+    struct stat old{};
+    struct stat present{};
+    const bool is_same =
+        os_errno == EEXIST &&
+        ::fstatat(source.get(), name.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0 &&
+        ::fstatat(target.get(), new_name.c_str(), &present, AT_SYMLINK_NOFOLLOW) == 0 &&
+        old.st_ino == present.st_ino && old.st_dev == present.st_dev;
+    if (os_errno == EEXIST && !is_same) {
+      return fail(Code::conflict, cat(to.string(), " already exists"), os_errno);
+    }
+    if (!is_same) {
+      return std::unexpected(os_error(cat("link ", from.string(), " to"), to, os_errno));
+    }
+  }
+  return sync_file(target.get(), folder_of(to));
+}
+
 Result<> remove_file(const fs::path& file) {
   REPRISE_ASSIGN(const Fd folder, open_folder(folder_of(file)));
   if (::unlinkat(folder.get(), file.filename().c_str(), 0) != 0) {

@@ -108,6 +108,10 @@ Result<> replace_file(
 // exists.
 Result<> move_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
+// Another name for a file, which takes no room; the folder is synced. conflict when `to` exists,
+// unless it is that very file.
+Result<> link_file(const std::filesystem::path& from, const std::filesystem::path& to);
+
 // With the temporary files that killed processes have left of it. The folder is synced.
 Result<> remove_file(const std::filesystem::path& file);
 // Nothing is synced; one that is not there is no error.

@@ -223,11 +223,9 @@ void LeaseKeeper::refused() {
   }
 }
 
-Error LeaseKeeper::error() const {
-  return {Code::conflict,
-          cat("another process has taken over session ", session_.str(),
-              ", because this one was silent for too long; what came before is saved, the rest is "
-              "not; ask again")};
+Error LeaseKeeper::error(std::string_view fate) const {
+  return {Code::conflict, cat("another process has taken over session ", session_.str(),
+                              ", because this one was silent for too long; ", fate, "; ask again")};
 }
 
 }  // namespace reprise

@@ -63,7 +63,8 @@ class LeaseKeeper {
   void refused();
   // Stopped when the answer is lost.
   std::stop_token lost() const { return lost_.get_token(); }
-  Error error() const;
+  // `fate`: what becomes of what it had not stored.
+  Error error(std::string_view fate) const;
 
  private:
   void run(const std::stop_token& stop);

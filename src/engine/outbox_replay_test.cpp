@@ -33,10 +33,12 @@ class MemoryOutbox final : public Outbox {
     return {};
   }
   void all_stored() override { saved.reset(); }
+  void begin_anew() override { left = std::exchange(saved, std::nullopt); }
   std::string where() const override { return "WHERE"; }
 
   bool is_full = false;
   std::optional<OutboxSession> saved;
+  std::optional<OutboxSession> left;  // until it is brought in
 };
 
 class OutboxTest : public testing::Test {

@@ -11,6 +11,7 @@ namespace reprise {
 namespace {
 
 constexpr std::chrono::milliseconds kBusyPause{20};
+constexpr std::string_view kAllIsSaved = "what came before is saved";
 
 Error busy_error(const Session& session, const Owner& owner) {
   return {Code::busy, cat("session ", session.info.id.str(), " has an answer running in process ",
@@ -52,6 +53,7 @@ void Record::start_turn(TurnObserver& observer, bool refresh) {
     drop_lost();
     lease_.reset();
   }
+  fate_of_lost_ = kAllIsSaved;
   saved_ = true;  // what was lost is of the turn before
   if (messages_ == nullptr || !pending_.empty()) {
     return;
@@ -136,13 +138,6 @@ void Record::begin_lease() {
   }
 }
 
-// What an outbox has stays there: it is brought in as a fork.
-void Record::drop_lost() {
-  pending_.clear();
-  answer_.reset();
-  saved_ = false;
-}
-
 Result<> Record::begin(RecordEntry entry, const std::stop_token& stop) {
   begin_lease();
   flush();
@@ -193,6 +188,7 @@ std::vector<Message> Record::add(RecordEntry entry) {
   const auto first = static_cast<std::ptrdiff_t>(batch.memory_at);
   count_usage(batch.messages);
   if (is_lost()) {
+    pending_.push_back(std::move(batch));
     drop_lost();
   } else if (messages_ == nullptr) {
     keep_without_store(std::move(batch));

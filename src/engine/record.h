@@ -8,7 +8,8 @@
 //      something is not stored. With an outbox it is kept there meanwhile, which is said, too.
 //  (3) One answer runs at a time: begin() waits for another process's, and settles a dead one's.
 //      While ours runs its lease is renewed; one that another process has settled is lost, and
-//      nothing more of it is stored.
+//      nothing more of it is stored. The outbox takes what was not stored by then; without one the
+//      error says how much that is.
 //  (4) A store without messages gets the ids of the answers that end turns (record_responses.h),
 //  and
 //      its session with the first of them: until then nothing could be gone on with.
@@ -84,7 +85,7 @@ class Record {
   bool has_pending() const { return !pending_.empty(); }
   // Another process has settled the running answer. Looked up when the lease may have run out.
   bool is_lost() { return lease_ != nullptr && lease_->is_lost(); }
-  Error lost_error() const { return lease_->error(); }  // only then
+  Error lost_error() const { return lease_->error(fate_of_lost_); }  // only then
   // conflict when it is lost.
   Result<> check_lease() { return is_lost() ? std::unexpected(lost_error()) : Result<>(); }
   std::stop_token lost() const { return lease_ ? lease_->lost() : std::stop_token(); }
@@ -118,6 +119,8 @@ class Record {
   void flush();
   void begin_lease();
   void drop_lost();
+  std::string keep_lost();
+  std::string describe_lost();
   void failed(const Error& error);
   void keep_without_store(Batch batch);
   void move_to_outbox();
@@ -145,6 +148,7 @@ class Record {
   Seq stored_to_;
   std::deque<Batch> pending_;
   std::optional<OperationId> answer_;
+  std::string fate_of_lost_;  // of what was not stored when the running answer was lost
   bool saved_ = true;
   bool warned_ = false;
   bool uses_outbox_ = false;                  // the outbox holds something that is not in the store

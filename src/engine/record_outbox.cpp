@@ -1,11 +1,19 @@
 // What the record does when its store fails, or when there is none.
 
+#include <algorithm>
 #include <iterator>
 
 #include "base/text.h"
 #include "engine/record.h"
 
 namespace reprise {
+namespace {
+
+bool begins_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+}
+
+}  // namespace
 
 void Record::failed(const Error& error) {
   saved_ = false;
@@ -54,6 +62,59 @@ void Record::move_to_outbox() {
   if (observer_ != nullptr && !saved && !std::exchange(has_reported_outbox_failure_, true)) {
     observer_->on_warning(cat("it could not be saved elsewhere either: ", saved.error().message));
   }
+}
+
+// Another process has gone on with the session.
+void Record::drop_lost() {
+  const bool is_something =
+      std::ranges::any_of(pending_, [](const Batch& batch) { return !batch.messages.empty(); });
+  if (is_something) {
+    fate_of_lost_ = options_.outbox != nullptr ? keep_lost() : describe_lost();
+  }
+  if (std::exchange(uses_outbox_, false)) {
+    options_.outbox->begin_anew();  // it is brought in as a fork
+  }
+  pending_.clear();
+  answer_.reset();
+  saved_ = false;
+}
+
+std::string Record::keep_lost() {
+  has_said_where_ = true;  // the error does
+  move_to_outbox();
+  const bool is_kept =
+      std::ranges::all_of(pending_, [](const Batch& batch) { return batch.in_outbox; });
+  return is_kept ? cat("what it had not saved is in ", options_.outbox->where()) : describe_lost();
+}
+
+// By what stands in the store in its place.
+std::string Record::describe_lost() {
+  std::string shown;
+  std::int64_t results = 0;
+  for (const Batch& batch : pending_) {
+    for (const Message& message : batch.messages) {
+      shown += message.role == role::kAssistant ? plain_text(message) : "";
+      results += message.role == role::kTool ? 1 : 0;
+    }
+  }
+  std::string stored;
+  const auto take = [&](Message&& message) {
+    stored += message.role == role::kAssistant ? plain_text(message) : "";
+    return stored.size() < shown.size() ? Flow::go_on : Flow::stop;
+  };
+  const Seq place = pending_.front().replace_from.value_or(session_.info.head);
+  if (const auto read = store_->read(session_.info.id, {.from = place}, take); !read) {
+    return cat("what it has shown since may not be saved: ", read.error().message);
+  }
+  const auto unsaved = std::ranges::mismatch(shown, stored).in1;
+  const auto characters = std::count_if(unsaved, shown.end(), begins_character);
+  if (characters == 0 && results == 0) {
+    return "all that it has shown is saved";
+  }
+  return cat("not saved: ",
+             characters > 0 ? cat("the last ", characters, " characters that it has shown") : "",
+             characters > 0 && results > 0 ? ", " : "",
+             results > 0 ? cat("results of tools: ", results) : "");
 }
 
 Result<> Record::put_in_outbox(const Batch& batch, Seq after) {

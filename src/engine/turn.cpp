@@ -100,7 +100,9 @@ Result<Outcome> Turn::run_rounds() {
   for (int round = 0;; ++round) {
     Reply& reply = reply_.emplace();
     auto streamed = answer_once(reply);
-    REPRISE_TRY(record_.check_lease());
+    if (record_.is_lost()) {
+      return lost(reply);
+    }
     if (streamed && !reply.ended()) {
       streamed = fail(Code::io, "the provider ended the answer without marking it complete");
     }

@@ -38,6 +38,7 @@ class Turn {
   void store_result(ToolResultBlock result);
   void run_calls(const std::vector<ToolUseBlock>& calls, bool refuse);
   Result<Outcome> nothing_came(Error error);
+  std::unexpected<Error> lost(Reply& reply);
   Outcome outcome(const Message& answer, std::optional<Error> cut) const;
 
   Provider& provider_;

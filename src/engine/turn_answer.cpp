@@ -137,6 +137,15 @@ Result<Outcome> Turn::nothing_came(Error error) {
   return std::unexpected(std::move(error));
 }
 
+// What it has shown is not stored any more: the record keeps it elsewhere, or tells how much it is.
+std::unexpected<Error> Turn::lost(Reply& reply) {
+  if (reply.has_content()) {
+    unstored_ = finished(reply, true);
+    add_answer(false);
+  }
+  return std::unexpected(record_.lost_error());
+}
+
 Outcome Turn::outcome(const Message& answer, std::optional<Error> cut) const {
   return {.answer = answer, .saved = record_.saved(), .cut = std::move(cut)};
 }

@@ -16,10 +16,14 @@ namespace {
 namespace fs = std::filesystem;
 namespace outbox = store::outbox;
 
+// Those of this store, and those that cannot be read.
 Result<std::vector<fs::path>> files_for(const fs::path& folder, std::string_view store_url) {
   REPRISE_ASSIGN(std::vector<fs::path> files, outbox::find_outboxes(folder));
-  std::erase_if(files,
-                [&](const fs::path& file) { return outbox::store_of_outbox(file) != store_url; });
+  // One that does not tell may be for this store: whoever reads it says what is wrong with it.
+  std::erase_if(files, [&](const fs::path& file) {
+    const auto store = outbox::store_of_outbox(file);
+    return store && *store != store_url;
+  });
   return files;
 }
 
@@ -60,7 +64,7 @@ Result<std::size_t> count_waiting(const fs::path& folder, std::string_view store
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_for(folder, store_url));
   return static_cast<std::size_t>(std::ranges::count_if(files, [](const fs::path& file) {
     const auto lock = outbox::lock_outbox(file);
-    return lock && lock->has_value();
+    return !lock || lock->has_value();
   }));
 }
 

@@ -9,11 +9,27 @@
 namespace reprise {
 namespace {
 
-Result<> remove_one(Trash& trash, const SessionInfo& info, Removal how, Time now) {
+// What came of an answer whose process is gone becomes a message: what holds it beside the session
+// may be the next one's by the time that it comes back. On a full disk it stays as it is.
+Result<> settle_first(Store& store, const SessionInfo& info, Clock& clock) {
+  if (!info.answering) {
+    return {};
+  }
+  const auto settled = settle_interrupted(store, info.id, clock);
+  return settled || settled.error().code == Code::io ? Result<>()
+                                                     : std::unexpected(settled.error());
+}
+
+Result<> remove_one(Store& store, const SessionInfo& info, Removal how, Clock& clock) {
+  Trash& trash = *store.capabilities().trash;
   if (how == Removal::purge) {
     return trash.purge(info.id);
   }
-  return info.state == SessionState::trashed ? Result<>() : trash.trash(info.id, now);
+  if (info.state == SessionState::trashed) {
+    return {};
+  }
+  REPRISE_TRY(settle_first(store, info, clock));
+  return trash.trash(info.id, clock.now());
 }
 
 }  // namespace
@@ -83,8 +99,8 @@ Result<RemovedSessions> remove_sessions(Store& store, std::span<const SessionInf
       done.answering.push_back(info);
       continue;
     }
-    const Result<> removed = answers ? remove_one(*trash, info, how, clock.now())
-                                     : Result<>(std::unexpected(answers.error()));
+    const Result<> removed =
+        answers ? remove_one(store, info, how, clock) : Result<>(std::unexpected(answers.error()));
     if (removed) {
       done.removed.push_back(info.id);
     } else {

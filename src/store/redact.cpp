@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "base/json_scan.h"
+#include "base/secret_name.h"
 #include "base/text.h"
 
 namespace reprise::store {
@@ -10,10 +11,19 @@ namespace {
 
 constexpr std::string_view kRedacted = R"("[redacted]")";
 
-bool is_secret(std::string_view header) {
+// A header, whose value goes whatever it is, also where names and values stand in a list.
+bool is_secret_header(std::string_view header) {
   const std::string name = ascii_lower(header);
   return name == "set-cookie" || name == "cookie" || name == "authorization" ||
-         name == "proxy-authorization" || name.ends_with("-api-key");
+         name == "proxy-authorization" ||
+         (name.find('-') != std::string::npos && secret_name(name) == SecretName::yes);
+}
+
+// What stands behind the name in `header`: a member of that name may also describe one, as schemas
+// do, and then its value is no text.
+bool is_secret_member(std::string_view name, char separator, char value) {
+  return is_secret_header(name) ||
+         (separator == ':' && value == '"' && secret_name(name) == SecretName::yes);
 }
 
 // Behind the value that begins here; the end of the text where that cannot be told.
@@ -40,27 +50,34 @@ std::size_t skip_blanks(std::string_view text, std::size_t at) {
 std::string redact_headers(std::string_view json) {
   std::string out;
   std::size_t copied = 0;
+  const auto replace = [&](std::size_t from) {
+    out.append(json.substr(copied, from - copied)).append(kRedacted);
+    copied = value_end(json, from);
+  };
   for (std::size_t at = json.find('"'); at != std::string_view::npos; at = json.find('"', at)) {
     json::Scanner scanner(json.substr(at), json::Controls::accepted);
-    std::string name;
-    if (!scanner.string(name)) {
+    std::string text;
+    if (!scanner.string(text)) {
       ++at;
       continue;
     }
-    const bool is_name = is_secret(name) && !is_value(json, at);
-    at += scanner.position();
-    const std::size_t separator = skip_blanks(json, at);
-    const bool has_value =
-        separator < json.size() && (json[separator] == ':' || json[separator] == ',');
-    if (!is_name || !has_value) {
+    if (is_bearer_value(text) && at >= copied) {
+      replace(at);
+      at = copied;
       continue;
     }
+    const bool is_name = !is_value(json, at);
+    at += scanner.position();
+    const std::size_t separator = skip_blanks(json, at);
     const std::size_t value = skip_blanks(json, separator + 1);
-    out.append(json.substr(copied, value - copied)).append(kRedacted);
-    copied = value_end(json, value);
+    const char divider = separator < json.size() ? json[separator] : '\0';
+    const char first = value < json.size() ? json[value] : '\0';
+    if (!is_name || (divider != ':' && divider != ',') || !is_secret_member(text, divider, first)) {
+      continue;
+    }
+    replace(value);
     // In a list of names and values in turn, what was taken for a value may be the next name.
-    const bool may_be_name = json[separator] == ',' && json.substr(value).starts_with('"');
-    at = may_be_name ? value : copied;
+    at = divider == ',' && first == '"' ? value : copied;
   }
   return out.append(json.substr(copied));
 }

@@ -38,6 +38,35 @@ TEST(RedactHeaders, ChangesNothingElse) {
   }
 }
 
+TEST(RedactHeaders, KnowsSecretsByTheirWords) {
+  EXPECT_EQ(redact_headers(R"({"X_API_KEY":"a","apiKey":"b","x-auth-token":["c"],"password":"d",)"
+                           R"("client_secret" : "e","X-Amz-Security-Token":"f","note":"g"})"),
+            R"({"X_API_KEY":"[redacted]","apiKey":"[redacted]","x-auth-token":"[redacted]",)"
+            R"("password":"[redacted]","client_secret" : "[redacted]",)"
+            R"("X-Amz-Security-Token":"[redacted]","note":"g"})");
+  EXPECT_EQ(redact_headers(R"(["X-Goog-Api-Key","k","date","d"])"),
+            R"(["X-Goog-Api-Key","[redacted]","date","d"])");
+}
+
+TEST(RedactHeaders, KnowsABearerTokenWhereverItStands) {
+  EXPECT_EQ(redact_headers(R"({"sent":"Bearer sk-0123456789","list":["bearer sk-0123456789",1]})"),
+            R"({"sent":"[redacted]","list":["[redacted]",1]})");
+  EXPECT_EQ(redact_headers(R"(["cookie","Bearer sk-0123456789","authorization","x"])"),
+            R"(["cookie","[redacted]","authorization","[redacted]"])");
+}
+
+TEST(RedactHeaders, CountsAndSchemasAreNoSecrets) {
+  for (const std::string text :
+       {R"({"max_tokens":5,"token_count":"5","usage":{"prompt_tokens":1,"total_tokens":2}})",
+        R"({"x-ratelimit-limit-tokens":"5","x-ratelimit-remaining-tokens":["4"]})",
+        R"({"logprobs":[{"token":"Hello","logprob":-0.1}],"prompt_cache_key":"s1"})",
+        R"({"properties":{"password":{"type":"string"}},"required":["password","email"]})",
+        R"({"token_type":"bearer","text":"Bearer tokens are sent in headers"})",
+        R"({"key":"value","password":null,"api_key":true})"}) {
+    EXPECT_EQ(redact_headers(text), text);
+  }
+}
+
 TEST(RedactHeaders, TakesTheRestWhereTheEndCannotBeTold) {
   EXPECT_EQ(redact_headers(R"({"a":1,"cookie":"cut he)"), R"({"a":1,"cookie":"[redacted]")");
   EXPECT_EQ(redact_headers("{\"cookie\":\"a\nb\",\"x\":1}"), R"({"cookie":"[redacted]","x":1})");

@@ -156,6 +156,19 @@ TEST_F(ChainStore, IdsOfBothSidesAreKept) {
   EXPECT_EQ(ids(*again, "new"), Texts{"first"});
 }
 
+// Whether somebody has trashed it cannot be told.
+TEST_F(ChainStore, AnOverwrittenRowIsNotLostBesideATrashThatCannotBeRead) {
+  put(kOriginalChain);
+  const auto store = open();
+  must(store->create(session("new")));
+  answer(*store, "new", "first", at(101));
+  fs::create_directory(fs::path(file_) += ".trash");
+  put(kOriginalChain);
+  must(store->update(session_id(kFirst), {.title = "x"}));
+  fs::remove(fs::path(file_) += ".trash");
+  EXPECT_EQ(ids(*open(), "new"), Texts{"first"});
+}
+
 TEST_F(ChainStore, WhatAnotherProcessRemovedStaysAway) {
   put(kOriginalChain);
   const auto store = open();

@@ -355,6 +355,57 @@ TEST(ChatArchive, OfABombIsRefusedAndOursIsNone) {
   EXPECT_EQ(texts_of(*store, chat_id(1)).front().size(), 20'000'000U);
 }
 
+// What is planted while it is written decides neither where its bytes go nor what is read.
+class ZipBesideLinks : public testing::Test {
+ protected:
+  ZipBesideLinks() {
+    directory_.write(victim_ / "chat.zip", "mine");
+    fs::create_directories(folder_);
+  }
+
+  ZipWriter begin() const {
+    ZipWriter zip = must(ZipWriter::create(folder_ / "chat.zip", Packing::deflated));
+    must(zip.add_bytes("input.md", victim_ / "chat.zip", "text"));
+    return zip;
+  }
+  void expect_untouched() const { EXPECT_EQ(files_in(victim_), (Files{{"chat.zip", "mine"}})); }
+
+  ChatDirectory directory_;
+  fs::path victim_ = directory_.root() / "victim";
+  fs::path folder_ = directory_.root() / "new";
+};
+
+TEST_F(ZipBesideLinks, ALinkInItsPlaceIsRefused) {
+  fs::create_symlink(victim_ / "chat.zip", folder_ / "chat.zip");
+  EXPECT_FALSE(ZipWriter::create(folder_ / "chat.zip", Packing::deflated));
+  expect_untouched();
+}
+
+TEST_F(ZipBesideLinks, ALinkPlantedUnderItsNameIsNotWritten) {
+  ZipWriter zip = begin();
+  fs::remove(folder_ / "chat.zip");
+  fs::create_symlink(victim_ / "chat.zip", folder_ / "chat.zip");
+  EXPECT_TRUE(fails(zip.close(), Code::conflict));
+  expect_untouched();
+  EXPECT_TRUE(fs::is_symlink(folder_ / "chat.zip"));
+}
+
+TEST_F(ZipBesideLinks, AFolderThatBecomesALinkGetsNothing) {
+  ZipWriter zip = begin();
+  fs::rename(folder_, directory_.root() / "moved");
+  fs::create_directory_symlink(victim_, folder_);
+  EXPECT_FALSE(zip.close());
+  expect_untouched();
+}
+
+TEST_F(ZipBesideLinks, NoTemporaryFileStandsBesideIt) {
+  ZipWriter zip = begin();
+  must(zip.close());
+  EXPECT_EQ(files_in(folder_).size(), 1U);
+  const ZipReader back = must(ZipReader::open(folder_ / "chat.zip"));
+  EXPECT_EQ(must(back.entries()).size(), 1U);
+}
+
 // Every state that a crash can leave, made by hand.
 class InterruptedArchive : public testing::Test {
  protected:

@@ -137,6 +137,21 @@ TEST(TornChat, FactsThatCannotBeReadAreKeptAside) {
   }
 }
 
+TEST(ChatRepair, NamesAFileThatItCannotTakeAlong) {
+  const ChatDirectory directory;
+  const auto store = directory.open();
+  must(store->create(chat_session(1)));
+  must(store->append(chat_id(1), {user("one")}, {}));
+  fs::remove(directory.root() / "chat" / "current");
+  fs::create_symlink("/etc/hostname", directory.root() / "chat" / "current");
+  const fs::path target = directory.root().parent_path() / "repaired";
+  const VerifyReport repaired = must(store->capabilities().repair->repair_into(target));
+  ASSERT_EQ(repaired.damage.size(), 1U);
+  EXPECT_EQ(repaired.damage.front().where, (directory.root() / "chat" / "current").native());
+  EXPECT_FALSE(fs::exists(target / "chat" / "current"));
+  EXPECT_EQ(texts_of(*must(open_chatdir_store(target)), chat_id(1)), Texts{"one"});
+}
+
 TEST(DamagedChat, IsRepairedIntoACopy) {
   const ChatDirectory directory;
   const SessionId id = chat_id(1);

@@ -136,6 +136,18 @@ TEST_F(ContextStore, WhatDoesNotFitIsKeptAsideWhenTheFileIsWritten) {
   EXPECT_EQ(must(read_file(folder_.path() / *aside)), kOdd);
 }
 
+TEST_F(ContextStore, TodosThatCannotBeReadAreKeptAside) {
+  const std::string text =
+      R"({"conversation":[{"role":"user","content":"q"}],"reprise":{"id":"s","todos":5}})";
+  put(text);
+  must(open()->append(session_id("s"), {assistant("a")}, {}));
+  const auto all = names();
+  const auto aside = std::ranges::find_if(
+      all, [](const std::string& name) { return name.starts_with("openai.json.bak-"); });
+  ASSERT_NE(aside, all.end());
+  EXPECT_EQ(must(read_file(folder_.path() / *aside)), text);
+}
+
 TEST_F(ContextStore, AFolderInItsPlaceIsAnError) {
   fs::create_directory(file_);
   const auto store = open();

@@ -43,6 +43,57 @@ TEST(ContextOnAFullDisk, FailsAndKeepsTheOldFileByteForByte) {
   EXPECT_EQ(must(read_all(*open_at(folder.path()), id)).size(), 2U);
 }
 
+// More than the room that is kept for deleting, and not a block more on the disk.
+TEST(ContextOnAFullDisk, ALongConversationCanBeDeletedAndComesBack) {
+  const TemporaryFolder folder;
+  const SmallDisk disk(folder.path());
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a small disk needs root";
+  }
+  const SessionId id = session_id("s");
+  const std::string text(600'000, 'x');
+  {
+    const auto store = open_at(folder.path());
+    must(store->create(session("s")));
+    must(store->append(id, {user(text)}, {}));
+  }
+  disk.fill();
+  const auto store = open_at(folder.path());
+  ASSERT_TRUE(works(store->capabilities().trash->trash(id, at(1))));
+  EXPECT_EQ(must(get(*store, id)).info.state, SessionState::trashed);
+  EXPECT_EQ(must(store->list({})).sessions.size(), 0U);
+  fs::remove(folder.path() / "filler");
+  must(store->capabilities().trash->restore(id));
+  EXPECT_EQ(must(get(*open_at(folder.path()), id)).info.state, SessionState::active);
+  EXPECT_EQ(texts(must(read_all(*open_at(folder.path()), id))), std::vector<std::string>{text});
+  const auto again = open_at(folder.path());
+  must(again->update(id, {.title = "long"}));
+  disk.fill();
+  ASSERT_TRUE(works(again->capabilities().trash->trash(id, at(2))));
+  ASSERT_TRUE(works(again->capabilities().trash->purge(id)));
+  EXPECT_EQ(must(open_at(folder.path())->find(id)), std::nullopt);
+}
+
+// As a process leaves it that dies while it moves a session into the trash.
+TEST(ContextInTwoPlaces, IsWhereItWasAndPurgedFromBoth) {
+  const TemporaryFolder folder;
+  const auto store = open_at(folder.path());
+  const SessionId id = session_id("s");
+  must(store->create(session("s")));
+  must(store->append(id, {user("q")}, {}));
+  const fs::path trashed = folder.path() / "openai.json.trash" / "s.json";
+  fs::create_directories(trashed.parent_path());
+  fs::create_hard_link(folder.path() / "openai.json", trashed);
+  EXPECT_EQ(must(get(*store, id)).info.state, SessionState::active);
+  must(store->capabilities().trash->trash(id, at(1)));
+  EXPECT_EQ(must(get(*store, id)).info.state, SessionState::trashed);
+  must(store->capabilities().trash->restore(id));
+  fs::create_hard_link(folder.path() / "openai.json", trashed);
+  must(store->capabilities().trash->purge(id));
+  EXPECT_EQ(must(open_at(folder.path())->find(id)), std::nullopt);
+  EXPECT_FALSE(fs::exists(trashed));
+}
+
 TEST(ContextWithALongLine, ReadsAndWritesIt) {
   const bool is_long = !variable("REPRISE_LONG").empty();
   const std::size_t size = is_long ? 90'000'000 : 9'000'000;

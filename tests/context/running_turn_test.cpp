@@ -357,6 +357,41 @@ TEST_F(BegunConversation, MayBeTheFirstThingInANewFile) {
   EXPECT_EQ(texts_in(*open()).size(), 2U);
 }
 
+TEST_F(BegunConversation, OneThatCannotBeReadIsInNoListButDamage) {
+  for (const bool is_folder : {false, true}) {
+    fs::remove_all(beside_);
+    if (is_folder) {
+      fs::create_directory(beside_);
+    } else {
+      must(replace_file(beside_, R"({"answer":"a","session":"s","turn":[1]})"));
+    }
+    const auto reader = must(open_context_store(file_, {.access = Access::read}));
+    const SessionPage page = must(reader->list({}));
+    EXPECT_EQ(page.sessions.size(), 0U);
+    ASSERT_EQ(page.damage.size(), 1U) << is_folder;
+    EXPECT_EQ(page.damage.front().where, beside_.native());
+  }
+}
+
+// It waits in the trash, and another conversation may begin.
+TEST_F(BegunConversation, OneInTheTrashIsInNobodysWay) {
+  {
+    const auto store = open();
+    begin(*store);
+    ask(*store, "q");
+    must(store->capabilities().trash->trash(id_, at(200)));
+  }
+  const auto store = open();
+  Session other = full_session("other");
+  other.info.state = SessionState::active;
+  must(store->capabilities().beginning->begin(other));
+  must(store->append(session_id("other"), {user("b", at(300))}, {.begin_partial = begins("b")}));
+  must(store->append(session_id("other"), {assistant("re: b", at(301))},
+                     {.end_partial = operation_id("b")}));
+  EXPECT_EQ(texts(must(read_all(*open(), session_id("other")))), (Texts{"b", "re: b"}));
+  EXPECT_EQ(texts(must(read_all(*open(), id_))), Texts{"q"});
+}
+
 TEST_F(BegunConversation, ThatIsDeletedIsGone) {
   const auto store = open();
   begin(*store);

@@ -13,8 +13,10 @@
 #include <atomic>
 
 #include "contract/store_contract.h"
+#include "engine/outbox_replay.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
+#include "reprise/outbox.h"
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
@@ -176,6 +178,85 @@ TEST_P(StoreContract, AConversationThatLostItsLeaseGoesOnWithTheNextQuestion) {
   ASSERT_TRUE(works(again));
   EXPECT_TRUE(again->saved);
   EXPECT_EQ(spelled(stored(id)), "first | one ~ | between | said elsewhere | second | one two");
+}
+
+// Keeps what is given to it, as a file of this machine does.
+class KeptSteps final : public Outbox {
+ public:
+  Result<> keep(const Session& session, const OutboxStep& step) override {
+    if (!open) {
+      open = OutboxSession{.session = session, .aside = session_id("aside")};
+    }
+    open->steps.push_back(step);
+    return {};
+  }
+  void all_stored() override { open.reset(); }
+  void begin_anew() override { left = std::exchange(open, std::nullopt); }
+  std::string where() const override { return "WHERE"; }
+
+  std::optional<OutboxSession> open;
+  std::optional<OutboxSession> left;  // until it is brought in
+};
+
+// Shows "one two" while another process settles what is stored of it, and goes on.
+class Overtaken {
+ public:
+  Overtaken(Store& store, SessionId id) : store_(store), id_(std::move(id)) {}
+
+  TwoWords provider{[this] { overtake(); }};
+
+ private:
+  void overtake() {
+    if (std::exchange(is_done_, true)) {
+      return;
+    }
+    wait_until([&] { return has_begun(store_, id_); });
+    must(settle(store_, id_, must(store_.capabilities().partials->find_partial(id_)).value(),
+                system_clock()));
+    must(store_.append(id_, {user("between"), assistant("said elsewhere")}, {}));
+  }
+
+  Store& store_;
+  const SessionId id_;
+  bool is_done_ = false;
+};
+
+TEST_P(StoreContract, WhatALoserHasShownIsCounted) {
+  REPRISE_NEEDS_LEASES;
+  const SessionId id = create("s");
+  Overtaken overtaken(store(), id);
+  const auto lost = ask(store(), id, "first", overtaken.provider);
+  ASSERT_FALSE(lost);
+  EXPECT_NE(lost.error().message.find("; not saved: the last 3 characters that it has shown; ask "),
+            std::string::npos)
+      << lost.error().message;
+  EXPECT_EQ(spelled(stored(id)), "first | one ~ | between | said elsewhere");
+}
+
+TEST_P(StoreContract, WhatALoserHasShownIsInItsOutbox) {
+  REPRISE_NEEDS_LEASES;
+  const SessionId id = create("s");
+  Overtaken overtaken(store(), id);
+  KeptSteps outbox;
+  TurnObserver observer;
+  Conversation talk(overtaken.provider, &store(), found(id), {.outbox = &outbox});
+  const auto lost = talk.ask("first", observer);
+  ASSERT_FALSE(lost);
+  EXPECT_NE(lost.error().message.find("; what it had not saved is in WHERE; ask again"),
+            std::string::npos)
+      << lost.error().message;
+  ASSERT_TRUE(works(talk.ask("second", observer)));
+  ASSERT_TRUE(outbox.left) << "what is stored later takes nothing of it away";
+  EXPECT_EQ(outbox.open, std::nullopt);
+  ASSERT_EQ(outbox.left->steps.size(), 1U);
+  EXPECT_EQ(spelled(outbox.left->steps.front().messages), "one two");
+  const std::string now = "first | one ~ | between | said elsewhere | second | one two";
+  EXPECT_EQ(spelled(stored(id)), now);
+  REPRISE_NEEDS(capabilities().forking);
+  EXPECT_EQ(must(replay_outbox(*outbox.left, store())).fate, CopyFate::forked);
+  EXPECT_EQ(must(replay_outbox(*outbox.left, store())).messages, 0);
+  EXPECT_EQ(spelled(stored(session_id("aside"))), "first | one two");
+  EXPECT_EQ(spelled(stored(id)), now);
 }
 
 TEST_P(StoreContract, AProcessStoppedInAToolStoresNoResult) {

@@ -81,10 +81,16 @@ Result<FoundSession> resume_stored(Context& context, const StartRequest& request
   return FoundSession{.store = store, .session = std::move(resumed->session), .cut = resumed->cut};
 }
 
+void warn_unsaved(Context& context, const Error& away) {
+  context.voice().warn(cat("this conversation is not saved: ", away.message));
+}
+
 // Of a session whose server is away: what could not be saved on this machine
-// before. None when that is nothing; then there is a conversation all the same.
+// before. When that is nothing, there is a conversation all the same, unless
+// that very session was asked for.
 Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
-                                    const StartRequest& request, bool has_tools) {
+                                    const StartRequest& request, const Error& away,
+                                    bool has_tools) {
   REPRISE_ASSIGN(
       const WaitingSessions waiting,
       read_waiting(context.config().outbox_folder(), context.config().store_url(settings),
@@ -94,6 +100,11 @@ Result<FoundSession> resume_waiting(Context& context, const Settings& settings,
   if (!info && info.error().code != Code::not_found) {
     return std::unexpected(info.error());
   }
+  if (!info && request.session.sel) {
+    return fail(away.code, cat(away.message, "; nothing of session '", *request.session.sel,
+                               "' is on this machine: try again when the server is back"));
+  }
+  warn_unsaved(context, away);
   if (!info) {
     context.voice().warn("nothing of the session is on this machine; starting another one");
     return FoundSession{};
@@ -152,7 +163,6 @@ std::optional<Error> wait_for_server(Context& context, const Settings& settings,
       return std::nullopt;
     }
     if (std::chrono::steady_clock::now() >= deadline || stop.stop_requested()) {
-      context.voice().warn(cat("this conversation is not saved: ", store.error().message));
       return store.error();
     }
     if (!std::exchange(has_said, true)) {
@@ -163,12 +173,16 @@ std::optional<Error> wait_for_server(Context& context, const Settings& settings,
 }
 
 Result<FoundSession> find_session(Context& context, const Settings& settings,
-                                  const StartRequest& request, bool is_away, bool has_tools) {
+                                  const StartRequest& request, const std::optional<Error>& away,
+                                  bool has_tools) {
   if (!request.session.newest && !request.session.sel) {
+    if (away) {
+      warn_unsaved(context, *away);
+    }
     return FoundSession{};
   }
-  return is_away ? resume_waiting(context, settings, request, has_tools)
-                 : resume_stored(context, request, has_tools);
+  return away ? resume_waiting(context, settings, request, *away, has_tools)
+              : resume_stored(context, request, has_tools);
 }
 
 }  // namespace reprise::cli

@@ -12,8 +12,8 @@
 
 namespace reprise::cli {
 
-// Waits as a running conversation does, for a standby that takes over, and
-// warns when that is in vain. nullopt: it is there, or fails in another way, or
+// Waits as a running conversation does, for a standby that takes over. The
+// error when that is in vain. nullopt: it is there, or fails in another way, or
 // the store is no server's.
 std::optional<Error> wait_for_server(Context& context, const Settings& settings,
                                      const std::stop_token& stop);
@@ -25,9 +25,11 @@ struct FoundSession {
   std::vector<Message> earlier = {};  // what this machine has of it while the server is away
 };
 
-// `is_away`: the store's server is. `has_tools`: they would work in the
-// session's folder.
+// `away`: why the store's server cannot be had. A session of that name which
+// this machine does not know is then an error, never another session.
+// `has_tools`: they would work in the session's folder.
 Result<FoundSession> find_session(Context& context, const Settings& settings,
-                                  const StartRequest& request, bool is_away, bool has_tools);
+                                  const StartRequest& request, const std::optional<Error>& away,
+                                  bool has_tools);
 
 }  // namespace reprise::cli

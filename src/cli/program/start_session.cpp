@@ -219,10 +219,11 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   if (!request.dry_run && expects_http(context, request.flags, *settings)) {
     started->preloading = preload_http();
   }
-  const bool is_away = !request.dry_run && wait_for_server(context, *settings, request.stop);
-  REPRISE_ASSIGN(request.session, resolve_choice(context, request, is_away));
+  const std::optional<Error> away =
+      request.dry_run ? std::nullopt : wait_for_server(context, *settings, request.stop);
+  REPRISE_ASSIGN(request.session, resolve_choice(context, request, away.has_value()));
   REPRISE_ASSIGN(FoundSession found,
-                 find_session(context, *settings, request, is_away, !started->tools.empty()));
+                 find_session(context, *settings, request, away, !started->tools.empty()));
   started->resumed = found.session.has_value();
   started->store = found.store;
   started->cut = found.cut;
@@ -243,7 +244,7 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   options.tools = started->tools.empty() ? nullptr : &started->tools;
   options.outbox = started->outbox.get();
   options.earlier = std::move(found.earlier);
-  const Prepared with{*settings, request, mode, choice, is_away};
+  const Prepared with{*settings, request, mode, choice, away.has_value()};
   REPRISE_ASSIGN(Session session, found.session ? go_on_with(context, with, *started,
                                                              *std::move(found.session), options)
                                                 : begin_new(context, with, *started, options));

@@ -104,7 +104,9 @@ Result<> StoreOpener::check_place(std::string_view url) {
     return {};
   }
   REPRISE_ASSIGN(const FileKind at_place, kind_behind(place));
-  if (at_place != FileKind::none) {
+  // A context file's first turn stands beside it until it is whole.
+  REPRISE_ASSIGN(const FileKind beside, kind_behind(cat(place.native(), ".answer")));
+  if (at_place != FileKind::none || beside != FileKind::none) {
     return {};
   }
   std::filesystem::path folder = place.parent_path();

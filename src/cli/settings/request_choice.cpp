@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/http.h"
 #include "base/json_scan.h"
+#include "base/secret_name.h"
 #include "base/text.h"
 #include "cli/program/context.h"
 #include "cli/settings/provider_choice.h"
@@ -117,14 +118,7 @@ Result<RequestOptions> options_of(const RunFlags& flags) {
   return out;
 }
 
-bool names_secret(std::string_view name) {
-  constexpr std::string_view kEnds[] = {"key",   "secret",        "password",
-                                        "token", "authorization", "credentials"};
-  return std::ranges::any_of(
-      kEnds, [lower = ascii_lower(name)](std::string_view end) { return lower.ends_with(end); });
-}
-
-// A member, at any depth, that is called like a secret and is a text.
+// A text, at any depth, that is called like a secret or looks like one.
 bool holds_secret(json::Scanner& scanner) {
   bool found = false;
   if (scanner.kind() == json::Kind::array) {
@@ -134,10 +128,13 @@ bool holds_secret(json::Scanner& scanner) {
     });
   } else if (scanner.kind() == json::Kind::object) {
     (void)scanner.object([&](std::string_view name) {
-      found = (names_secret(name) && scanner.kind() == json::Kind::string) || found;
+      const bool is_named = secret_name(name) != SecretName::no;
+      found = (is_named && scanner.kind() == json::Kind::string) || found;
       found = holds_secret(scanner) || found;
       return true;
     });
+  } else if (std::string text; scanner.kind() == json::Kind::string) {
+    found = scanner.string(text) && is_bearer_value(text);
   } else {
     (void)scanner.skip();
   }

@@ -123,8 +123,9 @@ Document ChainFiles::merge(const Document& written, Document found) const {
       }
       continue;
     }
-    // Gone: overwritten by a program that had not seen it, unless somebody has trashed it.
-    if (const auto trashed = has_row(trash(), id); trashed && !*trashed) {
+    // Gone: overwritten by a program that had not seen it, unless somebody has trashed it. Where
+    // that cannot be told it is better twice than nowhere.
+    if (const auto trashed = has_row(trash(), id); !trashed || !*trashed) {
       found.sessions.push_back(ours);
     }
   }

@@ -104,6 +104,18 @@ Result<> write_messages(const fs::path& from, const fs::path& to) {
   });
 }
 
+// What cannot be read is damage, and no reason to stop.
+Result<> copy_as_it_is(const fs::path& from, const fs::path& to, VerifyReport& report) {
+  const auto bytes = read_file(from);
+  if (bytes) {
+    return replace_file(to, *bytes);
+  }
+  if (bytes.error().code != Code::not_found) {
+    report.damage.push_back({from.native(), bytes.error().message, ""});
+  }
+  return {};
+}
+
 Result<> repair_chat(Chat& chat, const fs::path& to, VerifyReport& report) {
   const std::size_t damage_before = report.damage.size();
   REPRISE_TRY(look_at(chat, report));
@@ -112,9 +124,7 @@ Result<> repair_chat(Chat& chat, const fs::path& to, VerifyReport& report) {
   REPRISE_TRY(write_messages(from / kMessagesFile, to / kMessagesFile));
   if (report.damage.size() > damage_before) {
     for (const std::string_view name : {kMessagesFile, kFactsFile}) {
-      if (const auto bytes = read_file(from / name); bytes) {
-        REPRISE_TRY(replace_file(to / cat(name, ".bak"), *bytes));
-      }
+      REPRISE_TRY(copy_as_it_is(from / name, to / cat(name, ".bak"), report));
     }
   }
   REPRISE_ASSIGN(StoredSession session, chat.look());
@@ -226,9 +236,7 @@ Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
     REPRISE_TRY(copy_left(folder, target / folder.lexically_relative(chats_.layout().root())));
   }
   for (const fs::path& file : {chats_.layout().current_file(), chats_.layout().model_file()}) {
-    if (const auto bytes = read_file(file); bytes) {
-      REPRISE_TRY(replace_file(to.chats() / file.filename(), *bytes));
-    }
+    REPRISE_TRY(copy_as_it_is(file, to.chats() / file.filename(), report));
   }
   return report;
 }

@@ -21,6 +21,7 @@
 #include "base/json_write.h"
 #include "base/late_library.h"
 #include "base/text.h"
+#include "store/chatdir/zip_io.h"
 
 namespace reprise::store::chatdir {
 namespace {
@@ -28,12 +29,13 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Zip : LateFunctions {
-  Late<decltype(&::zip_open)> open{*this, "zip_open"};
+  Late<decltype(&::zip_open_from_source)> open_source{*this, "zip_open_from_source"};
   Late<decltype(&::zip_fdopen)> open_fd{*this, "zip_fdopen"};
   Late<decltype(&::zip_close)> close{*this, "zip_close"};
   Late<decltype(&::zip_discard)> discard{*this, "zip_discard"};
   Late<decltype(&::zip_file_add)> add{*this, "zip_file_add"};
   Late<decltype(&::zip_source_function)> source_function{*this, "zip_source_function"};
+  Late<decltype(&::zip_source_function_create)> create_source{*this, "zip_source_function_create"};
   Late<decltype(&::zip_source_buffer)> source_buffer{*this, "zip_source_buffer"};
   Late<decltype(&::zip_source_free)> source_free{*this, "zip_source_free"};
   Late<decltype(&::zip_set_file_compression)> set_compression{*this, "zip_set_file_compression"};
@@ -86,77 +88,6 @@ Result<struct stat> status_of_file(const fs::path& file) {
     return std::unexpected(os_error("read", file, errno));
   }
   return status;
-}
-
-// A file that libzip reads when it writes the zip. It is opened by us, as all files of a store are,
-// and only then: a chat may have more files than a process may have open.
-struct FileSource {
-  fs::path file;
-  struct stat status;
-  Fd fd = {};
-  int os_errno = 0;
-
-  zip_int64_t fail_with(int why) {
-    os_errno = why;
-    return -1;
-  }
-  zip_int64_t open() {
-    auto opened = open_file(file, O_RDONLY);
-    if (!opened) {
-      return fail_with(opened.error().os_errno != 0 ? opened.error().os_errno : EIO);
-    }
-    fd = *std::move(opened);
-    return 0;
-  }
-  zip_int64_t read(void* data, zip_uint64_t size) {
-    ssize_t got = 0;
-    do {
-      got = ::read(fd.get(), data, size);
-    } while (got < 0 && errno == EINTR);
-    return got < 0 ? fail_with(errno) : got;
-  }
-  zip_int64_t describe(void* data, zip_uint64_t size) {
-    if (size < sizeof(zip_stat_t)) {
-      return fail_with(EINVAL);
-    }
-    auto& out = *static_cast<zip_stat_t*>(data);
-    out.valid = ZIP_STAT_SIZE | ZIP_STAT_MTIME;
-    out.size = static_cast<zip_uint64_t>(status.st_size);
-    out.mtime = status.st_mtim.tv_sec;
-    return sizeof(zip_stat_t);
-  }
-  zip_int64_t say_error(void* data, zip_uint64_t size) const {
-    constexpr std::array<int, 2> kNone{};
-    const std::array<int, 2> codes = {os_errno == 0 ? ZIP_ER_OK : ZIP_ER_READ, os_errno};
-    if (size < sizeof kNone) {
-      return -1;
-    }
-    std::memcpy(data, codes.data(), sizeof codes);
-    return sizeof codes;
-  }
-};
-
-zip_int64_t read_source(void* state, void* data, zip_uint64_t size, zip_source_cmd_t command) {
-  auto* const source = static_cast<FileSource*>(state);
-  switch (command) {
-    case ZIP_SOURCE_SUPPORTS:
-      return ZIP_SOURCE_SUPPORTS_READABLE;
-    case ZIP_SOURCE_OPEN:
-      return source->open();
-    case ZIP_SOURCE_READ:
-      return source->read(data, size);
-    case ZIP_SOURCE_CLOSE:
-      source->fd = Fd();
-      return 0;
-    case ZIP_SOURCE_STAT:
-      return source->describe(data, size);
-    case ZIP_SOURCE_ERROR:
-      return source->say_error(data, size);
-    case ZIP_SOURCE_FREE:
-      return 0;  // the writer's
-    default:
-      return source->fail_with(EOPNOTSUPP);
-  }
 }
 
 // A component that can be a file's name and is not meant to be anything else.
@@ -215,15 +146,15 @@ class Names {
 
 struct ZipWriter::State {
   const Zip& zip;
-  zip_t* archive;
-  fs::path file;
+  zip_t* archive = nullptr;
+  ZipTarget target;
   Packing packing;
   std::list<std::string> buffers = {};  // must live until the zip is closed
   std::list<FileSource> files = {};     // likewise
   std::int64_t bytes = 0;
 
-  State(const Zip& functions, zip_t* handle, fs::path path, Packing how)
-      : zip(functions), archive(handle), file(std::move(path)), packing(how) {}
+  State(const Zip& functions, ZipTarget into, Packing how)
+      : zip(functions), target(std::move(into)), packing(how) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   State(State&&) = delete;
@@ -235,7 +166,19 @@ struct ZipWriter::State {
   }
 
   Error error(std::string_view what) const {
-    return {Code::io, cat("cannot ", what, " ", file.native(), ": ", zip.why(archive))};
+    return {Code::io, cat("cannot ", what, " ", target.file.native(), ": ", zip.why(archive))};
+  }
+
+  Result<> begin() {
+    zip_source_t* const source = zip.create_source(use_zip_target, &target, nullptr);
+    if (source != nullptr) {
+      archive = zip.open_source(source, ZIP_TRUNCATE, nullptr);
+    }
+    if (archive == nullptr) {
+      zip.source_free(source);
+      return fail(Code::io, cat("cannot create ", target.file.native(), ": libzip refuses it"));
+    }
+    return {};
   }
 
   Result<> describe(zip_uint64_t index, const struct stat& status) const {
@@ -270,8 +213,8 @@ struct ZipWriter::State {
     REPRISE_TRY(describe(static_cast<zip_uint64_t>(index), status));
     bytes += size;
     if (bytes > kUnpackedBytesMax) {
-      return fail(Code::unsupported,
-                  cat("cannot archive more than ", kUnpackedBytesMax, " bytes: ", file.native()));
+      return fail(Code::unsupported, cat("cannot archive more than ", kUnpackedBytesMax,
+                                         " bytes: ", target.file.native()));
     }
     return {};
   }
@@ -285,23 +228,19 @@ ZipWriter::~ZipWriter() = default;
 Result<ZipWriter> ZipWriter::create(const fs::path& file, Packing packing) {
   const auto& zip = libzip();
   REPRISE_TRY(zip);
-  // libzip writes beside it, with the mode of what stands there.
   REPRISE_ASSIGN(Fd fd, open_file(file, O_RDWR | O_CREAT | O_EXCL, 0600));
-  REPRISE_TRY(fd.close(file));
-  int why = 0;
-  zip_t* const archive = (*zip)->open(file.c_str(), ZIP_TRUNCATE, &why);
-  if (archive == nullptr) {
-    return fail(Code::io, cat("cannot create ", file.native(), ": libzip's error ", why));
-  }
-  return ZipWriter(std::make_unique<State>(**zip, archive, file, packing));
+  auto state =
+      std::make_unique<State>(**zip, ZipTarget{.file = file, .fd = std::move(fd)}, packing);
+  REPRISE_TRY(state->begin());
+  return ZipWriter(std::move(state));
 }
 
 Result<> ZipWriter::add_file(std::string_view name, const fs::path& file) {
   REPRISE_ASSIGN(const struct stat status, status_of_file(file));
   const std::int64_t size = status.st_size;
-  FileSource& source = state_->files.emplace_back(file, status);
-  return state_->add(name, state_->zip.source_function(state_->archive, read_source, &source), size,
-                     status);
+  FileSource& source = state_->files.emplace_back(FileSource{.file = file, .status = status});
+  return state_->add(name, state_->zip.source_function(state_->archive, use_file_source, &source),
+                     size, status);
 }
 
 Result<> ZipWriter::add_bytes(std::string_view name, const fs::path& file, std::string bytes) {
@@ -326,10 +265,7 @@ Result<> ZipWriter::close() {
     return std::unexpected(state_->error("write"));
   }
   state_->archive = nullptr;
-  REPRISE_ASSIGN(Fd fd, open_file(state_->file, O_RDWR));
-  REPRISE_TRY(sync_file(fd.get(), state_->file));
-  REPRISE_TRY(fd.close(state_->file));
-  return sync_folder(folder_of(state_->file));
+  return state_->target.finish();
 }
 
 struct ZipReader::State {

@@ -22,9 +22,11 @@ inline constexpr std::int64_t kEntriesMax = 100'000;
 
 enum class Packing : std::uint8_t { deflated, stored };
 
-// A new zip file. Nothing is there before close() has returned; then it is on disk.
+// A new zip file; whole and on disk when close() has returned. It is opened once, and only what was
+// opened is written, whatever gets its name meanwhile.
 class ZipWriter {
  public:
+  // io (EEXIST) where something has that name, a link included.
   static Result<ZipWriter> create(const std::filesystem::path& file, Packing packing);
   ZipWriter(ZipWriter&& other) noexcept;
   ZipWriter& operator=(ZipWriter&& other) noexcept;
@@ -38,6 +40,7 @@ class ZipWriter {
   // The same with other bytes than the file has.
   Result<> add_bytes(std::string_view name, const std::filesystem::path& file, std::string bytes);
   Result<> add_folder(std::string_view name, const std::filesystem::path& folder);
+  // conflict when the name is another file's by now.
   Result<> close();
 
  private:

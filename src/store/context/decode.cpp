@@ -237,8 +237,11 @@ class Reader {
     if (!rest_.empty() && !add_session_sidecar(stored, rest_)) {
       set_aside("what stands in reprise cannot be read");
     }
-    if (auto todos = todos_from_json(json::find_member(rest_, "todos")); todos) {
+    const std::string_view written_todos = json::find_member(rest_, "todos");
+    if (auto todos = todos_from_json(written_todos); todos) {
       stored.todos = *std::move(todos);
+    } else if (!written_todos.empty()) {
+      set_aside("the todos in reprise cannot be read");
     }
     // Another program has written since, and knows no times but these.
     if (read_meta(find(document_.extra, kMeta)).last_updated &&

@@ -61,8 +61,18 @@ Result<std::vector<fs::path>> ContextFiles::trashed() const {
   return all;
 }
 
-Result<Document> ContextFiles::decode(const fs::path& /*file*/, std::string_view bytes) const {
-  return context::decode(origin_, bytes);
+// A file in the trash may be the whole file as it was, where there was no room to write another.
+Result<Document> ContextFiles::decode(const fs::path& file, std::string_view bytes) const {
+  Document document = context::decode(origin_, bytes);
+  if (file.parent_path() == trash()) {
+    for (FileSession& session : document.sessions) {
+      SessionState& state = session.stored.session.info.state;
+      if (state != SessionState::trashed) {
+        session.stored.state_before_trash = std::exchange(state, SessionState::trashed);
+      }
+    }
+  }
+  return document;
 }
 
 Result<std::string> ContextFiles::encode(Document& document) const {

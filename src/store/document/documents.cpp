@@ -227,10 +227,12 @@ Result<bool> Documents::edit_once(const SessionId& id, const Edit& edit, Trust t
     REPRISE_TRY(sync_places(found.file, session.stored));
     return true;
   }
-  if (outcome == Outcome::held || (found.is_begun && keep_begun(id, session))) {
+  const fs::path place = home_of(session.stored);
+  REPRISE_ASSIGN(const bool takes_turn,
+                 found.is_begun&& place != found.file ? holds_turn_of(id) : Result<bool>(false));
+  if (outcome == Outcome::held || (found.is_begun && !takes_turn && keep_begun(id, session))) {
     return true;
   }
-  const fs::path place = home_of(session.stored);
   if (place != found.file) {
     REPRISE_TRY(take_in_pending_turn(session));
   }
@@ -332,7 +334,11 @@ Result<> Documents::remove(const SessionId& id) {
     std::erase_if(document.sessions, [&id](const FileSession& session) {
       return session.stored.session.info.id == id;
     });
-    return write({found.file, found.loaded.identity}, std::move(document));
+    REPRISE_ASSIGN(const bool written,
+                   write({found.file, found.loaded.identity}, std::move(document)));
+    // A process that died while it moved the session has left it in two places.
+    REPRISE_ASSIGN(const auto again, written ? find_in_file(id) : std::nullopt);
+    return written && !again;
   });
 }
 

@@ -112,13 +112,14 @@ class Documents {
   Result<FileSession> read_begun(const std::string& json) const;
   bool keep_begun(const SessionId& id, const FileSession& changed);
   void forget_begun(const SessionId& id);
-  void add_begun(std::vector<SessionInfo>& infos);
+  void add_begun(std::vector<SessionInfo>& infos, std::vector<Damage>& damage);
   // A document to be written, and the file as it was when it was read.
   struct Draft {
     Document document;
     std::optional<FileIdentity> identity;
   };
   Result<Draft> draft_of(const Found& found);
+  Result<bool> holds_turn_of(const SessionId& id) const;
   // Before a session moves: its turn goes into the file, as its place beside it is not its own.
   Result<> take_in_pending_turn(FileSession& session) const;
   std::shared_ptr<const Document> cached(const std::filesystem::path& file,
@@ -137,6 +138,8 @@ class Documents {
   Result<> keep_bytes_aside(const std::filesystem::path& file, Document& document);
   Result<bool> move(const Target& from, const std::filesystem::path& to, Document document,
                     std::size_t place);
+  bool may_be_linked(const std::filesystem::path& file, const std::filesystem::path& to,
+                     const SessionId& id) const;
   std::filesystem::path home_of(const StoredSession& stored) const;
   static Result<> move_untouched(const std::filesystem::path& from,
                                  const std::filesystem::path& to);

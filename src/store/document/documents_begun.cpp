@@ -29,8 +29,10 @@ Result<> Documents::begin(FileSession session) {
       .file = home_of(session.stored), .loaded = {}, .session = &session, .is_begun = true};
   REPRISE_ASSIGN(Draft draft, draft_of(found));
   if (held && !held->begun.empty() && held->session != id && held->says_something()) {
-    REPRISE_ASSIGN(FileSession other, read_begun(held->begun));
-    draft.document.sessions.push_back(std::move(other));
+    REPRISE_ASSIGN(const auto other, find_in_file(held->session));
+    if (other && other->is_begun) {  // else it is in the trash, and in nobody's way
+      draft.document.sessions.push_back(*other->session);
+    }
   }
   REPRISE_TRY(encoded(found.file, draft.document));
   will_change(id);
@@ -77,12 +79,14 @@ Result<std::optional<Documents::Found>> Documents::find_begun(const SessionId& i
     }
   }
   if (!session) {
-    // What cannot be read is said by who reads the turn.
-    const auto held = read_pending_turn(files_.pending_file(), id).value_or(std::nullopt);
-    if (!held || held->begun.empty()) {
-      return std::nullopt;
+    const auto held = read_pending_turn(files_.pending_file(), id);
+    if (!held && held.error().code != Code::corrupt) {
+      return std::unexpected(held.error());
     }
-    REPRISE_ASSIGN(session, read_begun(held->begun));
+    if (!held || !*held || (*held)->begun.empty()) {
+      return std::nullopt;  // what cannot be read names no session; lists and verify() say so
+    }
+    REPRISE_ASSIGN(session, read_begun((*held)->begun));
   }
   Document seen;
   seen.sessions.push_back(*std::move(session));
@@ -128,7 +132,7 @@ void Documents::forget_begun(const SessionId& id) {
   begun_.erase(id);
 }
 
-void Documents::add_begun(std::vector<SessionInfo>& infos) {
+void Documents::add_begun(std::vector<SessionInfo>& infos, std::vector<Damage>& damage) {
   if (!files_.holds_whole_turns()) {
     return;
   }
@@ -139,15 +143,22 @@ void Documents::add_begun(std::vector<SessionInfo>& infos) {
       ids.push_back(id);
     }
   }
-  const auto held = read_pending_turn(files_.pending_file()).value_or(std::nullopt);
-  if (held) {
-    ids.push_back(held->session);
+  const auto note = [&](const Error& error) {
+    damage.push_back({files_.pending_file().native(), error.message, ""});
+  };
+  const auto held = read_pending_turn(files_.pending_file());
+  if (!held) {
+    note(held.error());
+  } else if (*held) {
+    ids.push_back((*held)->session);
   }
   for (const SessionId& id : ids) {
-    const auto found = find(id).value_or(std::nullopt);
+    const auto found = find(id);
     const bool is_new = std::ranges::find(infos, id, &SessionInfo::id) == infos.end();
-    if (is_new && found && found->is_begun) {
-      infos.push_back(found->session->stored.session.info);
+    if (!found) {
+      note(found.error());
+    } else if (is_new && *found && (*found)->is_begun) {
+      infos.push_back((*found)->session->stored.session.info);
     }
   }
 }

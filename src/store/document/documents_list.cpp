@@ -40,7 +40,7 @@ Result<std::vector<SessionInfo>> Documents::infos(std::vector<Damage>& damage) {
       damage.push_back(*document.aside);
     }
   }
-  add_begun(all);
+  add_begun(all, damage);
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "base/reserve.h"
 #include "base/text.h"
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
@@ -102,8 +103,30 @@ Result<bool> Documents::move(const Target& from, const fs::path& to, Document do
                 [&id](const FileSession& session) { return session.stored.session.info.id == id; });
   there.sessions.push_back(std::move(*moved));
   document.sessions.erase(moved);
-  REPRISE_ASSIGN(const bool written, write(target, std::move(there)));
-  return written ? write(from, std::move(document)) : Result<bool>(false);
+  auto written = write(target, std::move(there));
+  if (!written && is_disk_full(written.error()) && may_be_linked(from.file, to, id)) {
+    REPRISE_TRY(link_file(from.file, to));
+    written = true;
+  }
+  REPRISE_TRY(written);
+  return *written ? write(from, std::move(document)) : Result<bool>(false);
+}
+
+// Where the file would stand for nothing but this session there, and in that place it is in the
+// trash: on a full disk a second name is all that there is room for. What is held beside the file
+// would not go with it.
+bool Documents::may_be_linked(const fs::path& file, const fs::path& to, const SessionId& id) const {
+  const auto held = holds_turn_of(id);
+  const auto bytes = read_file(file, files_.file_bytes_max());
+  if (!held || *held || !bytes) {
+    return false;
+  }
+  const auto there = files_.decode(to, *bytes);
+  if (!there || there->sessions.size() != 1) {
+    return false;
+  }
+  const SessionInfo& info = there->sessions.front().stored.session.info;
+  return info.id == id && info.state == SessionState::trashed;
 }
 
 }  // namespace reprise::store

@@ -53,6 +53,14 @@ Result<Documents::Found> Documents::get(const SessionId& id) {
   return *std::move(found);
 }
 
+Result<bool> Documents::holds_turn_of(const SessionId& id) const {
+  if (!files_.holds_whole_turns()) {
+    return false;
+  }
+  REPRISE_ASSIGN(const auto turn, read_pending_turn(files_.partial_file(id), id));
+  return turn && turn->says_something();
+}
+
 Result<> Documents::take_in_pending_turn(FileSession& session) const {
   if (!files_.holds_whole_turns()) {
     return {};

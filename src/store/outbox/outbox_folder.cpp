@@ -65,6 +65,13 @@ class OutboxFile final : public Outbox {
     }
   }
 
+  // Its lock ends with the open file: whoever copies may have it now.
+  void begin_anew() override {
+    file_ = Fd();
+    aside_.reset();
+    is_torn_ = false;
+  }
+
   std::string where() const override {
     return cat(path_.native(), "; copy it with: reprise copy spill: '", store_, "'");
   }

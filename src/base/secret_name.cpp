@@ -1,0 +1,105 @@
+#include "base/secret_name.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+
+namespace reprise {
+namespace {
+
+using Words = std::span<const std::string_view>;
+
+bool is_one_of(std::string_view word, Words words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+
+bool is_letter_or_digit(char c) {
+  return is_upper(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+// "X-Api-Key", "api_key" and "apiKey" in words, in lower case.
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words;
+  char before = ' ';
+  for (const char c : name) {
+    const bool begins = !is_letter_or_digit(before) || (is_upper(c) && !is_upper(before));
+    if (is_letter_or_digit(c)) {
+      if (begins) {
+        words.emplace_back();
+      }
+      words.back() += ascii_lower(c);
+    }
+    before = c;
+  }
+  return words;
+}
+
+// What a word says together with those beside it.
+SecretName judge(const std::vector<std::string>& words, std::size_t at) {
+  static constexpr std::string_view kAlways[] = {
+      "authorization", "cookie",      "cookies", "password",  "passwd",    "passphrase", "secret",
+      "secrets",       "credentials", "apikey",  "authtoken", "accesskey", "secretkey"};
+  // Of models, of pages, and of texts that are no secrets.
+  static constexpr std::string_view kOtherKeys[] = {"cache",  "idempotency", "sort",   "primary",
+                                                    "public", "partition",   "foreign"};
+  static constexpr std::string_view kOtherTokens[] = {
+      "bos",   "decoder", "end",  "eos",   "first",  "image",   "last",     "mask",     "max",
+      "min",   "new",     "next", "out",   "pad",    "page",    "per",      "prompt",   "sep",
+      "start", "stop",    "unk",  "input", "output", "special", "thinking", "reasoning"};
+  static constexpr std::string_view kOfTokens[] = {
+      "budget", "cost", "count", "counts", "details", "endpoint", "expires", "expiry",
+      "id",     "ids",  "index", "limit",  "limits",  "number",   "price",   "rate",
+      "ttl",    "type", "types", "uri",    "url",     "usage"};
+  const std::string& word = words[at];
+  const std::string_view before = at > 0 ? std::string_view(words[at - 1]) : "";
+  const std::string_view after = at + 1 < words.size() ? std::string_view(words[at + 1]) : "";
+  if (is_one_of(word, kAlways)) {
+    return is_one_of(after, kOfTokens) ? SecretName::no : SecretName::yes;
+  }
+  if (word == "token") {
+    return is_one_of(before, kOtherTokens) || is_one_of(after, kOfTokens) ? SecretName::no
+           : words.size() == 1                                            ? SecretName::unclear
+                                                                          : SecretName::yes;
+  }
+  if (word == "key" && (after.empty() || before == "api")) {
+    return is_one_of(before, kOtherKeys) || is_one_of(after, kOfTokens) ? SecretName::no
+           : words.size() == 1                                          ? SecretName::unclear
+                                                                        : SecretName::yes;
+  }
+  return SecretName::no;
+}
+
+}  // namespace
+
+SecretName secret_name(std::string_view name) {
+  const std::vector<std::string> words = words_of(name);
+  auto found = SecretName::no;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    found = std::max(found, judge(words, at));
+  }
+  return found;
+}
+
+bool is_bearer_value(std::string_view value) {
+  constexpr std::string_view kScheme = "bearer ";
+  constexpr std::size_t kTokenBytesMin = 8;
+  if (!ascii_lower(value.substr(0, kScheme.size())).starts_with(kScheme)) {
+    return false;
+  }
+  const std::string_view token = trimmed(value.substr(kScheme.size()));
+  const bool is_token = std::ranges::all_of(token, [](char c) {
+    return is_letter_or_digit(c) || std::string_view("-._~+/=").find(c) != std::string_view::npos;
+  });
+  const bool is_word = std::ranges::all_of(
+      token, [](char c) { return is_letter_or_digit(c) && (c < '0' || c > '9'); });
+  return token.size() >= kTokenBytesMin && is_token && !is_word;
+}
+
+}  // namespace reprise

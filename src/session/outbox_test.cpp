@@ -1,0 +1,64 @@
+// What waits on this machine for a server, and what cannot be told of it.
+
+#include "session/outbox.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+#include <system_error>
+
+#include "base/file.h"
+#include "reprise/outbox.h"
+
+namespace reprise {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kUrl = "postgres://user@host/history";
+
+class WaitingTest : public testing::Test {
+ protected:
+  WaitingTest() {
+    std::string name = testing::TempDir() + "waiting.XXXXXX";
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~WaitingTest() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  void keep_one() const {
+    const auto outbox = make_outbox(folder_, kUrl);
+    ASSERT_TRUE(outbox->keep(Session{.info = {.id = *SessionId::parse("s")}},
+                             {.operation = *OperationId::parse("op"), .messages = {Message{}}}));
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(WaitingTest, IsCountedForItsStoreAlone) {
+  keep_one();
+  EXPECT_EQ(*count_waiting(folder_, kUrl), 1U);
+  EXPECT_EQ(*count_waiting(folder_, "postgres://other/history"), 0U);
+  EXPECT_EQ(*count_waiting(folder_, "sqlite:history.db"), 0U);
+}
+
+// It may be for any store, and whoever brings it in is told what is wrong with it.
+TEST_F(WaitingTest, WhatCannotBeReadIsNotPassedOver) {
+  fs::create_directory(folder_ / "0.jsonl");
+  std::ofstream(folder_ / "1.jsonl") << "no outbox\n";
+  EXPECT_EQ(*count_waiting(folder_, kUrl), 2U);
+  EXPECT_EQ(find_outbox_files("", folder_.native(), kUrl)->size(), 2U);
+  EXPECT_EQ(find_outbox_files(folder_, "", kUrl)->size(), 2U);
+  std::vector<std::string> warnings;
+  const auto waiting = read_waiting(
+      folder_, kUrl, [&warnings](std::string_view text) { warnings.emplace_back(text); });
+  ASSERT_TRUE(waiting);
+  EXPECT_TRUE(waiting->begin.empty());
+  EXPECT_EQ(warnings.size(), 2U);
+}
+
+}  // namespace
+}  // namespace reprise
