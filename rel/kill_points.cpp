@@ -138,6 +138,8 @@ std::string failed_at(const History& history, std::size_t step, const Trap& trap
   return examine_after(history, step, is_done, !is_done && !history.steps()[step].on_disk);
 }
 
+}  // namespace
+
 std::string describe(const Trap& trap) {
   const std::string_view error = trap.error == EIO      ? "EIO"
                                  : trap.error == ENOSPC ? "ENOSPC"
@@ -149,8 +151,6 @@ std::string describe(const Trap& trap) {
   return cat(trap.what == Trap::What::short_write ? "short write, then " : "", error,
              trap.lasting ? " for ever" : " once");
 }
-
-}  // namespace
 
 Tally kill_at_every_change(const History& history) {
   Tally tally;

@@ -1,8 +1,12 @@
 #pragma once
 
+#include "calls.h"
 #include "history.h"
 
 namespace reprise::rel {
+
+// "short write, then ENOSPC for ever"
+std::string describe(const Trap& trap);
 
 // Kills the process at every change that each step makes, from the opening of the store to its
 // closing: afterwards the step has happened or not, and has if it was acknowledged.

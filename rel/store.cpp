@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "backups.h"
 #include "clock_life.h"
 #include "crowd.h"
 #include "durable.h"
@@ -99,7 +100,8 @@ const std::map<std::string_view, Trial>& trials() {
          return kill_at_every_change(history);
        })},
       {"errors", on_history([](const History& history, const Effort& effort) {
-         return fail_at_calls(history, effort.call_stride);
+         return fail_at_calls(history, effort.call_stride) +=
+                fail_backups(history, effort.call_stride);
        })},
       {"power", cut_power},
       {"durable",

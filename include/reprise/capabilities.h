@@ -36,6 +36,9 @@ class ReplacedReader {
   // How many messages of the session gave way and are kept aside, without those that
   // ArtefactReader hands out. not_found for an unknown session.
   virtual Result<std::int64_t> count_replaced(const SessionId& id) = 0;
+  // These messages with the seqs that they had, which several may have had; damage as with
+  // Source::read().
+  virtual Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) = 0;
 };
 
 // Retry and rewind.

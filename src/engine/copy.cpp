@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "engine/copy_reduce.h"
+#include "engine/copy_replaced.h"
 #include "engine/history.h"
 #include "engine/lease.h"
 #include "model/known_time.h"
@@ -326,16 +327,9 @@ class Copy {
     return response_chain(session);
   }
 
-  // What is kept aside of the source stays there.
   Result<> replaced() {
-    ReplacedReader* const from = source_.capabilities().replaced_reader;
-    if (from == nullptr) {
-      return {};
-    }
-    REPRISE_ASSIGN(const std::int64_t count, from->count_replaced(id_));
-    if (count > 0) {
-      losses_.insert(cat("replaced messages: ", count));
-    }
+    REPRISE_ASSIGN(const bool is_damaged, engine::copy_replaced(source_, target_, id_, losses_));
+    copied_.is_damaged = copied_.is_damaged || is_damaged;
     return {};
   }
 
@@ -379,7 +373,11 @@ class Copy {
       return {};
     }
     REPRISE_ASSIGN(const std::vector<Artefacts::Entry> entries, from->list_artefacts(id_));
+    REPRISE_ASSIGN(const std::int64_t replaced, engine::count_replaced(source_, id_));
     for (const Artefacts::Entry& entry : entries) {
+      if (replaced > 0 && entry.step == Step{0} && entry.name == engine::kReplacedArtefact) {
+        continue;  // they go together
+      }
       if (to == nullptr) {
         losses_.emplace("the artefacts");
         return {};

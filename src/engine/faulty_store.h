@@ -80,6 +80,9 @@ class FaultyStore final : public Store, public Rewriting, public Partials, publi
   Result<std::int64_t> count_replaced(const SessionId& id) override {
     return inner_.capabilities().rewriting->count_replaced(id);
   }
+  Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override {
+    return inner_.capabilities().rewriting->read_replaced(id, sink);
+  }
   Result<> add_response(const Session& session, const Message& answer,
                         const OperationId& operation) override {
     REPRISE_TRY(check());

@@ -80,7 +80,7 @@ void Record::drop_lost() {
 }
 
 std::string Record::keep_lost() {
-  has_said_where_ = true;  // the error does
+  has_reported_outbox_ = true;  // the error does
   move_to_outbox();
   const bool is_kept =
       std::ranges::all_of(pending_, [](const Batch& batch) { return batch.in_outbox; });

@@ -87,6 +87,9 @@ class OwnStore final : public Store,
   Result<std::int64_t> count_replaced(const SessionId& id) override {
     return here([&] { return can_.replaced_reader->count_replaced(id); });
   }
+  Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override {
+    return here([&] { return can_.replaced_reader->read_replaced(id, sink); });
+  }
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override {
     return here([&] { return can_.forking->fork(parent, at, child); });
   }

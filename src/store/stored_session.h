@@ -58,4 +58,7 @@ void set_lease(StoredSession& stored, const Lease& lease);
 Result<Appended> write_messages(StoredSession& stored, Seq from, std::vector<Message> messages,
                                 const AppendOptions& options);
 
+// As ReplacedReader::read_replaced().
+ReadReport hand_out_replaced(const StoredSession& stored, const MessageSink& sink);
+
 }  // namespace reprise::store

@@ -74,22 +74,38 @@ class CopyPairs : public testing::TestWithParam<Pair> {
   std::unique_ptr<Store> target_ = must(GetParam().to.open(to_.path(), {}));
 };
 
-TEST_P(CopyPairs, SayWhatOfReplacedMessagesStaysBehind) {
-  if (source_->capabilities().rewriting == nullptr) {
+// Where the target has artefacts they go there.
+TEST_P(CopyPairs, BringReplacedMessagesAlongOrSayThatTheyStay) {
+  Rewriting* const from = source_->capabilities().rewriting;
+  if (from == nullptr) {
     GTEST_SKIP() << "nothing is replaced there";
   }
   fill();
-  must(source_->capabilities().rewriting->replace_suffix(id_, {1}, {}, {}));
-  const std::int64_t aside = must(source_->capabilities().rewriting->count_replaced(id_));
+  std::vector<std::string> gone;
+  must(source_->read(id_, {.from = Seq{1}}, [&gone](Message&& message) {
+    gone.push_back(plain_text(message));
+    return Flow::go_on;
+  }));
+  ASSERT_EQ(gone.size(), 2U);
+  must(from->replace_suffix(id_, Seq{1}, {}, {}));
+  const bool has_artefact = must(from->count_replaced(id_)) == 0;
+  const std::string loss = has_artefact ? "the artefacts" : "replaced messages: 2";
+  Artefacts* const to = target_->capabilities().artefacts;
   for (int copies = 0; copies < 2; ++copies) {
     const auto losses = must(copy_session(*source_, *target_, id_)).losses;
-    if (aside > 0) {
-      EXPECT_NE(std::ranges::find(losses, "replaced messages: 2"), losses.end());
+    const bool is_told = std::ranges::find(losses, loss) != losses.end();
+    if (to == nullptr) {
+      EXPECT_TRUE(is_told);
       continue;
     }
-    Artefacts* const to = target_->capabilities().artefacts;
-    EXPECT_TRUE(to != nullptr ? must(to->find_artefact(id_, {0}, "replaced.jsonl")).has_value()
-                              : std::ranges::find(losses, "the artefacts") != losses.end());
+    const std::string lines = must(to->find_artefact(id_, {0}, "replaced.jsonl")).value_or("");
+    for (const std::string& text : gone) {
+      EXPECT_NE(lines.find(text), std::string::npos) << text << " in " << lines;
+    }
+    EXPECT_EQ(std::ranges::count(lines, '\n'), 2);
+    EXPECT_EQ(std::ranges::count_if(
+                  losses, [](const std::string& one) { return one.starts_with("replaced"); }),
+              0);
   }
 }
 

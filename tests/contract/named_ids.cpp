@@ -112,6 +112,9 @@ class NamedStore final : public Store,
   Result<std::int64_t> count_replaced(const SessionId& id) override {
     return inner_->capabilities().rewriting->count_replaced(uuid_of(id));
   }
+  Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override {
+    return inner_->capabilities().rewriting->read_replaced(uuid_of(id), sink);
+  }
   Result<> add_partial(const SessionId& id, const OperationId& answer,
                        std::span<const Block> delta) override {
     return inner_->capabilities().partials->add_partial(uuid_of(id), answer, delta);

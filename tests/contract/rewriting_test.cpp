@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "base/text.h"
 #include "contract/store_contract.h"
 #include "reprise/capabilities.h"
 #include "support/build.h"
@@ -45,9 +48,21 @@ TEST_P(StoreContract, WhatGaveWayIsCounted) {
     EXPECT_EQ(must(capabilities().rewriting->count_replaced(id)), 0) << "they are an artefact";
   } else {
     EXPECT_EQ(must(capabilities().rewriting->count_replaced(id)), 2 + 1 + 4);
+    std::multiset<std::string> texts;
+    must(capabilities().rewriting->read_replaced(id, [&texts](Message&& message) {
+      texts.insert(cat(message.seq.value, " ", plain_text(message)));
+      return Flow::go_on;
+    }));
+    EXPECT_EQ(texts.size(), 7U);
+    for (const Message& message : numbered(messages(4, "old"))) {
+      EXPECT_TRUE(texts.contains(cat(message.seq.value, " ", plain_text(message))));
+    }
   }
   EXPECT_TRUE(
       fails(capabilities().rewriting->count_replaced(session_id("nobody")), Code::not_found));
+  EXPECT_TRUE(fails(capabilities().rewriting->read_replaced(session_id("nobody"),
+                                                            [](Message&&) { return Flow::go_on; }),
+                    Code::not_found));
 }
 
 TEST_P(StoreContract, WhatAForkReplacesIsItsOwn) {

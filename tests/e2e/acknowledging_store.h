@@ -34,6 +34,9 @@ class AcknowledgingStore final : public Store, private Rewriting {
   Result<std::int64_t> count_replaced(const SessionId& id) override {
     return store_->capabilities().rewriting->count_replaced(id);
   }
+  Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override {
+    return store_->capabilities().rewriting->read_replaced(id, sink);
+  }
   void acknowledge(const Result<Appended>& appended, const std::vector<Message>& messages);
 
   std::unique_ptr<Store> store_;

@@ -211,6 +211,11 @@ Result<std::int64_t> ChatdirStore::count_replaced(const SessionId& id) {
   return place ? Result<std::int64_t>(0) : std::unexpected(no_session(id));
 }
 
+Result<ReadReport> ChatdirStore::read_replaced(const SessionId& id, const MessageSink& /*sink*/) {
+  REPRISE_TRY(count_replaced(id));
+  return ReadReport{};
+}
+
 Result<> ChatdirStore::add_partial(const SessionId& id, const OperationId& answer,
                                    std::span<const Block> delta) {
   return chats_.with(id, [&](Chat& chat) { return chat.add_partial(answer, delta); });

@@ -44,6 +44,7 @@ class ChatdirStore final : public Store,
                                   AppendOptions options) override;
   // None: they are the artefact replaced.jsonl.
   Result<std::int64_t> count_replaced(const SessionId& id) override;
+  Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
   Result<> add_partial(const SessionId& id, const OperationId& answer,
                        std::span<const Block> delta) override;
   Result<> renew_lease(const SessionId& id, const OperationId& answer, const Lease& lease) override;

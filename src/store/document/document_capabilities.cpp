@@ -40,6 +40,11 @@ Result<std::int64_t> DocumentStore::count_replaced(const SessionId& id) {
   return std::ssize(found.session->stored.replaced);
 }
 
+Result<ReadReport> DocumentStore::read_replaced(const SessionId& id, const MessageSink& sink) {
+  REPRISE_ASSIGN(const Documents::Found found, documents_.get(id));
+  return hand_out_replaced(found.session->stored, sink);
+}
+
 Result<> DocumentStore::add_partial(const SessionId& id, const OperationId& answer,
                                     std::span<const Block> delta) {
   // So that the answer does not end, and another one begin, in between.

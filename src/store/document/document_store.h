@@ -41,6 +41,7 @@ class DocumentStore final : public Store,
   Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                   AppendOptions options) override;
   Result<std::int64_t> count_replaced(const SessionId& id) override;
+  Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
   Result<> add_partial(const SessionId& id, const OperationId& answer,
                        std::span<const Block> delta) override;
   Result<> renew_lease(const SessionId& id, const OperationId& answer, const Lease& lease) override;

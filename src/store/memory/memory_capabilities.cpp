@@ -39,6 +39,16 @@ Result<std::int64_t> MemoryStore::count_replaced(const SessionId& id) {
   return std::ssize(stored->replaced);
 }
 
+Result<ReadReport> MemoryStore::read_replaced(const SessionId& id, const MessageSink& sink) {
+  StoredSession seen{.session = {.info = {.id = id}}};
+  {
+    const std::lock_guard lock(mutex_);
+    REPRISE_ASSIGN(const StoredSession* const stored, get(id));
+    seen.replaced = stored->replaced;
+  }
+  return hand_out_replaced(seen, sink);  // which may use the store
+}
+
 Result<> MemoryStore::fork(const SessionId& parent, Seq at, const Session& child) {
   REPRISE_TRY(check_new_session(child));
   const std::lock_guard lock(mutex_);

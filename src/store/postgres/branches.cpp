@@ -102,4 +102,31 @@ Result<std::int64_t> count_replaced(Connection& connection, const Key& key) {
   return std::max<std::int64_t>(0, all.integer(0, "messages") - own);
 }
 
+// What a branch shows of its own messages is a beginning of them.
+Result<std::vector<Segment>> replaced_segments(Connection& connection, const Key& key) {
+  REPRISE_ASSIGN(const Rows head, connection.run_one({kFindHead, values_of(key)}));
+  if (head.empty()) {
+    return std::unexpected(store::no_session(key.id));
+  }
+  REPRISE_ASSIGN(const auto shown,
+                 segments_of(connection, key.tenant, {key.id, head.integer(0, "branch")}, 0,
+                             head.integer(0, "head")));
+  REPRISE_ASSIGN(const Rows branches, connection.run_one({kFindBranchRanges, values_of(key)}));
+  std::vector<Segment> replaced;
+  for (int i = 0; i < branches.count(); ++i) {
+    Segment own{{key.id, branches.integer(i, "branch")},
+                branches.integer(i, "first_seq"),
+                branches.integer(i, "end_seq")};
+    for (const Segment& segment : shown) {
+      const bool is_in_it =
+          segment.branch.session == key.id && segment.branch.number == own.branch.number;
+      own.from = is_in_it ? std::max(own.from, segment.to) : own.from;
+    }
+    if (own.from < own.to) {
+      replaced.push_back(own);
+    }
+  }
+  return replaced;
+}
+
 }  // namespace reprise::postgres

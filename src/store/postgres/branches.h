@@ -38,6 +38,8 @@ Result<std::vector<Query>> branch_off(Connection& connection, const Key& key, st
                                       Seq from);
 
 // The session's own messages that its branch no longer shows. not_found for an unknown session.
+Result<std::vector<Segment>> replaced_segments(Connection& connection, const Key& key);
+// How many these are.
 Result<std::int64_t> count_replaced(Connection& connection, const Key& key);
 
 // Begins `number` of the session with the first `at` messages of `base`.

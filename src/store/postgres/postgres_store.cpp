@@ -110,6 +110,10 @@ Result<std::int64_t> PostgresStore::count_replaced(const SessionId& id) {
       [&](Connection& connection) { return postgres::count_replaced(connection, key(id)); });
 }
 
+Result<ReadReport> PostgresStore::read_replaced(const SessionId& id, const MessageSink& sink) {
+  return postgres::read_replaced(database_, id, sink);
+}
+
 Result<> PostgresStore::fork(const SessionId& parent, Seq at, const Session& child) {
   REPRISE_TRY(store::check_new_session(child));
   const std::string name = operation_name();

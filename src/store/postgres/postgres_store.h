@@ -35,6 +35,7 @@ class PostgresStore final : public Store,
   Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                   AppendOptions options) override;
   Result<std::int64_t> count_replaced(const SessionId& id) override;
+  Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override;
   Result<std::unique_ptr<Store>> of(std::string_view tenant) override;
 

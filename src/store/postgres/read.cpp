@@ -35,8 +35,20 @@ class Reading {
         sink_(sink),
         place_(cat(database.name(), ": session ", id.str())) {}
 
+  // What the session shows.
   Result<ReadReport> run() {
     REPRISE_TRY(find_segments());
+    return read_segments();
+  }
+
+  // What it does not show any more.
+  Result<ReadReport> run_replaced() {
+    REPRISE_TRY(find_replaced());
+    return read_segments();
+  }
+
+ private:
+  Result<ReadReport> read_segments() {
     while (!segments_.empty() && !is_stopped_) {
       REPRISE_TRY(database_.read([this](Connection& one) {
         const std::int64_t before = delivered_;
@@ -48,8 +60,8 @@ class Reading {
     return std::move(report_);
   }
 
- private:
   Result<> find_segments();
+  Result<> find_replaced();
   Result<> read_segment(Connection& connection);
   Result<> ask(Connection& connection, Segment& left);
   Result<Rows> next_page(Connection& connection);
@@ -93,6 +105,15 @@ Result<> Reading::find_segments() {
   }
   segments_.assign(segments.begin(), segments.end());
   return {};
+}
+
+Result<> Reading::find_replaced() {
+  return database_.read([&](Connection& connection) -> Result<> {
+    REPRISE_ASSIGN(const std::vector<Segment> replaced,
+                   replaced_segments(connection, {database_.tenant(), id_}));
+    segments_.assign(replaced.begin(), replaced.end());
+    return {};
+  });
 }
 
 // The first one, from where a connection before this one has left it.
@@ -227,6 +248,10 @@ void Reading::report(Damage damage) {
 Result<ReadReport> read_messages(Database& database, const SessionId& id, const ReadRange& range,
                                  const MessageSink& sink) {
   return Reading(database, id, range, sink).run();
+}
+
+Result<ReadReport> read_replaced(Database& database, const SessionId& id, const MessageSink& sink) {
+  return Reading(database, id, {}, sink).run_replaced();
 }
 
 Result<std::vector<std::optional<Message>>> read_last_messages(Database& database,

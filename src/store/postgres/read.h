@@ -14,4 +14,7 @@ Result<ReadReport> read_messages(Database& database, const SessionId& id, const 
 Result<std::vector<std::optional<Message>>> read_last_messages(Database& database,
                                                                std::span<const SessionId> ids);
 
+// As ReplacedReader::read_replaced().
+Result<ReadReport> read_replaced(Database& database, const SessionId& id, const MessageSink& sink);
+
 }  // namespace reprise::postgres

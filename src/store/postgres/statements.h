@@ -155,6 +155,9 @@ inline constexpr std::string_view kFindBranch =
 inline constexpr std::string_view kCountMessages =
     "SELECT count(*) AS messages FROM reprise_messages WHERE tenant = $1::text AND session_id = "
     "$2::text";
+inline constexpr std::string_view kFindBranchRanges =
+    "SELECT branch, min(seq) AS first_seq, max(seq) + 1 AS end_seq FROM reprise_messages"
+    " WHERE tenant = $1::text AND session_id = $2::text GROUP BY branch ORDER BY branch";
 // 3 branch, 4 from, 5 to, 6 at most so many.
 #define REPRISE_READ_MESSAGES                                                                    \
   "SELECT seq, created_us, more, role, content, detail FROM reprise_messages"                    \

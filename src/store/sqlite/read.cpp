@@ -192,4 +192,55 @@ Result<ReadReport> read_messages(Database& database, const SessionId& id, const 
   return Reading(database, id, range).run(sink);
 }
 
+namespace {
+
+struct ReplacedMessages {
+  std::vector<Message> messages;
+  ReadReport report;
+};
+
+// All of them at once: they are few.
+Result<ReplacedMessages> find_replaced(const Database::Reader& reader, const SessionId& id,
+                                       const std::string& file) {
+  static const std::string query =
+      cat("SELECT ", message_select(),
+          " FROM messages WHERE session_id IN (SELECT id FROM sessions WHERE kept_for = ?1)"
+          " ORDER BY CAST(substr(session_id, length(?1) + 2) AS INTEGER), seq");
+  REPRISE_TRY(count_replaced(*reader, id));
+  REPRISE_ASSIGN(Statement row, reader->query(query, id.str()));
+  ReplacedMessages found;
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      return found;
+    }
+    Message message;
+    std::optional<Damage> damage;
+    if (read_message(row, file, message, damage)) {
+      REPRISE_TRY(name_result_blobs(*reader, message.blocks));
+      found.messages.push_back(std::move(message));
+    }
+    if (damage) {
+      ++found.report.damaged;
+      found.report.damage.push_back(*std::move(damage));
+    }
+  }
+}
+
+}  // namespace
+
+Result<ReadReport> read_replaced(Database& database, const SessionId& id, const MessageSink& sink) {
+  ReplacedMessages found;
+  REPRISE_TRY(database.read([&](const Database::Reader& reader) -> Result<> {
+    REPRISE_ASSIGN(found, find_replaced(reader, id, database.name()));
+    return {};
+  }));
+  for (Message& message : found.messages) {
+    if (sink(std::move(message)) == Flow::stop) {
+      break;
+    }
+  }
+  return std::move(found.report);
+}
+
 }  // namespace reprise::sqlite

@@ -12,4 +12,7 @@ namespace reprise::sqlite {
 Result<ReadReport> read_messages(Database& database, const SessionId& id, const ReadRange& range,
                                  const MessageSink& sink);
 
+// As ReplacedReader::read_replaced().
+Result<ReadReport> read_replaced(Database& database, const SessionId& id, const MessageSink& sink);
+
 }  // namespace reprise::sqlite

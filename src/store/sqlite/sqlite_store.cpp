@@ -82,6 +82,10 @@ Result<std::int64_t> SqliteStore::count_replaced(const SessionId& id) {
   return sqlite::count_replaced(*reader, id);
 }
 
+Result<ReadReport> SqliteStore::read_replaced(const SessionId& id, const MessageSink& sink) {
+  return sqlite::read_replaced(database_, id, sink);
+}
+
 Result<> SqliteStore::fork(const SessionId& parent, Seq at, const Session& child) {
   REPRISE_TRY(store::check_new_session(child));
   return database_.write(Durability::disk, [&](Connection& connection) {

@@ -1,0 +1,128 @@
+#include "backups.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/text.h"
+#include "calls.h"
+#include "disk.h"
+#include "history.h"
+#include "kill_points.h"
+#include "life.h"
+#include "reprise/capabilities.h"
+#include "reprise/open_store.h"
+#include "tally.h"
+#include "trial.h"
+
+namespace reprise::rel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kDone = "done";
+
+// The folder that the copy is the store of. Calls below the store's own folder alone are seen.
+fs::path copied_store(const History& history) {
+  return history.place() / "backup";
+}
+
+fs::path target_of(const History& history) {
+  const auto& all = store_kinds();
+  const auto kind = std::ranges::find(all, history.kind().name, &StoreKind::name);
+  return copied_store(history) / kind->usual_name;
+}
+
+void set_up(const History& history) {
+  history.set_back_to(history.steps().size());
+  fs::create_directories(copied_store(history));
+}
+
+Result<> back_up(const History& history) {
+  REPRISE_ASSIGN(const auto store, history.kind().open(history.place(), {}));
+  Backup* const backup = store->capabilities().backup;
+  return backup != nullptr ? backup->backup(target_of(history))
+                           : fail(Code::unsupported, "no backup");
+}
+
+std::int64_t count_calls_of_backup(const History& history) {
+  set_up(history);
+  const Ended ended = in_process([&](const Say& /*say*/) {
+    watch(history.place().native());
+    const auto done = back_up(history);
+    return cat(done ? calls_seen().all : 0);
+  });
+  return std::atoll(ended.output.c_str());
+}
+
+std::string try_twice(const History& history, const Trap& trap, const Say& say) {
+  DiskRecord disk(history.place());
+  watch(history.place().native(), trap, &disk);
+  const auto first = back_up(history);
+  if (!first) {
+    unwatch();
+    if (first.error().message.empty() || first.error().message.contains('\n')) {
+      return cat("the error is no line: ", first.error().message);
+    }
+    if (const auto half = history.kind().open(copied_store(history), {.access = Access::read});
+        half) {
+      const auto seen = take_snapshot(**half);
+      if (!seen || seen->lasting != history.seen(history.steps().size()).lasting) {
+        return "a backup that failed looks like one";
+      }
+    }
+    const auto second = back_up(history);
+    return second || second.error().code == Code::conflict
+               ? ""
+               : cat("cannot be repeated: ", second.error().message, " (after ",
+                     first.error().message, ")");
+  }
+  unwatch();
+  disk.write_certain(Arrival::minimal, history.place());
+  say(kDone);
+  return "";
+}
+
+std::string failed_backup(const History& history, const Trap& trap) {
+  set_up(history);
+  const Ended ended = in_process([&](const Say& say) { return try_twice(history, trap, say); });
+  if (!ended.fault.empty() || ended.killed || (!ended.output.empty() && ended.output != kDone)) {
+    return ended.fault + ended.output;
+  }
+  if (ended.output != kDone) {
+    return "";
+  }
+  const std::size_t end = history.steps().size();
+  const Ended examined = in_process([&](const Say& /*say*/) {
+    return examine(history.kind(), copied_store(history), history.seen(end, end),
+                   {.ignores_running = true});
+  });
+  return examined.output + examined.fault;
+}
+
+}  // namespace
+
+Tally fail_backups(const History& history, std::int64_t stride) {
+  constexpr Trap kTraps[] = {
+      {.what = Trap::What::fail, .error = EIO},
+      {.what = Trap::What::fail, .error = ENOSPC, .lasting = true},
+      {.what = Trap::What::short_write, .error = ENOSPC, .lasting = true},
+      {.what = Trap::What::fail, .error = EINTR},
+      {.what = Trap::What::short_read},
+  };
+  Tally tally;
+  const std::int64_t calls = count_calls_of_backup(history);
+  if (calls == 0) {
+    tally.add(cat(history.kind().name, ", backup"), "fails with no fault");
+  }
+  for (std::int64_t at = 1; at <= calls; at += stride) {
+    for (Trap trap : kTraps) {
+      trap.at = at;
+      tally.add(
+          cat(history.kind().name, ", backup, ", describe(trap), " at call ", at, " of ", calls),
+          failed_backup(history, trap));
+    }
+  }
+  return tally;
+}
+
+}  // namespace reprise::rel
