@@ -349,14 +349,14 @@ int make_folder_watched(int folder, const char* path, mode_t mode) {
 }
 
 int link_watched(int old_folder, const char* from, int new_folder, const char* to) {
+  const std::string old_place = absolute(old_folder, from);
   const std::string place = absolute(new_folder, to);
   const auto raw = [&] { return real_syscall(SYS_linkat, old_folder, from, new_folder, to, 0); };
   if (!counts(place)) {
     return static_cast<int>(raw());
   }
-  return static_cast<int>(change(Sort::changing, raw, [&](long /*done*/) {
-    listener()->linked(absolute(old_folder, from), place);
-  }));
+  return static_cast<int>(
+      change(Sort::changing, raw, [&](long /*done*/) { listener()->linked(old_place, place); }));
 }
 
 int symlink_watched(const char* target, int folder, const char* path) {

@@ -198,6 +198,14 @@ TEST_F(ChainStore, LinksAreFollowedAndStay) {
   EXPECT_TRUE(fs::is_regular_file(folder_.path() / "real" / "file.json"));
 }
 
+TEST_F(ChainStore, TheLockKeepsRoomForDeleting) {
+  must(open()->create(session("new")));
+  struct stat status{};
+  ASSERT_EQ(::stat((folder_.path() / "conversations.json.lock").c_str(), &status), 0);
+  EXPECT_GE(status.st_blocks * 512, 256 << 10);
+  EXPECT_LT(status.st_size, 1024) << "beyond its end";
+}
+
 TEST_F(ChainStore, FilesArePrivate) {
   must(open()->create(session("s")));
   struct stat status{};

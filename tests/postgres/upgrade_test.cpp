@@ -93,6 +93,41 @@ TEST_P(PostgresUpgrade, WhoeverWritesMakesThemCurrentWithAllThatTheyHave) {
   EXPECT_TRUE(must(store->capabilities().verifying->verify()).damage.empty());
 }
 
+// As somebody who may use the tables and owns none.
+std::string as_clerk(std::string url) {
+  run(url,
+      "DO $$ BEGIN CREATE ROLE clerk LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
+  const auto user = url.find("://") + 3;
+  return url.replace(user, url.find('@') - user, "clerk");
+}
+
+TEST(PostgresRole, ThatMayNotChangeOldTablesIsToldWhatTheirOwnerRuns) {
+  const std::string url = database_of(1);
+  const std::string other = as_clerk(url);
+  run(url, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO clerk");
+  const auto refused = open_store(other);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(
+      refused.error().message.find("their owner runs once: reprise --store 'postgres://OWNER@"),
+      std::string::npos)
+      << refused.error().message;
+  EXPECT_NE(refused.error().message.find("' doctor"), std::string::npos);
+  must(open_store(url));
+  EXPECT_TRUE(works(open_store(other)));
+}
+
+TEST(PostgresRole, ThatMayNotMakeTablesIsToldWhatAnAdministratorRuns) {
+  const std::string url = new_database();
+  const std::string other = as_clerk(url);
+  run(url, "REVOKE CREATE ON SCHEMA public FROM PUBLIC");
+  const auto refused = open_store(other);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("GRANT CREATE ON SCHEMA public TO"), std::string::npos)
+      << refused.error().message;
+  run(url, "GRANT CREATE ON SCHEMA public TO clerk");
+  EXPECT_TRUE(works(open_store(other)));
+}
+
 INSTANTIATE_TEST_SUITE_P(Versions, PostgresUpgrade, testing::Values(1, 2, 3, 4));
 
 }  // namespace

@@ -113,6 +113,54 @@ TEST_F(OutboxFileTest, GivesBackWhatItKept) {
   EXPECT_EQ(status.st_mode & 07777U, 0700U);
 }
 
+TEST_F(OutboxFileTest, ItsLinesHaveTheMembersThatAreDescribed) {
+  OutboxStep second = step("op2", 6, "two");
+  second.replace_from = Seq{4};
+  second.end_partial = *OperationId::parse("answer");
+  {
+    const auto outbox = begin();
+    ASSERT_TRUE(outbox->keep(whole_session(), step("op1", 5, "one")));
+    ASSERT_TRUE(outbox->keep(whole_session(), second));
+  }
+  const fs::path file = only_file();
+  std::ifstream in(file);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) {
+    lines.push_back(line);
+  }
+  ASSERT_EQ(lines.size(), 4U);
+  using testing::HasSubstr;
+  EXPECT_THAT(lines[0], HasSubstr(R"("reprise_spill":1)"));
+  EXPECT_THAT(lines[0], HasSubstr(cat(R"("store":")", kUrl, "\"")));
+  EXPECT_THAT(lines[0], HasSubstr(R"("session":"s")"));
+  EXPECT_THAT(lines[0], HasSubstr(cat(R"("aside":")", file.stem().native(), "\"")));
+  for (const std::string_view member : {"title", "mode", "provider", "model", "working_dir",
+                                        "created_at", "updated_at", "system_prompt", "config"}) {
+    EXPECT_THAT(lines[1], HasSubstr(cat("\"", member, "\":")));
+  }
+  EXPECT_THAT(lines[2], HasSubstr(R"("operation":"op1")"));
+  EXPECT_THAT(lines[2], HasSubstr(R"("after":5)"));
+  EXPECT_THAT(lines[2], testing::Not(HasSubstr("replace_from")));
+  EXPECT_THAT(lines[3], HasSubstr(R"("replace_from":4)"));
+  EXPECT_THAT(lines[3], HasSubstr(R"("end":"answer")"));
+  EXPECT_THAT(lines[3], HasSubstr(R"("messages":[{)"));
+}
+
+// Kept for good: what comes next is apart from it, and what the store takes removes only that.
+TEST_F(OutboxFileTest, WhatIsLeftWaitsWhateverIsStoredLater) {
+  const auto outbox = begin();
+  ASSERT_TRUE(outbox->keep(whole_session(), step("op1", 5, "one")));
+  outbox->begin_anew();
+  const fs::path left = only_file();
+  EXPECT_TRUE(lock_outbox(left)->has_value()) << "anybody may bring it in";
+  outbox->all_stored();
+  ASSERT_TRUE(outbox->keep(whole_session(), step("op2", 9, "two")));
+  EXPECT_EQ(find_outboxes(folder())->size(), 2U);
+  outbox->all_stored();
+  EXPECT_EQ(only_file(), left);
+  EXPECT_EQ(read_outbox(left)->steps.size(), 1U);
+}
+
 TEST_F(OutboxFileTest, ATornLineCostsNothingThatWasKept) {
   {
     const auto outbox = begin();

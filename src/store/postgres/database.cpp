@@ -63,6 +63,16 @@ Result<std::vector<Rows>> run_unsynced(Connection& connection, const std::vector
   return rows;
 }
 
+// For who may use the tables, and neither make nor change them.
+std::string what_owner_runs(std::string_view name, std::int64_t version) {
+  if (version == 0) {
+    return "; an administrator runs in this database: GRANT CREATE ON SCHEMA public TO ROLE";
+  }
+  const std::size_t host = name.find("://") + 3;
+  return cat("; its tables are of an older version: their owner runs once: reprise --store '",
+             name.substr(0, host), "OWNER@", name.substr(host), "' doctor");
+}
+
 }  // namespace
 
 Database::Database(std::shared_ptr<Shared> shared, std::string tenant)
@@ -116,7 +126,11 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
   }
   if (shared_->tables.version < kVersion || !shared_->tables.has_additions()) {
     connection.set_deadline(deadline);
-    REPRISE_ASSIGN(shared_->tables, make_current(connection));
+    auto made = make_current(connection);
+    if (!made && connection.failure().sqlstate == kNoPrivilege) {
+      made.error().message += what_owner_runs(name(), shared_->tables.version);
+    }
+    REPRISE_ASSIGN(shared_->tables, std::move(made));
   }
   return {};
 }

@@ -21,7 +21,7 @@ constexpr Meaning kMeanings[] = {
     {"28", 0, Code::unauthorized, Remedy::none},
     {"3D000", 0, Code::not_found, Remedy::none},
     {"40", 0, Code::busy, Remedy::again},
-    {"42501", EACCES, Code::io, Remedy::none},
+    {kNoPrivilege, EACCES, Code::io, Remedy::none},
     {"42P05", 0, Code::io, Remedy::unnamed},  // prepared already
     {"53100", ENOSPC, Code::io, Remedy::none},
     {"53300", 0, Code::busy, Remedy::reconnect},  // too many connections

@@ -29,5 +29,6 @@ bool is_node_away(std::string_view sqlstate);
 
 inline constexpr std::string_view kDuplicateKey = "23505";
 inline constexpr std::string_view kNoTable = "42P01";
+inline constexpr std::string_view kNoPrivilege = "42501";
 
 }  // namespace reprise::postgres
