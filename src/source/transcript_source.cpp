@@ -1,7 +1,9 @@
 #include "source/transcript_source.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -35,6 +37,8 @@ struct Chosen {
   Branch branch;
 };
 
+constexpr std::chrono::seconds kListedFor{2};
+
 // May be used from several threads at once.
 class TranscriptSource final : public Source {
  public:
@@ -56,7 +60,12 @@ class TranscriptSource final : public Source {
         matching.push_back(info);
       }
     };
-    for (Located& located : locate(report)) {
+    std::vector<Located> all = locate(report);
+    {
+      const std::lock_guard lock(mutex_);
+      note_located(all);
+    }
+    for (Located& located : all) {
       if (located.is_child && !query.branches) {
         continue;
       }
@@ -67,6 +76,9 @@ class TranscriptSource final : public Source {
       if (!transcript) {
         add_damage(report, {where, transcript.error().message, ""});
         continue;
+      }
+      if (transcript->is_child && !query.branches) {
+        continue;  // which its own lines say
       }
       if (transcript->is_whole && !has_words(*transcript)) {
         continue;  // nothing was said in it
@@ -201,27 +213,19 @@ class TranscriptSource final : public Source {
   Result<std::shared_ptr<const Indexed>> index_of(std::string_view id,
                                                   const std::string& agent = "") {
     const std::lock_guard lock(mutex_);
-    const std::string whole_id = cat(id, agent.empty() ? "" : ":", agent);
-    if (last_ && last_->transcript.session.info.id.str() == whole_id) {
-      const auto states = states_of(last_->transcript.parts);
-      if (states && *states == last_->states) {
-        return last_;
-      }
-    }
-    ReadReport unseen;
-    std::vector<Located> all = locate(unseen);
-    const auto found =
-        std::ranges::find_if(all, [&](const Located& located) { return located.id.str() == id; });
-    if (found == all.end()) {
-      return nullptr;
-    }
-    std::optional<Located> located = agent.empty() ? *found : child_of(*found, agent);
+    REPRISE_ASSIGN(const std::optional<Located> known, find_located(id));
+    std::optional<Located> located = known && !agent.empty() ? child_of(*known, agent) : known;
     if (!located) {
       return nullptr;
     }
     ReadReport report;
     tool_->resolve(*located, report);
     REPRISE_ASSIGN(std::vector<FileState> states, states_of(located->parts));
+    if (last_ && last_->transcript.session.info.id == located->id && states == last_->states &&
+        std::ranges::equal(located->parts, last_->transcript.parts, {}, &FilePart::file,
+                           &FilePart::file)) {
+      return last_;
+    }
     REPRISE_ASSIGN(Transcript transcript, read_index(*tool_, *std::move(located)));
     for (Damage& damage : report.damage) {
       add_damage(transcript.report, std::move(damage));
@@ -230,10 +234,35 @@ class TranscriptSource final : public Source {
     return last_;
   }
 
+  // Reading one session after the other does not list the place each time.
+  Result<std::optional<Located>> find_located(std::string_view id) {
+    const auto now = std::chrono::steady_clock::now();
+    auto found = located_.find(id);
+    const bool is_there =
+        found != located_.end() && state_of_file(found->second.parts.front().file).has_value();
+    const bool has_gone = found != located_.end() && !is_there;
+    if (has_gone || !located_at_ || now - *located_at_ > kListedFor) {
+      ReadReport unseen;
+      note_located(locate(unseen));
+      found = located_.find(id);
+    }
+    return found == located_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  void note_located(const std::vector<Located>& all) {
+    located_.clear();
+    for (const Located& located : all) {
+      located_.insert_or_assign(located.id.str(), located);
+    }
+    located_at_ = std::chrono::steady_clock::now();
+  }
+
   std::unique_ptr<JsonlTool> tool_;
   SourceCapabilities holds_;
   std::mutex mutex_;
   std::shared_ptr<const Indexed> last_;
+  std::map<std::string, Located, std::less<>> located_;
+  std::optional<std::chrono::steady_clock::time_point> located_at_;
 };
 
 }  // namespace

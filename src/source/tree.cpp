@@ -4,6 +4,17 @@
 
 namespace reprise::source {
 
+namespace {
+
+// Two records of one id that differ do so in their times, or in how much there is.
+std::uint64_t hash_of_ends(std::string_view bytes) {
+  constexpr std::size_t kEnd = 256;
+  const std::size_t tail = std::min(kEnd, bytes.size());
+  return fnv1a(bytes.substr(bytes.size() - tail), fnv1a(bytes.substr(0, kEnd))) ^ bytes.size();
+}
+
+}  // namespace
+
 std::uint32_t Tree::parent_of(const Node& node) const {
   if (node.link == Link::root) {
     return kNone;
@@ -21,7 +32,7 @@ std::optional<std::uint32_t> Tree::add(const Node& node, std::string_view bytes)
   // Before the node itself is known: nothing is its own parent, and so there are no circles.
   const std::uint32_t parent = parent_of(node);
   if (node.id != 0) {
-    const std::uint64_t hash = fnv1a(bytes);
+    const std::uint64_t hash = hash_of_ends(bytes);
     const auto [known, is_new] = by_id_.try_emplace(node.id, Known{place, hash});
     if (!is_new && known->second.bytes_hash == hash) {
       return std::nullopt;

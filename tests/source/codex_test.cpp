@@ -225,6 +225,15 @@ TEST_F(CodexTest, OnlyTheWordsOfThePersonInAMessageWithAnImage) {
   EXPECT_EQ(session(kThread).info.title, "See");
 }
 
+TEST_F(CodexTest, SubAgentsAreListedWithTheBranchesOnly) {
+  write(file_of(kThread), {meta(kThread), asked(1, "Go")});
+  write(file_of(kOther, "2026-11-20T10-01-00"),
+        {meta(kOther, ",'source':{'subagent':'review'}"), asked(1, "Look at it")});
+  open("codex");
+  EXPECT_EQ(sessions(), Lines{cat(kThread, " Go (1)")});
+  EXPECT_EQ(sessions(true).size(), 2U);
+}
+
 TEST_F(CodexTest, ASummaryStandsBesideWhatItReplaced) {
   write(file_of(kThread),
         {meta(kThread), asked(1, "Long"), said(2, "assistant", "talk"),

@@ -1,5 +1,7 @@
 // reprise import: sessions of other tools into the own store.
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <system_error>
 

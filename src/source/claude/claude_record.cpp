@@ -63,12 +63,12 @@ void add_block(JsonView block, std::vector<Block>& blocks) {
 }
 
 // Lines of the first versions: a call or a result by itself.
-bool add_old_line(JsonView record, std::vector<Block>& blocks) {
-  const std::string type = record["type"].text();
-  if (type == "tool_use") {
+bool add_old_line(const Line& line, std::vector<Block>& blocks) {
+  const JsonView record = line.record;
+  if (line.type == "tool_use") {
     blocks.emplace_back(
         ToolUseBlock{record["id"].text(), record["name"].text(), raw_of(record["input"]), {}});
-  } else if (type == "tool_result") {
+  } else if (line.type == "tool_result") {
     const JsonView output = record["output"] ? record["output"] : record["content"];
     ToolResultBlock result{
         .tool_use_id = record["tool_use_id"].text(),
@@ -104,6 +104,31 @@ void append_rest(JsonView record, std::string& out) {
 
 }  // namespace
 
+Line::Line(JsonView line) : record(line) {
+  const auto [kind, id_of_line, before, logical, at, cwd, by, sidechain, meta, summary, error,
+              aborted, message] =
+      line.members({"type", "uuid", "parentUuid", "logicalParentUuid", "timestamp", "cwd",
+                    "requestId", "isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage",
+                    "isAbortedMidStream", "message"});
+  const auto is_true = [](JsonView value) { return value.raw() == "true"; };
+  type = kind.text();
+  uuid = id_of_line;
+  parent = before;
+  logical_parent = logical;
+  time = at;
+  folder = cwd;
+  request = by;
+  is_sidechain = is_true(sidechain);
+  is_meta = is_true(meta) || is_true(summary) || is_true(error);
+  is_aborted = is_true(aborted);
+  const auto [its_id, its_model, its_content, its_usage] =
+      message.members({"id", "model", "content", "usage"});
+  id = its_id;
+  model = its_model;
+  content = its_content;
+  usage = its_usage;
+}
+
 std::string text_of(JsonView content) {
   std::string text = content.text();
   content.each([&](JsonView block) {
@@ -114,77 +139,78 @@ std::string text_of(JsonView content) {
   return text;
 }
 
-bool is_injected_line(JsonView record) {
-  const JsonView message = record["message"];
-  if (record["type"].text() == "assistant") {
-    return message["model"].text() == kSynthetic || record["isApiErrorMessage"].raw() == "true";
-  }
-  if (record["isMeta"].raw() == "true" || record["isCompactSummary"].raw() == "true") {
+bool is_injected_line(const Line& line) {
+  if (line.is_meta) {
     return true;
   }
-  const std::string text = text_of(message["content"]);
+  if (line.type == "assistant") {
+    return line.model.text() == kSynthetic;
+  }
+  const std::string text = text_of(line.content);
   return std::ranges::any_of(
       kProgramTexts, [&](std::string_view begin) { return trimmed(text).starts_with(begin); });
 }
 
-bool is_result_line(JsonView record) {
-  if (record["type"].text() == "tool_result") {
+bool is_result_line(const Line& line) {
+  if (line.type == "tool_result") {
     return true;
   }
   bool has_results = false;
   bool has_else = false;
-  record["message"]["content"].each([&](JsonView block) {
+  line.content.each([&](JsonView block) {
     (block["type"].text() == "tool_result" ? has_results : has_else) = true;
   });
   return has_results && !has_else;
 }
 
-Usage usage_of(JsonView message, std::string_view request) {
-  const JsonView used = message["usage"];
+Usage usage_of(const Line& line) {
+  const auto [input, output, cached, written, details] =
+      line.usage.members({"input_tokens", "output_tokens", "cache_read_input_tokens",
+                          "cache_creation_input_tokens", "output_tokens_details"});
   Usage usage;
-  usage.cached = {used["cache_read_input_tokens"].count()};
-  usage.cache_written = {used["cache_creation_input_tokens"].count()};
-  usage.input = TokenCount{used["input_tokens"].count()} + usage.cached + usage.cache_written;
-  usage.output = {used["output_tokens"].count()};
-  usage.reasoning = {used["output_tokens_details"]["thinking_tokens"].count()};
-  usage.request_id = cat(message["id"].text(), request.empty() ? "" : ":", request);
+  usage.cached = {cached.count()};
+  usage.cache_written = {written.count()};
+  usage.input = TokenCount{input.count()} + usage.cached + usage.cache_written;
+  usage.output = {output.count()};
+  usage.reasoning = {details["thinking_tokens"].count()};
+  const std::string request = line.request.text();
+  usage.request_id = cat(line.id.text(), request.empty() ? "" : ":", request);
   return usage;
 }
 
 Message message_of(std::span<const Piece> pieces) {
-  const JsonView first = pieces.front().json;
-  const std::string type = first["type"].text();
-  Message message{.role = std::string(is_result_line(first) ? role::kTool
-                                      : type == "user"      ? role::kUser
-                                                            : role::kAssistant),
-                  .created_at = time_of(first["timestamp"]).value_or(Time{})};
+  const Line first(pieces.front().json);
+  Message message{.role = std::string(pieces.front().node.is_result ? role::kTool
+                                      : first.type == "user"        ? role::kUser
+                                                                    : role::kAssistant),
+                  .created_at = time_of(first.time).value_or(Time{})};
   std::string lines = "[";
   for (const Piece& piece : pieces) {
-    const JsonView inner = piece.json["message"];
-    if (!add_old_line(piece.json, message.blocks)) {
-      if (inner["content"].is(json::Kind::string)) {
-        message.blocks.emplace_back(TextBlock{inner["content"].text(), {}});
+    const Line line(piece.json);
+    if (!add_old_line(line, message.blocks)) {
+      if (line.content.is(json::Kind::string)) {
+        message.blocks.emplace_back(TextBlock{line.content.text(), {}});
       }
-      inner["content"].each([&](JsonView block) { add_block(block, message.blocks); });
+      line.content.each([&](JsonView block) { add_block(block, message.blocks); });
     }
-    if (type == "assistant" && piece.node.usage != 0) {
-      Usage usage = usage_of(inner, piece.json["requestId"].text());
+    if (piece.node.usage != 0) {
+      Usage usage = usage_of(line);
       if (!message.usage || message.usage->output <= usage.output) {
         message.usage = std::move(usage);
       }
     }
-    if (piece.json["isAbortedMidStream"].raw() == "true") {
+    if (line.is_aborted) {
       message.state = MessageState::incomplete;
     }
     lines += lines.size() > 1 ? "," : "";
     append_rest(piece.json, lines);
   }
-  if (is_injected_line(first)) {
+  if (pieces.front().node.is_mark) {
     mark_injected(message);
   } else if (message.role == role::kAssistant) {
     message.provider = kProvider;
-    message.model = first["message"]["model"].text();
-    message.response_id = first["message"]["id"].text();
+    message.model = first.model.text();
+    message.response_id = first.id.text();
   }
   add_extra(message.extra, "claude", json::take(lines += "]"));
   return message;

@@ -38,22 +38,23 @@ class ClaudeIndexer final : public Indexer {
   explicit ClaudeIndexer(Transcript& into) : into_(into) {}
 
   void take(const Record& record, std::size_t part) override {
-    const auto [type, uuid, time, cwd] = record.json.members({"type", "uuid", "timestamp", "cwd"});
-    const std::string kind = type.text();
+    const claude::Line line(record.json);
     SessionInfo& info = into_.session.info;
-    note_time(info, time);
+    note_time(info, line.time);
     if (info.working_dir.empty()) {
-      info.working_dir = (cwd ? cwd : record.json["project"]).text();
+      info.working_dir = (line.folder ? line.folder : record.json["project"]).text();
     }
-    const bool is_old_tool = kind == "tool_use" || kind == "tool_result";
-    if (kind == "user" || kind == "assistant" || is_old_tool) {
-      add_message(record, part, kind, uuid.text());
-    } else if (uuid && (kind == "system" || kind == "attachment" || kind == "progress")) {
-      Node node = node_at(record, part, record.json);
-      node.id = node_id(uuid.text());
-      add_node(record, node);
+    Node node = node_at(record, part, record.json);
+    node.id = node_id(line.uuid.text());
+    if (line.type == "user" || line.type == "assistant" || line.type == "tool_use" ||
+        line.type == "tool_result") {
+      note_message(line, node);
+      add_node(line, node);
+    } else if (line.uuid &&
+               (line.type == "system" || line.type == "attachment" || line.type == "progress")) {
+      add_node(line, node);
     } else {
-      note_title(kind, record.json);
+      note_title(line.type, record.json);
     }
   }
 
@@ -82,46 +83,38 @@ class ClaudeIndexer final : public Indexer {
     }
   }
 
-  void add_message(const Record& record, std::size_t part, std::string_view kind,
-                   const std::string& uuid) {
-    const JsonView message = record.json["message"];
-    Node node = node_at(record, part, record.json);
-    node.id = node_id(uuid);
+  void note_message(const claude::Line& line, Node& node) {
     node.is_message = true;
-    node.is_result = kind != "assistant" && claude::is_result_line(record.json);
-    node.is_mark = claude::is_injected_line(record.json);
-    if (kind == "assistant" && !node.is_mark) {
-      const std::string id = message["id"].text();
-      const std::string request = record.json["requestId"].text();
-      node.group = node_id(id.empty() ? "" : cat(id, ":", request));
-      if (message["usage"]) {
-        into_.usages.push_back(claude::usage_of(message, request));
+    node.is_result = line.type != "assistant" && claude::is_result_line(line);
+    node.is_mark = !node.is_result && claude::is_injected_line(line);
+    if (line.type == "assistant" && !node.is_mark) {
+      const std::string id = line.id.text();
+      node.group = node_id(id.empty() ? "" : cat(id, ":", line.request.text()));
+      if (line.usage) {
+        into_.usages.push_back(claude::usage_of(line));
         node.usage = static_cast<std::uint32_t>(into_.usages.size());
       }
-      into_.session.info.model = message["model"].text();
+      into_.session.info.model = line.model.text();
       into_.session.info.provider = "anthropic";
     }
-    if (kind == "user" && titles_.first.empty() && !node.is_mark && !node.is_result &&
-        record.json["isSidechain"].raw() != "true") {
-      titles_.first = claude::text_of(message["content"]);
+    if (line.type == "user" && titles_.first.empty() && !node.is_mark && !node.is_result &&
+        !line.is_sidechain) {
+      titles_.first = claude::text_of(line.content);
     }
-    add_node(record, node);
   }
 
-  void add_node(const Record& record, Node node) {
-    const JsonView parent = record.json["parentUuid"];
-    const JsonView logical = record.json["logicalParentUuid"];
-    node.is_aside = !into_.is_child && record.json["isSidechain"].raw() == "true";
+  void add_node(const claude::Line& line, Node& node) {
+    node.is_aside = !into_.is_child && line.is_sidechain;
     ++nodes_;
-    if (parent || logical) {
+    if (line.parent || line.logical_parent) {
       ++with_parent_;
       node.link = Link::named;
-      node.parent = node_id((parent ? parent : logical).text());
-    } else if (!parent.raw().empty() && with_parent_ * 2 > nodes_) {
+      node.parent = node_id((line.parent ? line.parent : line.logical_parent).text());
+    } else if (!line.parent.raw().empty() && with_parent_ * 2 > nodes_) {
       // Going back to the beginning. Programs that name no parents at all mean the line before.
       node.link = Link::root;
     }
-    into_.tree.add(node, record.json.raw());
+    into_.tree.add(node, line.record.raw());
   }
 
   Transcript& into_;
