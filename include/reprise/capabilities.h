@@ -193,15 +193,18 @@ class TurnRecording {
                                                             const RecordedTurn& turn) = 0;
 };
 
-// Packing sessions away. One that is archived is found, listed and read, and not written to.
+// Putting sessions out of the way. One that is archived is found, listed when it is asked for, and
+// read; resume_session() refuses to go on with it. A store of files packs it into one, which cannot
+// be written to.
 class Archives {
  public:
   virtual ~Archives() = default;
-  // Headers that are secret are left out of what is packed. Archiving twice is fine. busy while an
-  // answer is running, invalid_argument for a session in the trash.
+  // Where it is packed, headers that are secret are left out. Archiving twice is fine. busy while
+  // an answer is running, invalid_argument for a session in the trash.
   virtual Result<> archive(const SessionId& id, Time when) = 0;
-  // Back as it was. invalid_argument when it is not archived, conflict when another session of
-  // this id is there, corrupt for an archive that is not safe to unpack.
+  // Back in use, or closed when its closed_at is known. invalid_argument when it is not archived,
+  // conflict when another session of this id is there, corrupt for an archive that is not safe to
+  // unpack.
   virtual Result<> unarchive(const SessionId& id) = 0;
 };
 

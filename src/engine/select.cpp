@@ -32,6 +32,14 @@ Error ambiguous(std::string_view sel, const std::vector<SessionInfo>& sessions) 
                                "; name one by its id")};
 }
 
+Error in_other_state(const SessionInfo& info) {
+  const std::string brief = short_id(info.id);
+  const bool is_away = info.state == SessionState::archived || info.state == SessionState::trashed;
+  return {Code::not_found,
+          cat("session ", brief, " is ", to_string(info.state),
+              is_away ? cat("; `reprise restore ", brief, "` brings it back") : "")};
+}
+
 class Selector {
  public:
   Selector(Source& source, std::string_view sel, const Selection& how)
@@ -49,9 +57,11 @@ class Selector {
         return *std::move(found);
       }
     }
+    if (!elsewhere_) {
+      REPRISE_TRY(find_title_elsewhere());
+    }
     if (elsewhere_) {
-      return fail(Code::not_found,
-                  cat("session ", short_id(elsewhere_->id), " is ", to_string(elsewhere_->state)));
+      return std::unexpected(in_other_state(*elsewhere_));
     }
     return fail(Code::not_found, cat("no session matches \"", one_line(sel_),
                                      "\"; `reprise list --all` lists all sessions"));
@@ -86,8 +96,7 @@ class Selector {
       return std::optional<SessionInfo>();
     }
     if (!is_wanted(session->info)) {
-      return fail(Code::not_found,
-                  cat("session ", id.str(), " is ", to_string(session->info.state)));
+      return std::unexpected(in_other_state(session->info));
     }
     return std::optional(std::move(session->info));
   }
@@ -165,6 +174,27 @@ class Selector {
     return sel_.empty() ? Found(std::optional<SessionInfo>()) : only_one(std::move(found));
   }
 
+  Result<> find_title_elsewhere() {
+    if (sel_.empty()) {
+      return {};
+    }
+    SessionQuery query{.title_contains = std::string(sel_), .id_prefix = {}, .after = {}};
+    query.states = {SessionState::active, SessionState::closed, SessionState::archived,
+                    SessionState::trashed};
+    std::erase_if(query.states, [this](SessionState state) {
+      return std::ranges::find(how_.states, state) != how_.states.end();
+    });
+    if (query.states.empty()) {
+      return {};
+    }
+    REPRISE_ASSIGN(auto page, source_.list(query));  // the newest are enough for a hint
+    const auto found = std::ranges::find(page.sessions, sel_, &SessionInfo::title);
+    if (found != page.sessions.end()) {
+      elsewhere_ = std::move(*found);
+    }
+    return {};
+  }
+
   Found only_one(std::vector<SessionInfo> sessions) {
     if (sessions.empty()) {
       return std::optional<SessionInfo>();
@@ -178,7 +208,7 @@ class Selector {
   Source& source_;
   std::string_view sel_;
   const Selection& how_;
-  std::optional<SessionInfo> elsewhere_;  // whose id begins so, in another state
+  std::optional<SessionInfo> elsewhere_;  // whose id begins so, or whose title it is
 };
 
 }  // namespace

@@ -66,6 +66,11 @@ Result<ResumedSession> resume_session(Store& store, const SessionId& id,
   ResumedSession resumed{.session = {.info = {.id = id}}};
   if (options.change) {
     REPRISE_ASSIGN(const Session found, get(store, id));
+    if (found.info.state == SessionState::archived) {
+      return fail(Code::invalid_argument,
+                  cat("'", found.info.title, "' is archived: run `reprise restore ", short_id(id),
+                      "` first"));
+    }
     REPRISE_TRY(check_signature(store, found.info, options.accept_changed));
     REPRISE_ASSIGN(resumed.cut, settle_interrupted(store, id, options.clock, options.stop));
     if (found.info.state == SessionState::closed) {

@@ -21,16 +21,24 @@ void replace(Owner& owner, const auto& fields, const SessionPatch& patch) {
   });
 }
 
+Result<> check_not_trashed(const SessionInfo& info) {
+  if (info.state == SessionState::trashed) {
+    return fail(Code::invalid_argument,
+                cat("session ", info.id.str(), " is in the trash: restore it first"));
+  }
+  return {};
+}
+
 Result<> check_new_state(const Session& session, SessionState state) {
   if (state != SessionState::active && state != SessionState::closed) {
     return fail(Code::invalid_argument,
                 cat("a session cannot be updated to the state ", to_string(state)));
   }
-  if (session.info.state == SessionState::trashed) {
+  if (session.info.state == SessionState::archived) {
     return fail(Code::invalid_argument,
-                cat("session ", session.info.id.str(), " is in the trash: restore it first"));
+                cat("session ", session.info.id.str(), " is archived: restore it first"));
   }
-  return {};
+  return check_not_trashed(session.info);
 }
 
 bool is_artefact_name(std::string_view name) {
@@ -81,6 +89,21 @@ Result<> apply_patch(Session& session, const SessionPatch& patch) {
   replace(session.info, model::kInfoFields, patch);
   replace(session, model::kSessionFields, patch);
   return {};
+}
+
+Result<bool> check_archive(const SessionInfo& info) {
+  REPRISE_TRY(check_not_trashed(info));
+  if (info.answering && state_of(*info.answering) != OwnerState::gone) {
+    return fail(Code::busy, cat("session ", info.id.str(), " has a running answer"));
+  }
+  return info.state != SessionState::archived;
+}
+
+Result<SessionState> state_unarchived(const SessionInfo& info) {
+  if (info.state != SessionState::archived) {
+    return fail(Code::invalid_argument, cat("session ", info.id.str(), " is not archived"));
+  }
+  return info.closed_at ? SessionState::closed : SessionState::active;
 }
 
 Result<> check_artefact(Step step, std::string_view name) {

@@ -20,6 +20,13 @@ Result<> check_new_session(const Session& session);
 // cannot give, or a new state for a session in the trash.
 Result<> apply_patch(Session& session, const SessionPatch& patch);
 
+// For Archives where an archived session is a state. Whether there is anything to do: false for one
+// that is archived already. invalid_argument for one in the trash, busy while an answer is running.
+Result<bool> check_archive(const SessionInfo& info);
+// The state it comes back to: closed when closed_at is known. invalid_argument when it is not
+// archived.
+Result<SessionState> state_unarchived(const SessionInfo& info);
+
 // A relative path of at most 4,000 bytes: components of 1 to 255 bytes that are not "." or "..",
 // with no NUL; the step not negative.
 Result<> check_artefact(Step step, std::string_view name);

@@ -25,13 +25,14 @@ TEST(ApplyPatch, ARefusedPatchChangesNothing) {
   }
 }
 
-TEST(ApplyPatch, TheTrashIsNotLeftByAPatch) {
+TEST(ApplyPatch, NeitherTrashNorArchiveIsLeftByAPatch) {
   Session trashed = session(SessionState::trashed);
   EXPECT_FALSE(apply_patch(trashed, {.state = SessionState::active}));
   EXPECT_TRUE(apply_patch(trashed, {.title = "x"}));
   EXPECT_EQ(trashed.info.title, "x");
   Session archived = session(SessionState::archived);
-  EXPECT_TRUE(apply_patch(archived, {.state = SessionState::active}));
+  EXPECT_FALSE(apply_patch(archived, {.state = SessionState::active}));
+  EXPECT_TRUE(apply_patch(archived, {.title = "x"}));
 }
 
 TEST(CheckArtefact, NamesCannotLeaveTheirFolder) {

@@ -56,7 +56,9 @@ class StoreContract : public testing::TestWithParam<StoreCase> {
   void close() { store_.reset(); }
   bool is_persistent() const { return GetParam().is_persistent; }
   // Another object of the same store, as another process would have it.
-  std::unique_ptr<Store> open() { return must(GetParam().open(folder_.path(), {})); }
+  std::unique_ptr<Store> open(const StoreOptions& options = {}) {
+    return must(GetParam().open(folder_.path(), options));
+  }
 
   // Creates session(id), and appends the messages.
   SessionId create(std::string_view id, std::vector<Message> messages = {});

@@ -28,8 +28,8 @@ class Clear final : public Command {
     if (!all) {
       query.working_dir = context.config().project();
     }
-    // Where sessions are packed away, those in use are not what is to be cleared.
-    const bool has_archive = store->capabilities().archives != nullptr && !trash_;
+    // Where each new session archives the one before, those in use are not what is to be cleared.
+    const bool has_archive = store->capabilities().current != nullptr && !trash_;
     if (has_archive) {
       query.states = {SessionState::archived};
     } else if (trash_) {

@@ -36,10 +36,13 @@ class Restore final : public Command {
                                                  {SessionState::trashed, SessionState::archived}));
     }
     warn_of_damage(context, found.damage);
+    std::int64_t done = 0;
     for (const SessionInfo& info : found.sessions) {
+      context.voice().progress("restoring", done++, std::ssize(found.sessions));
       REPRISE_TRY(restore(*store, info));
       context.voice().remark(cat("restored ", session_name(info)));
     }
+    context.voice().end_progress();
     if (found.sessions.empty()) {
       context.voice().remark("the trash is empty");
     }

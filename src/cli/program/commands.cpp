@@ -160,12 +160,14 @@ constexpr CommandEntry kCommands[] = {
      .make = make_close},
     {.name = "archive",
      .group = CommandGroup::change,
-     .summary = "pack a session into the archive",
+     .summary = "take sessions out of the lists without deleting them",
      .description =
-         "For stores that have an archive (chatdir:). The session becomes a zip file, without "
-         "the secret headers of responses. It is still listed with --state archived, and can "
-         "be shown; `reprise restore` brings it back.",
-     .examples = "reprise --store chatdir:chats archive last",
+         "They are still listed with --state archived, and can be shown; `reprise restore` "
+         "brings them back. In a chatdir: store an archived session is a zip file, without the "
+         "secret headers of responses.",
+     .examples = "reprise archive last\n"
+                 "reprise list --state archived\n"
+                 "reprise restore 1",
      .make = make_archive},
     {.name = "delete",
      .group = CommandGroup::remove,
@@ -177,9 +179,8 @@ constexpr CommandEntry kCommands[] = {
     {.name = "clear",
      .group = CommandGroup::remove,
      .summary = "move all sessions of this folder to the trash",
-     .description =
-         "A session whose answer is still running is skipped. In a store with an archive "
-         "only the archived sessions are removed.",
+     .description = "A session whose answer is still running is skipped. In a chatdir: store only "
+                    "the archived sessions are removed.",
      .examples = "reprise clear\n"
                  "reprise clear --all --yes",
      .make = make_clear},

@@ -100,14 +100,15 @@ fs::path place_in(const Layout& to, const Layout::Listed& listed) {
 }
 
 // What the copy holds, and which chats changed while they were copied.
-struct Progress {
+struct CopiedChats {
   std::map<fs::path, ChatMoment> chats = {};
   std::set<fs::path> busy = {};
 };
 
 // Makes the copy that of another moment. false: a part of it is of none.
-Result<bool> copy_moment(const Moment& moment, const Layout& to, Progress& progress) {
-  auto& copied = progress.chats;
+Result<bool> copy_moment(const Chats& chats, const Moment& moment, const Layout& to,
+                         CopiedChats& done_before) {
+  auto& copied = done_before.chats;
   for (const auto& [folder, chat] : copied) {
     if (!moment.chats.contains(folder)) {
       REPRISE_TRY(remove_tree(place_in(to, chat.listed)));
@@ -118,15 +119,17 @@ Result<bool> copy_moment(const Moment& moment, const Layout& to, Progress& progr
     return now == moment.chats.end() || now->second != one.second;
   });
   for (const auto& [folder, chat] : moment.chats) {
+    chats.tell("backing up", static_cast<std::int64_t>(copied.size()), moment.chats.size());
     if (!copied.contains(folder)) {
       REPRISE_ASSIGN(const bool done, copy_chat(chat, place_in(to, chat.listed)));
       if (done) {
         copied.emplace(folder, chat);
       } else {
-        progress.busy.insert(folder);
+        done_before.busy.insert(folder);
       }
     }
   }
+  chats.tell("backing up", static_cast<std::int64_t>(copied.size()), moment.chats.size());
   return copied.size() == moment.chats.size();
 }
 
@@ -178,10 +181,10 @@ Result<> copy_other_files(const fs::path& from, const fs::path& to) {
 
 // Only what has changed since is copied again, so that a large directory comes to rest, too.
 Result<> ChatdirStore::copy_all(const Layout& to) {
-  Progress progress;
+  CopiedChats copied;
   for (int tries = 0; tries < kMomentsMax; ++tries) {
-    REPRISE_ASSIGN(const Moment moment, find_moment(chats_, progress.busy));
-    REPRISE_ASSIGN(const bool is_whole, copy_moment(moment, to, progress));
+    REPRISE_ASSIGN(const Moment moment, find_moment(chats_, copied.busy));
+    REPRISE_ASSIGN(const bool is_whole, copy_moment(chats_, moment, to, copied));
     if (!is_whole) {
       continue;
     }

@@ -24,6 +24,7 @@ struct ChatSettings {
   std::int64_t messages_max = 0;
   std::string working_dir = {};  // of chats that do not say theirs: the chat directory itself
   Derive derive = Derive::all;
+  ProgressSink on_progress = {};
 };
 
 // Thread-safe. It stays usable when its folder has been moved away, but says not_found then.

@@ -277,7 +277,8 @@ Result<std::unique_ptr<Store>> open_chatdir_store(const std::filesystem::path& f
       layout, store::chatdir::ChatSettings{.access = options.access,
                                            .busy_timeout = options.busy_timeout,
                                            .messages_max = chatdir.messages_max,
-                                           .working_dir = working_dir.string()});
+                                           .working_dir = working_dir.string(),
+                                           .on_progress = options.on_progress});
   REPRISE_TRY(store->prepare());
   return store::in_own_process(std::move(store));
 }

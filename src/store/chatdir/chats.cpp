@@ -24,6 +24,12 @@ constexpr std::size_t kOpenMax = 32;
 Chats::Chats(Layout layout, ChatSettings settings)
     : layout_(std::move(layout)), settings_(std::move(settings)) {}
 
+void Chats::tell(std::string_view work, std::int64_t done, std::size_t total) const {
+  if (settings_.on_progress) {
+    settings_.on_progress({work, done, static_cast<std::int64_t>(total)});
+  }
+}
+
 Result<std::shared_ptr<Chat>> Chats::get(const SessionId& id) {
   REPRISE_TRY(check_id(id));
   REPRISE_ASSIGN(std::optional<Place> place, layout_.find(id));

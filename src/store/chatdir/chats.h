@@ -22,6 +22,8 @@ class Chats {
 
   const Layout& layout() const { return layout_; }
   const ChatSettings& settings() const { return settings_; }
+  // Of so many chats.
+  void tell(std::string_view work, std::int64_t done, std::size_t total) const;
 
   // not_found for an unknown session, invalid_argument for an id that is no UUID or a session that
   // is packed away.

@@ -173,6 +173,15 @@ bool has_left(const Chat& chat) {
   return is_here && !*is_here;
 }
 
+Result<std::vector<Layout::Listed>> list_everything(const Layout& layout) {
+  std::vector<Layout::Listed> everything;
+  for (const Spot spot : {Spot::chats, Spot::archive, Spot::trash}) {
+    REPRISE_ASSIGN(auto all, layout.list(spot));
+    std::ranges::move(all, std::back_inserter(everything));
+  }
+  return everything;
+}
+
 Damage whole_damage(const SessionId& id, const Error& error) {
   return {id.str(), error.message, ""};
 }
@@ -181,21 +190,20 @@ Damage whole_damage(const SessionId& id, const Error& error) {
 
 Result<VerifyReport> ChatdirStore::verify() {
   VerifyReport report;
-  for (const Spot spot : {Spot::chats, Spot::archive, Spot::trash}) {
-    REPRISE_ASSIGN(const auto all, chats_.layout().list(spot));
-    for (const Layout::Listed& listed : all) {
-      ++report.sessions;
-      if (listed.place.is_packed()) {
-        look_at_packed_session(listed, report);
-        continue;
-      }
-      const auto chat = chats_.at(listed);
-      const auto read = chat ? look_at(**chat, report) : std::unexpected(chat.error());
-      if (!read && !(chat && has_left(**chat))) {
-        report.damage.push_back(whole_damage(listed.id, read.error()));
-      }
+  REPRISE_ASSIGN(const auto all, list_everything(chats_.layout()));
+  for (const Layout::Listed& listed : all) {
+    chats_.tell("verifying", report.sessions++, all.size());
+    if (listed.place.is_packed()) {
+      look_at_packed_session(listed, report);
+      continue;
+    }
+    const auto chat = chats_.at(listed);
+    const auto read = chat ? look_at(**chat, report) : std::unexpected(chat.error());
+    if (!read && !(chat && has_left(**chat))) {
+      report.damage.push_back(whole_damage(listed.id, read.error()));
     }
   }
+  chats_.tell("verifying", report.sessions, all.size());
   REPRISE_ASSIGN(const std::vector<fs::path> left, find_left(chats_.layout()));
   for (const fs::path& folder : left) {
     report.damage.push_back({folder.native(), std::string(kLeft), ""});
@@ -212,24 +220,24 @@ Result<VerifyReport> ChatdirStore::repair_into(const fs::path& named) {
   const Layout to(target);
   REPRISE_TRY(make_private_folders(to.chats()));
   VerifyReport report;
-  for (const Spot spot : {Spot::chats, Spot::archive, Spot::trash}) {
-    REPRISE_ASSIGN(const auto all, chats_.layout().list(spot));
-    for (const Layout::Listed& listed : all) {
-      ++report.sessions;
-      if (listed.place.is_packed()) {
-        look_at_packed_session(listed, report);
-        const auto folder = spot == Spot::trash ? to.trashed(listed.id) : to.archive(listed.id);
-        REPRISE_TRY(copy_other_files(listed.place.folder, folder));
-        continue;
-      }
-      const auto folder = spot == Spot::trash ? to.trashed(listed.id) : to.chat(listed.id);
-      const auto chat = chats_.at(listed);
-      const auto done = chat ? repair_chat(**chat, folder, report) : std::unexpected(chat.error());
-      if (!done) {
-        report.damage.push_back(whole_damage(listed.id, done.error()));
-      }
+  REPRISE_ASSIGN(const auto all, list_everything(chats_.layout()));
+  for (const Layout::Listed& listed : all) {
+    chats_.tell("repairing", report.sessions++, all.size());
+    const bool is_trashed = listed.place.is_trashed();
+    if (listed.place.is_packed()) {
+      look_at_packed_session(listed, report);
+      const auto folder = is_trashed ? to.trashed(listed.id) : to.archive(listed.id);
+      REPRISE_TRY(copy_other_files(listed.place.folder, folder));
+      continue;
+    }
+    const auto folder = is_trashed ? to.trashed(listed.id) : to.chat(listed.id);
+    const auto chat = chats_.at(listed);
+    const auto done = chat ? repair_chat(**chat, folder, report) : std::unexpected(chat.error());
+    if (!done) {
+      report.damage.push_back(whole_damage(listed.id, done.error()));
     }
   }
+  chats_.tell("repairing", report.sessions, all.size());
   REPRISE_ASSIGN(const std::vector<fs::path> left, find_left(chats_.layout()));
   for (const fs::path& folder : left) {
     report.damage.push_back({folder.native(), std::string(kLeft), ""});

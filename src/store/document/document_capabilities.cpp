@@ -121,6 +121,23 @@ Result<std::vector<Todo>> DocumentStore::edit_todos(
   return todos;
 }
 
+Result<> DocumentStore::archive(const SessionId& id, Time /*when*/) {
+  return documents_.edit(id, [](FileSession& file) -> Result<Outcome> {
+    SessionInfo& info = file.stored.session.info;
+    REPRISE_ASSIGN(const bool is_to_do, check_archive(info));
+    info.state = SessionState::archived;
+    return is_to_do ? Outcome::changed : Outcome::unchanged;
+  });
+}
+
+Result<> DocumentStore::unarchive(const SessionId& id) {
+  return documents_.edit(id, [](FileSession& file) -> Result<Outcome> {
+    SessionInfo& info = file.stored.session.info;
+    REPRISE_ASSIGN(info.state, state_unarchived(info));
+    return Outcome::changed;
+  });
+}
+
 Result<> DocumentStore::trash(const SessionId& id, Time /*when*/) {
   return documents_.make_room([&] {
     return documents_.edit(id, [](FileSession& file) -> Result<Outcome> {

@@ -109,6 +109,12 @@ Result<> write_file(const fs::path& file, const std::string& bytes) {
 
 }  // namespace
 
+void DocumentMaintenance::tell(std::string_view work, std::int64_t done, std::size_t total) const {
+  if (progress_) {
+    progress_({work, done, static_cast<std::int64_t>(total)});
+  }
+}
+
 Result<> DocumentMaintenance::look_at(const fs::path& file, VerifyReport& report) {
   const auto document = documents_.load(file);
   if (document) {
@@ -134,10 +140,13 @@ Result<> DocumentMaintenance::look_at(const fs::path& file, VerifyReport& report
 Result<VerifyReport> DocumentMaintenance::verify() {
   VerifyReport report;
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
+  std::int64_t done = 0;
   for (const fs::path& file : files) {
+    tell("verifying", done++, files.size());
     REPRISE_TRY(look_at(file, report));
   }
   look_at_pending_turn(report);
+  tell("verifying", done, files.size());
   return report;
 }
 
@@ -211,9 +220,12 @@ Result<VerifyReport> DocumentMaintenance::repair_into(const fs::path& target) {
   VerifyReport report;
   REPRISE_ASSIGN(const std::vector<fs::path> files, files_.files());
   const auto fill = [&](const fs::path& place, const fs::path& last) -> Result<> {
+    std::int64_t done = 0;
     for (const fs::path& file : files) {
+      tell("repairing", done++, files.size());
       REPRISE_TRY(repair(file, inside(place, file), report));
     }
+    tell("repairing", done, files.size());
     look_at_pending_turn(report);
     const fs::path held = files_.pending_file();
     if (const auto bytes = held.empty() ? Result<std::string>() : read_file(held);
@@ -258,6 +270,7 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
   }
   std::erase_if(copy.state, [&](const auto& one) { return !state.contains(one.first); });
   for (const auto& [file, identity] : state) {
+    tell("backing up", std::ssize(copy.state), state.size());
     if (const auto done = copy.state.find(file);
         done != copy.state.end() && done->second == identity) {
       continue;
@@ -277,6 +290,7 @@ Result<bool> DocumentMaintenance::copy_changed(const State& state, const Read& r
                            is_held ? files_.held_for(copy.target, *std::move(bytes)) : *bytes));
     copy.state.insert_or_assign(file, identity);
   }
+  tell("backing up", std::ssize(copy.state), state.size());
   return copy.state.size() == state.size();
 }
 

@@ -14,7 +14,7 @@ namespace reprise::store {
 class DocumentMaintenance {
  public:
   DocumentMaintenance(const DocumentFormat& files, Documents& documents)
-      : files_(files), documents_(documents) {}
+      : files_(files), documents_(documents), progress_(documents.options().on_progress) {}
 
   Result<VerifyReport> verify();
   Result<VerifyReport> repair_into(const std::filesystem::path& target);
@@ -33,6 +33,7 @@ class DocumentMaintenance {
     std::set<std::filesystem::path> busy = {};  // that changed while they were copied
   };
   Result<bool> copy_changed(const State& state, const Read& read, Copy& copy) const;
+  void tell(std::string_view work, std::int64_t done, std::size_t total) const;  // of files
   void look_at_pending_turn(VerifyReport& report) const;
   Result<> look_at(const std::filesystem::path& file, VerifyReport& report);
   Result<> repair(const std::filesystem::path& file, const std::filesystem::path& target,
@@ -42,6 +43,7 @@ class DocumentMaintenance {
 
   const DocumentFormat& files_;
   Documents& documents_;
+  const ProgressSink& progress_;
 };
 
 }  // namespace reprise::store

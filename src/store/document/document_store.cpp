@@ -26,6 +26,9 @@ Capabilities capabilities_in(DocumentStore& store, const DocumentFormat& files) 
   if (!out.messages || !out.many_sessions) {
     out.creation = nullptr;
   }
+  if (!out.many_sessions) {
+    out.archives = nullptr;  // the only session cannot be out of the way
+  }
   if (out.messages) {
     out.responses = nullptr;
   } else {

@@ -17,6 +17,7 @@ class DocumentStore final : public Store,
                             public Partials,
                             public Responses,
                             public Todos,
+                            public Archives,
                             public Trash,
                             public Signatures,
                             public Repair,
@@ -51,6 +52,8 @@ class DocumentStore final : public Store,
   Result<std::vector<Todo>> todos(const SessionId& id) override;
   Result<std::vector<Todo>> edit_todos(
       const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override;
+  Result<> archive(const SessionId& id, Time when) override;
+  Result<> unarchive(const SessionId& id) override;
   Result<> trash(const SessionId& id, Time when) override;
   Result<> restore(const SessionId& id) override;
   Result<> purge(const SessionId& id) override;

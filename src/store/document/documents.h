@@ -45,6 +45,8 @@ class Documents {
   Documents(const DocumentFormat& files, const StoreOptions& options)
       : files_(files), options_(options) {}
 
+  const StoreOptions& options() const { return options_; }
+
   struct Loaded {
     std::shared_ptr<const Document> document;
     FileIdentity identity;

@@ -183,6 +183,21 @@ Result<> MemoryStore::read_blob(const BlobHash& hash,
   return {};
 }
 
+Result<> MemoryStore::archive(const SessionId& id, Time /*when*/) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(StoredSession* const stored, get(id));
+  REPRISE_TRY(check_archive(stored->session.info));
+  stored->session.info.state = SessionState::archived;
+  return {};
+}
+
+Result<> MemoryStore::unarchive(const SessionId& id) {
+  const std::lock_guard lock(mutex_);
+  REPRISE_ASSIGN(StoredSession* const stored, get(id));
+  REPRISE_ASSIGN(stored->session.info.state, state_unarchived(stored->session.info));
+  return {};
+}
+
 Result<> MemoryStore::trash(const SessionId& id, Time /*when*/) {
   const std::lock_guard lock(mutex_);
   REPRISE_ASSIGN(StoredSession* const stored, get(id));

@@ -18,6 +18,7 @@ class MemoryStore final : public Store,
                           public Partials,
                           public Todos,
                           public Artefacts,
+                          public Archives,
                           public Blobs,
                           public Trash {
  public:
@@ -54,6 +55,8 @@ class MemoryStore final : public Store,
   Result<BlobHash> put_blob(std::string_view bytes) override;
   Result<> read_blob(const BlobHash& hash,
                      const std::function<Flow(std::string_view)>& sink) override;
+  Result<> archive(const SessionId& id, Time when) override;
+  Result<> unarchive(const SessionId& id) override;
   Result<> trash(const SessionId& id, Time when) override;
   Result<> restore(const SessionId& id) override;
   Result<> purge(const SessionId& id) override;

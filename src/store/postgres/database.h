@@ -73,6 +73,7 @@ class Database {
   std::chrono::milliseconds partial_interval() const {
     return shared_->pool.options().partial_interval;
   }
+  const ProgressSink& progress() const { return shared_->pool.options().on_progress; }
   Clock& clock() const { return *shared_->pool.options().clock; }
 
  private:

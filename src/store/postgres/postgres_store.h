@@ -16,6 +16,7 @@ class PostgresStore final : public Store,
                             public LastMessageReader,
                             public Todos,
                             public Artefacts,
+                            public Archives,
                             public Blobs,
                             public Trash,
                             public Verifying,
@@ -65,6 +66,10 @@ class PostgresStore final : public Store,
   Result<BlobHash> put_blob(std::string_view bytes) override;
   Result<> read_blob(const BlobHash& hash,
                      const std::function<Flow(std::string_view)>& sink) override;
+
+  // archives.cpp
+  Result<> archive(const SessionId& id, Time when) override;
+  Result<> unarchive(const SessionId& id) override;
 
   // trash.cpp
   Result<> trash(const SessionId& id, Time when) override;

@@ -219,4 +219,13 @@ Result<Locked> lock_session(Connection& connection, const Key& key,
   return locked;
 }
 
+Result<SessionInfo> lock_info(Connection& connection, const Key& key) {
+  REPRISE_ASSIGN(const Locked locked, lock_session(connection, key,
+                                                   {{session_statements(true).find, values_of(key)},
+                                                    {kFindValues, values_of(key)}}));
+  auto found = read_session(locked.rows[0], locked.rows[1]);
+  return found ? Result<SessionInfo>(std::move(found->info))
+               : std::unexpected(store::no_session(key.id));
+}
+
 }  // namespace reprise::postgres

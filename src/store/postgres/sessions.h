@@ -55,5 +55,7 @@ struct Locked {
 };
 Result<Locked> lock_session(Connection& connection, const Key& key,
                             const std::vector<Query>& queries = {});
+// The same, for what lists show of it.
+Result<SessionInfo> lock_info(Connection& connection, const Key& key);
 
 }  // namespace reprise::postgres

@@ -120,6 +120,8 @@ inline constexpr std::string_view kPurge[] = {
 
 // Verifying: each looks at everything of a tenant, as it is at one moment.
 
+inline constexpr std::string_view kCountToVerify =
+    "SELECT count(*) AS messages FROM reprise_messages WHERE tenant = $1::text";
 inline constexpr std::string_view kVerifyMessages =
     "SELECT seq, created_us, more, role, content, detail, session_id, branch FROM reprise_messages"
     " WHERE tenant = $1::text ORDER BY session_id, branch, seq";

@@ -14,13 +14,26 @@
 namespace reprise::postgres {
 namespace {
 
+constexpr std::int64_t kToldEvery = 100;  // messages
+
 class Verification {
  public:
-  Verification(Database& database, BlobReader& blobs) : database_(database), blobs_(blobs) {}
+  Verification(Database& database, BlobReader& blobs)
+      : database_(database), blobs_(blobs), progress_(database.progress()) {}
 
   Result<VerifyReport> run() {
+    if (progress_) {
+      const auto count = [&](Connection& connection) -> Result<std::int64_t> {
+        REPRISE_ASSIGN(const Rows rows,
+                       connection.run_one({kCountToVerify, values(database_.tenant())}));
+        return rows.integer(0, "messages");
+      };
+      REPRISE_ASSIGN(total_, database_.read_for<std::int64_t>(count));
+    }
     REPRISE_TRY(check_sessions());
+    tell();
     REPRISE_TRY(check_messages());
+    tell();
     for (const std::string_view statement :
          {kVerifyRows, kVerifyBeginnings, kVerifyHeads, kVerifyBases}) {
       REPRISE_TRY(each(statement, [this](const Rows& row) {
@@ -82,6 +95,9 @@ class Verification {
       last = branch;
       expected = message.seq.value + 1;
       ++report_.messages;
+      if (report_.messages % kToldEvery == 0) {
+        tell();
+      }
       std::string content;
       std::optional<Damage> damage;
       if (Message read;
@@ -131,8 +147,16 @@ class Verification {
     }
   }
 
+  void tell() const {
+    if (progress_) {
+      progress_({"verifying", report_.messages, total_});
+    }
+  }
+
   Database& database_;
   BlobReader& blobs_;
+  const ProgressSink& progress_;
+  std::int64_t total_ = 0;  // messages
   VerifyReport report_;
 };
 

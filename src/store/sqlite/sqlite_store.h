@@ -16,6 +16,7 @@ class SqliteStore final : public Store,
                           public Partials,
                           public Todos,
                           public Artefacts,
+                          public Archives,
                           public Blobs,
                           public Trash,
                           public Repair,
@@ -62,6 +63,10 @@ class SqliteStore final : public Store,
   Result<BlobHash> put_blob(std::string_view bytes) override;
   Result<> read_blob(const BlobHash& hash,
                      const std::function<Flow(std::string_view)>& sink) override;
+
+  // archives.cpp
+  Result<> archive(const SessionId& id, Time when) override;
+  Result<> unarchive(const SessionId& id) override;
 
   // trash.cpp
   Result<> trash(const SessionId& id, Time when) override;

@@ -23,6 +23,7 @@ class Verifying {
     check_messages();
     check_sharing();
     check_blobs();
+    tell();
     return std::move(report_);
   }
 

@@ -1,0 +1,46 @@
+// How far verify, repair and backup have come is told by every store that can do them.
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "contract/store_contract.h"
+#include "reprise/capabilities.h"
+#include "support/build.h"
+#include "support/must.h"
+
+namespace reprise::test {
+namespace {
+
+TEST_P(StoreContract, LongWorkTellsHowFarItIs) {
+  REPRISE_NEEDS(is_persistent());
+  create("one", messages(2));
+  if (capabilities().many_sessions) {
+    create("two", messages(2));
+    create("three", messages(2));
+  }
+  const TemporaryFolder copies;
+  std::map<std::string, Progress> told;
+  const auto watched = open({.on_progress = [&](const Progress& progress) {
+    Progress& last = told[std::string(progress.work)];
+    EXPECT_GE(progress.done, last.done);
+    last = progress;
+  }});
+  const Capabilities& can = watched->capabilities();
+  must(can.verifying->verify());
+  EXPECT_EQ(told.count("verifying"), 1U);
+  EXPECT_GT(told["verifying"].done, 0);
+  if (can.repair != nullptr) {
+    told.clear();
+    must(can.repair->repair_into(copies.path() / "repaired"));
+    EXPECT_FALSE(told.empty());
+  }
+  if (can.backup != nullptr) {
+    must(can.backup->backup(copies.path() / "backup"));
+    EXPECT_EQ(told["backing up"].done, told["backing up"].total);
+    EXPECT_GT(told["backing up"].total, 0);
+  }
+}
+
+}  // namespace
+}  // namespace reprise::test
