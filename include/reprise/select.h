@@ -16,4 +16,8 @@ struct Selection {
 // exact title, or "last". not_found, or ambiguous with the candidates in the message.
 Result<SessionInfo> select_session(Source& source, std::string_view sel, const Selection& how);
 
+// The short id by which select_session() finds this one in the store: lengthened where another
+// session of it, in whatever state, has the same digits.
+Result<std::string> unique_short_id(Source& source, const SessionId& id);
+
 }  // namespace reprise

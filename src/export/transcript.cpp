@@ -109,12 +109,12 @@ std::string with_heading(const Message& message, std::string_view note, Detail d
 
 }  // namespace
 
-std::string transcript_head(const Session& session) {
+std::string transcript_head(const Session& session, const std::string& brief) {
   const SessionInfo& info = session.info;
   std::string out =
       cat("# ", info.title.empty() ? "(no title)" : terminal_line(info.title), "\n\n");
   out += row("id", info.id.str());
-  if (const std::string brief = short_id(info.id); brief != info.id.str()) {
+  if (brief != info.id.str()) {
     out += row("short id", brief);
   }
   out += row("state", is_interrupted(info) ? "interrupted" : to_string(info.state));
@@ -178,7 +178,7 @@ Result<> write_transcript(Source& source, const Session& session,
     return std::unexpected(std::move(opened).error());
   }
   REPRISE_ASSIGN(const SessionNow now, get_now(source, session.info.id));
-  std::string piece = transcript_head(now.session);
+  std::string piece = transcript_head(now.session, brief_id(source, session.info.id));
   std::optional<Message> last;
   Result<> written;
   REPRISE_TRY(source.read(session.info.id, now.range(), [&](Message&& message) {

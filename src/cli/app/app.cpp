@@ -212,9 +212,10 @@ void say_how_to_resume(Context& context, const TabMetadata& session) {
     return;
   }
   const auto& store = context.globals().store;
+  const auto source = context.stores().source();
+  const std::string brief = source ? brief_id(**source, *id) : short_id(*id);
   context.voice().remark(cat(session.title.empty() ? "" : cat("'", session.title, "': "),
-                             "reprise resume ", store ? cat("--store ", *store, " ") : "",
-                             short_id(*id)));
+                             "reprise resume ", store ? cat("--store ", *store, " ") : "", brief));
 }
 
 }  // namespace

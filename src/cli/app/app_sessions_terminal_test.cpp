@@ -140,6 +140,10 @@ TEST_F(AppSessionsTerminalTest, KeepsOneSessionOfAFolderOpenWhereTheStoreDoes) {
   type("beta-words\r");
   await("now");
   type("/resume 1\r");
+  await("shows the numbers");
+  type("/resume\r");
+  await("Use /resume");
+  type("/resume 1\r");
   await("saved");
   await("closed");
   await("Resumed");
@@ -162,6 +166,48 @@ TEST_F(AppSessionsTerminalTest, PicksASession) {
   EXPECT_EQ(end(), 0);
   EXPECT_NE(printed("list --json").find(R"("title":"alpha-words","mode":"","state":"closed")"),
             std::string::npos);
+}
+
+// The numbers of `reprise list` of this folder and terminal, unless they are old.
+TEST_F(AppSessionsTerminalTest, TakesTheNumbersOfTheListShownBefore) {
+  printed("ask --provider echo alpha-words");
+  printed("ask --provider echo beta-words");
+  const std::string program = cat("'", REPRISE_PROGRAM, "'");
+  start_shell(cat(program, " list >/dev/null; ", program,
+                  "; sed -i 's/\"shown_at\":\"20../\"shown_at\":\"2001/' ",
+                  ".local/state/reprise/lists/*; ", program));
+  await("Reprise");
+  type("/resume 2\r");
+  await("Resumed session: alpha-words");
+  type("\x04");
+  await("reprise resume");
+  await("Reprise");
+  type("/resume 2\r");
+  await("is of a list shown");
+  type("/resume delete 2\r");
+  type("\x04");
+  EXPECT_EQ(end(), 0);
+  EXPECT_EQ(printed("list --all --state trashed --json"), "[]\n");
+}
+
+// Ctrl-T, then D and y: nothing is left, and the list in use is not touched.
+TEST_F(AppSessionsTerminalTest, EmptiesTheTrash) {
+  printed("ask --provider echo alpha-words");
+  printed("ask --provider echo beta-words");
+  printed("delete alpha-words --yes");
+  start({"resume"});
+  await("filter");
+  await("beta-words");
+  type("\x14");
+  await("alpha-words");
+  type("\x18");
+  await("for good?");
+  type("y");
+  await("removed 1 session for good");
+  type("\x1b");
+  EXPECT_EQ(end(), 0);
+  EXPECT_EQ(printed("list --all --state trashed --json"), "[]\n");
+  EXPECT_NE(printed("list --all --json").find("beta-words"), std::string::npos);
 }
 
 TEST_F(AppSessionsTerminalTest, GivesATabTheSettingsOfItsFolder) {
@@ -207,6 +253,8 @@ TEST_F(AppSessionsTerminalTest, GoesOnInTheStoreWhereASessionWasFound) {
       << "budget = 7777\nstore = \"sqlite:" << (home() / "own.db").string() << "\"\n";
   start({});
   await("Reprise");
+  type("/resume\r");
+  await("Use /resume");
   type("/resume 1\r");
   await("7,777");  // the folder's settings, and nevertheless
   type("again\r");

@@ -19,6 +19,7 @@
 #include "cli/app/event_queue.h"
 #include "cli/app/live_session.h"
 #include "cli/program/context.h"
+#include "cli/program/last_list.h"
 #include "cli/program/start_session.h"
 #include "cli/settings/run_flags.h"
 #include "reprise/session.h"
@@ -98,7 +99,8 @@ class SessionWorker {
   void empty_trash(const EmptyTrash& request);
   Result<std::string> remove_trashed(const EmptyTrash& request);
   Result<std::vector<SessionInfo>> resumable();
-  Result<std::string> numbered(const std::string& sel, bool changes);
+  Result<std::string> numbered(const std::string& sel);
+  static Error no_such_session(const std::string& sel);
   Result<std::string> list_resumable();
   Result<std::string> delete_stored(const std::string& sel);
   void count_closed();
@@ -113,10 +115,9 @@ class SessionWorker {
 
   Parts parts_;
   Consents consents_;
-  bool first_ = true;                 // no session was opened yet; the worker's
-  std::atomic<bool> saved_ = true;    // all that was closed
-  std::vector<std::string> numbers_;  // ids as they were listed last; the worker's
-  Time numbers_shown_ = {};
+  bool first_ = true;                // no session was opened yet; the worker's
+  std::atomic<bool> saved_ = true;   // all that was closed
+  std::optional<LastList> numbers_;  // as "/resume list" showed them; the worker's
   std::stop_source hurry_;
   std::stop_source leaving_;  // all is closed: questions of jobs get no answer
 

@@ -147,8 +147,8 @@ Result<SessionInfo> SessionWorker::check_stored(const std::string& sel, const st
   REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
   auto found = context.stores().select(*store, sel, Use::change);
   if (!found && found.error().code == Code::not_found) {
-    return fail(Code::not_found, sel == "last" ? "there is no session in this folder to continue"
-                                               : cat("Session not found: ", name));
+    return sel == "last" ? fail(Code::not_found, "there is no session in this folder to continue")
+                         : std::unexpected(no_such_session(name));
   }
   if (!found) {
     return found;
@@ -160,7 +160,7 @@ Result<SessionInfo> SessionWorker::check_stored(const std::string& sel, const st
 Result<> SessionWorker::open_stored(const OpenSession& request) {
   std::string sel = request.sel;
   if (request.of_list) {
-    REPRISE_ASSIGN(sel, numbered(request.sel, false));
+    REPRISE_ASSIGN(sel, numbered(request.sel));
   }
   REPRISE_ASSIGN(const SessionInfo info, check_stored(sel, request.sel));
   first_ = false;

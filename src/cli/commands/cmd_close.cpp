@@ -32,19 +32,19 @@ class Close final : public Command {
  private:
   Result<> close(Context& context, Store& store, const SessionInfo& info) {
     if (info.state == SessionState::closed) {
-      context.voice().remark(cat(session_name(info), " is closed already"));
+      context.voice().remark(cat(session_name(store, info), " is closed already"));
       return {};
     }
     const auto saved = store.update(info.id, {.state = SessionState::closed,
                                               .closed_at = std::optional(context.clock().now())});
     if (!saved && saved.error().code == Code::io) {
-      context.voice().warn(
-          cat(session_name(info), " stays open, it could not be saved: ", saved.error().message));
+      context.voice().warn(cat(session_name(store, info),
+                               " stays open, it could not be saved: ", saved.error().message));
       is_unsaved_ = true;
       return {};
     }
     REPRISE_TRY(saved);
-    context.voice().remark(cat("closed ", session_name(info)));
+    context.voice().remark(cat("closed ", session_name(store, info)));
     return {};
   }
 

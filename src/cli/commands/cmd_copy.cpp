@@ -64,7 +64,7 @@ class CopyCommand final : public Command {
         return std::unexpected(std::move(copied).error());
       }
       array.item();
-      note(context, info, copied);
+      note(context, *source, info, copied);
     }
     context.voice().end_progress();
     array.close();
@@ -95,7 +95,7 @@ class CopyCommand final : public Command {
       }
       array.item();
       const auto copied = replay_outbox(*outbox, *target);
-      note(context, outbox->session.info, copied);
+      note(context, *target, outbox->session.info, copied);
       if (copied) {
         put_away(context, file, lock.has_value());
       }
@@ -134,13 +134,15 @@ class CopyCommand final : public Command {
   }
 
   // One session's outcome: talk, and a row of the JSON document.
-  void note(Context& context, const SessionInfo& info, const Result<CopiedSession>& copied) {
+  void note(Context& context, Source& source, const SessionInfo& info,
+            const Result<CopiedSession>& copied) {
     json::ObjectWriter object(rows_);
     object.field("id", info.id.str()).field("title", info.title);
     if (!copied) {
       ++failed_;
       object.field("result", "failed").field("detail", copied.error().message).close();
-      context.voice().warn(cat("cannot copy ", session_name(info), ": ", copied.error().message));
+      context.voice().warn(
+          cat("cannot copy ", session_name(source, info), ": ", copied.error().message));
       return;
     }
     ++counts_[copied->fate];
@@ -151,7 +153,8 @@ class CopyCommand final : public Command {
       object.field("detail", copied->detail);
       const bool is_fork = copied->fate == CopyFate::forked;
       const std::string text =
-          cat(is_fork ? "" : "conflict, not changed: ", session_name(info), ": ", copied->detail);
+          cat(is_fork ? "" : "conflict, not changed: ", session_name(source, info), ": ",
+              copied->detail);
       is_fork ? context.voice().remark(text) : context.voice().warn(text);
     }
     object.key("losses");
@@ -159,7 +162,7 @@ class CopyCommand final : public Command {
     for (const std::string& loss : copied->losses) {
       losses.item();
       json::append_string(rows_, loss);
-      context.voice().warn(cat("not copied of ", session_name(info), ": ", loss));
+      context.voice().warn(cat("not copied of ", session_name(source, info), ": ", loss));
     }
     losses.close();
     object.close();

@@ -27,8 +27,8 @@ class Delete final : public Command {
     }
     REPRISE_ASSIGN(const std::vector<SessionInfo> sessions,
                    context.stores().select_all(*store, sels_, Use::change, states));
-    const std::string what =
-        sessions.size() == 1 ? session_name(sessions.front()) : cat(sessions.size(), " sessions");
+    const std::string what = sessions.size() == 1 ? session_name(*store, sessions.front())
+                                                  : cat(sessions.size(), " sessions");
     return ask_and_remove(context, *store, {.sessions = sessions, .damage = {}},
                           {.what = what, .how = purge_ ? Removal::purge : Removal::trash});
   }

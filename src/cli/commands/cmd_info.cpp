@@ -75,9 +75,9 @@ class Info final : public Command {
       signature = to_string(answer);
     }
     if (context.globals().json) {
-      context.voice().print_json(document(now, turns, todos, signature));
+      context.voice().print_json(document(*source, now, turns, todos, signature));
     } else {
-      context.voice().out().write(text(context, now.session, last, todos));
+      context.voice().out().write(text(context, *source, now.session, last, todos));
       context.voice().out().write(signature.empty() ? "" : cat("signature     ", signature, "\n"));
       context.voice().out().write(usage_table(turns));
     }
@@ -85,8 +85,9 @@ class Info final : public Command {
   }
 
  private:
-  static std::string document(const SessionNow& now, const std::vector<TurnSummary>& turns,
-                              const std::vector<Todo>& todos, const std::string& signature) {
+  static std::string document(Source& source, const SessionNow& now,
+                              const std::vector<TurnSummary>& turns, const std::vector<Todo>& todos,
+                              const std::string& signature) {
     const Session& session = now.session;
     std::vector<std::string> ids;
     ids.reserve(session.response_chain.size());
@@ -95,7 +96,7 @@ class Info final : public Command {
     }
     std::string out;
     json::ObjectWriter object(out);
-    object.raw("session", session_document(session, ids)).key("turns");
+    object.raw("session", session_document(source, session, ids)).key("turns");
     json::ArrayWriter array(out);
     for (const TurnSummary& turn : turns) {
       array.item();
@@ -118,8 +119,8 @@ class Info final : public Command {
     return out;
   }
 
-  static std::string text(Context& context, const Session& session, const Exchange& last,
-                          const std::vector<Todo>& todos) {
+  static std::string text(Context& context, Source& source, const Session& session,
+                          const Exchange& last, const std::vector<Todo>& todos) {
     const SessionInfo& info = session.info;
     const Time now = context.clock().now();
     std::string out;
@@ -130,7 +131,7 @@ class Info final : public Command {
     };
     line("title", info.title);
     line("id", info.id.str());
-    line("short id", short_id(info.id));
+    line("short id", brief_id(source, info.id));
     line("state", state_text(info));
     line("mode", info.mode);
     line("provider", info.provider);
@@ -152,8 +153,9 @@ class Info final : public Command {
     }
     line("todos", todos.empty() ? "" : std::to_string(todos.size()));
     line("tokens", tokens_text(session.usage));
-    const std::string& source = session.usage.price_source;
-    line("cost", cat(cost_text(session.usage), source.empty() ? "" : cat(" (by ", source, ")")));
+    const std::string& priced_by = session.usage.price_source;
+    line("cost",
+         cat(cost_text(session.usage), priced_by.empty() ? "" : cat(" (by ", priced_by, ")")));
     return out;
   }
 

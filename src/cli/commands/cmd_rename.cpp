@@ -33,7 +33,7 @@ class Rename final : public Command {
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, Use::change));
     REPRISE_TRY(store->update(info.id, {.title = title}));
-    context.voice().remark(cat("renamed ", session_name(info), " to '", title, "'"));
+    context.voice().remark(cat("renamed ", session_name(*store, info), " to '", title, "'"));
     return show_session(context, *store, info.id);
   }
 
@@ -54,7 +54,7 @@ class Pin final : public Command {
     REPRISE_ASSIGN(Store* const store, context.stores().open_existing());
     REPRISE_ASSIGN(const SessionInfo info, context.stores().select(*store, sel_, Use::change));
     REPRISE_TRY(store->update(info.id, {.pinned = pinned_}));
-    context.voice().remark(cat(pinned_ ? "pinned " : "unpinned ", session_name(info)));
+    context.voice().remark(cat(pinned_ ? "pinned " : "unpinned ", session_name(*store, info)));
     return show_session(context, *store, info.id);
   }
 

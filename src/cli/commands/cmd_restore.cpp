@@ -40,7 +40,7 @@ class Restore final : public Command {
     for (const SessionInfo& info : found.sessions) {
       context.voice().progress("restoring", done++, std::ssize(found.sessions));
       REPRISE_TRY(restore(*store, info));
-      context.voice().remark(cat("restored ", session_name(info)));
+      context.voice().remark(cat("restored ", session_name(*store, info)));
     }
     context.voice().end_progress();
     if (found.sessions.empty()) {

@@ -164,7 +164,8 @@ class Show final : public Command {
     const Detail detail = full_ ? Detail::full : Detail::shortened;
     const std::optional<View> view = this->view(context);
     const std::unique_ptr<Pager> pager = this->pager(context);
-    context.voice().out().write(view ? view_head(session, *view) : transcript_head(session));
+    context.voice().out().write(view ? view_head(session, *view)
+                                     : transcript_head(session, brief_id(source, session.info.id)));
     bool has_questions = false;
     ReadReport blobs;
     std::optional<Message> last;
@@ -210,7 +211,7 @@ class Show final : public Command {
       REPRISE_ASSIGN(todos, list->todos(session.info.id));
     }
     context.voice().print_json_piece(
-        cat("{\"session\":", session_document(session, ids), ",\"messages\":["));
+        cat("{\"session\":", session_document(source, session, ids), ",\"messages\":["));
     bool first = true;
     REPRISE_ASSIGN(
         ReadReport report, source.read(session.info.id, range(now), [&](const Message& message) {

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kNamedMax = 10;
 
 // By name, the first of many; then how many.
-void tell(Context& context, const std::vector<SessionInfo>& sessions,
+void tell(Context& context, Store& store, const std::vector<SessionInfo>& sessions,
           const std::vector<SessionId>& removed, Removal how) {
   const std::string_view before = how == Removal::purge ? "removed " : "moved ";
   const std::string_view after = how == Removal::purge ? " for good" : " to the trash";
@@ -26,7 +26,7 @@ void tell(Context& context, const std::vector<SessionInfo>& sessions,
   for (const SessionInfo& info : sessions) {
     if (named < kNamedMax && std::ranges::find(removed, info.id) != removed.end()) {
       ++named;
-      context.voice().remark(cat(before, session_name(info), after));
+      context.voice().remark(cat(before, session_name(store, info), after));
     }
   }
   if (removed.empty()) {
@@ -45,11 +45,12 @@ void add_remnants(std::string& out, const std::vector<Remnant>& remnants) {
   all.close();
 }
 
-void print(Context& context, const FoundSessions& found, const std::vector<SessionId>& removed,
-           const std::vector<Remnant>& remnants, Removal how) {
+void print(Context& context, Store& store, const FoundSessions& found,
+           const std::vector<SessionId>& removed, const std::vector<Remnant>& remnants,
+           Removal how) {
   const auto& [sessions, damage] = found;
   if (!context.globals().json) {
-    return tell(context, sessions, removed, how);
+    return tell(context, store, sessions, removed, how);
   }
   std::string out;
   json::ObjectWriter object(out);
@@ -111,7 +112,7 @@ Result<Exit> change_sessions(Context& context, Store& store, const std::vector<s
     REPRISE_ASSIGN(const bool answers, check_answering(context, store, info));
     if (answers) {
       return fail(Code::busy,
-                  cat("cannot ", verb, " ", session_name(info), ": an answer is running"));
+                  cat("cannot ", verb, " ", session_name(store, info), ": an answer is running"));
     }
   }
   for (const SessionInfo& info : sessions) {
@@ -149,7 +150,7 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
           context.clock()));
   context.voice().end_progress();
   for (const SessionInfo& info : done.answering) {
-    context.voice().warn(cat("skipped, an answer is running: ", session_name(info)));
+    context.voice().warn(cat("skipped, an answer is running: ", session_name(store, info)));
   }
   for (const auto& [id, error] : done.failed) {
     context.voice().warn(cat("cannot remove ", id.str(), ": ", error.message));
@@ -158,7 +159,7 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
   if (how == Removal::purge && !done.removed.empty()) {
     remnants = warn_of_remnants(context, done);
   }
-  print(context, found, done.removed, remnants, how);
+  print(context, store, found, done.removed, remnants, how);
   const bool is_all = damage.empty() && done.answering.empty() && done.failed.empty();
   return is_all ? Exit::done : Exit::failed;
 }

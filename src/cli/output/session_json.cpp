@@ -9,6 +9,7 @@
 #include "cli/program/exit.h"
 #include "model/fields.h"
 #include "model/json_fields.h"
+#include "reprise/select.h"
 #include "reprise/store.h"
 #include "session/import.h"
 
@@ -44,9 +45,13 @@ std::string_view state_text(const SessionInfo& info) {
   return is_interrupted(info) ? "interrupted" : to_string(info.state);
 }
 
-std::string session_name(const SessionInfo& info) {
-  return info.title.empty() ? cat("session ", short_id(info.id))
-                            : cat("'", info.title, "' (", short_id(info.id), ")");
+std::string brief_id(Source& source, const SessionId& id) {
+  return unique_short_id(source, id).value_or(short_id(id));
+}
+
+std::string session_name(Source& source, const SessionInfo& info) {
+  const std::string brief = brief_id(source, info.id);
+  return info.title.empty() ? cat("session ", brief) : cat("'", info.title, "' (", brief, ")");
 }
 
 std::vector<std::string> short_ids_of(const std::vector<SessionInfo>& sessions) {
@@ -65,10 +70,11 @@ void append_info(json::ObjectWriter& object, const SessionInfo& info, std::strin
                   [&](const auto& field) { writer.write(field.shown, info.*field.member); });
 }
 
-std::string session_document(const Session& session, const std::vector<std::string>& response_ids) {
+std::string session_document(Source& source, const Session& session,
+                             const std::vector<std::string>& response_ids) {
   std::string out;
   json::ObjectWriter object(out);
-  append_info(object, session.info, short_id(session.info.id));
+  append_info(object, session.info, brief_id(source, session.info.id));
   object.field("system_prompt", session.system_prompt).raw("config", session.config.text());
   model::append_json(object.key("usage"), session.usage, JsonForm::shown);
   object.raw("response_ids", json::array_of(response_ids));
@@ -102,7 +108,7 @@ Result<Exit> show_session(Context& context, Store& store, const SessionId& id) {
     REPRISE_ASSIGN(const Session session, get(store, id));
     std::string out;
     json::ObjectWriter object(out);
-    append_info(object, session.info, short_id(id));
+    append_info(object, session.info, brief_id(store, id));
     object.close();
     context.voice().print_json(out);
   }

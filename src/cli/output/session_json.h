@@ -13,7 +13,9 @@ namespace reprise::cli {
 // "active", "interrupted", "closed", "archived" or "trashed".
 std::string_view state_text(const SessionInfo& info);
 // How messages name a session: "'Title' (e32c41d0)".
-std::string session_name(const SessionInfo& info);
+std::string session_name(Source& source, const SessionInfo& info);
+// As unique_short_id(); 8 digits where the store cannot be asked.
+std::string brief_id(Source& source, const SessionId& id);
 // As short_ids().
 std::vector<std::string> short_ids_of(const std::vector<SessionInfo>& sessions);
 
@@ -23,7 +25,8 @@ void append_info(json::ObjectWriter& object, const SessionInfo& info, std::strin
 std::string infos_document(const std::vector<SessionInfo>& sessions);
 
 // The fields of `info`, and all else a session has but its messages. `response_ids` in order.
-std::string session_document(const Session& session, const std::vector<std::string>& response_ids);
+std::string session_document(Source& source, const Session& session,
+                             const std::vector<std::string>& response_ids);
 // With --json prints the session as `list` does, as one object: what a command that changed a
 // session ends with.
 Result<Exit> show_session(Context& context, Store& store, const SessionId& id);

@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFolder = "lists";
 constexpr std::int64_t kFileBytesMax = 1 << 20;
+constexpr std::chrono::hours kAgeMax{24};
 constexpr std::chrono::hours kUnusedMax{24 * 30};
 
 // The shell that the program was started from, and what it starts, told apart from a later one with
@@ -68,6 +69,11 @@ bool read_ids(json::Scanner& scanner, std::vector<SessionId>& ids) {
 }
 
 }  // namespace
+
+bool is_old(const LastList& list, Time now) {
+  const auto age = now - list.shown_at;
+  return age > kAgeMax || age < -kAgeMax;
+}
 
 Result<> save_last_list(const ListPlace& place, const LastList& list) {
   const std::string terminal = this_terminal();

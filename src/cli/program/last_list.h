@@ -21,6 +21,10 @@ struct LastList {
   Time shown_at;
 };
 
+// Its numbers name nothing that is to be changed: it was shown more than a day ago, or it comes
+// from the future, as the clock was set back by we do not know how much.
+bool is_old(const LastList& list, Time now);
+
 Result<> save_last_list(const ListPlace& place, const LastList& list);
 
 // nullopt when none was shown here, or it cannot be read: then there are no numbers to choose by.

@@ -205,7 +205,8 @@ void tidy_store(Context& context, Store& store, const Settings& settings, const 
     context.voice().warn(archived.error().message);
   } else if (const std::optional<SessionId>& before = *archived; before) {
     const std::optional<Session> old = store.find(*before).value_or(std::nullopt);
-    context.voice().remark(cat("archived ", old ? session_name(old->info) : short_id(*before)));
+    context.voice().remark(
+        cat("archived ", old ? session_name(store, old->info) : brief_id(store, *before)));
   }
 }
 

@@ -23,7 +23,6 @@ namespace {
 // The stores that are a file or a folder.
 constexpr std::string_view kPlaces[] = {"sqlite", "chatdir", "sessions", "context", "chain"};
 
-constexpr std::chrono::hours kListAgeMax{24};
 constexpr std::size_t kNumberDigitsMax = 4;
 constexpr std::string_view kListAgain = "; run `reprise list` again, or name the session by its id";
 
@@ -35,12 +34,6 @@ std::optional<std::size_t> parse_number(std::string_view sel) {
     return std::nullopt;
   }
   return static_cast<std::size_t>(std::stoul(std::string(digits)));
-}
-
-// Also one from the future: the clock was set back by we do not know how much.
-bool is_old(const LastList& list) {
-  const auto age = system_clock().now() - list.shown_at;
-  return age > kListAgeMax || age < -kListAgeMax;
 }
 
 }  // namespace
@@ -246,7 +239,8 @@ Result<SessionInfo> StoreOpener::select(Source& source, std::string_view sel, Us
   const std::optional<LastList> list = load_last_list(place);
   const std::size_t count = list ? list->ids.size() : 0;
   const std::optional<std::size_t> number = parse_number(sel);
-  if (list && number && use == Use::change && *number <= count && is_old(*list)) {
+  if (list && number && use == Use::change && *number <= count &&
+      is_old(*list, system_clock().now())) {
     return fail(Code::invalid_argument,
                 cat("number ", *number, " is of a list shown ",
                     age_text(list->shown_at, system_clock().now()), kListAgain));

@@ -215,7 +215,8 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
   REPRISE_ASSIGN(const SessionId child, fork_session(*store, request, context_.clock()));
   REPRISE_TRY(rebuild(child, std::move(stop)));
   fresh_ = false;
-  context_.voice().remark(cat("now in the copy ", short_id(child), "; the original is kept"));
+  context_.voice().remark(
+      cat("now in the copy ", cli::brief_id(*store, child), "; the original is kept"));
   return std::string();
 }
 

@@ -24,6 +24,9 @@ class ChatSession {
   Conversation& talk() { return *started_->conversation; }
   Provider& provider() { return *started_->provider; }
   // Null when the conversation is not saved.
+  // As messages name it (session_json.h), and its short id.
+  std::string name();
+  std::string brief_id();
   Store* store() { return started_->store; }
   // It was there before this run.
   bool resumed() const { return !fresh_; }

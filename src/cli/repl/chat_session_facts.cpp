@@ -15,6 +15,19 @@
 
 namespace reprise::cli {
 
+std::string ChatSession::brief_id() {
+  const SessionId id = now().info.id;
+  return store() == nullptr ? short_id(id) : cli::brief_id(*store(), id);
+}
+
+std::string ChatSession::name() {
+  const SessionInfo info = now().info;
+  if (store() != nullptr) {
+    return session_name(*store(), info);
+  }
+  return info.title.empty() ? "new session" : cat("'", info.title, "'");
+}
+
 Result<std::string> ChatSession::describe() {
   const Session session = now();
   const SessionInfo& info = session.info;
@@ -25,7 +38,7 @@ Result<std::string> ChatSession::describe() {
   const std::string url =
       started_->store == nullptr ? "not saved" : context_.config().store_url(*settings);
   return cat(
-      line("id        ", info.id.str()), line("short id  ", short_id(info.id)),
+      line("id        ", info.id.str()), line("short id  ", brief_id()),
       line("title     ", info.title), line("mode      ", info.mode),
       line("provider  ", started_->provider->name()), line("model     ", model()),
       line("folder    ", info.working_dir), line("store     ", url),

@@ -68,7 +68,7 @@ void Repl::greet() {
   if (const auto settings = context.config().settings(); settings && session_.store() != nullptr) {
     where = cat("kept in ", context.config().store_url(**settings));
   }
-  context.voice().remark(cat(session_.resumed() ? "" : "new ", session_name(session.info), " with ",
+  context.voice().remark(cat(session_.resumed() ? "" : "new ", session_.name(), " with ",
                              session_.model(), ", ", where,
                              parts_.person ? "; /help lists commands" : ""));
   if (!session_.resumed() || session_.store() == nullptr) {
@@ -210,9 +210,8 @@ void Repl::finish() {
     context.voice().warn(named.error().message);
     unsaved_ = true;
   }
-  const SessionInfo info = session_.now().info;
   context.voice().remark(
-      cat("saved as ", session_name(info), "; continue with: reprise chat -r ", short_id(info.id)));
+      cat("saved as ", session_.name(), "; continue with: reprise chat -r ", session_.brief_id()));
 }
 
 }  // namespace reprise::cli

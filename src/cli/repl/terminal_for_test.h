@@ -44,6 +44,15 @@ class TerminalTest : public testing::Test {
   // Runs `reprise WORDS…` on a terminal of 80 columns.
   void start(std::vector<std::string> words, std::string_view delay_ms = "0",
              const std::vector<std::string>& more_variables = {}) {
+    words.insert(words.begin(), REPRISE_PROGRAM);
+    run(std::move(words), delay_ms, more_variables);
+  }
+
+  // Runs a line of shell there.
+  void start_shell(std::string line) { run({"/bin/sh", "-c", std::move(line)}, "0", {}); }
+
+  void run(std::vector<std::string> words, std::string_view delay_ms,
+           const std::vector<std::string>& more_variables) {
     screen_.clear();
     seen_ = 0;
     master_ = Fd(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
@@ -51,7 +60,6 @@ class TerminalTest : public testing::Test {
     ASSERT_EQ(::unlockpt(master_.get()), 0);
     std::array<char, 100> name{};
     ASSERT_EQ(::ptsname_r(master_.get(), name.data(), name.size()), 0);
-    words.insert(words.begin(), REPRISE_PROGRAM);
     std::vector<std::string> variables = {cat("HOME=", home_.string()),
                                           "TERM=xterm",
                                           "LC_ALL=C.UTF-8",

@@ -113,11 +113,52 @@ void refilter(Picker& picker, bool from_top) {
   }
 }
 
+namespace {
+
+// Rows whose short ids begin alike get longer ones. Few do, and only then all are looked through.
+void tell_apart(Picker& picker, const std::unordered_set<std::string>& equal) {
+  std::unordered_map<std::string, std::vector<PickerRow*>> groups;
+  for (PickerRow& row : picker.rows) {
+    if (std::string brief = row.short_id.substr(0, kShortIdDigits); equal.contains(brief)) {
+      groups[std::move(brief)].push_back(&row);
+    }
+  }
+  for (const auto& [brief, rows] : groups) {
+    std::vector<SessionId> ids;
+    for (const PickerRow* const row : rows) {
+      if (auto id = SessionId::parse(row->id); id) {
+        ids.push_back(*std::move(id));
+      }
+    }
+    if (ids.size() != rows.size()) {
+      continue;
+    }
+    const std::vector<std::string> longer = short_ids(ids);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i]->short_id != longer[i]) {
+        rows[i]->short_id = longer[i];
+        rows[i]->words += cat(" ", longer[i]);
+      }
+    }
+  }
+}
+
+}  // namespace
+
 void add_rows(Picker& picker, std::vector<PickerRow> rows, std::string next) {
   picker.loading = false;
   picker.complete = next.empty();
   picker.next = std::move(next);
-  std::ranges::move(rows, std::back_inserter(picker.rows));
+  std::unordered_set<std::string> equal;
+  for (PickerRow& row : rows) {
+    if (!row.short_id.empty() && !picker.short_ids.insert(row.short_id).second) {
+      equal.insert(row.short_id);
+    }
+    picker.rows.push_back(std::move(row));
+  }
+  if (!equal.empty()) {
+    tell_apart(picker, equal);
+  }
   // Who has not moved stays at the top, with what is best now.
   refilter(picker, picker.selected == 0);
 }

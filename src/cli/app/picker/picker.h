@@ -5,6 +5,8 @@
 // another order needs them.
 
 #include <map>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "cli/app/editor.h"
 #include "reprise/session.h"
@@ -53,8 +55,9 @@ struct Picker {
   std::string folder;    // "this project", unless all; "" is where the program was started
   Order order = Order::activity;
   Editor filter = {};
-  std::vector<PickerRow> rows = {};  // in the order of activity
-  std::string next = {};             // the page after them
+  std::vector<PickerRow> rows = {};                // in the order of activity
+  std::unordered_set<std::string> short_ids = {};  // of rows that have come, of 8 digits
+  std::string next = {};                           // the page after them
   bool complete = false;
   bool loading = false;
   // The filter looks at first questions, too. They are asked for when all rows are there: of rows

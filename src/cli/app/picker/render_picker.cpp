@@ -21,7 +21,7 @@ constexpr std::size_t kRowsForBelow = 16;
 constexpr std::size_t kPreviewRows = 7;
 constexpr std::size_t kFirstRow = 2;
 constexpr std::size_t kCountColumns = 12;
-constexpr std::size_t kIdColumns = kShortIdDigits + 2;
+constexpr std::size_t kIdMax = 12;  // of one that is lengthened to tell it from another
 constexpr Style kPickerAccent{.colour = Colour::cyan, .bold = true};
 
 // The first that fits is shown.
@@ -85,7 +85,8 @@ void render_row(Screen& screen, const State& state, const Picker& picker, const 
   back.insert(0, back.size() < kCountColumns ? kCountColumns - back.size() : 1, ' ');
   const std::size_t age_columns = 12;
   const std::size_t folder_columns = picker.all && end >= 70 ? 22 : 0;
-  const std::size_t id_columns = end >= 60 ? kIdColumns : 0;
+  const std::size_t id_columns =
+      end >= 60 ? std::clamp(row.short_id.size(), kShortIdDigits, kIdMax) + 2 : 0;
   const std::size_t taken = 2 + id_columns + display_width(back) + age_columns + folder_columns;
   const std::size_t room = end > taken + 8 ? end - taken : (end > 2 ? end - 2 : 0);
   const Style style = selected ? Style{.bold = true, .reverse = true} : kPlain;

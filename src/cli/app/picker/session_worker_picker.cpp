@@ -26,7 +26,6 @@ constexpr int kQuestionsAPage = 20;
 constexpr std::chrono::milliseconds kQuestionsTime{500};
 constexpr std::ptrdiff_t kResumableShown = 20;
 constexpr std::size_t kPrefixMin = 4;  // of an id
-constexpr std::chrono::hours kNumbersAgeMax{24};
 
 Time left_at(const SessionInfo& info) {
   return info.closed_at.value_or(info.updated_at);
@@ -190,8 +189,7 @@ Result<std::vector<SessionInfo>> SessionWorker::resumable() {
 
 Result<std::string> SessionWorker::list_resumable() {
   REPRISE_ASSIGN(const std::vector<SessionInfo> all, resumable());
-  numbers_.clear();
-  numbers_shown_ = parts_.context.clock().now();
+  numbers_ = LastList{.ids = {}, .shown_at = parts_.context.clock().now()};
   if (all.empty()) {
     return "No sessions to resume.";
   }
@@ -210,7 +208,7 @@ Result<std::string> SessionWorker::list_resumable() {
     const std::string_view how = state_text(info);
     out += cat("  ", i + 1, ". ", name_of(**store, info), " (", info.working_dir, ") - ", how, " ",
                age_text(left_at(info), parts_.context.clock().now()), "\n");
-    numbers_.push_back(info.id.str());
+    numbers_->ids.push_back(info.id);
   }
   if (all.size() > shown.sessions.size()) {
     out += cat("  … and ", all.size() - shown.sessions.size(), " more; Ctrl-O finds them\n");
@@ -218,42 +216,41 @@ Result<std::string> SessionWorker::list_resumable() {
   return cat(out, "\nUse /resume <number> to restore.");
 }
 
-// The id that a number of the list means, or of the one that would be shown now; anything else as
-// it is.
-Result<std::string> SessionWorker::numbered(const std::string& sel, bool changes) {
+Error SessionWorker::no_such_session(const std::string& sel) {
+  const bool is_number = sel.size() < kPrefixMin && std::ranges::all_of(sel, is_ascii_digit);
+  return {Code::not_found,
+          cat("Session not found: ", sel, is_number ? "; /resume list shows the numbers" : "")};
+}
+
+// The id that a number means: of "/resume list" when it was shown here, else of the list that was
+// shown in this folder and terminal before, which select() knows. Anything else as it is.
+Result<std::string> SessionWorker::numbered(const std::string& sel) {
   std::size_t number = 0;
   const auto [end, code] = std::from_chars(sel.data(), sel.data() + sel.size(), number);
-  if (code != std::errc{} || end != sel.data() + sel.size() || number == 0) {
+  if (!numbers_ || code != std::errc{} || end != sel.data() + sel.size() || number == 0) {
     return sel;
   }
   // As they were listed: what was resumed or deleted since does not change the other numbers.
-  std::vector<std::string> ids = numbers_;
-  if (changes && (ids.empty() || parts_.context.clock().now() - numbers_shown_ > kNumbersAgeMax)) {
+  if (number > numbers_->ids.size()) {
+    // Digits may begin an id.
+    return sel.size() < kPrefixMin ? std::unexpected(no_such_session(sel))
+                                   : Result<std::string>(sel);
+  }
+  if (is_old(*numbers_, parts_.context.clock().now())) {
     return fail(Code::invalid_argument,
-                cat("number ", number, " is of no list of the last day; see /resume list, or name ",
-                    "the session by its id"));
+                cat("number ", number, " is of a list shown ",
+                    age_text(numbers_->shown_at, parts_.context.clock().now()),
+                    "; see /resume list, or name the session by its id"));
   }
-  if (ids.empty()) {
-    REPRISE_ASSIGN(const std::vector<SessionInfo> all, resumable());
-    std::ranges::transform(all, std::back_inserter(ids),
-                           [](const SessionInfo& info) { return info.id.str(); });
-  }
-  if (number <= ids.size()) {
-    return ids[number - 1];
-  }
-  // Numbers of lists that were shown elsewhere are not meant; digits may begin an id.
-  if (sel.size() < kPrefixMin) {
-    return fail(Code::not_found, cat("Session not found: ", sel));
-  }
-  return sel;
+  return numbers_->ids[number - 1].str();
 }
 
 Result<std::string> SessionWorker::delete_stored(const std::string& sel) {
-  REPRISE_ASSIGN(const std::string request, numbered(sel, true));
+  REPRISE_ASSIGN(const std::string request, numbered(sel));
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
   const auto found = parts_.context.stores().select(*store, request, Use::change);
   if (!found && found.error().code == Code::not_found) {
-    return fail(Code::not_found, cat("Session not found: ", sel));
+    return std::unexpected(no_such_session(sel));
   }
   if (!found) {
     return std::unexpected(found.error());
@@ -262,7 +259,7 @@ Result<std::string> SessionWorker::delete_stored(const std::string& sel) {
     return fail(Code::conflict, "That session is open; close it first.");
   }
   REPRISE_TRY(trash_stored(found->id.str()));
-  return cat("Deleted saved session: ", session_name(*found));
+  return cat("Deleted saved session: ", session_name(*store, *found));
 }
 
 void SessionWorker::count_closed() {

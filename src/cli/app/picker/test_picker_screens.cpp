@@ -11,14 +11,15 @@ namespace {
 
 PickerRow row(int number, std::string_view title, std::string_view folder, std::int64_t messages) {
   const Time updated = empty_state().now - std::chrono::minutes(number * number * 17);
-  return picker_row({.id = *SessionId::parse(cat("0190a6a0-0000-7000-8000-00000000000", number)),
-                     .title = std::string(title),
-                     .mode = number == 2 ? "draft" : "",
-                     .working_dir = std::string(folder),
-                     .head = Seq{messages},
-                     .created_at = updated,
-                     .updated_at = updated},
-                    "");
+  return picker_row(
+      {.id = *SessionId::parse(cat("0190a6a0-0000-7000-8000-", number, "00000000000")),
+       .title = std::string(title),
+       .mode = number == 2 ? "draft" : "",
+       .working_dir = std::string(folder),
+       .head = Seq{messages},
+       .created_at = updated,
+       .updated_at = updated},
+      "");
 }
 
 State picking(Size size) {
