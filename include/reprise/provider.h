@@ -3,6 +3,7 @@
 // A provider turns a request into a stream of events. Implementations: echo (built in, repeats),
 // openai-responses, openai-chat (any compatible server) and anthropic.
 
+#include <array>       // IWYU pragma: export
 #include <cstddef>     // IWYU pragma: export
 #include <memory>      // IWYU pragma: export
 #include <span>        // IWYU pragma: export
@@ -240,8 +241,11 @@ struct LocalServer {
   std::vector<std::string> models;
 };
 
-// Asks the usual ports (Ollama 11434, llama.cpp 8080, LM Studio 1234, vLLM 8000) for their models,
-// all at once.
-std::vector<LocalServer> find_local_servers(std::chrono::milliseconds timeout);
+// Ollama, llama.cpp, LM Studio and vLLM.
+inline constexpr std::array<std::uint16_t, 4> kLocalPorts = {11434, 8080, 1234, 8000};
+
+// Asks these ports of 127.0.0.1 for their models, all at once.
+std::vector<LocalServer> find_local_servers(std::chrono::milliseconds timeout,
+                                            std::span<const std::uint16_t> ports = kLocalPorts);
 
 }  // namespace reprise

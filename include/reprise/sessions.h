@@ -69,8 +69,12 @@ struct TurnSummary {
   std::string model = {};     // that answered last
   Usage usage = {};           // each request once, however often its usage is stored
 };
+struct TurnList {
+  std::vector<TurnSummary> turns = {};
+  std::vector<Damage> damage = {};  // what could not be read of them
+};
 // All of them. What stands before the first question is a turn, too. Costs the whole history.
-Result<std::vector<TurnSummary>> list_turns(Source& source, const SessionId& id);
+Result<TurnList> list_turns(Source& source, const SessionId& id);
 
 // The last prompts, oldest first, at most `count`; only the last messages of a very long session
 // are looked at.

@@ -1,5 +1,6 @@
 #include "provider/local_servers.h"
 
+#include <algorithm>
 #include <array>
 #include <future>
 
@@ -63,14 +64,17 @@ std::vector<LocalServer> ask_local_ports(std::span<const KnownPort> ports,
 
 }  // namespace provider
 
-std::vector<LocalServer> find_local_servers(std::chrono::milliseconds timeout) {
-  constexpr std::array<provider::KnownPort, 4> kUsual = {{
-      {"Ollama", 11434},
-      {"llama.cpp", 8080},
-      {"LM Studio", 1234},
-      {"vLLM", 8000},
-  }};
-  return provider::ask_local_ports(kUsual, timeout);
+std::vector<LocalServer> find_local_servers(std::chrono::milliseconds timeout,
+                                            std::span<const std::uint16_t> ports) {
+  constexpr std::array<std::string_view, kLocalPorts.size()> kNames = {"Ollama", "llama.cpp",
+                                                                       "LM Studio", "vLLM"};
+  std::vector<provider::KnownPort> asked;
+  for (const std::uint16_t port : ports) {
+    const auto known = std::ranges::find(kLocalPorts, port);
+    const auto at = static_cast<std::size_t>(known - kLocalPorts.begin());
+    asked.push_back({known == kLocalPorts.end() ? "a local server" : kNames.at(at), port});
+  }
+  return provider::ask_local_ports(asked, timeout);
 }
 
 }  // namespace reprise

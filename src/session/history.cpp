@@ -35,10 +35,11 @@ Result<Seq> find_turn(Source& source, const SessionId& id, std::int64_t turns) {
   return start;
 }
 
-Result<std::vector<TurnSummary>> list_turns(Source& source, const SessionId& id) {
-  std::vector<TurnSummary> turns;
+Result<TurnList> list_turns(Source& source, const SessionId& id) {
+  TurnList all;
+  std::vector<TurnSummary>& turns = all.turns;
   store::CountedRequests counted;
-  REPRISE_TRY(source.read(id, {}, [&](const Message& message) {
+  REPRISE_ASSIGN(ReadReport report, source.read(id, {}, [&](const Message& message) {
     if (turns.empty() || is_question(message)) {
       turns.push_back({.first = message.seq});
     }
@@ -50,7 +51,8 @@ Result<std::vector<TurnSummary>> list_turns(Source& source, const SessionId& id)
     store::count_usage(turn.usage, counted, message);
     return Flow::go_on;
   }));
-  return turns;
+  all.damage = std::move(report.damage);
+  return all;
 }
 
 Result<std::vector<std::string>> last_prompts(Source& source, const Session& session,

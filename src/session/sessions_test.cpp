@@ -109,8 +109,8 @@ TEST_P(SessionsTest, TurnsBeginWithQuestionsAndCountEachRequestOnce) {
   ASSERT_TRUE(store().append(kId, {message_of(role::kUser, "Really?", 5), answer, again}, {}));
   const auto turns = list_turns(store(), kId);
   ASSERT_TRUE(turns) << turns.error().message;
-  ASSERT_EQ(turns->size(), 3U);
-  EXPECT_EQ((*turns)[1].first, Seq{2});
+  ASSERT_EQ(turns->turns.size(), 3U);
+  EXPECT_EQ(turns->turns[1].first, Seq{2});
   EXPECT_EQ((*turns)[1].messages, 2);
   EXPECT_EQ((*turns)[2].messages, 3);
   EXPECT_EQ((*turns)[2].model, "m");

@@ -88,9 +88,13 @@ class Written {
 
 ProgramTest::ProgramTest()
     : home_(folder_.path() / "home"),
-      environment_{{"HOME", home_.native()}, {"REPRISE_PROVIDER", "echo"},
-                   {"LC_ALL", "C.UTF-8"},    {"TERM", "xterm"},
-                   {"NO_COLOR", "1"},        {"REPRISE_PAGER", "cat"}} {
+      environment_{{"HOME", home_.native()},
+                   {"REPRISE_PROVIDER", "echo"},
+                   {"REPRISE_LOCAL_PORTS", "none"},
+                   {"LC_ALL", "C.UTF-8"},
+                   {"TERM", "xterm"},
+                   {"NO_COLOR", "1"},
+                   {"REPRISE_PAGER", "cat"}} {
   ::signal(SIGPIPE, SIG_IGN);
   std::filesystem::create_directories(project());
   std::filesystem::current_path(project());

@@ -9,6 +9,7 @@
 #include "cli/program/exit.h"
 #include "cli/repl/chat.h"
 #include "cli/settings/provider_choice.h"
+#include "cli/settings/provider_model.h"
 #include "cli/settings/provider_names.h"
 #include "cli/settings/run_flags.h"
 #include "reprise/provider.h"
@@ -23,7 +24,7 @@ bool lacks_provider(Context& context, const RunFlags& flags) {
     return false;
   }
   const auto expected = expected_provider(context);
-  return expected && expected->name.empty() && find_local_servers(kFirstLookTimeout).empty();
+  return expected && expected->name.empty() && local_servers(context, kFirstLookTimeout).empty();
 }
 
 // What a person is offered before a chat in which nobody would answer. False: to leave.

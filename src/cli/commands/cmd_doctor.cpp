@@ -22,6 +22,7 @@
 #include "cli/program/help_text.h"
 #include "cli/settings/config.h"
 #include "cli/settings/provider_choice.h"
+#include "cli/settings/provider_model.h"
 #include "cli/settings/provider_names.h"
 #include "cli/settings/request_choice.h"
 #include "cli/settings/settings.h"
@@ -283,7 +284,7 @@ class Doctor final : public Command {
         add(name, context.environment().find(name) ? "set" : "not set");
       }
     }
-    const std::vector<LocalServer> servers = find_local_servers(kDoctorsServerTimeout);
+    const std::vector<LocalServer> servers = local_servers(context, kDoctorsServerTimeout);
     for (const LocalServer& server : servers) {
       add("local_server", cat(server.name, " at ", server.base_url, ", ",
                               counted(std::ssize(server.models), "model")));

@@ -1,10 +1,14 @@
 // reprise info: a session's facts, and usage and cost by turn.
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/grapheme.h"
 #include "base/json_write.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/removal.h"
 #include "cli/output/age.h"
 #include "cli/output/session_json.h"
 #include "cli/output/table.h"
@@ -62,32 +66,52 @@ class Info final : public Command {
     REPRISE_ASSIGN(const SessionInfo info,
                    context.stores().select(*source, sel_, Use::read, every_state()));
     REPRISE_ASSIGN(const SessionNow now, get_now(*source, info.id));
-    REPRISE_ASSIGN(const std::vector<TurnSummary> turns, list_turns(*source, info.id));
+    REPRISE_ASSIGN(TurnList turns, list_turns(*source, info.id));
     REPRISE_ASSIGN(const Exchange last, last_exchange(*source, info.id));
-    std::vector<Todo> todos;
-    if (TodoReader* const list = source->capabilities().todo_reader; list != nullptr) {
-      REPRISE_ASSIGN(todos, list->todos(info.id));
-    }
-    std::string signature;
-    if (SignatureReader* const signatures = source->capabilities().signature_reader;
-        signatures != nullptr) {
-      REPRISE_ASSIGN(const Signature answer, signatures->signature(info.id));
-      signature = to_string(answer);
-    }
+    Beside beside = find_beside(*source, info.id);
+    std::ranges::move(beside.damage, std::back_inserter(turns.damage));
     if (context.globals().json) {
-      context.voice().print_json(document(*source, now, turns, todos, signature));
+      context.voice().print_json(document(*source, now, turns, beside));
     } else {
-      context.voice().out().write(text(context, *source, now.session, last, todos));
-      context.voice().out().write(signature.empty() ? "" : cat("signature     ", signature, "\n"));
-      context.voice().out().write(usage_table(turns));
+      context.voice().out().write(text(context, *source, now.session, last, beside.todos));
+      context.voice().out().write(
+          beside.signature.empty() ? "" : cat("signature     ", beside.signature, "\n"));
+      context.voice().out().write(usage_table(turns.turns));
     }
-    return Exit::done;
+    warn_of_damage(context, turns.damage);
+    return turns.damage.empty() ? Exit::done : Exit::failed;
   }
 
  private:
-  static std::string document(Source& source, const SessionNow& now,
-                              const std::vector<TurnSummary>& turns, const std::vector<Todo>& todos,
-                              const std::string& signature) {
+  // What stands beside the messages. What of it cannot be read is damage, the rest is there.
+  struct Beside {
+    std::vector<Todo> todos = {};
+    std::string signature = {};
+    std::vector<Damage> damage = {};
+  };
+  static Beside find_beside(Source& source, const SessionId& id) {
+    Beside out;
+    const SourceCapabilities& can = source.capabilities();
+    if (can.todo_reader != nullptr) {
+      auto todos = can.todo_reader->todos(id);
+      if (todos) {
+        out.todos = *std::move(todos);
+      } else {
+        out.damage.push_back({"todos", todos.error().message, ""});
+      }
+    }
+    if (can.signature_reader != nullptr) {
+      const auto signature = can.signature_reader->signature(id);
+      out.signature = signature ? to_string(*signature) : "";
+      if (!signature) {
+        out.damage.push_back({"signature", signature.error().message, ""});
+      }
+    }
+    return out;
+  }
+
+  static std::string document(Source& source, const SessionNow& now, const TurnList& turns,
+                              const Beside& beside) {
     const Session& session = now.session;
     std::vector<std::string> ids;
     ids.reserve(session.response_chain.size());
@@ -98,7 +122,7 @@ class Info final : public Command {
     json::ObjectWriter object(out);
     object.raw("session", session_document(source, session, ids)).key("turns");
     json::ArrayWriter array(out);
-    for (const TurnSummary& turn : turns) {
+    for (const TurnSummary& turn : turns.turns) {
       array.item();
       json::ObjectWriter item(out);
       item.field("seq", turn.first.value)
@@ -111,10 +135,11 @@ class Info final : public Command {
     if (now.answer) {
       object.raw("unfinished", answer_document(*now.answer));
     }
-    object.raw("todos", todos_document(todos));
-    if (!signature.empty()) {
-      object.field("signature", signature);
+    object.raw("todos", todos_document(beside.todos));
+    if (!beside.signature.empty()) {
+      object.field("signature", beside.signature);
     }
+    object.raw("damage", damage_document(turns.damage));
     object.close();
     return out;
   }

@@ -69,7 +69,7 @@ class List final : public Command {
     if (!page.next.empty()) {
       context.voice().remark(cat("for more: --after ", page.next));
     }
-    return Exit::done;
+    return page.damage.empty() ? Exit::done : Exit::failed;
   }
 
  private:

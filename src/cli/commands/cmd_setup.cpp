@@ -117,7 +117,7 @@ class Setup final : public Command {
   std::vector<ProviderCandidate> candidates(const Settings& settings) {
     std::vector<ProviderCandidate> all;
     const auto chat = find_provider(settings, "openai-chat");
-    for (const LocalServer& server : find_local_servers(kSetupServerTimeout)) {
+    for (const LocalServer& server : local_servers(*context_, kSetupServerTimeout)) {
       if (!chat) {
         break;
       }

@@ -107,7 +107,7 @@ class Show final : public Command {
     for (const Damage& part : report.damage) {
       context.voice().warn(cat(part.where, ": ", part.reason));
     }
-    return Exit::done;
+    return report.damage.empty() ? Exit::done : Exit::failed;
   }
 
  private:

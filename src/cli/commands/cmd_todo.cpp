@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/prompt.h"
+#include "cli/commands/removal.h"
 #include "cli/output/session_json.h"
 #include "cli/output/todo_lines.h"
 #include "cli/program/commands.h"
@@ -45,7 +46,15 @@ class TodoCommand final : public Command {
         action_ ? list->edit_todos(info.id, [&](std::vector<Todo>& all) { return edit(all); })
                 : list->todos(info.id));
     print(context, todos);
-    return Exit::done;
+    if (action_) {
+      return Exit::done;
+    }
+    // No messages, only what is wrong with what holds them and the todos.
+    REPRISE_ASSIGN(const ReadReport report,
+                   store->read(info.id, {.from = info.head, .to = info.head},
+                               [](const Message&) { return Flow::stop; }));
+    warn_of_damage(context, report.damage);
+    return report.damage.empty() ? Exit::done : Exit::failed;
   }
 
  private:

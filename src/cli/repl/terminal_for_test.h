@@ -65,6 +65,7 @@ class TerminalTest : public testing::Test {
                                           "LC_ALL=C.UTF-8",
                                           "PATH=/usr/bin:/bin",
                                           "REPRISE_PROVIDER=echo",
+                                          "REPRISE_LOCAL_PORTS=none",
                                           cat("REPRISE_ECHO_DELAY_MS=", delay_ms)};
     // The first of two of one name counts.
     variables.insert(variables.begin(), more_variables.begin(), more_variables.end());

@@ -1,6 +1,8 @@
 #include "cli/settings/provider_model.h"
 
 #include <algorithm>
+#include <charconv>
+#include <ranges>
 
 #include "base/http.h"
 #include "base/text.h"
@@ -66,10 +68,28 @@ Result<std::string> model_of_server(Context& context, const ProviderKind& known,
   return model;
 }
 
+// What is no port is left out, so that "none" looks for no server.
+std::vector<LocalServer> local_servers(Context& context, std::chrono::milliseconds timeout) {
+  const auto given = context.environment().find("REPRISE_LOCAL_PORTS");
+  if (!given || given->empty()) {
+    return find_local_servers(timeout);
+  }
+  std::vector<std::uint16_t> ports;
+  for (const auto word : std::views::split(std::string_view(*given), ',')) {
+    std::uint16_t port = 0;
+    const std::string_view digits = trimmed(std::string_view(word.begin(), word.end()));
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    if (error == std::errc() && end == digits.data() + digits.size()) {
+      ports.push_back(port);
+    }
+  }
+  return find_local_servers(timeout, ports);
+}
+
 Result<ProviderChoice> local_server(const ChoiceSources& from) {
   const std::string wanted =
       from.flags.model.value_or(from.session == nullptr ? "" : from.session->info.model);
-  const std::vector<LocalServer> servers = find_local_servers(kLocalServerTimeout);
+  const std::vector<LocalServer> servers = local_servers(from.context, kLocalServerTimeout);
   const auto has_wanted = [&](const LocalServer& server) {
     return std::ranges::find(server.models, wanted) != server.models.end();
   };

@@ -20,6 +20,9 @@ std::string default_model(const ProviderKind& known, bool dev, std::string_view 
 Result<std::string> model_of_server(Context& context, const ProviderKind& known,
                                     const RunFlags& flags, const ProviderChoice& choice);
 
+// Servers of this machine that answer, on their usual ports or on those of REPRISE_LOCAL_PORTS.
+std::vector<LocalServer> local_servers(Context& context, std::chrono::milliseconds timeout);
+
 // A server of this machine that has models. not_found says what else there is.
 Result<ProviderChoice> local_server(const ChoiceSources& from);
 

@@ -48,19 +48,22 @@ Result<> put(Connection& connection, Clock& clock, const BlobHash& hash, std::st
 
 Result<std::optional<std::string>> find_piece(Database& database, const BlobHash& hash,
                                               std::int64_t n) {
-  REPRISE_ASSIGN(const Database::Reader reader, database.reader());
-  REPRISE_ASSIGN(
-      Statement row,
-      reader->query("SELECT bytes FROM reprise_blobs WHERE hash = ? AND n = ?", hash.str(), n));
-  REPRISE_ASSIGN(const bool found, row.step());
-  return found ? std::optional(std::string(row.bytes("bytes"))) : std::nullopt;
+  using Piece = std::optional<std::string>;
+  return database.read([&](const Database::Reader& reader) -> Result<Piece> {
+    REPRISE_ASSIGN(
+        Statement row,
+        reader->query("SELECT bytes FROM reprise_blobs WHERE hash = ? AND n = ?", hash.str(), n));
+    REPRISE_ASSIGN(const bool found, row.step());
+    return found ? Piece(row.bytes("bytes")) : std::nullopt;
+  });
 }
 
 Result<std::optional<std::string>> find_result_piece(Database& database, std::string_view row,
                                                      std::int64_t n) {
   constexpr auto kBytes = static_cast<std::int64_t>(kPieceMax);
-  REPRISE_ASSIGN(const Database::Reader reader, database.reader());
-  return ResultBlobs::piece(*reader, row, n * kBytes, kBytes);
+  return database.read([&](const Database::Reader& reader) {
+    return ResultBlobs::piece(*reader, row, n * kBytes, kBytes);
+  });
 }
 
 }  // namespace
@@ -122,8 +125,9 @@ Result<> SqliteStore::read_blob(const BlobHash& hash,
   REPRISE_ASSIGN(const auto first, find_piece(database_, hash, 0));
   std::optional<std::string> row;
   if (!first) {
-    REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-    REPRISE_ASSIGN(row, of_original_.find(*reader, hash));
+    REPRISE_ASSIGN(row, database_.read([&](const Database::Reader& reader) {
+      return of_original_.find(*reader, hash);
+    }));
   }
   const auto find = [&](std::int64_t n) {
     return row ? find_result_piece(database_, *row, n) : find_piece(database_, hash, n);

@@ -40,6 +40,58 @@ Result<> add_pieces(Connection& connection, const SessionId& id, Step step, std:
   });
 }
 
+Result<std::optional<std::string>> read_artefact(Connection& connection, const SessionId& id,
+                                                 Step step, std::string_view name) {
+  REPRISE_TRY(require_session(connection, id));
+  if (is_snapshot(step, name)) {
+    REPRISE_ASSIGN(auto snapshot, find_snapshot(connection, id));
+    if (snapshot) {
+      return snapshot;
+    }
+  }
+  REPRISE_ASSIGN(Statement row,
+                 connection.query("SELECT bytes FROM reprise_artefacts WHERE session_id = ?"
+                                  " AND step = ? AND name = ? ORDER BY n",
+                                  id.str(), step.value, name));
+  std::optional<std::string> bytes;
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      return bytes;
+    }
+    bytes = std::move(bytes).value_or("");
+    *bytes += row.bytes("bytes");
+  }
+}
+
+Result<std::vector<Artefacts::Entry>> read_entries(Connection& connection, const SessionId& id) {
+  REPRISE_TRY(require_session(connection, id));
+  REPRISE_ASSIGN(
+      Statement row,
+      connection.query("SELECT step, name, sum(length(bytes)) AS size FROM reprise_artefacts"
+                       " WHERE session_id = ? GROUP BY step, name ORDER BY step, name",
+                       id.str()));
+  std::vector<Artefacts::Entry> entries;
+  while (true) {
+    REPRISE_ASSIGN(const bool more, row.step());
+    if (!more) {
+      break;
+    }
+    entries.push_back({Step{row.integer("step")}, row.text("name"), row.integer("size")});
+  }
+  REPRISE_ASSIGN(const auto snapshot, find_snapshot(connection, id));
+  if (snapshot) {
+    std::erase_if(entries,
+                  [](const Artefacts::Entry& one) { return is_snapshot(one.step, one.name); });
+    const Artefacts::Entry entry{Step{0}, std::string(kSnapshotName), std::ssize(*snapshot)};
+    const auto after = std::ranges::find_if(entries, [&entry](const Artefacts::Entry& other) {
+      return std::pair(other.step.value, other.name) > std::pair(entry.step.value, entry.name);
+    });
+    entries.insert(after, entry);
+  }
+  return entries;
+}
+
 }  // namespace
 
 Result<std::vector<Todo>> SqliteStore::todos(const SessionId& id) {
@@ -91,55 +143,12 @@ Result<> SqliteStore::append_artefact(const SessionId& id, Step step, std::strin
 Result<std::optional<std::string>> SqliteStore::find_artefact(const SessionId& id, Step step,
                                                               std::string_view name) {
   REPRISE_TRY(store::check_artefact(step, name));
-  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  REPRISE_TRY(require_session(*reader, id));
-  if (is_snapshot(step, name)) {
-    REPRISE_ASSIGN(auto snapshot, find_snapshot(*reader, id));
-    if (snapshot) {
-      return snapshot;
-    }
-  }
-  REPRISE_ASSIGN(Statement row,
-                 reader->query("SELECT bytes FROM reprise_artefacts WHERE session_id = ?"
-                               " AND step = ? AND name = ? ORDER BY n",
-                               id.str(), step.value, name));
-  std::optional<std::string> bytes;
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      return bytes;
-    }
-    bytes = std::move(bytes).value_or("");
-    *bytes += row.bytes("bytes");
-  }
+  return database_.read(
+      [&](const Database::Reader& reader) { return read_artefact(*reader, id, step, name); });
 }
 
 Result<std::vector<Artefacts::Entry>> SqliteStore::list_artefacts(const SessionId& id) {
-  REPRISE_ASSIGN(const Database::Reader reader, database_.reader());
-  REPRISE_TRY(require_session(*reader, id));
-  REPRISE_ASSIGN(
-      Statement row,
-      reader->query("SELECT step, name, sum(length(bytes)) AS size FROM reprise_artefacts"
-                    " WHERE session_id = ? GROUP BY step, name ORDER BY step, name",
-                    id.str()));
-  std::vector<Entry> entries;
-  while (true) {
-    REPRISE_ASSIGN(const bool more, row.step());
-    if (!more) {
-      break;
-    }
-    entries.push_back({Step{row.integer("step")}, row.text("name"), row.integer("size")});
-  }
-  REPRISE_ASSIGN(const auto snapshot, find_snapshot(*reader, id));
-  if (snapshot) {
-    std::erase_if(entries, [](const Entry& one) { return is_snapshot(one.step, one.name); });
-    const Entry entry{Step{0}, std::string(kSnapshotName), std::ssize(*snapshot)};
-    const auto after = std::ranges::find_if(entries, [&entry](const Entry& other) {
-      return std::pair(other.step.value, other.name) > std::pair(entry.step.value, entry.name);
-    });
-    entries.insert(after, entry);
-  }
-  return entries;
+  return database_.read([&](const Database::Reader& reader) { return read_entries(*reader, id); });
 }
 
 }  // namespace reprise::sqlite
