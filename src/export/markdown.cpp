@@ -15,7 +15,9 @@ class MarkdownWriter final : public Writer {
  public:
   explicit MarkdownWriter(Job& job) : job_(job) {}
 
-  Result<> begin() override { return job_.output.write(transcript_head(job_.session)); }
+  Result<> begin() override {
+    return job_.output.write(transcript_head(job_.source, job_.session));
+  }
 
   Result<> message(const Message& message) override {
     has_questions_ = has_questions_ || message.role == role::kUser;

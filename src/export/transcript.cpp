@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "model/known_time.h"
 #include "model/media.h"
+#include "reprise/select.h"
 #include "reprise/store.h"
 
 namespace reprise {
@@ -109,8 +110,9 @@ std::string with_heading(const Message& message, std::string_view note, Detail d
 
 }  // namespace
 
-std::string transcript_head(const Session& session, const std::string& brief) {
+std::string transcript_head(Source& source, const Session& session) {
   const SessionInfo& info = session.info;
+  const std::string brief = unique_short_id(source, info.id).value_or(short_id(info.id));
   std::string out =
       cat("# ", info.title.empty() ? "(no title)" : terminal_line(info.title), "\n\n");
   out += row("id", info.id.str());
@@ -178,7 +180,7 @@ Result<> write_transcript(Source& source, const Session& session,
     return std::unexpected(std::move(opened).error());
   }
   REPRISE_ASSIGN(const SessionNow now, get_now(source, session.info.id));
-  std::string piece = transcript_head(now.session, brief_id(source, session.info.id));
+  std::string piece = transcript_head(source, now.session);
   std::optional<Message> last;
   Result<> written;
   REPRISE_TRY(source.read(session.info.id, now.range(), [&](Message&& message) {

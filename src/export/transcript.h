@@ -15,7 +15,7 @@ enum class Detail : std::uint8_t { shortened, full };
 // What was asked where the messages do not tell; "" when it is not known either.
 std::string transcript_prompts(const std::vector<std::string>& newest_first);
 
-std::string transcript_head(const Session& session, const std::string& brief);
+std::string transcript_head(Source& source, const Session& session);
 // One block of a message.
 std::string transcript_block(const Block& block, Detail detail);
 std::string transcript_message(const Message& message, Detail detail);

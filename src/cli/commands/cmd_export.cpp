@@ -60,6 +60,7 @@ class Export final : public Command {
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Source* const source, context.stores().source());
+    source_ = source;
     REPRISE_ASSIGN(const std::vector<SessionInfo> sessions,
                    context.stores().select_all(*source, sels_, Use::read, every_state()));
     const ExportFormat& format = chosen_format();
@@ -132,7 +133,7 @@ class Export final : public Command {
   // What the format cannot hold, and what could not be read.
   void tell(Context& context, const SessionInfo& info, const Exported& exported) {
     for (const std::string& loss : exported.losses) {
-      context.voice().warn(cat("not exported of ", session_name(info), ": ", loss));
+      context.voice().warn(cat("not exported of ", session_name(*source_, info), ": ", loss));
     }
     for (const Damage& part : exported.damage) {
       context.voice().warn(cat(part.where, ": ", part.reason));
@@ -258,6 +259,7 @@ class Export final : public Command {
   bool is_damaged_ = false;
   std::int64_t messages_ = 0;
   std::vector<fs::path> files_;
+  Source* source_ = nullptr;  // while it runs
 };
 
 }  // namespace

@@ -11,11 +11,11 @@
 #include "cli/commands/command.h"
 #include "cli/output/pager.h"
 #include "cli/output/session_json.h"
-#include "export/transcript.h"
 #include "cli/output/transcript_view.h"
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
+#include "export/transcript.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
 #include "reprise/open_store.h"
@@ -120,8 +120,9 @@ class Show final : public Command {
     }
     found = context.stores().select(source, place->sel, Use::read, every_state());
     if (found && place->seq >= found->head) {
-      return fail(Code::not_found, cat(session_name(*found), " has no message ", place->seq.value,
-                                       ": it has ", found->head.value, ", from 0 on"));
+      return fail(Code::not_found,
+                  cat(session_name(source, *found), " has no message ", place->seq.value,
+                      ": it has ", found->head.value, ", from 0 on"));
     }
     from_ = place->seq;
     return found;
@@ -165,7 +166,7 @@ class Show final : public Command {
     const std::optional<View> view = this->view(context);
     const std::unique_ptr<Pager> pager = this->pager(context);
     context.voice().out().write(view ? view_head(session, *view)
-                                     : transcript_head(session, brief_id(source, session.info.id)));
+                                     : transcript_head(source, session));
     bool has_questions = false;
     ReadReport blobs;
     std::optional<Message> last;
