@@ -49,9 +49,20 @@ std::string brief_id(Source& source, const SessionId& id) {
   return unique_short_id(source, id).value_or(short_id(id));
 }
 
+namespace {
+
+std::string name_with(const std::string& brief, const std::string& title) {
+  return title.empty() ? cat("session ", brief) : cat("'", title, "' (", brief, ")");
+}
+
+}  // namespace
+
 std::string session_name(Source& source, const SessionInfo& info) {
-  const std::string brief = brief_id(source, info.id);
-  return info.title.empty() ? cat("session ", brief) : cat("'", info.title, "' (", brief, ")");
+  return name_with(brief_id(source, info.id), info.title);
+}
+
+std::string session_name(const SessionInfo& info) {
+  return name_with(short_id(info.id), info.title);
 }
 
 std::vector<std::string> short_ids_of(const std::vector<SessionInfo>& sessions) {

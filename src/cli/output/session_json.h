@@ -14,6 +14,8 @@ namespace reprise::cli {
 std::string_view state_text(const SessionInfo& info);
 // How messages name a session: "'Title' (e32c41d0)".
 std::string session_name(Source& source, const SessionInfo& info);
+// The same with 8 digits, of a session that another source has.
+std::string session_name(const SessionInfo& info);
 // As unique_short_id(); 8 digits where the store cannot be asked.
 std::string brief_id(Source& source, const SessionId& id);
 // As short_ids().
