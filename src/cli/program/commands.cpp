@@ -119,6 +119,20 @@ constexpr CommandEntry kCommands[] = {
                  "reprise export 'Release notes' --format json -o release-notes.json\n"
                  "reprise export last --format codex --into-tool",
      .make = make_export},
+    {.name = "stats",
+     .group = CommandGroup::read,
+     .summary = "sum up turns, tokens and cost by day, model or project",
+     .description =
+         "Every session but those in the trash. A request is counted once, however often it is "
+         "stored and however many forks share it. Cost is what the provider reported, else what "
+         "the "
+         "model costs by the setting `prices` or a small table of the providers' own prices; "
+         "requests without a known price are counted and named. On a terminal each row has a bar "
+         "of its tokens.",
+     .examples = "reprise stats\n"
+                 "reprise stats --by model --since '4 weeks'\n"
+                 "reprise stats --all-sources --by source",
+     .make = make_stats},
     {.name = "rename",
      .group = CommandGroup::change,
      .summary = "give a session a new title",

@@ -12,6 +12,7 @@
 #include "cli/settings/duration.h"
 #include "provider/request_options.h"
 #include "reprise/error.h"
+#include "session/prices.h"
 
 namespace reprise::cli {
 namespace {
@@ -40,6 +41,10 @@ bool is_variable(std::string_view text) {
 
 bool is_age(std::string_view text) {
   return parse_duration(text).has_value();
+}
+
+bool is_price(std::string_view text) {
+  return parse_price(text).has_value();
 }
 
 bool is_absolute(std::string_view text) {
@@ -148,6 +153,9 @@ std::vector<ConfigKey> all_keys() {
        {"first words", "model"}},
       {"trust", kTop, Reach::user, &Settings::trust, "folders whose project settings are trusted",
        "absolute paths", is_absolute},
+      {"prices", kTop, Reach::anyone, &Settings::prices,
+       "what models cost, for `stats`, in dollars for a million tokens",
+       "prices such as 'MODEL INPUT OUTPUT CACHED'", is_price},
   };
   for (const provider::RequestOption& option : provider::request_options()) {
     keys.push_back({option.name, kTop | kProvider, reach_of(option), &option, option.help, "",

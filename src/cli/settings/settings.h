@@ -61,6 +61,7 @@ struct Settings {
   std::optional<bool> spill;             // false: what a server does not take is not kept here
   std::optional<std::string> save_path;  // each answer is written there, too
   std::vector<std::string> trust;
+  std::vector<std::string> prices;  // as parse_price() takes them
   std::map<std::string, Mode, std::less<>> modes;
   std::map<std::string, ProviderSettings, std::less<>> providers;
   std::map<std::string, RequestSettings, std::less<>> requests;  // by provider; "" for all

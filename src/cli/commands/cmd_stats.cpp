@@ -1,0 +1,282 @@
+// reprise stats: what sessions used and cost.
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include "base/grapheme.h"
+#include "base/json_write.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/output/bar_chart.h"
+#include "cli/output/session_json.h"
+#include "cli/output/table.h"
+#include "cli/program/commands.h"
+#include "cli/program/context.h"
+#include "cli/program/exit.h"
+#include "cli/program/interrupts.h"
+#include "cli/program/search_files.h"
+#include "cli/settings/moment.h"
+#include "cli/settings/settings.h"
+#include "model/json_fields.h"
+#include "session/statistics.h"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::size_t kBarColumns = 20;
+constexpr std::string_view kBarColour = "\x1b[36m";
+constexpr std::string_view kNoColour = "\x1b[0m";
+
+constexpr auto kBy = std::to_array<std::pair<std::string_view, StatisticsBy>>({
+    {"day", StatisticsBy::day},
+    {"model", StatisticsBy::model},
+    {"project", StatisticsBy::project},
+    {"mode", StatisticsBy::mode},
+    {"provider", StatisticsBy::provider},
+    {"source", StatisticsBy::source},
+});
+
+std::vector<std::string_view> by_names() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, by] : kBy) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+// The day where the person is.
+std::string local_day(Time time) {
+  const std::time_t seconds =
+      std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+  std::tm parts{};
+  std::array<char, 32> text{};
+  if (::localtime_r(&seconds, &parts) == nullptr) {
+    return "";
+  }
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts)};
+}
+
+// "$12.34", "$0.0042"; with a "+" where some requests have no known price.
+std::string cost_text(const StatisticsRow& row) {
+  if (!row.usage.cost) {
+    return "-";
+  }
+  const std::int64_t nanos = row.usage.cost->nanos;
+  const bool is_small = nanos < 1'000'000'000;
+  const std::int64_t unit = is_small ? 100'000 : 10'000'000;
+  const std::int64_t digits = is_small ? 10'000 : 100;
+  const std::int64_t parts = (nanos + unit / 2) / unit;
+  const std::string fraction = std::to_string(digits + parts % digits).substr(1);
+  return cat("$", parts / digits, ".", fraction, row.unpriced > 0 ? "+" : "");
+}
+
+std::int64_t tokens_of(const StatisticsRow& row) {
+  return (row.usage.input + row.usage.output).value;
+}
+
+class Stats final : public Command {
+ public:
+  ArgumentTable arguments() override {
+    return {.options = {{"--by", "WHAT", "the rows: day if left out", &by_, by_names()},
+                        {"--since", "WHEN", "only from then on: '2 weeks', a date", &since_},
+                        {"--until", "WHEN", "only up to then; a date is included", &until_},
+                        {"--all-sources", "", "other tools' histories on this machine, too",
+                         &all_sources_}},
+            .arguments = {}};
+  }
+
+  Result<Exit> run(Context& context) override {
+    REPRISE_ASSIGN(const StatisticsQuery query, make_query(context));
+    REPRISE_ASSIGN(const Prices prices, own_prices(context));
+    REPRISE_TRY(find_sources(context));
+    const Interrupts interrupts;
+    REPRISE_ASSIGN(
+        const Statistics all,
+        sum_up(sources_, query, prices, interrupts.token(), [&context](const Progress& progress) {
+          context.voice().progress(progress.work, progress.done, progress.total);
+        }));
+    context.voice().end_progress();
+    if (context.globals().json) {
+      context.voice().print_json(document(all));
+    } else {
+      print(context, all);
+    }
+    for (const Damage& part : all.damage) {
+      context.voice().warn(cat(part.where, ": ", part.reason));
+    }
+    return all.damage.empty() ? Exit::done : Exit::failed;
+  }
+
+ private:
+  Result<StatisticsQuery> make_query(Context& context) const {
+    StatisticsQuery query{.by = StatisticsBy::day, .day_of = local_day};
+    for (const auto& [name, by] : kBy) {
+      query.by = by_ == name ? by : query.by;
+    }
+    REPRISE_ASSIGN(query.since, moment(context, "--since", since_, DayEnd::begin));
+    REPRISE_ASSIGN(query.until, moment(context, "--until", until_, DayEnd::end));
+    return query;
+  }
+
+  static Result<std::optional<Time>> moment(Context& context, std::string_view flag,
+                                            const std::optional<std::string>& text, DayEnd day) {
+    if (!text) {
+      return std::optional<Time>();
+    }
+    const auto time = parse_moment(*text, context.clock().now(), day);
+    if (!time) {
+      return fail(
+          Code::invalid_argument,
+          cat(flag, " '", *text, "' is not a time: write '2 weeks', '3 days' or 2026-11-23"));
+    }
+    return time;
+  }
+
+  static Result<Prices> own_prices(Context& context) {
+    REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
+    std::vector<Price> own;
+    for (const std::string& text : settings->prices) {
+      REPRISE_ASSIGN(own.emplace_back(), parse_price(text));
+    }
+    return Prices(std::move(own));
+  }
+
+  Result<> find_sources(Context& context) {
+    const auto source = context.stores().source();
+    if (source) {
+      sources_.push_back({"reprise", *source});
+    } else if (source.error().code != Code::not_found) {
+      return std::unexpected(source.error());
+    }
+    if (all_sources_) {
+      histories_ = find_histories(context);
+      for (const FoundHistory& history : histories_) {
+        sources_.push_back({history.url, history.source.get()});
+      }
+    }
+    return {};
+  }
+
+  static void append_row(std::string& out, const StatisticsRow& row, bool with_key) {
+    json::ObjectWriter object(out);
+    if (with_key) {
+      object.field("key", row.key);
+    }
+    object.field("sessions", row.sessions)
+        .field("turns", row.turns)
+        .field("requests", row.requests);
+    model::append_fields(object, row.usage);
+    object.field("unpriced_requests", row.unpriced).close();
+  }
+
+  std::string document(const Statistics& all) const {
+    std::string rows;
+    json::ArrayWriter array(rows);
+    for (const StatisticsRow& row : all.rows) {
+      array.item();
+      append_row(rows, row, true);
+    }
+    array.close();
+    std::string total;
+    append_row(total, all.total, false);
+    const PriceList& usual = usual_prices();
+    const std::vector<std::string> places(usual.sources.begin(), usual.sources.end());
+    std::string prices;
+    json::ObjectWriter(prices)
+        .field("as_of", usual.as_of)
+        .raw("sources", json::array_of(places))
+        .close();
+    std::string out;
+    json::ObjectWriter(out)
+        .field("by", by_.value_or("day"))
+        .raw("rows", rows)
+        .raw("total", total)
+        .raw("prices", prices)
+        .raw("damage", damage_document(all.damage))
+        .close();
+    return out;
+  }
+
+  void print(Context& context, const Statistics& all) const {
+    if (all.rows.empty()) {
+      context.voice().remark("nothing was used");
+      return;
+    }
+    Output& out = context.voice().out();
+    const bool is_coloured = context.is_coloured(out.is_terminal());
+    const bool has_bars = out.is_terminal() || is_coloured;
+    const auto columns = static_cast<std::size_t>(out.columns());
+    std::string text = table(all, columns - (has_bars ? kBarColumns + 2 : 0));
+    out.write(has_bars ? with_bars(text, all.rows, is_coloured) : text);
+    const PriceList& usual = usual_prices();
+    if (all.total.usage.cost) {
+      context.voice().remark(
+          cat("costs are the providers' own, else by prices of ", usual.as_of, " and your own"));
+    }
+    if (all.total.unpriced > 0) {
+      context.voice().remark(cat(counted(all.total.unpriced, "request"),
+                                 " without a known price; the setting `prices` gives one"));
+    }
+  }
+
+  std::string table(const Statistics& all, std::size_t width) const {
+    std::vector<std::vector<std::string>> rows;
+    const auto add = [&rows](const StatisticsRow& row, const std::string& name) {
+      rows.push_back({name, std::to_string(row.sessions), std::to_string(row.turns),
+                      compact_count(row.usage.input.value), compact_count(row.usage.cached.value),
+                      compact_count(row.usage.output.value), cost_text(row)});
+    };
+    for (const StatisticsRow& row : all.rows) {
+      add(row, row.key.empty() ? "-" : terminal_line(row.key));
+    }
+    add(all.total, "total");
+    return format_table({{.heading = std::string(by_.value_or("day")), .flexible = true},
+                         {.heading = "sessions", .align = Align::right},
+                         {.heading = "turns", .align = Align::right},
+                         {.heading = "in", .align = Align::right},
+                         {.heading = "cached", .align = Align::right},
+                         {.heading = "out", .align = Align::right},
+                         {.heading = "cost", .align = Align::right}},
+                        rows, width);
+  }
+
+  // Behind each line but the first and the last, which are the headings and the total.
+  static std::string with_bars(std::string_view table, const std::vector<StatisticsRow>& rows,
+                               bool is_coloured) {
+    std::int64_t most = 0;
+    for (const StatisticsRow& row : rows) {
+      most = std::max(most, tokens_of(row));
+    }
+    std::string out;
+    for (std::size_t line = 0; !table.empty(); ++line) {
+      const std::size_t end = std::min(table.find('\n'), table.size());
+      out += table.substr(0, end);
+      table.remove_prefix(std::min(end + 1, table.size()));
+      if (line > 0 && line <= rows.size()) {
+        const std::string drawn = bar(tokens_of(rows[line - 1]), most, kBarColumns);
+        out += drawn.empty()
+                   ? ""
+                   : cat("  ", is_coloured ? kBarColour : "", drawn, is_coloured ? kNoColour : "");
+      }
+      out += '\n';
+    }
+    return out;
+  }
+
+  std::optional<std::string> by_;
+  std::optional<std::string> since_;
+  std::optional<std::string> until_;
+  bool all_sources_ = false;
+  std::vector<FoundHistory> histories_;
+  std::vector<StatisticsSource> sources_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_stats() {
+  return std::make_unique<Stats>();
+}
+
+}  // namespace reprise::cli

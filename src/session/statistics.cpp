@@ -1,0 +1,218 @@
+#include "session/statistics.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "base/text.h"
+#include "model/known_time.h"
+#include "session/hash_set.h"
+#include "store/usage_sum.h"
+
+namespace reprise {
+namespace {
+
+std::vector<SessionState> counted_states() {
+  return {SessionState::active, SessionState::closed, SessionState::archived};
+}
+
+class Summing {
+ public:
+  Summing(const StatisticsQuery& query, const Prices& prices, std::stop_token stop)
+      : query_(query), prices_(prices), stop_(std::move(stop)) {}
+
+  Result<> add(const StatisticsSource& source, const ProgressSink& progress) {
+    source_ = &source;
+    known_ = {};
+    shared_ = {};
+    forks_.clear();
+    sessions_ = 0;
+    REPRISE_TRY(look_around());
+    return add_all(progress);
+  }
+
+  Statistics finish() {
+    for (auto& [key, row] : rows_) {
+      out_.rows.push_back(std::move(row));
+    }
+    if (query_.by != StatisticsBy::day) {
+      std::ranges::stable_sort(out_.rows, std::greater{}, [](const StatisticsRow& row) {
+        return (row.usage.input + row.usage.output).value;
+      });
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // Which sessions there are, and where forks begin.
+  Result<> look_around() {
+    return for_each_session([this](const SessionInfo& info) -> Result<> {
+      known_.insert(info.id.str());
+      ++sessions_;
+      if (info.forked_from) {
+        forks_.emplace(info.id.str(), *info.forked_from);
+      }
+      return {};
+    });
+  }
+
+  Result<> add_all(const ProgressSink& progress) {
+    std::int64_t done = 0;
+    return for_each_session([&](const SessionInfo& info) -> Result<> {
+      if (progress) {
+        progress({.work = "reading", .done = done++, .total = sessions_});
+      }
+      const bool is_over =
+          query_.since && is_known(info.updated_at) && info.updated_at < *query_.since;
+      return is_over ? Result<>() : add_session(info);
+    });
+  }
+
+  template <class Visit>
+  Result<> for_each_session(const Visit& visit) {
+    SessionQuery query;
+    query.states = counted_states();
+    query.ungrouped = true;
+    query.limit = kPageMax;
+    do {
+      REPRISE_ASSIGN(const SessionPage page, source_->source->list(query));
+      for (const SessionInfo& info : page.sessions) {
+        if (stop_.stop_requested()) {
+          return fail(Code::cancelled, "stopped");
+        }
+        REPRISE_TRY(visit(info));
+      }
+      add_damage(page.damage);
+      query.after = page.next;
+    } while (!query.after.empty());
+    return {};
+  }
+
+  // The listing is read twice, and its damage told once.
+  void add_damage(const std::vector<Damage>& damage) {
+    for (const Damage& part : damage) {
+      if (std::ranges::find(out_.damage, part) == out_.damage.end()) {
+        out_.damage.push_back(part);
+      }
+    }
+  }
+
+  Result<> add_session(const SessionInfo& info) {
+    touched_.clear();
+    Result<> stopped;
+    REPRISE_ASSIGN(const ReadReport report,
+                   source_->source->read(info.id, {}, [&](const Message& message) {
+                     if (stop_.stop_requested()) {
+                       stopped = fail(Code::cancelled, "stopped");
+                       return Flow::stop;
+                     }
+                     add_message(info, message);
+                     return Flow::go_on;
+                   }));
+    REPRISE_TRY(stopped);
+    add_damage(report.damage);
+    out_.total.sessions += touched_.empty() ? 0 : 1;
+    return {};
+  }
+
+  // Whether a message that forks share has been counted, or will be, elsewhere.
+  bool is_counted_elsewhere(const SessionInfo& info, Seq seq) {
+    auto fork = forks_.find(info.id.str());
+    if (fork == forks_.end() || seq >= fork->second.at) {
+      return false;
+    }
+    std::string origin;
+    for (std::size_t steps = 0; fork != forks_.end() && seq < fork->second.at; ++steps) {
+      origin = fork->second.session.str();
+      if (steps > forks_.size()) {
+        break;  // a circle, made by hand
+      }
+      fork = forks_.find(origin);
+    }
+    return known_.contains(origin) || !shared_.insert(cat(origin, "#", seq.value));
+  }
+
+  void add_message(const SessionInfo& info, const Message& message) {
+    const Time time = is_known(message.created_at) ? message.created_at : info.updated_at;
+    if ((query_.since && time < *query_.since) || (query_.until && time >= *query_.until) ||
+        is_counted_elsewhere(info, message.seq)) {
+      return;
+    }
+    const bool is_turn = is_question(message) && !is_injected(message);
+    bool has_usage = message.usage.has_value();
+    if (has_usage && !message.usage->request_id.empty()) {
+      has_usage = requests_.insert(message.usage->request_id);
+    }
+    if (!is_turn && !has_usage) {
+      return;
+    }
+    const std::string key = key_of(info, message, time);
+    StatisticsRow& row = rows_[key];
+    row.key = key;
+    row.sessions += touched_.insert(key).second ? 1 : 0;
+    for (StatisticsRow* const sum : {&row, &out_.total}) {
+      sum->turns += is_turn ? 1 : 0;
+      if (has_usage) {
+        add_request(*sum, message);
+      }
+    }
+  }
+
+  void add_request(StatisticsRow& row, const Message& message) {
+    Usage usage = *message.usage;
+    if (!usage.cost) {
+      usage.cost = prices_.cost(usage, message.model);
+      usage.price_source = usage.cost ? "prices" : "";
+    }
+    row.unpriced += usage.cost ? 0 : 1;
+    ++row.requests;
+    store::add_usage(row.usage, usage);
+  }
+
+  std::string key_of(const SessionInfo& info, const Message& message, Time time) const {
+    switch (query_.by) {
+      case StatisticsBy::day:
+        return is_known(time) ? query_.day_of(time) : "";
+      case StatisticsBy::model:
+        // A question is the turn of whoever answers.
+        return message.model.empty() ? info.model : message.model;
+      case StatisticsBy::project:
+        return info.working_dir;
+      case StatisticsBy::mode:
+        return info.mode;
+      case StatisticsBy::provider:
+        return message.provider.empty() ? info.provider : message.provider;
+      case StatisticsBy::source:
+        return source_->name;
+    }
+    return "";
+  }
+
+  const StatisticsSource* source_ = nullptr;
+  const StatisticsQuery& query_;
+  const Prices& prices_;
+  std::stop_token stop_;
+  Statistics out_;
+  std::map<std::string, StatisticsRow> rows_;
+  std::set<std::string> touched_;  // keys, by the session that is read
+  HashSet known_;                  // sessions
+  HashSet requests_;
+  HashSet shared_;  // messages that forks have of sessions that are gone
+  std::unordered_map<std::string, ForkOrigin> forks_;
+  std::int64_t sessions_ = 0;
+};
+
+}  // namespace
+
+Result<Statistics> sum_up(std::span<const StatisticsSource> sources, const StatisticsQuery& query,
+                          const Prices& prices, const std::stop_token& stop,
+                          const ProgressSink& progress) {
+  Summing summing(query, prices, stop);
+  for (const StatisticsSource& source : sources) {
+    REPRISE_TRY(summing.add(source, progress));
+  }
+  return summing.finish();
+}
+
+}  // namespace reprise

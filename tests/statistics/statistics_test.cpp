@@ -1,0 +1,155 @@
+#include "session/statistics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reprise/capabilities.h"
+#include "session/hash_set.h"
+#include "support/build.h"
+#include "support/must.h"
+
+namespace reprise {
+namespace {
+
+using namespace test;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// "A/B" as key, sessions, turns, input, output.
+std::string line_of(const StatisticsRow& row) {
+  return row.key + " " + std::to_string(row.sessions) + " " + std::to_string(row.turns) + " " +
+         std::to_string(row.usage.input.value) + " " + std::to_string(row.usage.output.value);
+}
+
+class StatisticsTest : public testing::Test {
+ protected:
+  static std::vector<Message> turn(std::string_view request, std::int64_t tokens,
+                                   std::string_view model = "m", Time time = at(1)) {
+    Message answer = assistant("a", time);
+    answer.model = model;
+    answer.usage = usage(request, tokens, 1);
+    return {user("q", time), answer};
+  }
+
+  SessionId add(std::string_view id, std::vector<Message> messages) {
+    Session one = session(id);
+    one.info.working_dir = "/srv/" + std::string(id);
+    must(store_->create(one));
+    must(store_->append(one.info.id, std::move(messages), {}));
+    return one.info.id;
+  }
+
+  Statistics sum(StatisticsQuery query = {}) {
+    query.day_of = [](Time time) { return format_time(time).substr(0, 10); };
+    const StatisticsSource source{"here", store_.get()};
+    return must(sum_up(std::span(&source, 1), query, Prices({})));
+  }
+  std::vector<std::string> lines(const StatisticsQuery& query) {
+    std::vector<std::string> out;
+    for (const StatisticsRow& row : sum(query).rows) {
+      out.push_back(line_of(row));
+    }
+    return out;
+  }
+
+  std::unique_ptr<Store> store_ = open_memory_store();
+};
+
+TEST_F(StatisticsTest, AreByDayInOrder) {
+  add("a", turn("r1", 10));
+  add("b", turn("r2", 20, "m", at(86'400)));
+  add("c", turn("r3", 5));
+  EXPECT_THAT(lines({}), ElementsAre("2026-01-18 2 2 15 2", "2026-01-19 1 1 20 1"));
+  EXPECT_EQ(line_of(sum().total), " 3 3 35 3");
+}
+
+TEST_F(StatisticsTest, AreByModelTheMostFirst) {
+  add("a", turn("r1", 10, "small"));
+  add("b", turn("r2", 20, "large"));
+  EXPECT_THAT(lines({.by = StatisticsBy::model}), testing::Contains("large 1 0 20 1"));
+  EXPECT_EQ(sum({.by = StatisticsBy::model}).rows.front().key, "large");
+  EXPECT_THAT(lines({.by = StatisticsBy::project}),
+              ElementsAre("/srv/b 1 1 20 1", "/srv/a 1 1 10 1"));
+  EXPECT_THAT(lines({.by = StatisticsBy::source}), ElementsAre("here 2 2 30 2"));
+}
+
+TEST_F(StatisticsTest, CountARequestOnce) {
+  add("a", turn("r1", 10));
+  add("b", turn("r1", 10));
+  EXPECT_EQ(sum().total.usage.input.value, 10);
+  EXPECT_EQ(sum().total.requests, 1);
+  EXPECT_EQ(sum().total.turns, 2);
+}
+
+// Two sources that hold the same, as after an import.
+TEST_F(StatisticsTest, CountARequestOfTwoSourcesOnce) {
+  add("a", turn("r1", 10));
+  const StatisticsSource two[] = {{"one", store_.get()}, {"two", store_.get()}};
+  const Statistics both = must(sum_up(two, {.by = StatisticsBy::source}, Prices({})));
+  EXPECT_EQ(both.total.usage.input.value, 10);
+}
+
+TEST_F(StatisticsTest, CountWhatForksShareOnce) {
+  const SessionId parent = add("a", turn("", 10));  // without an id of the request
+  Session child = session("b");
+  must(store_->capabilities().forking->fork(parent, Seq{2}, child));
+  must(store_->append(child.info.id, turn("", 7), {}));
+  Session grandchild = session("c");
+  must(store_->capabilities().forking->fork(child.info.id, Seq{3}, grandchild));
+  EXPECT_EQ(line_of(sum().total), " 2 2 17 2");
+
+  // The parent's own are not counted while it is in the trash; what its forks have of it is, once:
+  // with the newest of them. The other one has nothing of its own.
+  must(store_->capabilities().trash->trash(parent, at(9)));
+  EXPECT_EQ(line_of(sum().total), " 1 2 17 2");
+}
+
+TEST_F(StatisticsTest, AreOfATime) {
+  add("a", turn("r1", 10));
+  add("b", turn("r2", 20, "m", at(86'400)));
+  EXPECT_THAT(lines({.since = at(100)}), ElementsAre("2026-01-19 1 1 20 1"));
+  EXPECT_THAT(lines({.until = at(100)}), ElementsAre("2026-01-18 1 1 10 1"));
+  EXPECT_THAT(lines({.since = at(2), .until = at(3)}), IsEmpty());
+}
+
+TEST_F(StatisticsTest, SayWhatHasNoPrice) {
+  add("a", turn("r1", 1'000'000, "claude-opus-5-5"));
+  add("b", turn("r2", 20, "home-made"));
+  const Statistics all = sum();
+  EXPECT_EQ(all.total.unpriced, 1);
+  EXPECT_EQ(all.total.usage.cost, Money::parse("4.00002"));
+}
+
+TEST_F(StatisticsTest, InjectedTextIsNoTurn) {
+  Message injected = user("<environment>");
+  injected.extra.push_back({std::string(kInjectedField), raw("true")});
+  std::vector<Message> messages = turn("r", 1);
+  messages.insert(messages.begin(), injected);
+  add("a", messages);
+  EXPECT_EQ(sum().total.turns, 1);
+}
+
+TEST_F(StatisticsTest, StopWhenAsked) {
+  add("a", turn("r1", 10));
+  std::stop_source stop;
+  stop.request_stop();
+  const StatisticsSource source{"here", store_.get()};
+  EXPECT_TRUE(fails(
+      sum_up(std::span(&source, 1), {.by = StatisticsBy::model}, Prices({}), stop.get_token()),
+      Code::cancelled));
+}
+
+TEST(HashSet, KnowsWhatWasSeen) {
+  HashSet set;
+  EXPECT_FALSE(set.contains("a"));
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 10'000; ++i) {
+      ASSERT_EQ(set.insert(std::to_string(i)), round == 0) << i;
+    }
+  }
+  EXPECT_TRUE(set.contains("9999"));
+  EXPECT_FALSE(set.contains("10000"));
+}
+
+}  // namespace
+}  // namespace reprise
