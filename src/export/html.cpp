@@ -141,6 +141,9 @@ class HtmlWriter final : public Writer {
     if (message.state == MessageState::incomplete) {
       out += " <span class=\"cut\">incomplete</span>";
     }
+    if (is_injected(message)) {
+      out += " <span>injected</span>";
+    }
     return out +
            cat(" <a href=\"#m", message.seq.value, "\">#", message.seq.value, "</a></header>\n");
   }

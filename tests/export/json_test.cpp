@@ -111,6 +111,28 @@ TEST(ExportJson, RefusesAFileCutAtAnyByte) {
   }
 }
 
+// Whatever is done to the bytes, what comes is a session or an error.
+TEST(ExportJson, SurvivesChangedBytes) {
+  const std::string whole = exported_as("json", exchange_with_tools()).text;
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "a.json";
+  std::uint32_t random = 12'345;
+  const auto next = [&random](std::size_t below) {
+    random = random * 1'664'525U + 1'013'904'223U;
+    return (random >> 8U) % below;
+  };
+  for (int round = 0; round < 300; ++round) {
+    std::string text = whole;
+    for (std::size_t change = next(4) + 1; change > 0; --change) {
+      constexpr std::string_view kBytes = "{}[]\",:\n\\0e\xff\x00";
+      text[next(text.size())] = kBytes[next(kBytes.size())];
+    }
+    text.erase(next(text.size()), next(3));
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << text;
+    (void)read_export(file, {});  // either is fine
+  }
+}
+
 TEST(ExportJson, RefusesOtherFilesAndLaterVersions) {
   EXPECT_TRUE(fails(read_back("{}\n"), Code::corrupt));
   EXPECT_TRUE(fails(read_back("\xff\xfe\n"), Code::corrupt));
