@@ -1,6 +1,8 @@
 // reprise import: sessions of other tools into the own store.
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <system_error>
@@ -16,6 +18,7 @@
 #include "cli/program/commands.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
+#include "cli/program/folder_watch.h"
 #include "cli/program/interrupts.h"
 #include "reprise/open_source.h"
 #include "reprise/sessions.h"
@@ -27,6 +30,23 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kAuto = "auto";
+
+constexpr std::chrono::milliseconds kPauseMin{2'000};
+constexpr int kRestFactor = 10;  // at most a tenth of the time is spent on it
+
+constexpr std::string_view kUnit =
+    "# ~/.config/systemd/user/reprise-import.service\n"
+    "# systemctl --user enable --now reprise-import\n"
+    "[Unit]\n"
+    "Description=Bring the histories of other tools into Reprise\n"
+    "\n"
+    "[Service]\n"
+    "ExecStart=/usr/bin/env reprise import --watch --yes --quiet\n"
+    "Restart=on-failure\n"
+    "Nice=10\n"
+    "\n"
+    "[Install]\n"
+    "WantedBy=default.target\n";
 
 // A history that was found, and what is in it.
 struct FoundSource {
@@ -91,6 +111,8 @@ class ImportCommand final : public Command {
   ArgumentTable arguments() override {
     return {
         .options = {{"--branches", "", "also branches that were left, and sub-agents", &branches_},
+                    {"--watch", "", "keep importing what is new, until Ctrl-C", &watch_},
+                    {"--unit", "", "print a systemd user unit that does so", &unit_},
                     {"-n,--dry-run", "", "show what there is, import nothing", &dry_run_}},
         .arguments = {{"SOURCE",
                        "a tool's history (claude:, codex:FOLDER, a path); all that is "
@@ -99,6 +121,10 @@ class ImportCommand final : public Command {
   }
 
   Result<Exit> run(Context& context) override {
+    if (unit_) {
+      context.voice().out().write(kUnit);
+      return Exit::done;
+    }
     const bool is_auto = sources_.empty() || (sources_.size() == 1 && sources_.front() == kAuto);
     std::vector<FoundSource> all;
     if (is_auto) {
@@ -125,10 +151,40 @@ class ImportCommand final : public Command {
         return Exit::done;
       }
     }
-    return import_all(context, all);
+    const Interrupts interrupts;
+    REPRISE_ASSIGN(const Exit exit, import_all(context, all, interrupts));
+    return watch_ ? follow(context, all, interrupts) : Result<Exit>(exit);
   }
 
  private:
+  // Until somebody stops it, which is no failure. What each pass costs sets how often there is one.
+  Result<Exit> follow(Context& context, std::vector<FoundSource>& all,
+                      const Interrupts& interrupts) {
+    std::vector<fs::path> places;
+    std::ranges::transform(all, std::back_inserter(places), &FoundSource::place);
+    FolderWatch watch = FolderWatch::begin(places);
+    context.voice().remark("watching; Ctrl-C ends it");
+    for (;;) {  // at once: something may have come before the watch began
+      const auto begun = std::chrono::steady_clock::now();
+      for (FoundSource& one : all) {
+        auto again = look_into(*one.kind, one.place, std::move(one.source));
+        if (!again) {
+          return std::unexpected(std::move(again).error());
+        }
+        one = *std::move(again);
+      }
+      const auto imported = import_all(context, all, interrupts, Say::changes);
+      if (!imported && imported.error().code != Code::cancelled) {
+        return imported;
+      }
+      const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(
+          std::chrono::steady_clock::now() - begun);
+      if (!watch.wait(std::max(kPauseMin, kRestFactor * spent), interrupts.token())) {
+        return Exit::done;
+      }
+    }
+  }
+
   Result<FoundSource> look_into(const SourceKind& kind, const fs::path& place,
                                 std::unique_ptr<Source> source) const {
     FoundSource one{.kind = &kind, .place = place, .source = std::move(source)};
@@ -204,9 +260,11 @@ class ImportCommand final : public Command {
                                              : std::numeric_limits<std::size_t>::max()));
   }
 
-  Result<Exit> import_all(Context& context, std::vector<FoundSource>& all) {
+  enum class Say : std::uint8_t { all, changes };
+
+  static Result<Exit> import_all(Context& context, std::vector<FoundSource>& all,
+                                 const Interrupts& interrupts, Say say = Say::all) {
     REPRISE_ASSIGN(Store* const store, context.stores().open(Access::write));
-    const Interrupts interrupts;
     std::int64_t total = 0;
     for (const FoundSource& one : all) {
       total += std::ssize(one.found.sessions);
@@ -227,7 +285,7 @@ class ImportCommand final : public Command {
       }
     }
     context.voice().end_progress();
-    return end(context, all, counts);
+    return end(context, all, counts, say);
   }
 
   static void note(Context& context, const SessionInfo& info,
@@ -247,12 +305,20 @@ class ImportCommand final : public Command {
   }
 
   static Exit end(Context& context, const std::vector<FoundSource>& all,
-                  std::vector<Counts>& counts) {
+                  std::vector<Counts>& counts, Say say) {
+    const bool has_changes = std::ranges::any_of(
+        counts, [](const Counts& one) { return one.messages > 0 || one.failed > 0; });
+    if (say == Say::changes && !has_changes) {
+      return Exit::done;
+    }
     if (context.globals().json) {
       context.voice().print_json(document(all, counts));
     }
     Exit exit = Exit::done;
     for (std::size_t i = 0; i < all.size(); ++i) {
+      if (say == Say::changes && counts[i].messages == 0 && counts[i].failed == 0) {
+        continue;
+      }
       auto& fates = counts[i].sessions;
       const std::int64_t forks = fates[CopyFate::forked];
       context.voice().remark(cat(all[i].kind->title, ": ", fates[CopyFate::copied], " new, ",
@@ -295,6 +361,8 @@ class ImportCommand final : public Command {
   std::vector<std::string> sources_;
   bool branches_ = false;
   bool dry_run_ = false;
+  bool watch_ = false;
+  bool unit_ = false;
 };
 
 }  // namespace
