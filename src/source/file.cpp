@@ -71,6 +71,12 @@ Result<FileState> state_of_file(const fs::path& file) {
   return FileState{status.st_size, Time(changed), status.st_ino};
 }
 
+Result<> check_is_there(const fs::path& place) {
+  REPRISE_ASSIGN(const FileKind kind, kind_behind(place));
+  return kind == FileKind::none ? fail(Code::not_found, place.native() + " is not there", ENOENT)
+                                : Result<>();
+}
+
 std::vector<fs::path> files_below(const fs::path& folder, int depth,
                                   const std::function<bool(const fs::path&)>& is_wanted,
                                   ReadReport& report) {

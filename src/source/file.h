@@ -25,6 +25,9 @@ struct FileState {
 // not_found for what is no regular file.
 Result<FileState> state_of_file(const std::filesystem::path& file);
 
+// not_found when nothing has that name, nor a link to something.
+Result<> check_is_there(const std::filesystem::path& place);
+
 // The regular files below a folder, at most `depth` folders down, that `is_wanted` knows by their
 // path; sorted. Links are not followed. What cannot be listed is damage; no folder is no file.
 std::vector<std::filesystem::path> files_below(

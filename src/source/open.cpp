@@ -5,13 +5,18 @@
 #include "base/text.h"
 #include "base/variable.h"
 #include "reprise/open_source.h"
+#include "source/aichat/aichat.h"
 #include "source/chatgpt/chatgpt.h"
 #include "source/claude/claude.h"
 #include "source/claude_export/claude_export.h"
+#include "source/cline/cline.h"
 #include "source/codex/codex.h"
+#include "source/continue/continue.h"
 #include "source/copilot/copilot.h"
+#include "source/crush/crush.h"
 #include "source/database_place.h"
 #include "source/gemini/gemini.h"
+#include "source/goose/goose.h"
 #include "source/llamacpp/llamacpp.h"
 #include "source/llm/llm.h"
 #include "source/opencode/opencode.h"
@@ -79,6 +84,36 @@ constexpr SourceKind kKinds[] = {
      .usual = {{{"LLM_USER_PATH", ""}, {"XDG_CONFIG_HOME", "io.datasette.llm"}}},
      .is_at = source::is_llm,
      .open = source::open_llm},
+    {.name = "goose",
+     .title = "goose",
+     .form = "goose:[FOLDER]",
+     .usual = {{{"XDG_DATA_HOME", "goose/sessions"}}},
+     .is_at = source::is_goose,
+     .open = source::open_goose},
+    {.name = "crush",
+     .title = "crush",
+     .form = "crush:[FOLDER]",
+     .usual = {{{"XDG_DATA_HOME", "crush"}}},
+     .is_at = source::is_crush,
+     .open = source::open_crush},
+    {.name = "aichat",
+     .title = "aichat",
+     .form = "aichat:[FOLDER]",
+     .usual = {{{"AICHAT_CONFIG_DIR", ""}, {"XDG_CONFIG_HOME", "aichat"}}},
+     .is_at = source::is_aichat,
+     .open = source::open_aichat},
+    {.name = "continue",
+     .title = "Continue",
+     .form = "continue:[FOLDER]",
+     .usual = {{{"CONTINUE_GLOBAL_DIR", ""}, {"HOME", ".continue"}}},
+     .is_at = source::is_continue,
+     .open = source::open_continue},
+    {.name = "cline",
+     .title = "Cline",
+     .form = "cline:[FOLDER]",
+     .usual = {{{"HOME", ".cline"}}},
+     .is_at = source::is_cline,
+     .open = source::open_cline},
     {.name = "chatgpt",
      .title = "ChatGPT",
      .form = "chatgpt:FILE",

@@ -1,5 +1,6 @@
 #include "base/file.h"
 #include "base/text.h"
+#include "source/file.h"
 #include "source/llm/llm.h"
 #include "source/llm/llm_rows.h"
 
@@ -66,6 +67,7 @@ Result<bool> is_llm(const fs::path& place) {
 }
 
 Result<std::unique_ptr<Source>> open_llm(const fs::path& place, const StoreOptions& /*options*/) {
+  REPRISE_TRY(check_is_there(llm_database_at(place)));
   return make_tool_source(std::make_unique<LlmTool>(llm_database_at(place)));
 }
 

@@ -143,6 +143,7 @@ Result<bool> is_kilo(const fs::path& place) {
 
 Result<std::unique_ptr<Source>> open_opencode(const fs::path& place,
                                               const StoreOptions& /*options*/) {
+  REPRISE_TRY(check_is_there(place));
   REPRISE_ASSIGN(auto storages, storages_at(place));
   if (storages.empty()) {
     return fail(Code::not_found, cat("no sessions of opencode or Kilo in ", place.native()));

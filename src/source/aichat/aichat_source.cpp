@@ -1,0 +1,202 @@
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "source/aichat/aichat.h"
+#include "source/aichat/yaml.h"
+#include "source/document_tool.h"
+#include "source/transcript.h"
+#include "source/values.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kAichat = "aichat";
+
+void add_aichat_content(JsonView content, std::vector<Block>& blocks) {
+  if (!content.text().empty()) {
+    blocks.emplace_back(TextBlock{content.text(), {}});
+  }
+  content.each([&](JsonView part) {
+    const std::string type = part["type"].text();
+    const std::string url = part["image_url"]["url"].text();
+    if (type == "text") {
+      blocks.emplace_back(TextBlock{part["text"].text(), {}});
+    } else if (type == "image_url" && !url.empty()) {
+      const std::string media = url.substr(0, url.find(';'));
+      blocks.emplace_back(image_at(
+          media.starts_with("data:") ? std::string_view(media).substr(5) : "image/png", url));
+    } else {
+      blocks.emplace_back(UnknownBlock{type, raw_of(part)});
+    }
+  });
+}
+
+// Calls need not have ids: then it is the place in the session.
+std::string id_of_call(JsonView call, std::int64_t message, std::size_t number) {
+  const std::string id = call["id"].text();
+  return id.empty() ? cat("call-", message, "-", number) : id;
+}
+
+// What a model said, what it called, and what that gave, stand in one message.
+Message call_message(JsonView content, std::int64_t number) {
+  Message message{.role = std::string(role::kAssistant)};
+  if (!content["text"].text().empty()) {
+    message.blocks.emplace_back(TextBlock{content["text"].text(), {}});
+  }
+  std::size_t count = 0;
+  content["tool_results"].each([&](JsonView result) {
+    const JsonView call = result["call"];
+    const JsonView arguments = call["arguments"];
+    message.blocks.emplace_back(ToolUseBlock{
+        id_of_call(call, number, count++),
+        call["name"].text(),
+        arguments.is(json::Kind::string) ? json_in(arguments.text()) : raw_of(arguments),
+        {}});
+  });
+  return message;
+}
+
+Message result_message(JsonView content, std::int64_t number) {
+  Message message{.role = std::string(role::kTool)};
+  std::size_t count = 0;
+  content["tool_results"].each([&](JsonView result) {
+    message.blocks.emplace_back(
+        ToolResultBlock{.tool_use_id = id_of_call(result["call"], number, count++),
+                        .text = text_or_json(result["output"]),
+                        .is_error = false,
+                        .blob = std::nullopt,
+                        .extra = {}});
+  });
+  return message;
+}
+
+// `number` is the message's place in the session.
+Message message_of_aichat(JsonView json, std::int64_t number, bool is_result) {
+  const std::string role = json["role"].text();
+  if (role == role::kTool) {
+    return is_result ? result_message(json["content"], number)
+                     : call_message(json["content"], number);
+  }
+  Message message{.role = role};
+  add_aichat_content(json["content"], message.blocks);
+  if (role == role::kSystem) {
+    mark_injected(message);
+  }
+  add_rest(message.extra, kAichat, json, {"role", "content"});
+  return message;
+}
+
+// "20260102T030405-name", as the program names what it saves by itself.
+std::optional<Time> time_in_name(std::string_view name) {
+  constexpr std::size_t kLength = 15;
+  if (name.size() < kLength || name[8] != 'T' ||
+      !std::ranges::all_of(name.substr(0, 8), is_ascii_digit) ||
+      !std::ranges::all_of(name.substr(9, 6), is_ascii_digit)) {
+    return std::nullopt;
+  }
+  const auto part = [&](std::size_t at, std::size_t length) { return name.substr(at, length); };
+  return parse_time(cat(part(0, 4), "-", part(4, 2), "-", part(6, 2), "T", part(9, 2), ":",
+                        part(11, 2), ":", part(13, 2), "Z"));
+}
+
+SessionId aichat_id(const fs::path& file) {
+  return session_id_of(file.stem().native());
+}
+
+struct AichatMessages {
+  RawJson json;
+  std::vector<JsonView> messages;
+};
+
+Result<std::shared_ptr<OpenSession>> open_aichat_file(const fs::path& file) {
+  REPRISE_ASSIGN(const auto text, read_document(file));
+  auto all = std::make_shared<AichatMessages>();
+  REPRISE_ASSIGN(all->json, aichat::json_of_yaml(*text));
+  const JsonView json(all->json.text());
+  if (!json["model"] || !json["messages"].is(json::Kind::array)) {
+    return fail(Code::corrupt, "not a session of aichat");
+  }
+  auto open =
+      std::make_shared<OpenSession>(OpenSession{.session = session_of_file(aichat_id(file), file)});
+  SessionInfo& info = open->session.info;
+  const std::string model = json["model"].text();
+  const std::size_t colon = model.find(':');
+  info.provider = colon == std::string::npos ? "" : model.substr(0, colon);
+  info.model = colon == std::string::npos ? model : model.substr(colon + 1);
+  info.created_at = time_in_name(file.stem().native()).value_or(info.created_at);
+  add_rest(open->session.extra, kAichat, json, {"messages", "compressed_messages"});
+  const auto take = [&](JsonView message) {
+    const bool has_calls = message["role"].text() == role::kTool;
+    Node node{.at = static_cast<std::int64_t>(all->messages.size())};
+    node.is_message = true;
+    node.is_mark = message["role"].text() == role::kSystem;
+    all->messages.push_back(message);
+    open->tree.add(node, message.raw());
+    if (has_calls) {
+      node.detail = 1;
+      open->tree.add(node, message.raw());
+    }
+    if (info.title.empty() && message["role"].text() == role::kUser) {
+      std::vector<Block> blocks;
+      add_aichat_content(message["content"], blocks);
+      info.title = title_of(plain_text(Message{.blocks = std::move(blocks)}));
+    }
+  };
+  json["compressed_messages"].each(take);
+  json["messages"].each(take);
+  // A session that a person named is called so.
+  if (!time_in_name(file.stem().native())) {
+    info.title = title_of(file.stem().native());
+  }
+  count_messages(*open);
+  open->message = [all, provider = info.provider,
+                   name = info.model](std::span<const Node> nodes) -> Result<Message> {
+    const Node& node = nodes.front();
+    Message message = message_of_aichat(all->messages[static_cast<std::size_t>(node.at)], node.at,
+                                        node.detail == 1);
+    if (message.role == role::kAssistant) {
+      message.provider = provider;
+      message.model = name;
+    }
+    return message;
+  };
+  return open;
+}
+
+std::vector<fs::path> aichat_files(const fs::path& place, ReadReport& report) {
+  const auto is_yaml = [](const fs::path& file) { return file.extension() == ".yaml"; };
+  if (!is_folder(place).value_or(false)) {
+    return is_yaml(place) ? std::vector{place} : std::vector<fs::path>();
+  }
+  if (!is_folder(place / "sessions").value_or(false) &&
+      !is_folder(place / "agents").value_or(false)) {
+    return files_below(place, 1, is_yaml, report);
+  }
+  std::vector<fs::path> files = files_below(place / "sessions", 2, is_yaml, report);
+  // agents/<agent>/sessions/…; what else is below it is no session.
+  for (const fs::path& file : files_below(place / "agents", 3, is_yaml, report)) {
+    if (std::ranges::find(file, fs::path("sessions")) != file.end()) {
+      files.push_back(file);
+    }
+  }
+  return files;
+}
+
+constexpr DocumentForm kAichatForm = {aichat_files, aichat_id, open_aichat_file};
+
+}  // namespace
+
+Result<bool> is_aichat(const fs::path& place) {
+  return has_documents(place, kAichatForm);
+}
+
+Result<std::unique_ptr<Source>> open_aichat(const fs::path& place,
+                                            const StoreOptions& /*options*/) {
+  REPRISE_TRY(check_is_there(place));
+  return open_documents(place, kAichatForm);
+}
+
+}  // namespace reprise::source

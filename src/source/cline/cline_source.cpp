@@ -1,0 +1,244 @@
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "source/cline/cline.h"
+#include "source/document_tool.h"
+#include "source/transcript.h"
+#include "source/values.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kCline = "cline";
+constexpr std::string_view kMessagesSuffix = ".messages.json";
+constexpr std::string_view kInputBegin = "<user_input";
+constexpr std::string_view kInputEnd = "</user_input>";
+constexpr std::string_view kCutOff = "Your previous response was cut off";
+
+// What the person typed, without what the program puts around it.
+std::string unwrapped(std::string_view text) {
+  const std::string_view inner = trimmed(text);
+  const std::size_t open = inner.find('>');
+  if (!inner.starts_with(kInputBegin) || !inner.ends_with(kInputEnd) ||
+      open == std::string_view::npos) {
+    return std::string(text);
+  }
+  return std::string(trimmed(inner.substr(open + 1, inner.size() - open - 1 - kInputEnd.size())));
+}
+
+// A text, a list of texts, or a list of {query, result, success, error}.
+std::string text_of_results(JsonView content, bool& has_failed) {
+  std::string text = content.text();
+  content.each([&](JsonView part) {
+    const JsonView result = part["text"] ? part["text"] : part["result"];
+    const std::string one = result ? text_or_json(result) : text_or_json(part["error"]);
+    text += cat(text.empty() ? "" : "\n", one);
+    has_failed = has_failed || part["success"].raw() == "false";
+  });
+  return text;
+}
+
+void add_text(std::string_view role, std::string_view text, std::vector<Block>& blocks) {
+  TextBlock block{role == role::kUser ? unwrapped(text) : std::string(text), {}};
+  if (block.text != text) {
+    block.extra.push_back({"original", RawJson::string(text)});
+  }
+  blocks.emplace_back(std::move(block));
+}
+
+void add_cline_block(std::string_view role, JsonView block, std::vector<Block>& blocks) {
+  const std::string type = block["type"].text();
+  const JsonView source = block["source"];
+  if (type == "text") {
+    add_text(role, block["text"].text(), blocks);
+  } else if (type == "thinking") {
+    Extra extra;
+    add_rest(extra, kCline, block, {"type", "thinking", "signature"});
+    blocks.emplace_back(
+        ThinkingBlock{block["thinking"].text(), block["signature"].text(), std::move(extra)});
+  } else if (type == "tool_use") {
+    Extra extra;
+    add_rest(extra, kCline, block, {"type", "id", "name", "input"});
+    blocks.emplace_back(ToolUseBlock{block["id"].text(), block["name"].text(),
+                                     raw_of(block["input"]), std::move(extra)});
+  } else if (type == "tool_result") {
+    bool has_failed = is_true(block["is_error"]);
+    std::string text = text_of_results(block["content"], has_failed);
+    blocks.emplace_back(ToolResultBlock{.tool_use_id = block["tool_use_id"].text(),
+                                        .text = std::move(text),
+                                        .is_error = has_failed,
+                                        .blob = std::nullopt,
+                                        .extra = {}});
+  } else if (type == "image" && source["type"].text() == "base64") {
+    blocks.emplace_back(image_of(source["media_type"].text(), source["data"].text()));
+  } else {
+    blocks.emplace_back(UnknownBlock{type, raw_of(block)});
+  }
+}
+
+std::string first_text_of(JsonView content) {
+  std::string text = content.text();
+  content.each([&](JsonView block) {
+    text = text.empty() && block["type"].text() == "text" ? block["text"].text() : text;
+  });
+  return text;
+}
+
+bool is_injected_cline(JsonView message) {
+  const JsonView metadata = message["metadata"];
+  return is_true(metadata["displayOnly"]) || metadata["userRunSpan"].raw() == "0" ||
+         (message["role"].text() == role::kUser &&
+          trimmed(unwrapped(first_text_of(message["content"]))).starts_with(kCutOff));
+}
+
+std::optional<Usage> usage_of_metrics(JsonView metrics) {
+  const auto first = [&](std::string_view a, std::string_view b) {
+    return metrics[a] ? metrics[a].count() : metrics[b].count();
+  };
+  Usage usage;
+  usage.input = {first("inputTokens", "tokensIn")};
+  usage.output = {first("outputTokens", "tokensOut")};
+  usage.cached = {first("cacheReadTokens", "cacheReads")};
+  usage.cache_written = {first("cacheWriteTokens", "cacheWrites")};
+  usage.cost = cost_of(metrics["cost"] ? metrics["cost"] : metrics["totalCost"]);
+  usage.price_source = usage.cost ? kCline : "";
+  return usage == Usage{} ? std::nullopt : std::optional(usage);
+}
+
+Message message_of_cline(JsonView json) {
+  Message message{.role = json["role"].text(),
+                  .created_at = sniffed_time(json["ts"]).value_or(Time{})};
+  if (!json["content"].text().empty()) {
+    add_text(message.role, json["content"].text(), message.blocks);
+  }
+  json["content"].each(
+      [&](JsonView block) { add_cline_block(message.role, block, message.blocks); });
+  if (message.role == role::kUser && !message.blocks.empty() &&
+      std::ranges::all_of(message.blocks, [](const Block& block) {
+        return std::holds_alternative<ToolResultBlock>(block);
+      })) {
+    message.role = role::kTool;
+  }
+  if (is_injected_cline(json)) {
+    mark_injected(message);
+  } else if (message.role == role::kAssistant) {
+    const JsonView model = json["modelInfo"];
+    message.model = (model["id"] ? model["id"] : model["modelId"]).text();
+    message.provider = (model["provider"] ? model["provider"] : model["providerId"]).text();
+    message.usage = usage_of_metrics(json["metrics"]);
+  }
+  add_rest(message.extra, kCline, json, {"content"});
+  return message;
+}
+
+SessionId cline_id(const fs::path& file) {
+  std::string name = file.filename().native();
+  if (name.ends_with(kMessagesSuffix)) {
+    name.resize(name.size() - kMessagesSuffix.size());
+  }
+  return session_id_of(name);
+}
+
+// What the file beside the messages says. It may be missing.
+void take_meta(const fs::path& messages, Session& session) {
+  std::string name = messages.native();
+  name.replace(name.size() - kMessagesSuffix.size(), kMessagesSuffix.size(), ".json");
+  const auto text = read_document(name);
+  if (!text || !is_json_object(**text)) {
+    return;
+  }
+  const JsonView json(**text);
+  session.info.title = title_of(json["metadata"]["title"].text());
+  if (session.info.title.empty()) {
+    session.info.title = title_of(unwrapped(json["prompt"].text()));
+  }
+  session.info.working_dir = json["cwd"].text();
+  if (const auto usage = usage_of_metrics(json["metadata"]["usage"])) {
+    session.usage = *usage;
+  }
+  add_extra(session.extra, kCline, raw_of(json));
+}
+
+void take_message(JsonView message, std::string_view text, OpenSession& open) {
+  if (!message.is(json::Kind::object)) {
+    return add_damage(open.report, {"messages", "not a message", std::string(message.raw())});
+  }
+  Node node{.id = node_id(message["id"].text()),
+            .at = message.raw().data() - text.data(),
+            .bytes = static_cast<std::int32_t>(message.raw().size())};
+  node.is_message = true;
+  node.is_mark = is_injected_cline(message);
+  if (const auto usage = usage_of_metrics(message["metrics"])) {
+    open.usages.push_back(*usage);
+    node.usage = static_cast<std::uint32_t>(open.usages.size());
+  }
+  open.tree.add(node, message.raw());
+  SessionInfo& info = open.session.info;
+  if (const auto time = sniffed_time(message["ts"])) {
+    info.created_at = open.tree.nodes().size() == 1 ? *time : info.created_at;
+    info.updated_at = *time;
+  }
+  if (message["modelInfo"]) {
+    info.model = message["modelInfo"]["id"].text();
+    info.provider = message["modelInfo"]["provider"].text();
+  }
+  if (info.title.empty() && message["role"].text() == role::kUser && !node.is_mark) {
+    info.title = title_of(unwrapped(first_text_of(message["content"])));
+  }
+}
+
+Result<std::shared_ptr<OpenSession>> open_cline_file(const fs::path& file) {
+  REPRISE_ASSIGN(const auto text, read_document(file));
+  if (!is_json_object(*text)) {
+    return fail(Code::corrupt, "not a JSON object");
+  }
+  const JsonView json(*text);
+  auto open =
+      std::make_shared<OpenSession>(OpenSession{.session = session_of_file(cline_id(file), file)});
+  if (file.native().ends_with(kMessagesSuffix)) {
+    take_meta(file, open->session);
+  }
+  open->session.system_prompt = json["system_prompt"].text();
+  json["messages"].each([&](JsonView message) { take_message(message, *text, *open); });
+  count_messages(*open);
+  open->message = [text](std::span<const Node> nodes) -> Result<Message> {
+    const Node& node = nodes.front();
+    return message_of_cline(JsonView(std::string_view(*text).substr(
+        static_cast<std::size_t>(node.at), static_cast<std::size_t>(node.bytes))));
+  };
+  return open;
+}
+
+std::vector<fs::path> cline_files(const fs::path& place, ReadReport& report) {
+  if (!is_folder(place).value_or(false)) {
+    return place.native().ends_with(kMessagesSuffix) ? std::vector{place} : std::vector<fs::path>();
+  }
+  fs::path folder = place;
+  for (const fs::path& below : {place / "data" / "sessions", place / "sessions"}) {
+    if (is_folder(below).value_or(false)) {
+      folder = below;
+      break;
+    }
+  }
+  return files_below(
+      folder, 1, [](const fs::path& file) { return file.native().ends_with(kMessagesSuffix); },
+      report);
+}
+
+constexpr DocumentForm kClineForm = {cline_files, cline_id, open_cline_file};
+
+}  // namespace
+
+Result<bool> is_cline(const fs::path& place) {
+  return has_documents(place, kClineForm);
+}
+
+Result<std::unique_ptr<Source>> open_cline(const fs::path& place, const StoreOptions& /*options*/) {
+  REPRISE_TRY(check_is_there(place));
+  return open_documents(place, kClineForm);
+}
+
+}  // namespace reprise::source

@@ -1,0 +1,212 @@
+#include <algorithm>
+#include <set>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "source/continue/continue.h"
+#include "source/document_tool.h"
+#include "source/transcript.h"
+#include "source/values.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kContinue = "continue";
+constexpr std::string_view kUntitled = "Untitled Session";
+
+void add_content(JsonView content, std::vector<Block>& blocks) {
+  if (!content.text().empty()) {
+    blocks.emplace_back(TextBlock{content.text(), {}});
+  }
+  content.each([&](JsonView part) {
+    const std::string type = part["type"].text();
+    const std::string url = part["imageUrl"]["url"].text();
+    if (type == "text") {
+      blocks.emplace_back(TextBlock{part["text"].text(), {}});
+    } else if (type == "imageUrl" && !url.empty()) {
+      const std::string media = url.substr(0, url.find(';'));
+      blocks.emplace_back(image_at(
+          media.starts_with("data:") ? std::string_view(media).substr(5) : "image/png", url));
+    } else {
+      blocks.emplace_back(UnknownBlock{type, raw_of(part)});
+    }
+  });
+}
+
+void add_tool_calls(JsonView calls, std::vector<Block>& blocks) {
+  calls.each([&](JsonView call) {
+    const JsonView function = call["function"];
+    blocks.emplace_back(ToolUseBlock{call["id"].text(),
+                                     function["name"].text(),
+                                     function["arguments"].is(json::Kind::string)
+                                         ? json_in(function["arguments"].text())
+                                         : raw_of(function["arguments"]),
+                                     {}});
+  });
+}
+
+// What tools gave stands beside the answer that called them.
+Message results_of(JsonView item) {
+  Message message{.role = std::string(role::kTool)};
+  item["toolCallStates"].each([&](JsonView state) {
+    if (!state["output"]) {
+      return;
+    }
+    std::string text = state["output"].text();
+    state["output"].each(
+        [&](JsonView one) { text += cat(text.empty() ? "" : "\n", text_or_json(one["content"])); });
+    const std::string status = state["status"].text();
+    Extra extra;
+    add_rest(extra, kContinue, state, {"toolCallId", "output", "toolCall"});
+    message.blocks.emplace_back(
+        ToolResultBlock{.tool_use_id = state["toolCallId"].text(),
+                        .text = std::move(text),
+                        .is_error = status == "errored" || status == "canceled",
+                        .blob = std::nullopt,
+                        .extra = std::move(extra)});
+  });
+  return message;
+}
+
+std::optional<Usage> usage_in(JsonView json) {
+  Usage usage;
+  usage.input = {json["promptTokens"].count()};
+  usage.output = {json["completionTokens"].count()};
+  usage.cost = cost_of(json["totalCost"]);
+  usage.price_source = usage.cost ? kContinue : "";
+  return usage == Usage{} ? std::nullopt : std::optional(usage);
+}
+
+Message message_of_item(JsonView item) {
+  const JsonView json = item["message"];
+  const std::string role = json["role"].text();
+  Message message{.role = role == "thinking" ? std::string(role::kAssistant) : role};
+  add_content(json["content"], message.blocks);
+  if (role == "thinking") {
+    const std::string text = plain_text(message);
+    message.blocks = {ThinkingBlock{text, json["signature"].text(), {}}};
+  } else if (role == role::kTool) {
+    const std::string text = plain_text(message);
+    message.blocks = {ToolResultBlock{.tool_use_id = json["toolCallId"].text(),
+                                      .text = text,
+                                      .is_error = false,
+                                      .blob = std::nullopt,
+                                      .extra = {}}};
+  }
+  add_tool_calls(json["toolCalls"], message.blocks);
+  if (role == role::kSystem) {
+    mark_injected(message);
+  }
+  message.usage = usage_in(json["usage"]);
+  // The editor's state repeats the text.
+  add_rest(message.extra, kContinue, item, {"message", "editorState", "toolCallStates"});
+  return message;
+}
+
+// Which calls have a message of their own with the result.
+std::set<std::string> answered_calls(JsonView history) {
+  std::set<std::string> calls;
+  history.each([&](JsonView item) {
+    if (item["message"]["role"].text() == role::kTool) {
+      calls.insert(item["message"]["toolCallId"].text());
+    }
+  });
+  return calls;
+}
+
+bool has_own_results(JsonView item, const std::set<std::string>& answered) {
+  bool has_any = false;
+  item["toolCallStates"].each([&](JsonView state) {
+    has_any = has_any || (state["output"] && !answered.contains(state["toolCallId"].text()));
+  });
+  return has_any;
+}
+
+void take_item(JsonView item, std::string_view text, const std::set<std::string>& answered,
+               OpenSession& open) {
+  const JsonView message = item["message"];
+  if (!message.is(json::Kind::object)) {
+    return add_damage(open.report, {"history", "not a message", std::string(item.raw())});
+  }
+  Node node{.at = item.raw().data() - text.data(),
+            .bytes = static_cast<std::int32_t>(item.raw().size())};
+  node.is_message = true;
+  node.is_mark = message["role"].text() == role::kSystem;
+  if (const auto usage = usage_in(message["usage"])) {
+    open.usages.push_back(*usage);
+    node.usage = static_cast<std::uint32_t>(open.usages.size());
+  }
+  open.tree.add(node, item.raw());
+  if (has_own_results(item, answered)) {
+    node.detail = 1;
+    node.usage = 0;
+    open.tree.add(node, item.raw());
+  }
+  std::string& title = open.session.info.title;
+  if (title.empty() && message["role"].text() == role::kUser) {
+    std::vector<Block> blocks;
+    add_content(message["content"], blocks);
+    title = title_of(plain_text(Message{.blocks = std::move(blocks)}));
+  }
+}
+
+SessionId continue_id(const fs::path& file) {
+  return session_id_of(file.stem().native());
+}
+
+Result<std::shared_ptr<OpenSession>> open_continue_file(const fs::path& file) {
+  REPRISE_ASSIGN(const auto text, read_document(file));
+  if (!is_json_object(*text)) {
+    return fail(Code::corrupt, "not a JSON object");
+  }
+  const JsonView json(*text);
+  auto open = std::make_shared<OpenSession>(
+      OpenSession{.session = session_of_file(continue_id(file), file)});
+  SessionInfo& info = open->session.info;
+  info.title = title_of(json["title"].text());
+  info.title = info.title == kUntitled ? "" : info.title;
+  info.working_dir = json["workspaceDirectory"].text();
+  open->session.usage = usage_in(json["usage"]).value_or(Usage{});
+  add_rest(open->session.extra, kContinue, json, {"history", "title"});
+  const std::set<std::string> answered = answered_calls(json["history"]);
+  json["history"].each([&](JsonView item) { take_item(item, *text, answered, *open); });
+  count_messages(*open);
+  open->message = [text](std::span<const Node> nodes) -> Result<Message> {
+    const Node& node = nodes.front();
+    const JsonView item(std::string_view(*text).substr(static_cast<std::size_t>(node.at),
+                                                       static_cast<std::size_t>(node.bytes)));
+    return node.detail == 0 ? message_of_item(item) : results_of(item);
+  };
+  return open;
+}
+
+std::vector<fs::path> continue_files(const fs::path& place, ReadReport& report) {
+  if (!is_folder(place).value_or(false)) {
+    return {place};
+  }
+  const bool has_sessions = is_folder(place / "sessions").value_or(false);
+  return files_below(
+      has_sessions ? place / "sessions" : place, 0,
+      [](const fs::path& file) {
+        return file.extension() == ".json" && file.filename() != "sessions.json";
+      },
+      report);
+}
+
+constexpr DocumentForm kContinueForm = {continue_files, continue_id, open_continue_file};
+
+}  // namespace
+
+Result<bool> is_continue(const fs::path& place) {
+  return has_documents(place, kContinueForm);
+}
+
+Result<std::unique_ptr<Source>> open_continue(const fs::path& place,
+                                              const StoreOptions& /*options*/) {
+  REPRISE_TRY(check_is_there(place));
+  return open_documents(place, kContinueForm);
+}
+
+}  // namespace reprise::source

@@ -1,0 +1,266 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "source/crush/crush.h"
+#include "source/crush/crush_message.h"
+#include "source/database_place.h"
+#include "source/file.h"
+#include "source/transcript.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+using Row = sqlite::Statement;
+
+constexpr std::array<std::string_view, 2> kCrushTables = {"sessions", "messages"};
+constexpr std::array<TableMark, 2> kCrushMarks = {
+    {{"sessions", "prompt_tokens"}, {"messages", "finished_at"}}};
+constexpr std::string_view kTitlePrefix = "title-";
+constexpr std::int64_t kProjectsMax = 4 << 20;
+
+const std::initializer_list<std::string_view> kCrushSession = {"id",
+                                                               "parent_session_id",
+                                                               "title",
+                                                               "message_count",
+                                                               "prompt_tokens",
+                                                               "completion_tokens",
+                                                               "cost",
+                                                               "updated_at",
+                                                               "created_at",
+                                                               "summary_message_id",
+                                                               "todos"};
+
+Time crush_time(const Row& row, std::string_view column) {
+  return sniffed_time(std::string_view(row.text(column))).value_or(Time{});
+}
+
+// A project's database.
+struct Project {
+  DatabasePlace database;
+  std::string folder;
+};
+
+Session crush_session(const Row& row, const Project& project) {
+  Session session{.info = {.id = session_id_of(row.text("id")), .state = SessionState::closed}};
+  SessionInfo& info = session.info;
+  info.title = title_of(row.text("title"));
+  info.working_dir = project.folder;
+  info.created_at = crush_time(row, "created_at");
+  info.updated_at = crush_time(row, "updated_at");
+  // Only the sums of a session are stored.
+  session.usage.input = {std::max<std::int64_t>(row.integer("prompt_tokens"), 0)};
+  session.usage.output = {std::max<std::int64_t>(row.integer("completion_tokens"), 0)};
+  session.usage.cost = Money::parse(row.text("cost"));
+  session.usage.price_source = session.usage.cost ? "crush" : "";
+  add_extra(session.extra, "crush", row_json(row, {"parent_session_id", "summary_message_id"}));
+  return session;
+}
+
+std::vector<Todo> todos_of_row(const Row& row) {
+  std::vector<Todo> todos;
+  const std::string list = json_column(row, "todos");
+  JsonView(list).each([&](JsonView one) {
+    const auto status = parse_todo_status(one["status"].text());
+    todos.push_back({one["content"].text(),
+                     status.value_or(TodoStatus::pending),
+                     one["active_form"].text(),
+                     {}});
+  });
+  return todos;
+}
+
+Result<Message> crush_message(Database& database, std::int64_t key) {
+  REPRISE_ASSIGN(Row row, database.select("messages",
+                                          {"id", "role", "parts", "model", "provider", "created_at",
+                                           "is_summary_message"},
+                                          "WHERE rowid = ?", key));
+  REPRISE_ASSIGN(const bool is_there, row.step());
+  const std::string parts = is_there ? json_column(row, "parts") : "null";
+  if (parts == "null") {
+    return fail(Code::corrupt, "the message's parts are not JSON");
+  }
+  Message message = crush::message_of(row.text("role"), JsonView(parts));
+  message.created_at = crush_time(row, "created_at");
+  if (row.integer("is_summary_message") != 0) {
+    mark_injected(message);
+  } else if (message.role == role::kAssistant) {
+    message.provider = row.text("provider");
+    message.model = row.text("model");
+  }
+  return message;
+}
+
+void add_row(const Row& row, OpenSession& open) {
+  const std::string parts = json_column(row, "parts");
+  if (parts == "null") {
+    return add_damage(open.report, {cat("messages row ", row.integer("row_number")), "not JSON",
+                                    row.text("parts").substr(0, 1000)});
+  }
+  Node node{.at = row.integer("row_number")};
+  node.is_message = true;
+  node.is_mark = row.integer("is_summary_message") != 0;
+  open.tree.add(node, parts);
+  SessionInfo& info = open.session.info;
+  if (row.text("role") == role::kAssistant && !row.text("model").empty()) {
+    info.model = row.text("model");
+    info.provider = row.text("provider");
+  }
+  if (info.title.empty()) {
+    info.title = title_of(crush::question_of(row.text("role"), JsonView(parts)));
+  }
+}
+
+class CrushTool final : public Tool {
+ public:
+  explicit CrushTool(std::vector<Project> projects) : projects_(std::move(projects)) {}
+
+  Result<std::vector<Listed>> list(ReadReport& report) override {
+    std::vector<Listed> all;
+    std::set<SessionId> ids;
+    for (Project& project : projects_) {
+      const auto database = project.database.refresh();
+      if (!database) {
+        if (projects_.size() == 1) {
+          return std::unexpected(database.error());
+        }
+        add_damage(report, {project.database.file().native(), database.error().message, ""});
+        continue;
+      }
+      std::map<std::string, std::int64_t> counts;
+      for_each_row((*database)->select("messages", {"session_id"}, ""), "messages", report,
+                   [&](Row& row) { ++counts[row.text("session_id")]; });
+      for_each_row((*database)->select("sessions", kCrushSession, ""), "sessions", report,
+                   [&](Row& row) {
+                     SessionInfo info = crush_session(row, project).info;
+                     info.head = Seq{counts[row.text("id")]};
+                     // Those in which titles are made are nobody's.
+                     if (!row.text("id").starts_with(kTitlePrefix) && ids.insert(info.id).second) {
+                       all.push_back({std::move(info), !row.text("parent_session_id").empty()});
+                     }
+                   });
+    }
+    return all;
+  }
+
+  Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
+    for (Project& project : projects_) {
+      const auto database = project.database.current();
+      if (auto open = database ? open_in(project, *database, id) : nullptr) {
+        return open;
+      }
+      if (!database && projects_.size() == 1) {
+        return std::unexpected(database.error());
+      }
+    }
+    return nullptr;
+  }
+
+  std::string state_of(const SessionId& /*id*/) override {
+    std::string state;
+    for (Project& project : projects_) {
+      state += project.database.state();
+    }
+    return state;
+  }
+
+ private:
+  static std::shared_ptr<const OpenSession> open_in(const Project& project,
+                                                    const std::shared_ptr<Database>& database,
+                                                    const SessionId& id) {
+    std::shared_ptr<OpenSession> open;
+    std::string key;
+    ReadReport report;
+    for_each_row(
+        database->select("sessions", kCrushSession, ""), "sessions", report, [&](Row& row) {
+          if (session_id_of(row.text("id")) == id) {
+            key = row.text("id");
+            open =
+                std::make_shared<OpenSession>(OpenSession{.session = crush_session(row, project)});
+            open->todos = todos_of_row(row);
+          }
+        });
+    if (!open) {
+      return nullptr;
+    }
+    open->report = std::move(report);
+    for_each_row(
+        database->select("messages", {"role", "parts", "model", "provider", "is_summary_message"},
+                         database->has_column("messages", "created_at")
+                             ? "WHERE session_id = ? ORDER BY created_at, rowid"
+                             : "WHERE session_id = ? ORDER BY rowid",
+                         std::string_view(key)),
+        cat("session ", key), open->report, [&](Row& row) { add_row(row, *open); });
+    count_messages(*open);
+    open->message = [database](std::span<const Node> nodes) {
+      return crush_message(*database, nodes.front().at);
+    };
+    return open;
+  }
+
+  std::vector<Project> projects_;
+};
+
+// The database that a place names; nullopt for none.
+std::optional<fs::path> crush_database(const fs::path& place) {
+  if (!is_folder(place).value_or(false)) {
+    return place;
+  }
+  for (const fs::path& file : {place / "crush.db", place / ".crush" / "crush.db"}) {
+    if (is_there(file).value_or(false)) {
+      return file;
+    }
+  }
+  return std::nullopt;
+}
+
+Project project_of(const fs::path& database) {
+  const fs::path folder = database.parent_path();
+  const bool is_inside = folder.filename() == ".crush";
+  return {DatabasePlace(database, kCrushTables),
+          (is_inside ? folder.parent_path() : folder).native()};
+}
+
+// projects.json: {"projects":[{"path":…,"data_dir":…}]}
+Result<std::vector<Project>> listed_projects(const fs::path& file) {
+  REPRISE_ASSIGN(const std::string text, read_file(file, kProjectsMax));
+  REPRISE_ASSIGN(const RawJson json, RawJson::parse(text));
+  std::vector<Project> projects;
+  const JsonView root(json.text());
+  (root.is(json::Kind::array) ? root : root["projects"]).each([&](JsonView one) {
+    const std::string path = one["path"].text();
+    const std::string data = one["data_dir"].text();
+    const fs::path folder = data.empty() ? fs::path(path) / ".crush" : fs::path(data);
+    if (is_there(folder / "crush.db").value_or(false)) {
+      projects.push_back({DatabasePlace(folder / "crush.db", kCrushTables), path});
+    }
+  });
+  return projects;
+}
+
+}  // namespace
+
+Result<bool> is_crush(const fs::path& place) {
+  const auto database = crush_database(place);
+  return database ? is_database_with(*database, kCrushMarks) : is_there(place / "projects.json");
+}
+
+Result<std::unique_ptr<Source>> open_crush(const fs::path& place, const StoreOptions& /*options*/) {
+  REPRISE_TRY(check_is_there(place));
+  std::vector<Project> projects;
+  if (const auto database = crush_database(place)) {
+    projects.push_back(project_of(*database));
+  } else {
+    REPRISE_ASSIGN(const bool has_list, is_there(place / "projects.json"));
+    if (!has_list) {
+      return fail(Code::not_found, cat("no sessions of crush in ", place.native()));
+    }
+    REPRISE_ASSIGN(projects, listed_projects(place / "projects.json"));
+  }
+  return make_tool_source(std::make_unique<CrushTool>(std::move(projects)));
+}
+
+}  // namespace reprise::source

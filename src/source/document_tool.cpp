@@ -1,0 +1,115 @@
+#include "source/document_tool.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/file.h"
+#include "base/json_view.h"
+#include "base/text.h"
+#include "source/branches.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kTriedDocumentsMax = 4;
+
+class DocumentTool final : public Tool {
+ public:
+  DocumentTool(fs::path place, const DocumentForm& form) : place_(std::move(place)), form_(form) {}
+
+  Result<std::vector<Listed>> list(ReadReport& report) override {
+    find_files(report);
+    std::vector<Listed> all;
+    for (const auto& [id, file] : files_) {
+      const auto open = form_.open(file);
+      if (!open) {
+        add_damage(report, {file.native(), open.error().message, ""});
+      } else if (!(*open)->tree.nodes().empty()) {
+        SessionInfo info = (*open)->session.info;
+        info.id = id;
+        all.push_back({std::move(info)});
+      }
+    }
+    return all;
+  }
+
+  Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
+    auto found = files_.find(id);
+    if (found == files_.end()) {
+      ReadReport unseen;
+      find_files(unseen);
+      found = files_.find(id);
+    }
+    if (found == files_.end()) {
+      return nullptr;
+    }
+    REPRISE_ASSIGN(auto open, form_.open(found->second));
+    open->session.info.id = id;
+    return open;
+  }
+
+  std::string state_of(const SessionId& id) override {
+    const auto found = files_.find(id);
+    const auto state = found == files_.end() ? Result<FileState>() : state_of_file(found->second);
+    return state ? cat(state->inode, " ", state->bytes, " ", format_time(state->changed_at)) : "";
+  }
+
+ private:
+  // Two files of one name in two folders are two sessions.
+  void find_files(ReadReport& report) {
+    files_.clear();
+    for (const fs::path& file : form_.files(place_, report)) {
+      const SessionId id = form_.id_of(file);
+      if (!files_.try_emplace(id, file).second) {
+        const std::string folder = file.parent_path().native();
+        const auto other = SessionId::parse(cat(id.str(), "@", hex_of(node_id(folder))));
+        files_.try_emplace(other.value_or(id), file);
+      }
+    }
+  }
+
+  fs::path place_;
+  const DocumentForm& form_;
+  std::map<SessionId, fs::path> files_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> open_documents(const fs::path& place, const DocumentForm& form) {
+  return make_tool_source(std::make_unique<DocumentTool>(place, form));
+}
+
+bool has_documents(const fs::path& place, const DocumentForm& form) {
+  ReadReport unseen;
+  std::vector<fs::path> files = form.files(place, unseen);
+  files.resize(std::min(files.size(), kTriedDocumentsMax));
+  return std::ranges::any_of(files, [&](const fs::path& file) {
+    const auto open = form.open(file);
+    return open && !(*open)->tree.nodes().empty();
+  });
+}
+
+Result<std::shared_ptr<const std::string>> read_document(const fs::path& file) {
+  REPRISE_ASSIGN(const Fd fd, open_foreign(file));
+  REPRISE_ASSIGN(const FileState state, state_of_file(file));
+  if (state.bytes > kDocumentBytesMax) {
+    return fail(Code::corrupt, cat("larger than ", kDocumentBytesMax >> 20U, " MiB"));
+  }
+  auto text = std::make_shared<std::string>(static_cast<std::size_t>(state.bytes), '\0');
+  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), *text, 0, file));
+  text->resize(got);
+  return text;
+}
+
+Session session_of_file(const SessionId& id, const fs::path& file) {
+  Session session{.info = {.id = id, .state = SessionState::closed}};
+  if (const auto state = state_of_file(file)) {
+    session.info.created_at = state->changed_at;
+    session.info.updated_at = state->changed_at;
+  }
+  return session;
+}
+
+}  // namespace reprise::source

@@ -1,0 +1,32 @@
+#pragma once
+
+// Tools that keep each session in a document of its own, which is read as a whole.
+
+#include "source/file.h"
+#include "source/tool_source.h"
+
+namespace reprise::source {
+
+// A larger document is not read.
+inline constexpr std::int64_t kDocumentBytesMax = 128 << 20;
+
+struct DocumentForm {
+  // The documents at a place, which may be one itself.
+  std::vector<std::filesystem::path> (*files)(const std::filesystem::path& place,
+                                              ReadReport& report);
+  SessionId (*id_of)(const std::filesystem::path& file);
+  Result<std::shared_ptr<OpenSession>> (*open)(const std::filesystem::path& file);
+};
+
+std::unique_ptr<Source> open_documents(const std::filesystem::path& place,
+                                       const DocumentForm& form);
+// Whether one of the first documents there can be opened.
+bool has_documents(const std::filesystem::path& place, const DocumentForm& form);
+
+// The bytes of a file; corrupt when there are too many.
+Result<std::shared_ptr<const std::string>> read_document(const std::filesystem::path& file);
+
+// A session in a file, with the time of the file's last change as its times.
+Session session_of_file(const SessionId& id, const std::filesystem::path& file);
+
+}  // namespace reprise::source

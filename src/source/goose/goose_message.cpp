@@ -1,0 +1,123 @@
+#include "source/goose/goose_message.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "source/transcript.h"
+
+namespace reprise::source::goose {
+namespace {
+
+constexpr std::string_view kGoose = "goose";
+
+// The text of a result's content, what else it has beside it.
+std::string result_text_of(JsonView content, std::vector<Block>& beside) {
+  std::string text = content.text();
+  content.each([&](JsonView part) {
+    const std::string type = part["type"].text();
+    if (type == "text") {
+      text += cat(text.empty() ? "" : "\n", part["text"].text());
+    } else if (type == "image") {
+      beside.emplace_back(image_of(part["mimeType"].text(), part["data"].text()));
+    } else {
+      beside.emplace_back(UnknownBlock{type, raw_of(part)});
+    }
+  });
+  return text;
+}
+
+void add_request(JsonView item, std::vector<Block>& blocks) {
+  const JsonView call = item["toolCall"];
+  const JsonView value = call["value"];
+  Extra extra;
+  add_rest(extra, kGoose, item, {"type", "id", "toolCall"});
+  if (call["error"]) {
+    add_extra(extra, "error", raw_of(call["error"]));
+  }
+  blocks.emplace_back(ToolUseBlock{item["id"].text(), value["name"].text(),
+                                   raw_of(value["arguments"]), std::move(extra)});
+}
+
+void add_response(JsonView item, std::vector<Block>& blocks) {
+  const JsonView result = item["toolResult"];
+  const JsonView value = result["value"];
+  const bool is_list = value.is(json::Kind::array);  // in older versions
+  std::vector<Block> beside;
+  std::string text = result_text_of(is_list ? value : value["content"], beside);
+  Extra extra;
+  add_rest(extra, kGoose, item, {"type", "id", "toolResult"});
+  if (!is_list) {
+    add_rest(extra, "value", value, {"content", "isError"});
+  }
+  const bool has_failed = result["status"].text() == "error" || is_true(value["isError"]);
+  if (text.empty() && has_failed) {
+    text = text_or_json(result["error"]);
+  }
+  blocks.emplace_back(ToolResultBlock{.tool_use_id = item["id"].text(),
+                                      .text = std::move(text),
+                                      .is_error = has_failed,
+                                      .blob = std::nullopt,
+                                      .extra = std::move(extra)});
+  std::ranges::move(beside, std::back_inserter(blocks));
+}
+
+void add_item(JsonView item, std::vector<Block>& blocks) {
+  const std::string type = item["type"].text();
+  Extra extra;
+  if (type == "text") {
+    add_rest(extra, kGoose, item, {"type", "text"});
+    blocks.emplace_back(TextBlock{item["text"].text(), std::move(extra)});
+  } else if (type == "image") {
+    blocks.emplace_back(image_of(item["mimeType"].text(), item["data"].text()));
+  } else if (type == "thinking" || type == "reasoning") {
+    add_rest(extra, kGoose, item, {"type", "thinking", "text", "signature"});
+    const JsonView text = item["thinking"] ? item["thinking"] : item["text"];
+    blocks.emplace_back(ThinkingBlock{text.text(), item["signature"].text(), std::move(extra)});
+  } else if (type == "toolRequest" || type == "frontendToolRequest") {
+    add_request(item, blocks);
+  } else if (type == "toolResponse") {
+    add_response(item, blocks);
+  } else {
+    blocks.emplace_back(UnknownBlock{type, raw_of(item)});
+  }
+}
+
+bool is_result(const Block& block) {
+  return std::holds_alternative<ToolResultBlock>(block);
+}
+
+}  // namespace
+
+bool is_injected_message(JsonView metadata) {
+  return metadata["userVisible"].raw() == "false";
+}
+
+Message message_of(std::string_view role, JsonView content, JsonView metadata) {
+  Message message{.role = std::string(role)};
+  content.each([&](JsonView item) { add_item(item, message.blocks); });
+  if (!message.blocks.empty() && is_result(message.blocks.front()) &&
+      std::ranges::none_of(message.blocks, [](const Block& block) {
+        return std::holds_alternative<TextBlock>(block);
+      })) {
+    message.role = role::kTool;
+  }
+  if (is_injected_message(metadata)) {
+    mark_injected(message);
+  }
+  if (metadata) {
+    add_extra(message.extra, kGoose, raw_of(metadata));
+  }
+  return message;
+}
+
+std::string question_of(std::string_view role, JsonView content) {
+  std::string text;
+  if (role == role::kUser) {
+    content.each([&](JsonView item) {
+      text = text.empty() && item["type"].text() == "text" ? item["text"].text() : text;
+    });
+  }
+  return text;
+}
+
+}  // namespace reprise::source::goose

@@ -1,0 +1,16 @@
+#pragma once
+
+// The content of goose's messages, the same in its database and in its older files.
+
+#include "source/tool_source.h"
+#include "source/values.h"
+
+namespace reprise::source::goose {
+
+// `content` is an array. `metadata` says who sees the message; it may be empty.
+Message message_of(std::string_view role, JsonView content, JsonView metadata);
+// Written by a program: what the person or the model does not see.
+bool is_injected_message(JsonView metadata);
+std::string question_of(std::string_view role, JsonView content);
+
+}  // namespace reprise::source::goose

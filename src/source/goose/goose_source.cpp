@@ -1,0 +1,258 @@
+#include <map>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "source/database_place.h"
+#include "source/file.h"
+#include "source/goose/goose.h"
+#include "source/goose/goose_files.h"
+#include "source/goose/goose_message.h"
+#include "source/transcript.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+using Row = sqlite::Statement;
+
+constexpr std::array<std::string_view, 3> kGooseTables = {"sessions", "messages", "usage_ledger"};
+constexpr std::array<TableMark, 2> kGooseMarks = {
+    {{"sessions", "working_dir"}, {"messages", "content_json"}}};
+
+const std::initializer_list<std::string_view> kGooseSession = {"id",
+                                                               "name",
+                                                               "description",
+                                                               "user_set_name",
+                                                               "session_type",
+                                                               "working_dir",
+                                                               "created_at",
+                                                               "updated_at",
+                                                               "extension_data",
+                                                               "schedule_id",
+                                                               "recipe_json",
+                                                               "provider_name",
+                                                               "goose_mode",
+                                                               "model_config_json",
+                                                               "archived_at",
+                                                               "project_id",
+                                                               "parent_session_id",
+                                                               "accumulated_input_tokens",
+                                                               "accumulated_output_tokens",
+                                                               "accumulated_cost"};
+
+Time time_in(const Row& row, std::string_view column) {
+  return sniffed_time(std::string_view(row.text(column))).value_or(Time{});
+}
+
+struct GooseSession {
+  Session session;
+  bool is_child = false;
+};
+
+GooseSession goose_session(const Row& row) {
+  GooseSession one{
+      Session{.info = {.id = session_id_of(row.text("id")), .state = SessionState::closed}},
+      row.text("session_type") == "sub_agent"};
+  SessionInfo& info = one.session.info;
+  // The name is the later form of the description.
+  info.title = title_of(row.text("name").empty() ? row.text("description") : row.text("name"));
+  info.working_dir = row.text("working_dir");
+  info.provider = row.text("provider_name");
+  const std::string model = json_column(row, "model_config_json");
+  info.model = JsonView(model)["model_name"].text();
+  info.created_at = time_in(row, "created_at");
+  info.updated_at = time_in(row, "updated_at");
+  if (!row.text("archived_at").empty()) {
+    info.state = SessionState::archived;
+  }
+  Usage& usage = one.session.usage;
+  usage.input = {row.integer("accumulated_input_tokens")};
+  usage.output = {row.integer("accumulated_output_tokens")};
+  usage.cost = Money::parse(row.text("accumulated_cost"));
+  usage.price_source = usage.cost ? "goose" : "";
+  add_extra(one.session.extra, "goose",
+            row_json(row, {"session_type", "user_set_name", "schedule_id", "goose_mode",
+                           "project_id", "parent_session_id", "extension_data", "recipe_json"}));
+  return one;
+}
+
+Result<Message> goose_message(Database& database, std::int64_t key, const SessionInfo& info) {
+  REPRISE_ASSIGN(Row row, database.select("messages",
+                                          {"message_id", "role", "content_json",
+                                           "created_timestamp", "metadata_json"},
+                                          "WHERE rowid = ?", key));
+  REPRISE_ASSIGN(const bool is_there, row.step());
+  const std::string content = is_there ? json_column(row, "content_json") : "null";
+  if (content == "null") {
+    return fail(Code::corrupt, "the message's content is not JSON");
+  }
+  const std::string metadata = json_column(row, "metadata_json");
+  Message message = goose::message_of(row.text("role"), JsonView(content), JsonView(metadata));
+  message.created_at = time_in(row, "created_timestamp");
+  if (message.role == role::kAssistant && !is_injected(message)) {
+    message.provider = info.provider;
+    message.model = info.model;
+  }
+  return message;
+}
+
+class GooseTool final : public Tool {
+ public:
+  GooseTool(std::optional<fs::path> database, std::vector<fs::path> files)
+      : files_(std::move(files)) {
+    if (database) {
+      place_.emplace(*std::move(database), kGooseTables);
+    }
+  }
+
+  Result<std::vector<Listed>> list(ReadReport& report) override {
+    std::map<SessionId, Listed> all;
+    if (place_) {
+      REPRISE_ASSIGN(const auto database, place_->refresh());
+      std::map<std::string, std::int64_t> counts;
+      for_each_row(database->select("messages", {"session_id"}, ""), "messages", report,
+                   [&](Row& row) { ++counts[row.text("session_id")]; });
+      for_each_row(database->select("sessions", kGooseSession, ""), "sessions", report,
+                   [&](Row& row) {
+                     GooseSession one = goose_session(row);
+                     one.session.info.head = Seq{counts[row.text("id")]};
+                     all.emplace(one.session.info.id, Listed{one.session.info, one.is_child});
+                   });
+    }
+    for (const fs::path& file : files_) {
+      const auto open = goose::open_file_session(file);
+      if (open) {
+        all.emplace((*open)->session.info.id, Listed{(*open)->session.info});
+      } else {
+        add_damage(report, {file.native(), open.error().message, ""});
+      }
+    }
+    std::vector<Listed> listed;
+    for (auto& [id, one] : all) {
+      listed.push_back(std::move(one));
+    }
+    return listed;
+  }
+
+  Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
+    if (place_) {
+      REPRISE_ASSIGN(const auto database, place_->current());
+      if (auto open = open_row(database, id)) {
+        return open;
+      }
+    }
+    for (const fs::path& file : files_) {
+      if (session_id_of(file.stem().native()) == id) {
+        return goose::open_file_session(file);
+      }
+    }
+    return nullptr;
+  }
+
+  std::string state_of(const SessionId& id) override {
+    std::string state = place_ ? place_->state() : "";
+    for (const fs::path& file : files_) {
+      if (session_id_of(file.stem().native()) == id) {
+        const auto one = state_of_file(file);
+        state += one ? cat(one->bytes, " ", format_time(one->changed_at)) : "";
+      }
+    }
+    return state;
+  }
+
+ private:
+  static std::shared_ptr<const OpenSession> open_row(const std::shared_ptr<Database>& database,
+                                                     const SessionId& id) {
+    std::shared_ptr<OpenSession> open;
+    std::string key;
+    ReadReport report;
+    for_each_row(
+        database->select("sessions", kGooseSession, ""), "sessions", report, [&](Row& row) {
+          if (session_id_of(row.text("id")) == id) {
+            key = row.text("id");
+            open =
+                std::make_shared<OpenSession>(OpenSession{.session = goose_session(row).session});
+          }
+        });
+    if (!open) {
+      return nullptr;
+    }
+    open->report = std::move(report);
+    for_each_row(database->select("messages", {"role", "content_json", "metadata_json"},
+                                  database->has_column("messages", "created_timestamp")
+                                      ? "WHERE session_id = ? ORDER BY created_timestamp, rowid"
+                                      : "WHERE session_id = ? ORDER BY rowid",
+                                  std::string_view(key)),
+                 cat("session ", key), open->report, [&](Row& row) { add_row(row, *open); });
+    count_messages(*open);
+    open->message = [database, info = open->session.info](std::span<const Node> nodes) {
+      return goose_message(*database, nodes.front().at, info);
+    };
+    return open;
+  }
+
+  static void add_row(const Row& row, OpenSession& open) {
+    const std::string content = json_column(row, "content_json");
+    if (content == "null") {
+      return add_damage(open.report, {cat("messages row ", row.integer("row_number")), "not JSON",
+                                      row.text("content_json").substr(0, 1000)});
+    }
+    const std::string metadata = json_column(row, "metadata_json");
+    Node node{.at = row.integer("row_number")};
+    node.is_message = true;
+    node.is_mark = goose::is_injected_message(JsonView(metadata));
+    open.tree.add(node, content);
+    std::string& title = open.session.info.title;
+    if (title.empty() && !node.is_mark) {
+      title = title_of(goose::question_of(row.text("role"), JsonView(content)));
+    }
+  }
+
+  std::optional<DatabasePlace> place_;
+  std::vector<fs::path> files_;
+};
+
+// Its data folder, or the one of the sessions in it.
+fs::path folder_of_sessions(const fs::path& place) {
+  return is_folder(place / "sessions").value_or(false) ? place / "sessions" : place;
+}
+
+std::vector<fs::path> jsonl_files(const fs::path& folder) {
+  ReadReport unseen;
+  return files_below(
+      folder, 0, [](const fs::path& file) { return file.extension() == ".jsonl"; }, unseen);
+}
+
+}  // namespace
+
+Result<bool> is_goose(const fs::path& place) {
+  REPRISE_ASSIGN(const bool has_folder, is_folder(place));
+  if (!has_folder) {
+    REPRISE_ASSIGN(const bool is_database, is_database_with(place, kGooseMarks));
+    return is_database || goose::is_session_file(place);
+  }
+  const fs::path folder = folder_of_sessions(place);
+  REPRISE_ASSIGN(const bool has_database, is_database_with(folder / "sessions.db", kGooseMarks));
+  const std::vector<fs::path> files = jsonl_files(folder);
+  return has_database || (!files.empty() && goose::is_session_file(files.front()));
+}
+
+Result<std::unique_ptr<Source>> open_goose(const fs::path& place, const StoreOptions& /*options*/) {
+  REPRISE_TRY(check_is_there(place));
+  REPRISE_ASSIGN(const bool has_folder, is_folder(place));
+  std::optional<fs::path> database;
+  std::vector<fs::path> files;
+  if (has_folder) {
+    const fs::path folder = folder_of_sessions(place);
+    const bool has_database = is_there(folder / "sessions.db").value_or(false);
+    database = has_database ? std::optional(folder / "sessions.db") : std::nullopt;
+    files = jsonl_files(folder);
+  } else if (place.extension() == ".jsonl") {
+    files.push_back(place);
+  } else {
+    database = place;
+  }
+  return make_tool_source(std::make_unique<GooseTool>(std::move(database), std::move(files)));
+}
+
+}  // namespace reprise::source

@@ -1,0 +1,95 @@
+#include "base/text.h"
+#include "source/source_fixture.h"
+#include "support/must.h"
+
+namespace reprise::test::aichat_history {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::string_view kSession = R"(model: openai:gpt-x
+temperature: 0.5
+compressed_messages:
+- role: user
+  content: Long ago
+messages:
+- role: system
+  content: 'This is a recap'
+- role: user
+  content:
+  - type: text
+    text: 'Why: "#1"?'
+  - type: image_url
+    image_url:
+      url: data:image/png;base64,AAAA
+- role: tool
+  content:
+    tool_results:
+    - call:
+        name: look
+        arguments:
+          q: 1.0
+          yes: true
+          version: "12"
+        id: c1
+      output: null
+    - call:
+        name: look
+        arguments: {}
+        id: null
+      output:
+        found: 2
+    text: Let me see
+    sequence: false
+- role: assistant
+  content: |-
+    Two
+    lines
+data_urls: {}
+)";
+
+class AichatTest : public SourceTest {};
+
+TEST_F(AichatTest, MessagesWithWhatWasCompressed) {
+  append("sessions/work.yaml", kSession);
+  open("aichat");
+  EXPECT_EQ(sessions(), Lines{"work work (6)"});
+  EXPECT_EQ(
+      transcript("work"),
+      (Lines{"user: Long ago", "*system: This is a recap",
+             "user: Why: \"#1\"? | [image/png data:image/png;base64,AAAA]",
+             "assistant: Let me see | call look c1 {\"q\":1.0,\"yes\":true,\"version\":\"12\"} | "
+             "call look call-3-1 {}",
+             "tool: c1 =  | call-3-1 = {\"found\":2}", "assistant: Two\nlines"}));
+  EXPECT_EQ(session("work").info.model, "gpt-x");
+  EXPECT_EQ(session("work").info.provider, "openai");
+}
+
+TEST_F(AichatTest, NamesTellTheTimeAndFoldersTellSessionsApart) {
+  const std::string_view small = "model: a:b\nmessages:\n- role: user\n  content: Hello\n";
+  append("sessions/_/20260102T030405-hello.yaml", small);
+  append("agents/coder/sessions/work.yaml", small);
+  append("agents/coder/config.yaml", "model: a:b\n");
+  append("sessions/work.yaml", small);
+  append("sessions/torn.yaml", "model: a:b\nmessages:\n- role: 'us");
+  append("sessions/odd.yaml", "- 1\n- 2\n");
+  open("aichat");
+  const Lines listed = sessions();
+  EXPECT_EQ(listed.size(), 3U);
+  EXPECT_EQ(format_time(session("20260102T030405-hello").info.created_at), "2026-01-02T03:04:05Z");
+  EXPECT_EQ(session("20260102T030405-hello").info.title, "Hello");
+  EXPECT_EQ(must(source().list({})).damage.size(), 2U);
+  EXPECT_EQ(must(source_kind_of(place().native()))->name, "aichat");
+}
+
+TEST_F(AichatTest, AliasesAreNotRepeatedAndDepthIsBounded) {
+  append("sessions/laugh.yaml",
+         "model: a:b\nx: &x [1, 2]\ny: [*x, *x]\nmessages:\n- role: user\n  content: Hi\n");
+  append("sessions/deep.yaml",
+         cat("model: a:b\nmessages: ", std::string(3000, '['), std::string(3000, ']'), "\n"));
+  open("aichat");
+  EXPECT_EQ(sessions(), Lines{"laugh laugh (1)"});
+}
+
+}  // namespace
+}  // namespace reprise::test::aichat_history

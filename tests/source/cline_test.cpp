@@ -1,0 +1,58 @@
+#include "base/text.h"
+#include "source/source_fixture.h"
+#include "support/must.h"
+
+namespace reprise::test::cline_history {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+class ClineTest : public SourceTest {
+ protected:
+  static constexpr std::string_view kFolder = "data/sessions/1763600000000_s1/";
+};
+
+TEST_F(ClineTest, MessagesWithWhatTheProgramPutAroundThem) {
+  write(cat(kFolder, "s1.json"), {"{'cwd':'/home/a/x','prompt':'<user_input>other</"
+                                  "user_input>','metadata':{'title':'Named'}}"});
+  write(
+      cat(kFolder, "s1.messages.json"),
+      {"{'system_prompt':'Be brief','messages':["
+       "{'id':'m1','role':'user','ts':1763600000000,'content':[{'type':'text','text':"
+       "'<user_input mode=\\'act\\'>Why?</user_input>'}]},"
+       "{'id':'m2','role':'assistant','ts':1763600001000,'content':[{'type':'thinking','thinking':"
+       "'hm'},{'type':'tool_use','id':'c1','name':'run','input':{'x':1.0}}],'modelInfo':{'id':'c-1'"
+       ","
+       "'provider':'anthropic'},'metrics':{'inputTokens':9,'outputTokens':4,'cost':0.25}},"
+       "{'id':'m3','role':'user','content':[{'type':'tool_result','tool_use_id':'c1','content':[{"
+       "'query':'q','result':'done','success':true},{'query':'r','error':'no','success':false}]}]},"
+       "{'id':'m4','role':'user','content':'Your previous response was cut off. Go on.'},"
+       "{'id':'m5','role':'assistant','content':[{'type':'text','text':'API error'}],'metadata':{"
+       "'displayOnly':true}},"
+       "{'id':'m6','role':'user','content':'more','metadata':{'userRunSpan':0}},"
+       "{'id':'m7','role':'assistant','content':[{'type':'of_tomorrow'}]}]}"});
+  open("cline");
+  EXPECT_EQ(sessions(), Lines{"s1 Named (7)"});
+  EXPECT_EQ(transcript("s1"),
+            (Lines{"user: Why?", "assistant: (thinking) hm | call run c1 {\"x\":1.0}",
+                   "tool: c1 failed: done\nno", "*user: Your previous response was cut off. Go on.",
+                   "*assistant: API error", "*user: more", "assistant: ?of_tomorrow"}));
+  const Session found = session("s1");
+  EXPECT_EQ(found.system_prompt, "Be brief");
+  EXPECT_EQ(found.usage.output.value, 4);
+  EXPECT_EQ(found.info.working_dir, "/home/a/x");
+  EXPECT_EQ(format_time(found.info.created_at), "2025-11-20T00:53:20Z");
+}
+
+TEST_F(ClineTest, WithoutItsOtherFileTheFirstQuestionIsTheTitle) {
+  write(cat(kFolder, "s1.messages.json"),
+        {"{'messages':[{'id':'m1','role':'user','content':'Why?'}]}"});
+  write("data/sessions/2_t/t.messages.json", {"{'messages':[{"});
+  open("cline");
+  EXPECT_EQ(sessions(), Lines{"s1 Why? (1)"});
+  EXPECT_EQ(must(source().list({})).damage.size(), 1U);
+  EXPECT_EQ(must(source_kind_of(place().native()))->name, "cline");
+}
+
+}  // namespace
+}  // namespace reprise::test::cline_history

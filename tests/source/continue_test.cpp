@@ -1,0 +1,67 @@
+#include "base/text.h"
+#include "source/source_fixture.h"
+#include "support/must.h"
+
+namespace reprise::test::continue_history {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+class ContinueTest : public SourceTest {};
+
+TEST_F(ContinueTest, MessagesWithTheirCallsAndResults) {
+  write("sessions/s1.json",
+        {"{'sessionId':'s1','title':'Untitled Session','workspaceDirectory':'/home/a/x','history':["
+         "{'message':{'role':'system','content':'Be brief'},'contextItems':[]},"
+         "{'message':{'role':'user','content':[{'type':'text','text':'Why?'},{'type':'imageUrl',"
+         "'imageUrl':{'url':'data:image/"
+         "png;base64,AAAA'}}]},'contextItems':[{'name':'a','content':'b'}]},"
+         "{'message':{'role':'thinking','content':'hm'},'contextItems':[]},"
+         "{'message':{'role':'assistant','content':'','toolCalls':[{'id':'c1','type':'function',"
+         "'function':{'name':'ls','arguments':'{}'}}],'usage':{'promptTokens':9,'completionTokens':"
+         "4}},"
+         "'contextItems':[],'toolCallStates':[{'toolCallId':'c1','status':'done','output':[{'name':"
+         "'o',"
+         "'content':'a.txt'}]}]},"
+         "{'message':{'role':'assistant','content':'So.'},'contextItems':[]},17],"
+         "'usage':{'promptTokens':100,'completionTokens':50,'totalCost':0.5}}"});
+  write("sessions/sessions.json", {"[{'sessionId':'s1','title':'x'}]"});
+  write("sessions/torn.json", {"{'sessionId':'torn','history':[{'message'"});
+  open("continue");
+  EXPECT_EQ(sessions(), Lines{"s1 Why? (6)"});
+  EXPECT_EQ(transcript("s1"),
+            (Lines{"*system: Be brief", "user: Why? | [image/png data:image/png;base64,AAAA]",
+                   "assistant: (thinking) hm", "assistant: call ls c1 {}", "tool: c1 = a.txt",
+                   "assistant: So."}));
+  EXPECT_EQ(damage("s1").size(), 1U);
+  EXPECT_EQ(must(source().list({})).damage.size(), 1U);
+  EXPECT_EQ(session("s1").usage.output.value, 4);
+  EXPECT_EQ(session("s1").info.working_dir, "/home/a/x");
+}
+
+TEST_F(ContinueTest, AResultWithAMessageOfItsOwnIsThereOnce) {
+  write(
+      "s1.json",
+      {"{'sessionId':'s1','title':'T','history':[{'message':{'role':'assistant','content':'',"
+       "'toolCalls':[{'id':'c1','function':{'name':'ls','arguments':'{}'}}]},'toolCallStates':[{"
+       "'toolCallId':'c1','output':[{'content':'a'}]}]},{'message':{'role':'tool','content':'a',"
+       "'toolCallId':'c1'}}],'usage':{'promptTokens':100,'completionTokens':50,'totalCost':0.5}}"});
+  open("continue", "s1.json");
+  EXPECT_EQ(transcript("s1"), (Lines{"assistant: call ls c1 {}", "tool: c1 = a"}));
+  EXPECT_EQ(session("s1").usage.cost->str(), "0.5");
+}
+
+TEST_F(ContinueTest, ItGrowsAndIsRecognised) {
+  write("sessions/s1.json",
+        {"{'title':'T','history':[{'message':{'role':'user','content':'Hi'}}]}"});
+  EXPECT_EQ(must(source_kind_of(place().native()))->name, "continue");
+  open("continue");
+  EXPECT_EQ(transcript("s1"), Lines{"user: Hi"});
+  std::filesystem::remove(place() / "sessions/s1.json");
+  write("sessions/s1.json", {"{'title':'T','history':[{'message':{'role':'user','content':'Hi'}},"
+                             "{'message':{'role':'assistant','content':'Yes'}}]}"});
+  EXPECT_EQ(transcript("s1"), (Lines{"user: Hi", "assistant: Yes"}));
+}
+
+}  // namespace
+}  // namespace reprise::test::continue_history

@@ -1,0 +1,109 @@
+#include <memory>
+
+#include "base/text.h"
+#include "reprise/capabilities.h"
+#include "source/source_fixture.h"
+#include "sqlite/sqlite_support.h"
+#include "support/must.h"
+
+namespace reprise::test::crush_history {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::string_view kSchema = R"(
+CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY, version_id INTEGER);
+CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT NOT NULL,
+  message_count INTEGER NOT NULL DEFAULT 0, prompt_tokens INTEGER NOT NULL DEFAULT 0,
+  completion_tokens INTEGER NOT NULL DEFAULT 0, cost REAL NOT NULL DEFAULT 0.0,
+  updated_at INTEGER NOT NULL, created_at INTEGER NOT NULL, summary_message_id TEXT, todos TEXT);
+CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, role TEXT NOT NULL,
+  parts TEXT NOT NULL DEFAULT '[]', model TEXT, created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL, finished_at INTEGER, provider TEXT,
+  is_summary_message INTEGER DEFAULT 0 NOT NULL);
+CREATE TABLE files (id TEXT PRIMARY KEY, session_id TEXT, path TEXT, content TEXT);
+CREATE TRIGGER update_sessions_updated_at AFTER UPDATE ON sessions BEGIN
+  UPDATE sessions SET updated_at = 1 WHERE id = new.id; END;
+)";
+
+class CrushTest : public SourceTest {
+ protected:
+  void fill(std::string_view sql) {
+    std::filesystem::create_directories(place() / ".crush");
+    PlainDatabase(place() / ".crush" / "crush.db").run(std::string(sql));
+  }
+};
+
+TEST_F(CrushTest, MessagesAreThereInTheirOrder) {
+  fill(kSchema);
+  fill(R"(
+INSERT INTO sessions VALUES('s1', NULL, 'Named', 4, 30, 9, 0.125, 1767323099, 1767323045, 'm5',
+  '[{"content":"Do","status":"in_progress","active_form":"Doing"}]');
+INSERT INTO sessions VALUES('title-s1', 's1', 'Generate a title', 1, 0, 0, 0, 1767323045, 1767323045,
+  NULL, NULL), ('m2$$c1', 's1', 'Agent', 1, 0, 0, 0, 1767323045, 1767323045, NULL, NULL);
+INSERT INTO messages(id, session_id, role, parts, model, provider, created_at, updated_at,
+  is_summary_message) VALUES
+ ('m1', 's1', 'user', '[{"type":"text","data":{"text":"Why?"}},{"type":"binary","data":{"Path":"a.png",
+  "MIMEType":"image/png","Data":"AAAA"}}]', '', '', 1767323045, 0, 0),
+ ('m2', 's1', 'assistant', '[{"type":"reasoning","data":{"thinking":"hm","signature":"s"}},{"type":
+  "tool_call","data":{"id":"c1","name":"bash","input":"{\"x\":1.0}","finished":true}},{"type":"finish",
+  "data":{"reason":"tool_use","time":1767323046}}]', 'c-1', 'anthropic', 1767323046, 0, 0),
+ ('m3', 's1', 'tool', '[{"type":"tool_result","data":{"tool_call_id":"c1","name":"bash","content":"done",
+  "is_error":false}}]', '', '', 1767323046, 0, 0),
+ ('m4', 's1', 'assistant', '[{"type":"text","data":{"text":"hal"}}]', 'c-1', 'anthropic', 1767323047, 0,
+  0),
+ ('m5', 's1', 'assistant', '[{"type":"text","data":{"text":"Summary"}},{"type":"finish","data":{"reason":
+  "end_turn"}}]', 'c-1', 'anthropic', 1767323048, 0, 1),
+ ('m6', 's1', 'user', '[{"type":"shell_command","data":{"command":"ls","output":"a","exit_code":0}},
+  {"type":"of_tomorrow","data":{}}]', '', '', 1767323049, 0, 0);
+)");
+  open("crush");
+  EXPECT_EQ(sessions(), Lines{"s1 Named (6)"});
+  EXPECT_EQ(sessions(true).size(), 2U);
+  EXPECT_EQ(transcript("s1"),
+            (Lines{"user: Why? | [image/png data:image/png;base64,AAAA]",
+                   "assistant: (thinking) hm | call bash c1 {\"x\":1.0}", "tool: c1 = done",
+                   "assistant (cut): hal", "*assistant: Summary", "user: $ ls\na | ?of_tomorrow"}));
+  const Session found = session("s1");
+  EXPECT_EQ(found.info.working_dir, place().native());
+  EXPECT_EQ(found.usage.cost->str(), "0.125");
+  EXPECT_EQ(format_time(found.info.created_at), "2026-01-02T03:04:05Z");
+  const auto todos = must(source().capabilities().todo_reader->todos(must(SessionId::parse("s1"))));
+  ASSERT_EQ(todos.size(), 1U);
+  EXPECT_EQ(todos[0].active_form, "Doing");
+}
+
+TEST_F(CrushTest, AnOlderSchemaAndHostileValuesAreNoEnd) {
+  fill(
+      "CREATE TABLE sessions (id, title, prompt_tokens);"
+      "CREATE TABLE messages (id, session_id, role, parts, finished_at);"
+      "INSERT INTO sessions VALUES('s1', x'00ff1b5b', -5), (NULL, NULL, 'many');"
+      "INSERT INTO messages VALUES('a', 's1', 'user', "
+      "'[{\"type\":\"text\",\"data\":{\"text\":\"Hi\"}}]',"
+      " 1), ('b', 's1', 'user', '[[[', 1), ('c', 's1', 7, '[7,{\"type\":8},\"x\"]', 1)");
+  open("crush");
+  EXPECT_EQ(sessions().size(), 2U);
+  EXPECT_EQ(transcript("s1").front(), "user: Hi");
+  EXPECT_EQ(damage("s1").size(), 1U);
+}
+
+TEST_F(CrushTest, TheListOfProjectsLeadsToAll) {
+  fill(kSchema);
+  fill(
+      "INSERT INTO sessions VALUES('s1', NULL, 'One', 0, 0, 0, 0, 1, 1, NULL, NULL);"
+      "INSERT INTO messages(id, session_id, role, created_at, updated_at) VALUES('m', 's1', "
+      "'user', 1, 1)");
+  write("data/projects.json",
+        {cat("{'projects':[{'path':'", place().native(), "'},{'path':'/nowhere/at/all'}]}")});
+  open("crush", "data");
+  EXPECT_EQ(sessions(), Lines{"s1 One (1)"});
+}
+
+TEST_F(CrushTest, ItIsRecognised) {
+  fill(kSchema);
+  EXPECT_EQ(must(source_kind_of(place().native()))->name, "crush");
+  EXPECT_EQ(must(source_kind_of((place() / ".crush/crush.db").native()))->name, "crush");
+}
+
+}  // namespace
+}  // namespace reprise::test::crush_history

@@ -1,0 +1,104 @@
+#include <memory>
+
+#include "base/text.h"
+#include "source/source_fixture.h"
+#include "sqlite/sqlite_support.h"
+#include "support/must.h"
+
+namespace reprise::test::goose_history {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::string_view kSchema = R"(
+CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied_at TIMESTAMP);
+CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT NOT NULL DEFAULT '', description TEXT NOT NULL
+  DEFAULT '', user_set_name BOOLEAN DEFAULT FALSE, session_type TEXT NOT NULL DEFAULT 'user',
+  working_dir TEXT NOT NULL, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP,
+  extension_data TEXT DEFAULT '{}', total_tokens INTEGER, accumulated_input_tokens INTEGER,
+  accumulated_output_tokens INTEGER, accumulated_cost REAL, provider_name TEXT,
+  model_config_json TEXT, archived_at TIMESTAMP, parent_session_id TEXT);
+CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, message_id TEXT, session_id TEXT NOT NULL
+  REFERENCES sessions(id), role TEXT NOT NULL, content_json TEXT NOT NULL,
+  created_timestamp INTEGER NOT NULL, timestamp TIMESTAMP DEFAULT CURRENT_TIMESTAMP, tokens INTEGER,
+  metadata_json TEXT);
+CREATE TABLE provider_secret (key TEXT);
+)";
+
+class GooseTest : public SourceTest {
+ protected:
+  void fill(std::string_view sql) { PlainDatabase(place() / "sessions.db").run(std::string(sql)); }
+};
+
+TEST_F(GooseTest, MessagesWithTheirCallsAndResults) {
+  fill(kSchema);
+  fill(R"(
+INSERT INTO sessions(id, name, working_dir, created_at, updated_at, provider_name, model_config_json,
+  accumulated_input_tokens, accumulated_output_tokens, accumulated_cost) VALUES('20260102_1', 'Named',
+  '/home/a/x', '2026-01-02 03:04:05', '2026-01-02 03:05:05', 'anthropic', '{"model_name":"c-1"}', 30, 9,
+  0.5);
+INSERT INTO sessions(id, working_dir, session_type) VALUES('20260102_2', '/x', 'sub_agent');
+INSERT INTO messages(session_id, role, content_json, created_timestamp, metadata_json) VALUES
+ ('20260102_1', 'user', '[{"type":"text","text":"Why?"}]', 1767323045, NULL),
+ ('20260102_1', 'assistant', '[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"toolRequest",
+  "id":"c1","toolCall":{"status":"success","value":{"name":"sh","arguments":{"x":1.0}}}}]', 1767323046,
+  '{"userVisible":true,"agentVisible":false}'),
+ ('20260102_1', 'user', '[{"type":"toolResponse","id":"c1","toolResult":{"status":"success","value":{
+  "content":[{"type":"text","text":"done"}],"isError":false}}}]', 1767323047, NULL),
+ ('20260102_1', 'user', '[{"type":"toolResponse","id":"c0","toolResult":{"status":"error","error":"no"}}]',
+  1767323047, NULL),
+ ('20260102_1', 'user', '[{"type":"text","text":"Summary of before"}]', 1767323048,
+  '{"userVisible":false,"agentVisible":true}'),
+ ('20260102_1', 'assistant', '{torn', 1767323049, NULL),
+ ('20260102_1', 'assistant', '[{"type":"text","text":"So."},{"type":"ofTomorrow"}]', 1767323050, NULL);
+)");
+  open("goose");
+  EXPECT_EQ(sessions(), Lines{"20260102_1 Named (7)"});
+  EXPECT_EQ(sessions(true).size(), 2U);
+  EXPECT_EQ(
+      transcript("20260102_1"),
+      (Lines{"user: Why?", "assistant: (thinking) hm | call sh c1 {\"x\":1.0}", "tool: c1 = done",
+             "tool: c0 failed: no", "*user: Summary of before", "assistant: So. | ?ofTomorrow"}));
+  EXPECT_EQ(damage("20260102_1").size(), 1U);
+  const Session found = session("20260102_1");
+  EXPECT_EQ(found.usage.input.value, 30);
+  EXPECT_EQ(found.usage.cost->str(), "0.5");
+  EXPECT_EQ(found.info.model, "c-1");
+  EXPECT_EQ(format_time(found.info.created_at), "2026-01-02T03:04:05Z");
+}
+
+TEST_F(GooseTest, AnOlderSchemaIsRead) {
+  fill(
+      "CREATE TABLE sessions (id TEXT PRIMARY KEY, description TEXT, working_dir TEXT);"
+      "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content_json "
+      "TEXT);"
+      "INSERT INTO sessions VALUES('1', 'Old', '/x');"
+      "INSERT INTO messages VALUES(1, '1', 'user', '[{\"type\":\"text\",\"text\":\"Hi\"}]')");
+  open("goose", "sessions.db");
+  EXPECT_EQ(sessions(), Lines{"1 Old (1)"});
+  EXPECT_EQ(transcript("1"), Lines{"user: Hi"});
+}
+
+TEST_F(GooseTest, TheOlderFilesAreRead) {
+  write("20250101_120000.jsonl",
+        {"{'working_dir':'/x','description':'','message_count':2}",
+         "{'role':'user','created':1735732800,'content':[{'type':'text','text':'First'}]}",
+         "{'role':'assist",
+         "{'role':'user','created':1735732801,'content':[{'type':'toolResponse','id':'c','"
+         "toolResult':"
+         "{'status':'success','value':[{'type':'text','text':'ok'}]}}]}"});
+  append("20250101_120000.jsonl", "{\"role\":\"user\",\"cre");
+  open("goose");
+  EXPECT_EQ(sessions(), Lines{"20250101_120000 First (2)"});
+  EXPECT_EQ(transcript("20250101_120000"), (Lines{"user: First", "tool: c = ok"}));
+  EXPECT_EQ(damage("20250101_120000").size(), 1U);
+}
+
+TEST_F(GooseTest, ItIsRecognised) {
+  fill(kSchema);
+  EXPECT_EQ(must(source_kind_of(place().native()))->name, "goose");
+  EXPECT_EQ(must(source_kind_of((place() / "sessions.db").native()))->name, "goose");
+}
+
+}  // namespace
+}  // namespace reprise::test::goose_history
