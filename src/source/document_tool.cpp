@@ -4,7 +4,9 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/json_scan.h"
 #include "base/json_view.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "source/branches.h"
 
@@ -75,6 +77,39 @@ class DocumentTool final : public Tool {
   std::map<SessionId, fs::path> files_;
 };
 
+// What is whole of an object that is not.
+std::string whole_parts(std::string_view text, std::string_view member, bool& has_elements) {
+  std::string out;
+  json::ObjectWriter object(out);
+  json::Scanner scanner(text);
+  (void)scanner.object([&](std::string_view name) {  // it fails where the damage is
+    std::string_view value;
+    if (name != member || scanner.kind() != json::Kind::array) {
+      const bool is_whole = scanner.raw(value);
+      if (is_whole) {
+        object.raw(name, value);
+      }
+      return is_whole;
+    }
+    std::string list;
+    json::ArrayWriter elements(list);
+    (void)scanner.array([&] {
+      const bool is_whole = scanner.raw(value);
+      if (is_whole) {
+        elements.item();
+        list += value;
+        has_elements = true;
+      }
+      return is_whole;
+    });
+    elements.close();
+    object.raw(name, list);
+    return !scanner.failed();
+  });
+  object.close();
+  return out;
+}
+
 }  // namespace
 
 std::unique_ptr<Source> open_documents(const fs::path& place, const DocumentForm& form) {
@@ -101,6 +136,22 @@ Result<std::shared_ptr<const std::string>> read_document(const fs::path& file) {
   REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), *text, 0, file));
   text->resize(got);
   return text;
+}
+
+Result<std::shared_ptr<const std::string>> read_json_document(const fs::path& file,
+                                                              std::string_view member,
+                                                              ReadReport& report) {
+  REPRISE_ASSIGN(const auto text, read_document(file));
+  if (is_json_object(*text)) {
+    return text;
+  }
+  bool has_elements = false;
+  std::string parts = whole_parts(*text, member, has_elements);
+  if (!has_elements || !is_json_object(parts)) {
+    return fail(Code::corrupt, "not a JSON object");
+  }
+  add_damage(report, {file.native(), "cut or damaged: what stands before that is shown", ""});
+  return std::make_shared<const std::string>(std::move(parts));
 }
 
 Session session_of_file(const SessionId& id, const fs::path& file) {

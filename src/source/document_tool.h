@@ -26,6 +26,12 @@ bool has_documents(const std::filesystem::path& place, const DocumentForm& form)
 // The bytes of a file; corrupt when there are too many.
 Result<std::shared_ptr<const std::string>> read_document(const std::filesystem::path& file);
 
+// The file's JSON object. Of one that is cut or damaged, the members before the damage, and of the
+// list `member` the elements before it; that is damage in the report. corrupt when there is none.
+Result<std::shared_ptr<const std::string>> read_json_document(const std::filesystem::path& file,
+                                                              std::string_view member,
+                                                              ReadReport& report);
+
 // A session in a file, with the time of the file's last change as its times.
 Session session_of_file(const SessionId& id, const std::filesystem::path& file);
 

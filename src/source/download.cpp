@@ -101,10 +101,7 @@ Result<std::unique_ptr<Download>> Download::open(const fs::path& place, IsPart i
 Result<> Download::open_files(IsPart is_part) {
   REPRISE_ASSIGN(const FileKind kind, kind_of(place_));
   const bool is_alone = kind == FileKind::file;
-  const fs::path folder = is_alone ? folder_of(place_) : place_;
-  ReadReport unseen;
-  const auto any = [](const fs::path&) { return true; };
-  files_ = files_below(folder, kFoldersDeep, any, unseen);
+  folder_ = is_alone ? folder_of(place_) : place_;
   for (const fs::path& file : is_alone ? std::vector{place_} : files_of(place_, is_part)) {
     REPRISE_ASSIGN(Fd fd, open_foreign(file));
     parts_.push_back({file, std::move(fd)});
@@ -150,7 +147,11 @@ Result<std::optional<Download::Asset>> Download::asset(std::string_view beginnin
     }
     return std::nullopt;
   }
-  for (const fs::path& file : files_) {
+  if (!files_) {
+    ReadReport unseen;
+    files_ = files_below(folder_, kFoldersDeep, [](const fs::path&) { return true; }, unseen);
+  }
+  for (const fs::path& file : *files_) {
     const std::string name = file.filename().native();
     if (!name.starts_with(beginning)) {
       continue;

@@ -15,6 +15,7 @@
 
 namespace reprise::source {
 
+// One thread at a time.
 class Download {
  public:
   // Whether a file of it, by its name in the folder or zip, has conversations.
@@ -52,7 +53,8 @@ class Download {
 
   std::filesystem::path place_;
   std::vector<Part> parts_;
-  std::vector<std::filesystem::path> files_;  // of a folder
+  std::filesystem::path folder_;  // with its other files; "" for a zip
+  mutable std::optional<std::vector<std::filesystem::path>> files_;  // in it, when asked for
   std::unique_ptr<Zip> zip_;
 };
 

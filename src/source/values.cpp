@@ -68,6 +68,10 @@ SessionId session_id_of(std::string_view foreign) {
   return *std::move(id);  // made of what an id may have
 }
 
+bool is_made_id(const SessionId& id) {
+  return id.str().starts_with('x');
+}
+
 RawJson json_in(std::string_view text) {
   if (!trimmed(text).empty()) {
     if (auto value = RawJson::parse(std::string(trimmed(text)))) {

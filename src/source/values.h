@@ -22,6 +22,8 @@ std::optional<Time> sniffed_time(std::string_view text);
 // The tool's id; where it has bytes that no id of ours may have, these become '-' and a hash of
 // the whole is at its end, so that different ids stay different.
 SessionId session_id_of(std::string_view foreign);
+// Whether it may be one of those, and not the tool's own.
+bool is_made_id(const SessionId& id);
 
 // The value of a text that holds JSON; of any other text, a JSON string.
 RawJson json_in(std::string_view text);

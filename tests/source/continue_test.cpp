@@ -51,6 +51,15 @@ TEST_F(ContinueTest, AResultWithAMessageOfItsOwnIsThereOnce) {
   EXPECT_EQ(session("s1").usage.cost->str(), "0.5");
 }
 
+TEST_F(ContinueTest, ACutFileHasWhatIsWhole) {
+  write("s1.json", {"{'sessionId':'s1','title':'T','history':[{'message':{'role':'user','content':"
+                    "'Hi'}},{'message':{'role':'assistant','conte"});
+  open("continue", "s1.json");
+  EXPECT_EQ(sessions(), Lines{"s1 T (1)"});
+  EXPECT_EQ(transcript("s1"), Lines{"user: Hi"});
+  EXPECT_EQ(damage("s1").size(), 1U);
+}
+
 TEST_F(ContinueTest, ItGrowsAndIsRecognised) {
   write("sessions/s1.json",
         {"{'title':'T','history':[{'message':{'role':'user','content':'Hi'}}]}"});

@@ -191,13 +191,12 @@ void take_message(JsonView message, std::string_view text, OpenSession& open) {
 }
 
 Result<std::shared_ptr<OpenSession>> open_cline_file(const fs::path& file) {
-  REPRISE_ASSIGN(const auto text, read_document(file));
-  if (!is_json_object(*text)) {
-    return fail(Code::corrupt, "not a JSON object");
-  }
+  ReadReport report;
+  REPRISE_ASSIGN(const auto text, read_json_document(file, "messages", report));
   const JsonView json(*text);
   auto open =
       std::make_shared<OpenSession>(OpenSession{.session = session_of_file(cline_id(file), file)});
+  open->report = std::move(report);
   if (file.native().ends_with(kMessagesSuffix)) {
     take_meta(file, open->session);
   }

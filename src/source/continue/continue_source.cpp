@@ -157,13 +157,12 @@ SessionId continue_id(const fs::path& file) {
 }
 
 Result<std::shared_ptr<OpenSession>> open_continue_file(const fs::path& file) {
-  REPRISE_ASSIGN(const auto text, read_document(file));
-  if (!is_json_object(*text)) {
-    return fail(Code::corrupt, "not a JSON object");
-  }
+  ReadReport report;
+  REPRISE_ASSIGN(const auto text, read_json_document(file, "history", report));
   const JsonView json(*text);
   auto open = std::make_shared<OpenSession>(
       OpenSession{.session = session_of_file(continue_id(file), file)});
+  open->report = std::move(report);
   SessionInfo& info = open->session.info;
   info.title = title_of(json["title"].text());
   info.title = info.title == kUntitled ? "" : info.title;

@@ -7,6 +7,7 @@
 #include "source/crush/crush.h"
 #include "source/crush/crush_message.h"
 #include "source/database_place.h"
+#include "source/document_tool.h"
 #include "source/file.h"
 #include "source/transcript.h"
 
@@ -20,7 +21,6 @@ constexpr std::array<std::string_view, 2> kCrushTables = {"sessions", "messages"
 constexpr std::array<TableMark, 2> kCrushMarks = {
     {{"sessions", "prompt_tokens"}, {"messages", "finished_at"}}};
 constexpr std::string_view kTitlePrefix = "title-";
-constexpr std::int64_t kProjectsMax = 4 << 20;
 
 const std::initializer_list<std::string_view> kCrushSession = {"id",
                                                                "parent_session_id",
@@ -175,7 +175,9 @@ class CrushTool final : public Tool {
     std::string key;
     ReadReport report;
     for_each_row(
-        database->select("sessions", kCrushSession, ""), "sessions", report, [&](Row& row) {
+        is_made_id(id) ? database->select("sessions", kCrushSession, "")
+                       : database->select("sessions", kCrushSession, "WHERE id = ?", id.str()),
+        "sessions", report, [&](Row& row) {
           if (session_id_of(row.text("id")) == id) {
             key = row.text("id");
             open =
@@ -226,8 +228,8 @@ Project project_of(const fs::path& database) {
 
 // projects.json: {"projects":[{"path":…,"data_dir":…}]}
 Result<std::vector<Project>> listed_projects(const fs::path& file) {
-  REPRISE_ASSIGN(const std::string text, read_file(file, kProjectsMax));
-  REPRISE_ASSIGN(const RawJson json, RawJson::parse(text));
+  REPRISE_ASSIGN(const auto text, read_document(file));
+  REPRISE_ASSIGN(const RawJson json, RawJson::parse(*text));
   std::vector<Project> projects;
   const JsonView root(json.text());
   (root.is(json::Kind::array) ? root : root["projects"]).each([&](JsonView one) {

@@ -167,7 +167,9 @@ class GooseTool final : public Tool {
     std::string key;
     ReadReport report;
     for_each_row(
-        database->select("sessions", kGooseSession, ""), "sessions", report, [&](Row& row) {
+        is_made_id(id) ? database->select("sessions", kGooseSession, "")
+                       : database->select("sessions", kGooseSession, "WHERE id = ?", id.str()),
+        "sessions", report, [&](Row& row) {
           if (session_id_of(row.text("id")) == id) {
             key = row.text("id");
             open =

@@ -2,6 +2,7 @@
 
 #include "base/encode.h"
 #include "base/text.h"
+#include "source/file.h"
 #include "source/llm/llm_rows.h"
 #include "source/transcript.h"
 
@@ -214,9 +215,14 @@ std::vector<SessionInfo> list_conversations(Database& database, ReadReport& repo
                });
   std::map<std::string, bool> is_there;
   for_each_row(
-      database.select("responses", {"conversation_id", "model", "prompt", "datetime_utc"}, ""),
+      database.select("responses", {"id", "conversation_id", "model", "prompt", "datetime_utc"},
+                      ""),
       "responses", report, [&](Row& row) {
         const std::string id = row.text("conversation_id");
+        if (id.empty()) {
+          return add_damage(report,
+                            {cat("response ", row.text("id")), "without a conversation", ""});
+        }
         is_there[id] = true;
         SessionInfo& info = all.try_emplace(id, new_info(id, "")).first->second;
         const auto time = sniffed_time(std::string_view(row.text("datetime_utc"))).value_or(Time{});

@@ -14,6 +14,11 @@ constexpr std::array<std::string_view, 4> kTables = {"session", "message", "part
 constexpr std::array<TableMark, 3> kMarks = {
     {{"session", "directory"}, {"message", "data"}, {"part", "message_id"}}};
 
+const std::initializer_list<std::string_view> kSessionColumns = {
+    "id",    "project_id", "parent_id",    "slug",         "directory",
+    "path",  "title",      "version",      "share_url",    "revert",
+    "agent", "model",      "time_created", "time_updated", "time_archived"};
+
 // The message of a row, with those of its parts that are objects.
 std::optional<RawMessage> read_message(Database& database, const sqlite::Statement& row,
                                        ReadReport& report) {
@@ -56,18 +61,29 @@ class DatabaseStorage final : public Storage {
     for_each_row(database->select("message", {"session_id"}, ""), "messages", report,
                  [&](sqlite::Statement& row) { ++counts[row.text("session_id")]; });
     std::vector<StoredSession> all;
-    for_each_row(database->select("session",
-                                  {"id", "project_id", "parent_id", "slug", "directory", "path",
-                                   "title", "version", "share_url", "revert", "agent", "model",
-                                   "time_created", "time_updated", "time_archived"},
-                                  ""),
-                 place_.file().native(), report, [&](sqlite::Statement& row) {
+    for_each_row(database->select("session", kSessionColumns, ""), place_.file().native(), report,
+                 [&](sqlite::Statement& row) {
                    all.push_back(session_of_row(row));
                    SessionInfo& info = all.back().session.info;
                    info.head = Seq{counts[all.back().id]};
                    info.is_head_known = false;
                  });
     return all;
+  }
+
+  Result<std::optional<StoredSession>> find(const SessionId& id) override {
+    REPRISE_ASSIGN(const auto database, place_.current());
+    std::optional<StoredSession> found;
+    ReadReport unseen;
+    const bool is_own = !is_made_id(id);
+    for_each_row(is_own ? database->select("session", kSessionColumns, "WHERE id = ?", id.str())
+                        : database->select("session", kSessionColumns, ""),
+                 "session", unseen, [&](sqlite::Statement& row) {
+                   if (session_id_of(row.text("id")) == id) {
+                     found = session_of_row(row);
+                   }
+                 });
+    return found;
   }
 
   std::vector<Todo> todos(const std::string& session) override {

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "source/document_tool.h"
 #include "source/elements.h"
 #include "source/file.h"
 #include "source/opencode/opencode_storage.h"
@@ -13,16 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kFileBytesMax = 64 << 20;
-
 // The file as an object; damage when it is none.
 std::optional<std::string> read_object(const fs::path& file, ReadReport& report) {
-  auto text = read_file(file, kFileBytesMax);
-  if (!text || !is_json_object(*text)) {
+  const auto text = read_document(file);
+  if (!text || !is_json_object(**text)) {
     add_damage(report, {file.native(), text ? "not a JSON object" : text.error().message, ""});
     return std::nullopt;
   }
-  return *std::move(text);
+  return **text;
 }
 
 // The JSON files in a folder by their names, which are ids that sort by time.
@@ -65,9 +64,21 @@ class FolderStorage final : public Storage {
     return all;
   }
 
+  Result<std::optional<StoredSession>> find(const SessionId& id) override {
+    ReadReport unseen;
+    for (const fs::path& file : json_files(folder_ / "session", unseen, 1)) {
+      const auto text =
+          session_id_of(file.stem().native()) == id ? read_object(file, unseen) : std::nullopt;
+      if (text) {
+        return stored_session(JsonView(*text), file.stem().native());
+      }
+    }
+    return std::nullopt;
+  }
+
   std::vector<Todo> todos(const std::string& session) override {
-    const auto text = read_file(folder_ / "todo" / (session + ".json"), kFileBytesMax);
-    const auto list = text ? RawJson::parse(*text) : Result<RawJson>();
+    const auto text = read_document(folder_ / "todo" / (session + ".json"));
+    const auto list = text ? RawJson::parse(**text) : Result<RawJson>();
     return list ? todos_of(JsonView(list->text())) : std::vector<Todo>();
   }
 
@@ -127,6 +138,13 @@ class ExportStorage final : public Storage {
       all.back().session.info.is_head_known = false;
     }
     return all;
+  }
+
+  Result<std::optional<StoredSession>> find(const SessionId& id) override {
+    ReadReport unseen;
+    REPRISE_ASSIGN(std::vector<StoredSession> all, sessions(unseen));
+    const bool is_this = !all.empty() && all.front().session.info.id == id;
+    return is_this ? std::optional(std::move(all.front())) : std::nullopt;
   }
 
   std::vector<Todo> todos(const std::string& /*session*/) override { return {}; }

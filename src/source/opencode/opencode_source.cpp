@@ -36,12 +36,9 @@ class OpencodeTool final : public Tool {
 
   Result<std::shared_ptr<const OpenSession>> open(const SessionId& id) override {
     for (const auto& storage : storages_) {
-      ReadReport unseen;
-      REPRISE_ASSIGN(const std::vector<StoredSession> sessions, storage->sessions(unseen));
-      for (const StoredSession& stored : sessions) {
-        if (stored.session.info.id == id) {
-          return open_stored(*storage, stored);
-        }
+      REPRISE_ASSIGN(const std::optional<StoredSession> stored, storage->find(id));
+      if (stored) {
+        return open_stored(*storage, *stored);
       }
     }
     return nullptr;

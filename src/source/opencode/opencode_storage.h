@@ -25,6 +25,8 @@ class Storage {
   virtual ~Storage() = default;
   // Each with its number of messages, or how many there are at least.
   virtual Result<std::vector<StoredSession>> sessions(ReadReport& report) = 0;
+  // nullopt: there is none of this id.
+  virtual Result<std::optional<StoredSession>> find(const SessionId& id) = 0;
   virtual std::vector<Todo> todos(const std::string& session) = 0;
   // All messages in their order, each with its key.
   virtual Result<MessageLoader> each_message(
