@@ -41,6 +41,22 @@ TEST_F(FileTest, ReplacesWholeAndLeavesNothingBehind) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
 }
 
+TEST_F(FileTest, GivesAFileASecondNameOnce) {
+  const fs::path file = folder_ / "a";
+  const fs::path second = folder_ / "b";
+  ASSERT_TRUE(replace_file(file, "one"));
+  ASSERT_TRUE(link_file(file, second));
+  EXPECT_TRUE(link_file(file, second)) << "it has that name";
+  EXPECT_TRUE(fs::equivalent(file, second));
+  ASSERT_TRUE(replace_file(second, "two"));
+  EXPECT_EQ(*read_file(file), "one");
+  EXPECT_EQ(link_file(file, second).error().code, Code::conflict) << "another file";
+  EXPECT_EQ(*read_file(second), "two");
+  fs::create_symlink(file, folder_ / "link");
+  EXPECT_EQ(link_file(folder_ / "link", folder_ / "c").error().code, Code::invalid_argument);
+  EXPECT_EQ(link_file(folder_ / "none", folder_ / "c").error().code, Code::not_found);
+}
+
 TEST_F(FileTest, ResolvesWhatAPersonNames) {
   fs::create_directory(folder_ / "else");
   fs::create_symlink("else/second", folder_ / "first");

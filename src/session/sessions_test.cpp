@@ -111,10 +111,10 @@ TEST_P(SessionsTest, TurnsBeginWithQuestionsAndCountEachRequestOnce) {
   ASSERT_TRUE(turns) << turns.error().message;
   ASSERT_EQ(turns->turns.size(), 3U);
   EXPECT_EQ(turns->turns[1].first, Seq{2});
-  EXPECT_EQ((*turns)[1].messages, 2);
-  EXPECT_EQ((*turns)[2].messages, 3);
-  EXPECT_EQ((*turns)[2].model, "m");
-  EXPECT_EQ((*turns)[2].usage.output, TokenCount{7});
+  EXPECT_EQ(turns->turns[1].messages, 2);
+  EXPECT_EQ(turns->turns[2].messages, 3);
+  EXPECT_EQ(turns->turns[2].model, "m");
+  EXPECT_EQ(turns->turns[2].usage.output, TokenCount{7});
 }
 
 TEST_P(SessionsTest, AClosedSessionIsActiveWhenItIsResumed) {
@@ -143,6 +143,26 @@ TEST_P(SessionsTest, WhatCannotBeRemovedIsNamedAndTheOthersGo) {
   EXPECT_EQ(done->failed.front().first, gone.id);
   EXPECT_EQ(done->failed.front().second.code, Code::not_found);
   EXPECT_TRUE(listed().empty());
+}
+
+// What holds the pieces of its answer beside it may be another session's by then.
+TEST_P(SessionsTest, AnInterruptedSessionTakesItsAnswerToTheTrash) {
+  begin();
+  const OperationId answer = *OperationId::parse("answer");
+  Owner dead = this_process();
+  dead.started += 1;
+  ASSERT_TRUE(store().append(kId, {message_of(role::kUser, "And a fathom?", 5)},
+                             {.begin_partial = PartialStart{answer, dead, "p", "m", Time{}}}));
+  const std::vector<Block> half = {TextBlock{"Six", {}}};
+  ASSERT_TRUE(store().capabilities().partials->add_partial(kId, answer, half));
+  const auto done = remove_sessions(store(), listed(), Removal::trash);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->removed.size(), 1U);
+  const auto messages = read_all(store(), kId);
+  ASSERT_TRUE(messages) << messages.error().message;
+  ASSERT_EQ(messages->size(), 6U);
+  EXPECT_EQ(plain_text(messages->back()), "Six");
+  EXPECT_EQ(messages->back().state, MessageState::incomplete);
 }
 
 TEST_P(SessionsTest, OnlyAnEmptySessionIsDiscarded) {
