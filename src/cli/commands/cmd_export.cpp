@@ -14,6 +14,7 @@
 #include "cli/program/exit.h"
 #include "cli/program/interrupts.h"
 #include "reprise/export.h"
+#include "reprise/sessions.h"
 
 namespace reprise::cli {
 namespace {
@@ -52,18 +53,21 @@ class Export final : public Command {
                          &format_, format_names()},
                         {"-o,--output", "PATH", "a file, or a folder (exists, or ends with /)",
                          &output_},
+                        {"-a,--all", "", "every session but those in the trash", &all_},
                         {"--force", "", "replace files that are there", &force_},
                         {"--into-tool", "", "write where the format's tool keeps its sessions",
                          &into_tool_}},
-            .arguments = {{"SEL", "the sessions", &sels_, true}}};
+            .arguments = {{"SEL", "the sessions", &sels_}}};
   }
 
   Result<Exit> run(Context& context) override {
     REPRISE_ASSIGN(Source* const source, context.stores().source());
     source_ = source;
-    REPRISE_ASSIGN(const std::vector<SessionInfo> sessions,
-                   context.stores().select_all(*source, sels_, Use::read, every_state()));
-    const ExportFormat& format = chosen_format();
+    if (sels_.empty() != all_) {
+      return context.voice().wrong_usage("name sessions, or give --all");
+    }
+    REPRISE_ASSIGN(const std::vector<SessionInfo> sessions, chosen_sessions(context, *source));
+    const ExportFormat& format = chosen_format(context.globals().json);
     if (into_tool_ && format.tool.empty()) {
       return context.voice().wrong_usage(
           cat("--into-tool needs --format with a tool's, and ", format.name, " is of none"));
@@ -83,10 +87,26 @@ class Export final : public Command {
   }
 
  private:
-  const ExportFormat& chosen_format() const {
+  Result<std::vector<SessionInfo>> chosen_sessions(Context& context, Source& source) const {
+    if (!all_) {
+      return context.stores().select_all(source, sels_, Use::read, every_state());
+    }
+    SessionQuery query;
+    query.states = {SessionState::active, SessionState::closed, SessionState::archived};
+    REPRISE_ASSIGN(FoundSessions found, find_all_sessions(source, query));
+    for (const Damage& part : found.damage) {
+      context.voice().warn(cat(part.where, ": ", part.reason));
+    }
+    return std::move(found.sessions);
+  }
+
+  const ExportFormat& chosen_format(bool wants_json) const {
     const auto formats = export_formats();
     if (format_) {
       return *find_export_format(*format_);  // the parser knows them
+    }
+    if (wants_json && (!output_ || *output_ == "-")) {
+      return *find_export_format("json");
     }
     const auto named = std::ranges::find_if(formats, [this](const ExportFormat& format) {
       return format.tool.empty() && output_ && output_->ends_with(format.ending);
@@ -232,7 +252,7 @@ class Export final : public Command {
                                  ", ", counted(messages_, "message"));
     context.voice().remark(files_.size() == 1 ? cat("wrote ", files_.front().string(), ": ", what)
                                               : cat("wrote ", files_.size(), " files: ", what));
-    if (!format.taken_by.empty()) {
+    if (!format.taken_by.empty() && !files_.empty()) {
       context.voice().remark(cat("to continue there: ", command_for(format, sessions.front())));
     }
     return is_damaged_ ? Exit::failed : Exit::done;
@@ -254,6 +274,7 @@ class Export final : public Command {
   std::vector<std::string> sels_;
   std::optional<std::string> format_;
   std::optional<std::string> output_;
+  bool all_ = false;
   bool force_ = false;
   bool into_tool_ = false;
   bool is_damaged_ = false;

@@ -116,6 +116,7 @@ constexpr CommandEntry kCommands[] = {
      .examples = "reprise export last > notes.md\n"
                  "reprise export last -o notes.html\n"
                  "reprise export 1 2 3 -o notes/\n"
+                 "reprise export --all --format json -o everything/\n"
                  "reprise export 'Release notes' --format json -o release-notes.json\n"
                  "reprise export last --format codex --into-tool",
      .make = make_export},
