@@ -94,7 +94,8 @@ std::string row(std::string_view name, std::string_view value) {
 }
 
 std::string with_heading(const Message& message, std::string_view note, Detail detail) {
-  std::string out = cat("\n## ", message.seq.value, " ", terminal_line(message.role));
+  std::string out = cat("\n## ", message.seq.value, " ", terminal_line(message.role),
+                        is_injected(message) ? " (injected)" : "");
   if (is_known(message.created_at)) {
     out += cat(" · ", format_time(message.created_at));
   }

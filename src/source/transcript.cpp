@@ -117,6 +117,19 @@ void count_messages(Transcript& transcript) {
   }
 }
 
+// "PARENT:agent-7".
+void note_parent(Transcript& transcript) {
+  const std::string& id = transcript.session.info.id.str();
+  const std::size_t separator = id.rfind(':');
+  std::string parent = transcript.parent;
+  if (parent.empty() && separator != std::string::npos) {
+    parent = id.substr(0, separator);
+  }
+  if (transcript.is_child && !parent.empty()) {
+    transcript.session.extra.push_back({"parent", RawJson::string(parent)});
+  }
+}
+
 Result<Transcript> read_parts(const JsonlTool& tool, Located located, bool ends_only) {
   Transcript transcript = new_transcript(std::move(located));
   const std::unique_ptr<Indexer> indexer = tool.index(transcript);
@@ -125,6 +138,7 @@ Result<Transcript> read_parts(const JsonlTool& tool, Located located, bool ends_
     REPRISE_TRY(read_part(*indexer, parts[i], i, ends_only, transcript));
   }
   indexer->finish();
+  note_parent(transcript);
   if (!transcript.given_title.empty()) {
     transcript.session.info.title = title_of(transcript.given_title);
   }

@@ -33,6 +33,7 @@ struct Transcript {
   Tree tree = {};
   ReadReport report = {};
   bool is_child = false;
+  std::string parent = {};  // of a child; "" where its id tells it
   std::string agent = {};
   std::string given_title = {};           // Located::title
   std::vector<std::string> agents = {};   // the sub-agents in the same file

@@ -228,8 +228,11 @@ TEST_F(CodexTest, OnlyTheWordsOfThePersonInAMessageWithAnImage) {
 TEST_F(CodexTest, SubAgentsAreListedWithTheBranchesOnly) {
   write(file_of(kThread), {meta(kThread), asked(1, "Go")});
   write(file_of(kOther, "2026-11-20T10-01-00"),
-        {meta(kOther, ",'source':{'subagent':'review'}"), asked(1, "Look at it")});
+        {meta(kOther, cat(",'session_id':'", kThread, "','source':{'subagent':'review'}")),
+         asked(1, "Look at it")});
   open("codex");
+  EXPECT_EQ(session(kOther).extra.front().name, "parent");
+  EXPECT_EQ(session(kOther).extra.front().value, RawJson::string(kThread));
   EXPECT_EQ(sessions(), Lines{cat(kThread, " Go (1)")});
   EXPECT_EQ(sessions(true).size(), 2U);
 }

@@ -92,6 +92,11 @@ std::string session_document(Source& source, const Session& session,
   if (!session.prompt_history.empty()) {
     object.raw("prompt_history", json::array_of(session.prompt_history));
   }
+  // Of a sub-agent's session: the one that began it.
+  if (const auto parent = std::ranges::find(session.extra, "parent", &ExtraField::name);
+      parent != session.extra.end()) {
+    object.raw("parent", parent->value.text());
+  }
   if (const auto origin = origin_of(session)) {
     json::ObjectWriter from(object.key("origin"));
     from.field("tool", origin->tool).field("id", origin->id).close();

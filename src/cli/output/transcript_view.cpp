@@ -121,7 +121,8 @@ std::string view_head(const Session& session, const View& view) {
 namespace {
 
 std::string with_heading(const Message& message, std::string_view note, const View& view) {
-  const std::string head = cat(message.seq.value, " ", message.role);
+  const std::string head =
+      cat(message.seq.value, " ", message.role, is_injected(message) ? " (injected)" : "");
   Line line;
   app::append(line, terminal_line(head), role_style(message.role));
   if (is_known(message.created_at)) {

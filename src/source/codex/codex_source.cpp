@@ -92,7 +92,11 @@ class CodexIndexer final : public Indexer {
       into_.fork_of = *std::move(id);
       copied_until_ = base.empty() ? time_of(meta["timestamp"]) : std::nullopt;
     }
-    into_.is_child = meta["source"]["subagent"] ? true : into_.is_child;
+    if (meta["source"]["subagent"]) {
+      const JsonView by = meta["parent_thread_id"];
+      into_.is_child = true;
+      into_.parent = (by ? by : meta["session_id"]).text();
+    }
   }
 
   void take_event(const Record& record, JsonView event) {
