@@ -226,7 +226,7 @@ class ImportCommand final : public Command {
       REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(url));
       if (kind == nullptr) {
         return fail(Code::invalid_argument,
-                    cat(url, " is no other tool's history; between stores, use `reprise copy`"));
+                    cat(url, " is not another tool's history; between stores, use `reprise copy`"));
       }
       REPRISE_ASSIGN(auto source, context.stores().open_source_at(url));
       const std::size_t colon = url.find(':');
