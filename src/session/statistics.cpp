@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "model/known_time.h"
 #include "session/hash_set.h"
+#include "session/import.h"
 #include "store/usage_sum.h"
 
 namespace reprise {
@@ -98,8 +99,24 @@ class Summing {
     }
   }
 
+  // Where it came from, and whether it is in the store already that was added before.
+  Result<> note_origin(const SessionInfo& info) {
+    const std::string& name = source_->name;
+    origin_ = name;
+    if (is_imported_id(info.id)) {
+      REPRISE_ASSIGN(const std::optional<Session> session, source_->source->find(info.id));
+      const auto origin = session ? origin_of(*session) : std::nullopt;
+      origin_ = origin ? cat(origin->tool, ":") : name;
+      imported_.insert(info.id.str());
+    }
+    const auto here = imported_id(std::string_view(name).substr(0, name.find(':')), info.id.str());
+    is_repeated_ = here && imported_.contains(here->str());
+    return {};
+  }
+
   Result<> add_session(const SessionInfo& info) {
     touched_.clear();
+    REPRISE_TRY(note_origin(info));
     Result<> stopped;
     REPRISE_ASSIGN(const ReadReport report,
                    source_->source->read(info.id, {}, [&](const Message& message) {
@@ -139,7 +156,7 @@ class Summing {
         is_counted_elsewhere(info, message.seq)) {
       return;
     }
-    const bool is_turn = is_question(message) && !is_injected(message);
+    const bool is_turn = is_question(message) && !is_injected(message) && !is_repeated_;
     bool has_usage = message.usage.has_value();
     if (has_usage && !message.usage->request_id.empty()) {
       has_usage = requests_.insert(message.usage->request_id);
@@ -184,7 +201,7 @@ class Summing {
       case StatisticsBy::provider:
         return message.provider.empty() ? info.provider : message.provider;
       case StatisticsBy::source:
-        return source_->name;
+        return origin_;
     }
     return "";
   }
@@ -198,7 +215,10 @@ class Summing {
   std::set<std::string> touched_;  // keys, by the session that is read
   HashSet known_;                  // sessions
   HashSet requests_;
-  HashSet shared_;  // messages that forks have of sessions that are gone
+  HashSet imported_;          // sessions of other tools that are in the store
+  std::string origin_;        // of the session that is read
+  bool is_repeated_ = false;  // and whether its turns were counted
+  HashSet shared_;            // messages that forks have of sessions that are gone
   std::unordered_map<std::string, ForkOrigin> forks_;
   std::int64_t sessions_ = 0;
 };

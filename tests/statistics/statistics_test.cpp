@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "reprise/capabilities.h"
+#include "reprise/export.h"
+#include "reprise/open_source.h"
 #include "session/hash_set.h"
+#include "session/import.h"
 #include "support/build.h"
 #include "support/must.h"
+#include "support/temporary_folder.h"
 
 namespace reprise {
 namespace {
@@ -102,6 +106,28 @@ TEST_F(StatisticsTest, CountWhatForksShareOnce) {
   // with the newest of them. The other one has nothing of its own.
   must(store_->capabilities().trash->trash(parent, at(9)));
   EXPECT_EQ(line_of(sum().total), " 1 2 17 2");
+}
+
+// What was imported is its tool's, and counted once beside the tool's own history.
+TEST_F(StatisticsTest, KnowImportedSessions) {
+  add("mine", turn("r1", 1));
+  const auto theirs = open_memory_store();
+  must(theirs->create(session("theirs")));
+  must(theirs->append(session_id("theirs"), turn("r2", 5), {}));
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "sessions/--srv--");
+  must(export_to_folder(*theirs, session_id("theirs"), *find_export_format("pi"),
+                        folder.path() / "sessions/--srv--", ExistingFile::refused,
+                        [](const SessionId&, const Exported&) {}));
+  const auto tool = must(open_source("pi:" + folder.path().native()));
+  must(import_session(*tool, "pi", *store_, must(tool->list({})).sessions.at(0)));
+  const StatisticsSource two[] = {{"reprise", store_.get()}, {"pi:", tool.get()}};
+  std::vector<std::string> rows;
+  for (const StatisticsRow& row :
+       must(sum_up(two, {.by = StatisticsBy::source}, Prices({}))).rows) {
+    rows.push_back(line_of(row));
+  }
+  EXPECT_THAT(rows, ElementsAre("pi: 1 1 5 1", "reprise 1 1 1 1"));
 }
 
 TEST_F(StatisticsTest, AreOfATime) {
