@@ -198,6 +198,9 @@ Result<bool> ElementReader::skip_damage(ReadReport& report) {
     is_found = end > 0 && deliver(end, unused);
     begin_ += is_found ? 0 : 1;
   }
+  if (!is_found) {
+    begin_ = buffer_.size();  // all that is left
+  }
   const std::int64_t to = at_ + static_cast<std::int64_t>(begin_);
   add_damage(report, {cat(file_.native(), ": bytes ", from, " to ", to),
                       "cut, damaged or too large", beginning});

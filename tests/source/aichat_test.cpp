@@ -73,12 +73,13 @@ TEST_F(AichatTest, NamesTellTheTimeAndFoldersTellSessionsApart) {
   append("sessions/work.yaml", small);
   append("sessions/torn.yaml", "model: a:b\nmessages:\n- role: 'us");
   append("sessions/odd.yaml", "- 1\n- 2\n");
+  append("sessions/empty.yaml", "");
   open("aichat");
   const Lines listed = sessions();
   EXPECT_EQ(listed.size(), 3U);
   EXPECT_EQ(format_time(session("20260102T030405-hello").info.created_at), "2026-01-02T03:04:05Z");
   EXPECT_EQ(session("20260102T030405-hello").info.title, "Hello");
-  EXPECT_EQ(must(source().list({})).damage.size(), 2U);
+  EXPECT_EQ(must(source().list({})).damage.size(), 3U);
   EXPECT_EQ(must(source_kind_of(place().native()))->name, "aichat");
 }
 

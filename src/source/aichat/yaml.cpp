@@ -126,6 +126,9 @@ class JsonBuilder {
 }  // namespace
 
 Result<RawJson> json_of_yaml(std::string_view text) {
+  if (text.empty()) {
+    return RawJson();  // libyaml ends the program when there is no text
+  }
   const auto& yaml = libyaml();
   REPRISE_TRY(yaml);
   const Yaml& functions = **yaml;
