@@ -102,6 +102,12 @@ bool is_true(JsonView value) {
   return value.raw() == "true";
 }
 
+void note_parent(Session& session, std::string_view parent) {
+  if (!parent.empty()) {
+    session.extra.push_back({"parent", RawJson::string(session_id_of(parent).str())});
+  }
+}
+
 void mark_injected(TextBlock& block) {
   block.extra.push_back({std::string(kInjectedField), json::take("true")});
 }

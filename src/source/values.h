@@ -7,8 +7,7 @@
 #include <string_view>
 
 #include "base/json_view.h"
-#include "reprise/message.h"
-#include "reprise/types.h"
+#include "reprise/session.h"
 
 namespace reprise::source {
 
@@ -39,6 +38,9 @@ std::optional<Money> cost_of(JsonView value);
 
 // "true".
 bool is_true(JsonView value);
+
+// Names the session that began this one, of a sub-agent. Nothing for "".
+void note_parent(Session& session, std::string_view parent);
 
 // Marks a block whose text no person and no model wrote, in a message that has other texts.
 void mark_injected(TextBlock& block);

@@ -153,6 +153,10 @@ TEST_F(OpencodeTest, SubAgentsAreChildrenAndWhatWasUndoneIsAFork) {
   EXPECT_EQ(sessions().size(), 1U);
   EXPECT_EQ(sessions(true).size(), 3U);
   EXPECT_EQ(transcript("ses_1"), (Lines{"user: One", "assistant: A"}));
+  const Extra extra = session("ses_2").extra;
+  const auto parent = std::ranges::find(extra, "parent", &ExtraField::name);
+  ASSERT_NE(parent, extra.end());
+  EXPECT_EQ(parent->value.text(), "\"ses_1\"");
 }
 
 TEST_F(OpencodeTest, WhatTheProgramSaidIsMarkedAndCompactionKeepsBoth) {

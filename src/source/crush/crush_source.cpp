@@ -56,6 +56,7 @@ Session crush_session(const Row& row, const Project& project) {
   session.usage.output = {std::max<std::int64_t>(row.integer("completion_tokens"), 0)};
   session.usage.cost = Money::parse(row.text("cost"));
   session.usage.price_source = session.usage.cost ? "crush" : "";
+  note_parent(session, row.text("parent_session_id"));
   add_extra(session.extra, "crush", row_json(row, {"parent_session_id", "summary_message_id"}));
   return session;
 }

@@ -70,6 +70,7 @@ GooseSession goose_session(const Row& row) {
   usage.output = {row.integer("accumulated_output_tokens")};
   usage.cost = Money::parse(row.text("accumulated_cost"));
   usage.price_source = usage.cost ? "goose" : "";
+  note_parent(one.session, one.is_child ? row.text("parent_session_id") : std::string());
   add_extra(one.session.extra, "goose",
             row_json(row, {"session_type", "user_set_name", "schedule_id", "goose_mode",
                            "project_id", "parent_session_id", "extension_data", "recipe_json"}));

@@ -140,6 +140,7 @@ class DatabaseStorage final : public Storage {
     info.provider = JsonView(model)["providerID"].text();
     const std::string revert = json_column(row, "revert");
     stored.reverted_from = JsonView(revert)["messageID"].text();
+    note_parent(stored.session, row.text("parent_id"));
     add_extra(stored.session.extra, "opencode",
               row_json(row, {"project_id", "parent_id", "slug", "path", "version", "share_url",
                              "revert", "agent", "model"}));

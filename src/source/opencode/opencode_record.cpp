@@ -218,6 +218,7 @@ Session session_of(JsonView info, const std::string& id) {
   if (time["archived"]) {
     session.info.state = SessionState::archived;
   }
+  note_parent(session, info["parentID"].text());
   add_extra(session.extra, kOpencode, raw_of(info));
   return session;
 }
