@@ -261,9 +261,6 @@ Result<> link_file(const fs::path& from, const fs::path& to) {
         ::fstatat(source.get(), name.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0 &&
         ::fstatat(target.get(), new_name.c_str(), &present, AT_SYMLINK_NOFOLLOW) == 0 &&
         old.st_ino == present.st_ino && old.st_dev == present.st_dev;
-    if (os_errno == EEXIST && !is_same) {
-      return fail(Code::conflict, cat(to.string(), " already exists"), os_errno);
-    }
     if (!is_same) {
       return std::unexpected(os_error(cat("link ", from.string(), " to"), to, os_errno));
     }
