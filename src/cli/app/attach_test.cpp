@@ -92,6 +92,24 @@ TEST(Attach, NamesFilesWithTheMessage) {
   EXPECT_TRUE(state.tab()->attached.empty());
 }
 
+TEST(Attach, TakesPathsWithBlanksInQuotes) {
+  State state = open_state();
+  const auto asked = only<Ask>(enter(state, "see @\"my file.txt\", @\"b c\"and @d @\"\" @\"open"));
+  EXPECT_EQ(asked.attached.mentioned, (Paths{"my file.txt", "b c", "d", "\"\"", "\"open"}));
+}
+
+TEST(Attach, CompletesPathsWithBlanksInQuotes) {
+  State state = open_state();
+  type(state, "see @my");
+  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).begun, "my");
+  update(state, FilesListed{{1}, "my", {"my file.txt", "my folder/"}});
+  EXPECT_EQ(state.input().text(), "see @\"my f");
+  type(state, "i");
+  EXPECT_EQ(only<ListFiles>(key(state, "Tab")).begun, "my fi");
+  update(state, FilesListed{{1}, "my fi", {"my file.txt"}});
+  EXPECT_EQ(state.input().text(), "see @\"my file.txt\"");
+}
+
 TEST(Attach, CompletesPaths) {
   State state = open_state();
   type(state, "see @sr");

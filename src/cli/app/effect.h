@@ -69,7 +69,6 @@ struct ListQuestions {
   SlashVerb verb = SlashVerb::fork;
 };
 // To the clipboard, by way of the terminal.
-inline constexpr std::size_t kCopyBytesMax = 74'994;  // what xterm takes, as base64
 struct CopyText {
   std::string text;
 };

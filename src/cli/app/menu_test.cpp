@@ -6,12 +6,25 @@
 #include "cli/app/state.h"
 #include "cli/app/test_state.h"
 #include "cli/app/update.h"
+#include "cli/output/clipboard.h"
 
 namespace reprise::cli::app {
 namespace {
 
 std::string selected(const State& state) {
   return state.menu ? state.menu->items[state.menu->selected].name : "";
+}
+
+TEST(Menu, LeavesNoSlashBehind) {
+  State state = open_state();
+  type(state, "/");
+  ASSERT_TRUE(state.menu);
+  key(state, "Esc");
+  EXPECT_FALSE(state.menu);
+  EXPECT_EQ(state.input().text(), "");
+  type(state, "/ne");
+  key(state, "Esc");
+  EXPECT_EQ(state.input().text(), "/ne");
 }
 
 TEST(Menu, ListsCommandsWhileOneIsTyped) {

@@ -180,7 +180,11 @@ void render_menu(Screen& screen, const State& state, const Frame& frame) {
     const Style style = selected ? Style{.colour = Colour::cyan, .bold = true} : kPlain;
     screen.put({row, 0}, selected ? "▸ " : "  ", style);
     screen.put({row, 2}, name_of(item), style, column - 1);
-    screen.put({row, column}, item.help, kDim);
+    const std::size_t room = state.size.columns - std::min(column, state.size.columns);
+    const std::string cut = display_width(item.help) <= room
+                                ? item.help
+                                : cat(grapheme_prefix(item.help, room < 2 ? 0 : room - 1), "…");
+    screen.put({row, column}, cut, kDim);
   }
 }
 

@@ -106,10 +106,13 @@ struct SessionWorker::Performer {
     if (!blocks) {
       return worker.refuse_turn(ask, blocks.error());
     }
+    send(ask, *std::move(blocks));
+  }
+  void send(const Ask& ask, std::vector<Block> blocks) {
     worker.start_turn(
         ask.tab,
-        [blocks = *std::move(blocks)](Conversation& talk, TurnObserver& observer,
-                                      std::stop_token stop) {
+        [blocks = std::move(blocks)](Conversation& talk, TurnObserver& observer,
+                                     std::stop_token stop) {
           return talk.ask(blocks, observer, std::move(stop));
         },
         ask.text);
@@ -117,12 +120,15 @@ struct SessionWorker::Performer {
   void operator()(const AskInstead& ask) {
     worker.set_job_tab(ask.tab);
     const Ask question{.tab = ask.tab, .text = ask.text, .attached = ask.attached};
-    const auto blocks = worker.blocks_of(question);
+    auto blocks = worker.blocks_of(question);
+    if (blocks) {
+      worker.add_earlier_files(ask.tab, *blocks);
+    }
     const Result<> done = blocks ? worker.take_back(ask.tab) : std::unexpected(blocks.error());
     if (!done) {
       return worker.refuse_turn(question, done.error());
     }
-    (*this)(question);
+    send(question, *std::move(blocks));
   }
   void operator()(const AskAgain& again) {
     worker.start_turn(again.tab,

@@ -83,6 +83,8 @@ class SessionWorker {
   void refuse_turn(const Ask& ask, const Error& error);
   // The message, with the files that go with it.
   Result<std::vector<Block>> blocks_of(const Ask& ask);
+  // The files of the last question that are not among the blocks.
+  void add_earlier_files(TabId tab, std::vector<Block>& blocks);
   Result<> list_files(LiveSession& live, const ListFiles& request);
   Result<> run_slash(LiveSession& live, const RunSlash& request);
   Result<> post_history(TabId tab, LiveSession& live);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/encode.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -13,7 +14,10 @@
 #include "cli/commands/prompt.h"
 #include "cli/program/context.h"
 #include "cli/repl/chat_session.h"
+#include "model/attachment.h"
+#include "reprise/conversation.h"
 #include "reprise/message.h"
+#include "reprise/store.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -26,7 +30,71 @@ bool is_web_address(std::string_view path) {
   return path.find("://") != std::string_view::npos;
 }
 
+// What is stored of an image is the hash of its bytes, or its URL.
+bool is_same_image(const ImageBlock& stored, const ImageBlock& now) {
+  constexpr std::string_view kMark = ";base64,";
+  const std::size_t mark = now.url.find(kMark);
+  if (!stored.blob || mark == std::string::npos) {
+    return stored.blob == now.blob && stored.url == now.url;
+  }
+  const auto bytes = base64_decode(std::string_view(now.url).substr(mark + kMark.size()));
+  const auto hash = bytes ? sha256(*bytes) : Result<BlobHash>(fail(Code::corrupt, "no base64"));
+  return hash && *hash == *stored.blob;
+}
+
+bool is_same_file(const Block& stored, const Block& now) {
+  const auto* const image = std::get_if<ImageBlock>(&stored);
+  const auto* const other = std::get_if<ImageBlock>(&now);
+  if (image != nullptr && other != nullptr) {
+    return is_same_image(*image, *other);
+  }
+  const auto name = attached_name(stored);
+  return name && name == attached_name(now);
+}
+
+Result<std::vector<Block>> blocks_of_last_question(ChatSession& session) {
+  std::vector<Block> blocks;
+  if (session.store() == nullptr) {
+    return blocks;
+  }
+  REPRISE_TRY(session.store()->read(session.id(), {.newest_first = true}, [&](Message&& message) {
+    if (!is_question(message)) {
+      return Flow::go_on;
+    }
+    blocks = std::move(message.blocks);
+    return Flow::stop;
+  }));
+  return blocks;
+}
+
 }  // namespace
+
+void SessionWorker::add_earlier_files(TabId tab, std::vector<Block>& blocks) {
+  const Live live = find(tab);
+  if (live == nullptr) {
+    return;
+  }
+  live->wait();
+  auto earlier = blocks_of_last_question(live->session());
+  if (!earlier) {
+    return say(Announcement::Kind::warning,
+               cat("files of the last question are not sent again: ", earlier.error().message));
+  }
+  std::int64_t count = 0;
+  for (Block& block : *earlier) {
+    const bool is_file = std::holds_alternative<ImageBlock>(block) || attached_name(block);
+    const bool is_there = std::ranges::any_of(
+        blocks, [&block](const Block& now) { return is_same_file(block, now); });
+    if (is_file && !is_there) {
+      blocks.push_back(std::move(block));
+      ++count;
+    }
+  }
+  if (count > 0) {
+    say(Announcement::Kind::notice,
+        cat("attached again: ", counted(count, "file"), " of the last question"));
+  }
+}
 
 Result<std::vector<Block>> SessionWorker::blocks_of(const Ask& ask) {
   std::vector<Block> blocks;

@@ -70,6 +70,19 @@ TEST(Sessions, RingsWhenAnAnswerEndsInTheBackground) {
   EXPECT_TRUE(update(state, TurnEnded{.tab = {1}, .metadata = some_metadata()}).empty());
 }
 
+// A store that has one open session for a folder closes the tab in front of the new one.
+TEST(Sessions, KeepsTheDraftOfATabThatIsClosed) {
+  State state = open_state();
+  type(state, "a draft");
+  state.tabs.push_back({.id = {2}, .phase = Tab::Phase::idle});
+  state.current = 1;
+  update(state, TabClosed{{1}});
+  ASSERT_EQ(state.tabs.size(), 1U);
+  EXPECT_NE(shown(state).find("Up brings it back"), std::string::npos) << shown(state);
+  key(state, "Up");
+  EXPECT_EQ(state.input().text(), "a draft");
+}
+
 TEST(Sessions, RemembersWhichSessionsCanBeResumedWhenItLeaves) {
   State state = open_state();
   enter(state, "/new");  // nothing is said in it

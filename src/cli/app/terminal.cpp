@@ -14,6 +14,8 @@
 #include <memory>
 #include <vector>
 
+#include "cli/output/clipboard.h"
+
 // After the standard headers: it defines macros with everyday names.
 #define NCURSES_NOMACROS
 #define NCURSES_WIDECHAR 1
@@ -262,7 +264,7 @@ void Terminal::ring() {
 
 bool Terminal::copy(std::string_view text) {
   if (has_title_) {
-    write_raw(cat("\x1b]52;c;", base64_encode(text), "\a"));
+    write_raw(copy_sequence(text));
   }
   return has_title_;
 }

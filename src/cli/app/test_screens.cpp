@@ -94,7 +94,7 @@ State cut(Size size) {
   ended.metadata.title = "All of it";
   update(state, ended);
   update(state, Announcement{Announcement::Kind::warning, kFirst,
-                             "the disk is full; the conversation goes on, and is not saved"});
+                             "the disk is full; the conversation continues, unsaved"});
   return state;
 }
 

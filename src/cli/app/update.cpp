@@ -35,6 +35,10 @@ class Handler {
       answer_dialog(state_, Choice::once, effects_);
     } else if (consent && (typed.text == "a" || typed.text == "A")) {
       answer_dialog(state_, Choice::always, effects_);
+    } else if (!consent) {
+      state_.status = state_.dialogs.front().kind == Dialog::Kind::resume
+                          ? "Enter or y resumes, Esc or n starts a new session"
+                          : "Enter or y agrees, Esc or n does not";
     }
   }
 
@@ -151,14 +155,20 @@ class Handler {
   void operator()(const TabClosed& closed) {
     std::vector<std::string> last_words;
     std::string typed;
+    bool was_shown = false;
     if (Tab* const tab = state_.find(closed.tab); tab != nullptr) {
       last_words = std::move(tab->last_words);
-      typed = tab == state_.tab() ? tab->input.whole() : "";
+      typed = tab->input.whole();
+      was_shown = tab == state_.tab();
     }
     drop_tab(state_, closed.tab);
     // What was typed meanwhile is not lost.
-    if (!typed.empty() && state_.input().empty()) {
+    if (!typed.empty() && was_shown && state_.input().empty()) {
       state_.input().set(std::move(typed));
+    } else if (!trimmed(typed).empty()) {
+      state_.input().remember(typed);
+      say(state_, state_.tab(), Entry::Kind::notice,
+          "the closed session had an unsent message; Up brings it back");
     }
     for (std::string& text : last_words) {
       say(state_, state_.tab(), Entry::Kind::warning, std::move(text));

@@ -91,7 +91,7 @@ void edit_last_question(Tab& tab);
 void ask_instead(Tab& tab, std::string text, Attached attached, Effects& effects);
 // A question to the model, now or after the running answer.
 void ask(Tab& tab, std::string text, Attached attached, Effects& effects);
-// The words of a message that begin with '@', without it.
+// The words of a message that begin with '@', without it; @"a b" is one word.
 std::vector<std::string> mentions(std::string_view text);
 // The first question that waits, if there is one.
 void ask_next(Tab& tab, Effects& effects);

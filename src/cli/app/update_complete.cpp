@@ -12,11 +12,33 @@
 namespace reprise::cli::app {
 namespace {
 
+bool begins_word(std::string_view text, std::size_t at) {
+  return at == 0 || std::string_view(" \t\n\x1a").find(text[at - 1]) != std::string_view::npos;
+}
+
+// Completes what begins with `begun` to `common`. A path with blanks needs quotes, which are closed
+// when it is `whole`.
+void insert_path(Editor& input, std::string_view begun, std::string_view common, bool whole) {
+  const std::string before = input.text().substr(0, input.text().size() - begun.size());
+  const bool is_quoted = before.ends_with("@\"");
+  const bool quotes = before.ends_with('@') && common.find(' ') != std::string_view::npos;
+  if (quotes && input.pastes().empty()) {
+    return input.set(cat(before, "\"", common, whole ? "\"" : ""));
+  }
+  input.insert(cat(common.substr(begun.size()), is_quoted && whole ? "\"" : ""));
+}
+
 // The path that is being typed, after '@' or as the file of a command; nullopt for all else.
 std::optional<std::string> path_begun(std::string_view text) {
   for (const std::string_view command : {"/attach ", "/save ", "/export "}) {
     if (text.starts_with(command)) {
       return std::string(text.substr(command.size()));
+    }
+  }
+  if (const std::size_t quote = text.rfind("@\""); quote != std::string_view::npos) {
+    const std::string_view path = text.substr(quote + 2);
+    if (path.find('"') == std::string_view::npos && begins_word(text, quote)) {
+      return std::string(path);
     }
   }
   const std::size_t blank = text.find_last_of(" \t\n\x1a");
@@ -41,9 +63,9 @@ void on_files(State& state, const FilesListed& listed) {
     common = common.substr(0, static_cast<std::size_t>(end - common.begin()));
   }
   common = common.substr(0, utf8::valid_prefix(common));
+  const bool is_whole = listed.paths.size() == 1 && !common.ends_with('/');
   if (common.size() > listed.begun.size()) {
-    tab->input.insert(common.substr(listed.begun.size()));
-    return;
+    return insert_path(tab->input, listed.begun, common, is_whole);
   }
   state.status.clear();
   for (const std::string& path : listed.paths) {

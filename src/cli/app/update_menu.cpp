@@ -144,6 +144,9 @@ bool press_in_menu(State& state, std::string_view key, Effects& effects) {
     return true;
   }
   state.menu.reset();
+  if (key == "Esc" && state.input().text() == "/") {
+    state.input().clear();  // nothing of a command was typed
+  }
   return key == "Esc" || key == "Ctrl-C";
 }
 

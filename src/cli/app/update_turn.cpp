@@ -7,6 +7,7 @@
 #include "cli/app/effect.h"
 #include "cli/app/state.h"
 #include "cli/app/update.h"
+#include "cli/output/clipboard.h"
 #include "store/usage_sum.h"
 
 namespace reprise::cli::app {
@@ -123,6 +124,12 @@ std::vector<std::string> mentions(std::string_view text) {
   while (!text.empty()) {
     const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
     text.remove_prefix(begin);
+    if (const std::size_t quote = text.starts_with("@\"") ? text.find('"', 2) : text.npos;
+        quote != text.npos && quote > 2) {
+      out.emplace_back(text.substr(2, quote - 2));
+      text.remove_prefix(quote + 1);
+      continue;
+    }
     const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
     text.remove_prefix(word.size());
     if (word.size() > 1 && word.front() == '@') {

@@ -37,6 +37,7 @@ struct Line {
   const OptionSpec* open = nullptr;  // an option that waits for the last word
   std::vector<std::string> words;    // behind the command, without options
   bool only_words = false;           // behind "--"
+  std::string begun = {};            // the last word, which is completed
 };
 
 const OptionSpec* find_option(const ArgumentTable& globals, const ArgumentTable& own,
@@ -116,6 +117,7 @@ class Complete final : public Command {
     Line line;
     read(line, globals, words_);
     line.globals.quiet = true;
+    line.begun = current;
     Context there(line.globals, context.environment(), context.voice().out(),
                   context.voice().err());
     there.voice().divert([](Voice::Kind, std::string_view) {});
@@ -289,7 +291,30 @@ class Complete final : public Command {
     return out;
   }
 
-  // By title and by short id; those of this folder where a store has several.
+  // Those of the whole store whose title or id begins with what was typed.
+  static void add_begun(Source& source, const std::string& begun, SessionQuery query,
+                        SessionPage& page) {
+    if (begun.empty()) {
+      return;
+    }
+    query.working_dir.reset();
+    SessionQuery by_id = query;
+    by_id.short_id_prefix = ascii_lower(begun);
+    query.title_contains = begun;
+    for (const SessionQuery& one : {query, by_id}) {
+      auto found = source.list(one);
+      for (SessionInfo& info : found ? found->sessions : std::vector<SessionInfo>()) {
+        const bool is_new =
+            std::ranges::find(page.sessions, info.id, &SessionInfo::id) == page.sessions.end();
+        const bool fits = one.title_contains.empty() || info.title.starts_with(begun);
+        if (is_new && fits) {
+          page.sessions.push_back(std::move(info));
+        }
+      }
+    }
+  }
+
+  // By title and by short id: the newest of this folder, and all of the store that begin so.
   static Completion sessions(Context& context, const Line& line) {
     Completion out{.candidates = {{"last", "the newest session of this folder"}}};
     const auto source = context.stores().source();
@@ -304,10 +329,11 @@ class Complete final : public Command {
     if (line.entry != nullptr && line.entry->name == "restore") {
       query.states = {SessionState::trashed, SessionState::archived};
     }
-    const auto page = (*source)->list(query);
+    auto page = (*source)->list(query);
     if (!page) {
       return out;
     }
+    add_begun(**source, line.begun, query, *page);
     const std::vector<std::string> ids = short_ids_of(page->sessions);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (const std::string& title = page->sessions[i].title; !title.empty()) {

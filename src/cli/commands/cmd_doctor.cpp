@@ -237,7 +237,7 @@ class Doctor final : public Command {
     if (!probe) {
       add_problem("write", probe.error().message,
                   cat("make ", folder.string(),
-                      " writable with room in it, or choose another place with --store"));
+                      " writable with free space, or choose another place with --store"));
     } else {
       add("write", cat("wrote and synced a file in ", folder.string()));
     }

@@ -80,7 +80,7 @@ void StoreOpener::tell_of_outbox(std::string_view store_url) {
   if (*count > 0) {
     voice_.remark(cat(*count, *count == 1 ? " conversation" : " conversations",
                       " could not be saved and ", *count == 1 ? "is" : "are",
-                      " kept on this machine; copy it with: reprise copy spill: '", store_url,
+                      " stored on this machine; copy it with: reprise copy spill: '", store_url,
                       "'"));
   }
 }

@@ -16,14 +16,16 @@ namespace {
 
 constexpr std::int64_t kConsentBytesMax = 1 << 20;
 
+constexpr std::string_view kFiles = "files";
+
 // What is agreed to together; "" for what needs no consent. A tool of somebody else's is asked
 // about by its own name.
 std::string reach_of(std::string_view tool) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOurs = {{
       {"todo_write", ""},
       {"recall", ""},
-      {"read_file", "files"},
-      {"list_dir", "files"},
+      {"read_file", kFiles},
+      {"list_dir", kFiles},
       {"recall_all", "sessions"},
   }};
   for (const auto& [name, reach] : kOurs) {
@@ -32,6 +34,10 @@ std::string reach_of(std::string_view tool) {
     }
   }
   return cat("tool ", tool);
+}
+
+bool is_of_files(std::string_view tool) {
+  return reach_of(tool) == kFiles;
 }
 
 using Reaches = std::set<std::string, std::less<>>;
@@ -87,6 +93,9 @@ ToolConsents::Answer ToolConsents::approve(const ToolUseBlock& call, const Ask& 
   if (reach.empty() || allow_all_ || agreed_.contains(reach)) {
     return {.approval = Approval::allow};
   }
+  if (reach == kFiles && !folder_.empty() && is_trusted(folder_, trusted_)) {
+    return {.approval = Approval::allow};
+  }
   // What cannot be read allows nothing.
   const Remembered remembered = read_remembered(file_).value_or(Remembered{});
   if (const auto here = remembered.find(folder_);
@@ -134,8 +143,9 @@ Approver ask_for_consent(Context& context, ToolConsents& consents) {
   return [&context, &consents](const ToolUseBlock& call) {
     const auto answer = consents.approve(call, [&context](const ToolUseBlock& asked) {
       if (!context.voice().can_ask()) {
-        context.voice().warn(cat("tool ", asked.name,
-                                 " was not allowed: no terminal to ask on; use --yes to allow it"));
+        context.voice().warn(cat(
+            "tool ", asked.name, " was not allowed: there is no terminal to ask on; use --yes",
+            is_of_files(asked.name) ? ", or run `reprise config trust` in this folder once" : ""));
         return Choice::no;
       }
       return context.voice().ask_choice(cat("run ", asked.name, " ", asked.input.text(), "?"));

@@ -2,11 +2,13 @@
 
 // Whether a tool may run. todo_write and recall may: they stay within the session and its folder's
 // sessions. For files, for the sessions of other folders and for a tool that is none of ours the
-// person is asked; where nobody can be asked they need --yes.
+// person is asked. Files of a folder in the setting `trust` are read unasked; for the rest --yes is
+// needed where nobody can be asked.
 
 #include <set>
 
 #include "cli/program/context.h"
+#include "cli/settings/settings.h"
 #include "reprise/tool.h"
 
 namespace reprise::cli {
@@ -18,9 +20,14 @@ class ToolConsents {
   using Ask = std::function<Choice(const ToolUseBlock& call)>;
 
   explicit ToolConsents(Context& context)
-      : ToolConsents(context.config().state_folder() / "consents.json", context.globals().yes) {}
-  ToolConsents(std::filesystem::path file, bool allow_all)
-      : file_(std::move(file)), allow_all_(allow_all) {}
+      : ToolConsents(context.config().state_folder() / "consents.json", context.globals().yes) {
+    if (const auto settings = context.config().settings(); settings) {
+      trusted_ = (*settings)->trust;
+    }
+  }
+  // In the folders of `trusted`, and below, files may be read unasked.
+  ToolConsents(std::filesystem::path file, bool allow_all, std::vector<std::string> trusted = {})
+      : file_(std::move(file)), allow_all_(allow_all), trusted_(std::move(trusted)) {}
   // Of a session that works in this folder; before the first call.
   void begin(std::string folder) { folder_ = std::move(folder); }
 
@@ -37,6 +44,7 @@ class ToolConsents {
 
   std::filesystem::path file_;
   bool allow_all_;
+  std::vector<std::string> trusted_;
   std::string folder_;
   std::set<std::string, std::less<>> agreed_;
 };

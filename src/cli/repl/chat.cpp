@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "cli/app/app.h"
 #include "cli/output/answer_output.h"
 #include "cli/program/adopt_session.h"
@@ -42,18 +44,18 @@ std::unique_ptr<LineSource> open_source(Context& context) {
                             }});
 }
 
-Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
-  // Before the editor: it puts the terminal in order even when a signal ends the wait.
-  Interrupts interrupts(kReplPatience);
-  const std::unique_ptr<LineSource> source = open_source(context);
-  if (request.choose) {
-    REPRISE_ASSIGN(const std::optional<SessionId> chosen,
-                   choose_session(context, *source, request.all, interrupts.token()));
-    if (!chosen) {
-      return Exit::done;
-    }
-    request.sel = chosen->str();
-  }
+struct TalkParts {
+  LineSource& source;
+  Interrupts& interrupts;
+  JsonAnswer* events;
+};
+struct Ended {
+  Exit exit;
+  bool begins_another;
+};
+
+// One session, until the person leaves it.
+Result<Ended> talk_once(Context& context, const ChatRequest& request, const TalkParts& parts) {
   ToolConsents consents(context);
   const Approver approver = ask_for_consent(context, consents);
   REPRISE_ASSIGN(std::unique_ptr<StartedSession> started,
@@ -66,18 +68,43 @@ Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
                                                      .in_project = true},
                                          .title = "",
                                          .approver = approver,
-                                         .stop = interrupts.token()}));
+                                         .stop = parts.interrupts.token()}));
   consents.begin(started->conversation->session().info.working_dir);
-  ChatSession session(context, std::move(request.flags), approver, std::move(started));
+  ChatSession session(context, request.flags, approver, std::move(started));
   Repl repl({.context = context,
-             .source = *source,
-             .interrupts = interrupts,
-             .events = events,
+             .source = parts.source,
+             .interrupts = parts.interrupts,
+             .events = parts.events,
              .person = ::isatty(STDIN_FILENO) == 1},
             std::move(session));
-  return repl.run();
+  const Exit exit = repl.run();
+  return Ended{exit, repl.begins_another()};
 }
 
+Result<Exit> talk(Context& context, ChatRequest& request, JsonAnswer* events) {
+  // Before the editor: it puts the terminal in order even when a signal ends the wait.
+  Interrupts interrupts(kReplPatience);
+  const std::unique_ptr<LineSource> source = open_source(context);
+  if (request.choose) {
+    REPRISE_ASSIGN(const std::optional<SessionId> chosen,
+                   choose_session(context, *source, request.all, interrupts.token()));
+    if (!chosen) {
+      return Exit::done;
+    }
+    request.sel = chosen->str();
+  }
+  for (Exit exit = Exit::done;;) {
+    REPRISE_ASSIGN(const Ended ended, talk_once(context, request, {*source, interrupts, events}));
+    exit = std::max(exit, ended.exit);
+    if (!ended.begins_another) {
+      return exit;
+    }
+    // What was said on the command line about the first session holds for the next one.
+    request.newest = false;
+    request.sel.reset();
+    request.fresh = true;
+  }
+}
 }  // namespace
 
 Result<Exit> run_chat(Context& context, ChatRequest request) {

@@ -216,7 +216,7 @@ Result<std::string> ChatSession::fork(const Slash& slash, std::stop_token stop) 
   REPRISE_TRY(rebuild(child, std::move(stop)));
   fresh_ = false;
   context_.voice().remark(
-      cat("now in the copy ", cli::brief_id(*store, child), "; the original is kept"));
+      cat("now in the copy ", cli::brief_id(*store, child), "; the original is unchanged"));
   return std::string();
 }
 

@@ -5,7 +5,9 @@
 #include "base/grapheme.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "cli/commands/prompt.h"
 #include "cli/output/answer_output.h"
+#include "cli/output/clipboard.h"
 #include "cli/output/session_json.h"
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
@@ -66,7 +68,7 @@ void Repl::greet() {
   }
   std::string where = "not saved";
   if (const auto settings = context.config().settings(); settings && session_.store() != nullptr) {
-    where = cat("kept in ", context.config().store_url(**settings));
+    where = cat("saved in ", context.config().store_url(**settings));
   }
   context.voice().remark(cat(session_.resumed() ? "" : "new ", session_.name(), " with ",
                              session_.model(), ", ", where,
@@ -105,9 +107,11 @@ Repl::Next Repl::step(const Input& input) {
     parts_.context.voice().warn(
         cat("only the first ", kInputBytesMax >> 20, " MiB of this are sent"));
   }
+  std::vector<Block> blocks = std::exchange(attached_, {});
+  blocks.insert(blocks.begin(), text_block(message_of(input.text)));
   return turn(
       [&](Conversation& talk, TurnObserver& observer) {
-        return talk.ask(message_of(input.text), observer, parts_.interrupts.token());
+        return talk.ask(blocks, observer, parts_.interrupts.token());
       },
       input.text);
 }
@@ -120,6 +124,16 @@ Repl::Next Repl::command(std::string_view line) {
   }
   if (slash->verb == SlashVerb::quit) {
     return Next::leave;
+  }
+  if (slash->verb == SlashVerb::begin) {
+    begins_another_ = true;
+    return Next::leave;
+  }
+  if (slash->verb == SlashVerb::attach) {
+    return attach(slash->text);
+  }
+  if (slash->verb == SlashVerb::copy) {
+    return copy_answer();
   }
   if (slash->verb == SlashVerb::retry || slash->verb == SlashVerb::go_on) {
     return turn([&](Conversation& talk, TurnObserver& observer) {
@@ -140,6 +154,45 @@ Repl::Next Repl::command(std::string_view line) {
       parts_.events == nullptr ? parts_.context.voice().out() : parts_.context.voice().err();
   out.write(*shown);
   (void)out.flush();  // a failure stays in the stream and is reported at the end
+  return Next::go_on;
+}
+
+Repl::Next Repl::attach(const std::string& file) {
+  Context& context = parts_.context;
+  if (file == "-") {
+    attached_.clear();
+    return Next::go_on;
+  }
+  const bool is_url = file.find("://") != std::string::npos;
+  auto block = attach_file(is_url ? file : context.config().path_named(file).string());
+  if (!block) {
+    fail_step(block.error());
+    return Next::go_on;
+  }
+  attached_.push_back(*std::move(block));
+  context.voice().remark(cat("attached ", file, "; it is sent with the next message"));
+  return Next::go_on;
+}
+
+// Through the terminal, which has the clipboard.
+Repl::Next Repl::copy_answer() {
+  Context& context = parts_.context;
+  const auto last = session_.store() == nullptr ? Result<Exchange>(first_)
+                                                : last_exchange(*session_.store(), session_.id());
+  const std::string text = last ? last->answer : "";
+  Output& out = context.voice().out();
+  if (!last || text.empty()) {
+    fail_step(last ? Error{Code::not_found, "there is no answer to copy"} : last.error());
+  } else if (!out.is_terminal()) {
+    fail_step({Code::unsupported, "/copy needs a terminal; /save FILE writes the transcript"});
+  } else if (text.size() > kCopyBytesMax) {
+    fail_step({Code::unsupported, cat("the answer has ", text.size(), " bytes, and terminals take ",
+                                      kCopyBytesMax, "; /save FILE writes the transcript")});
+  } else {
+    out.write(copy_sequence(text));
+    (void)out.flush();  // a failure stays in the stream and is reported at the end
+    context.voice().remark("copied, if the terminal allows it");
+  }
   return Next::go_on;
 }
 

@@ -34,6 +34,8 @@ class Repl {
   Repl(const ReplParts& parts, ChatSession session);
 
   Exit run();
+  // It ended to begin another session.
+  bool begins_another() const { return begins_another_; }
 
  private:
   enum class Next : std::uint8_t { go_on, leave };
@@ -42,6 +44,8 @@ class Repl {
   void greet();
   Next step(const Input& input);
   Next command(std::string_view line);
+  Next attach(const std::string& file);
+  Next copy_answer();
   Next turn(const Turn& ask, std::string_view question = "");
   Next conclude(const Result<Outcome>& outcome);
   Next on_stop(std::string_view advice);
@@ -51,7 +55,9 @@ class Repl {
   ReplParts parts_;
   ChatSession session_;
   std::optional<std::chrono::steady_clock::time_point> stopped_at_;
-  Exchange first_;  // of this run
+  Exchange first_;               // of this run
+  std::vector<Block> attached_;  // for the next message
+  bool begins_another_ = false;
   bool interrupted_ = false;
   bool unsaved_ = false;
   bool failed_ = false;

@@ -31,8 +31,8 @@ constexpr KeyWords kPickerKeys = {
     "Esc",
     " · Enter · Tab all · Ctrl-S order · F2 name · Del/Ctrl-T trash · Esc", " · Enter · Esc"};
 constexpr KeyWords kTrashKeys = {
-    " · Enter brings back · Ctrl-X empties the trash · Tab projects · Ctrl-T back · Esc leaves",
-    " · Enter brings back · Ctrl-X empties · Ctrl-T back · Esc", " · Enter · Esc"};
+    " · Enter restores · Ctrl-X empties the trash · Tab projects · Ctrl-T back · Esc leaves",
+    " · Enter restores · Ctrl-X empties · Ctrl-T back · Esc", " · Enter · Esc"};
 constexpr KeyWords kRenameKeys = {" · Enter renames · Esc keeps the old title",
                                   " · Enter renames · Esc", " · Enter · Esc"};
 
