@@ -33,13 +33,14 @@ void set_origin(Extra& extra, RawJson origin) {
 }
 
 // One session of a tool, as it is to stand in the store: under its id there, its images as blobs.
-class ImportView final : public Source {
+class ImportView final : public Source, public TodoReader {
  public:
   ImportView(Source& source, std::string_view tool, Store& target, SessionId foreign)
       : source_(source), tool_(tool), target_(target), foreign_(std::move(foreign)) {
     static_cast<SourceCapabilities&>(holds_) = source.capabilities();
     holds_.blob_reader = target.capabilities().blob_reader;
     holds_.last_message_reader = nullptr;
+    holds_.todo_reader = source.capabilities().todo_reader == nullptr ? nullptr : this;
   }
 
   void show_as(SessionId id, std::optional<ForkOrigin> fork) {
@@ -83,6 +84,10 @@ class ImportView final : public Source {
       }
       return sink(std::move(message));
     });
+  }
+
+  Result<std::vector<Todo>> todos(const SessionId& /*id*/) override {
+    return source_.capabilities().todo_reader->todos(foreign_);
   }
 
   const SourceCapabilities& capabilities() const override { return holds_; }

@@ -57,6 +57,19 @@ class ImportTest : public SourceTest {
   std::unique_ptr<Store> store_ = must(open_store("sqlite:" + (own_.path() / "own.db").native()));
 };
 
+TEST_F(ImportTest, TodosComeAlong) {
+  write("storage/session/p/ses_1.json",
+        {"{'title':'Files','time':{'created':1763600000000,'updated':1763600000000}}"});
+  write("storage/message/ses_1/msg_1.json", {"{'role':'user'}"});
+  write("storage/part/msg_1/prt_1.json", {"{'type':'text','text':'Why?'}"});
+  write("storage/todo/ses_1.json", {"[{'content':'Do','status':'completed'}]"});
+  open("opencode");
+  EXPECT_EQ(import_all(), Lines{"copied 1"});
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+  const SessionId id = must(imported_id("pi", "ses_1"));
+  EXPECT_EQ(must(store_->capabilities().todos->todos(id)).at(0).content, "Do");
+}
+
 TEST_F(ImportTest, TwiceIsOnce) {
   write(kFile, {std::string(kHeader), named(1, 0, "user", "One"),
                 named(2, 1, "assistant", "1", ",'usage':{'input':7}")});
