@@ -16,7 +16,7 @@
 #include "grown_store.h"
 #include "measure.h"
 #include "messages.h"
-#include "reprise/open_store.h"
+#include "reprise/open_source.h"
 #include "reprise/search.h"
 #include "spawn.h"
 
@@ -40,8 +40,8 @@ class Texts {
     double sum = 0;
     for (std::size_t i = 0; i < kVocabulary; ++i) {
       std::string word;
-      const std::size_t size =
-          std::min<std::size_t>(2 + (i > 20) + (i > 300) * 2 + letters() % 4, 10);
+      const std::size_t least = i > 300 ? 5 : i > 20 ? 3 : 2;
+      const std::size_t size = least + letters() % 4;
       while (word.size() < size) {
         word += static_cast<char>('a' + letters() % 26);
       }

@@ -115,6 +115,14 @@ struct LoadQuestions {
 struct LoadPreview {
   std::string id;
 };
+// Messages with these words, the newest first; the last word may go on. Of several only the last is
+// still wanted.
+struct SearchTexts {
+  int generation = 0;
+  std::string words = {};
+  bool all = false;  // as for LoadPage
+  std::string folder = {};
+};
 struct TrashStored {
   std::string id;
 };
@@ -159,8 +167,8 @@ using Effect =
     std::variant<EditElsewhere, FindNewest, OpenNew, OpenSession, CloseTab, Ask, AskInstead,
                  AskAgain, GoOn, Ring, StopTurn, RunSlash, ListQuestions, ListFiles, CopyText,
                  ListModels, SaveNow, LoadOlder, AnswerConsent, CloseAll, Hurry, Suspend, Redraw,
-                 LoadPage, LoadQuestions, LoadPreview, TrashStored, RestoreStored, RenameStored,
-                 EmptyTrash, ListResumable, DeleteStored, CountClosed, ClearClosed>;
+                 LoadPage, LoadQuestions, LoadPreview, SearchTexts, TrashStored, RestoreStored,
+                 RenameStored, EmptyTrash, ListResumable, DeleteStored, CountClosed, ClearClosed>;
 using Effects = std::vector<Effect>;
 
 }  // namespace reprise::cli::app

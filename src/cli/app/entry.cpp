@@ -87,6 +87,7 @@ std::string footer_text(std::string_view model, const std::optional<Usage>& usag
 }
 
 void EntryMaker::add(const Message& message) {
+  const std::size_t before = entries_.size();
   const bool question = is_question(message);
   if (question) {
     entries_.push_back({.kind = Entry::Kind::question, .text = plain_text(message)});
@@ -101,6 +102,9 @@ void EntryMaker::add(const Message& message) {
   }
   if (message.role == role::kAssistant) {
     add_footer(message);
+  }
+  for (std::size_t i = before; i < entries_.size(); ++i) {
+    entries_[i].seq = message.seq;
   }
 }
 

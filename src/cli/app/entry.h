@@ -34,6 +34,7 @@ struct Entry {
   std::vector<std::string> files = {};  // waiting: what is sent with it
   std::vector<std::string> mentioned = {};  // waiting: that, if there is such a file
   std::optional<Time> at = {};
+  Seq seq{-1};                    // of the message it is from, as far as that was read from a store
   std::optional<bool> open = {};  // as a person wants this one, whatever the others are
 
   std::size_t shown = kEntryBytesAtFirst;  // of each of its texts

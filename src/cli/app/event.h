@@ -183,6 +183,12 @@ struct QuestionsLoaded {
   int generation = 0;
   std::vector<std::string> questions = {};  // in the order in which they were asked for
 };
+// What a search has found so far, or only how far it is.
+struct TextsFound {
+  int generation = 0;
+  std::optional<std::vector<PickerRow>> rows;
+  std::string note = {};
+};
 struct PreviewLoaded {
   std::string id;
   Preview preview;
@@ -199,11 +205,11 @@ struct ClearAsked {
   std::size_t count = 0;
 };
 
-using Event =
-    std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound, TabOpened,
-                 TabIsOpen, TabFailed, OlderLoaded, TabChanged, ModelsListed, QuestionsListed,
-                 FilesListed, TabClosed, TextCame, ThinkingCame, ToolCalled, ToolAnswered,
-                 AnswerStored, TurnEnded, TodosChanged, ConsentAsked, Edited, Announcement,
-                 AllClosed, PageLoaded, QuestionsLoaded, PreviewLoaded, StoredChanged, ClearAsked>;
+using Event = std::variant<KeyPressed, Typed, Pasted, Resized, Ticked, Signalled, NewestFound,
+                           TabOpened, TabIsOpen, TabFailed, OlderLoaded, TabChanged, ModelsListed,
+                           QuestionsListed, FilesListed, TabClosed, TextCame, ThinkingCame,
+                           ToolCalled, ToolAnswered, AnswerStored, TurnEnded, TodosChanged,
+                           ConsentAsked, Edited, Announcement, AllClosed, PageLoaded,
+                           QuestionsLoaded, TextsFound, PreviewLoaded, StoredChanged, ClearAsked>;
 
 }  // namespace reprise::cli::app

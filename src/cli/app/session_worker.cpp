@@ -60,8 +60,17 @@ void SessionWorker::perform(Effect effect) {
     return;
   }
   const std::lock_guard lock(mutex_);
+  if (std::holds_alternative<SearchTexts>(effect)) {
+    std::erase_if(jobs_,
+                  [](const Effect& job) { return std::holds_alternative<SearchTexts>(job); });
+  }
   jobs_.push_back(std::move(effect));
   wake_.notify_one();
+}
+
+bool SessionWorker::has_jobs() {
+  const std::lock_guard lock(mutex_);
+  return !jobs_.empty();
 }
 
 SessionWorker::Live SessionWorker::find(TabId tab) {
@@ -162,6 +171,7 @@ struct SessionWorker::Performer {
   void operator()(const LoadPage& request) { worker.load_page(request); }
   void operator()(const LoadQuestions& request) { worker.load_questions(request); }
   void operator()(const LoadPreview& request) { worker.load_preview(request); }
+  void operator()(const SearchTexts& request) { worker.search_texts(request); }
   void operator()(const TrashStored& request) {
     change({StoredChanged::What::trashed, request.id}, worker.trash_stored(request.id));
   }

@@ -22,6 +22,7 @@
 #include "cli/program/last_list.h"
 #include "cli/program/start_session.h"
 #include "cli/settings/run_flags.h"
+#include "reprise/search.h"
 #include "reprise/session.h"
 
 namespace reprise::cli::app {
@@ -95,6 +96,9 @@ class SessionWorker {
   void load_page(const LoadPage& request);
   void load_questions(const LoadQuestions& request);
   void load_preview(const LoadPreview& request);
+  void search_texts(const SearchTexts& request);
+  Result<std::vector<PickerRow>> find_texts(const SearchTexts& request);
+  bool has_jobs();
   Result<> trash_stored(const std::string& text);
   Result<> restore_stored(const std::string& text);
   Result<> rename_stored(const std::string& text, const std::string& title);
@@ -117,9 +121,11 @@ class SessionWorker {
 
   Parts parts_;
   Consents consents_;
-  bool first_ = true;                // no session was opened yet; the worker's
-  std::atomic<bool> saved_ = true;   // all that was closed
-  std::optional<LastList> numbers_;  // as "/resume list" showed them; the worker's
+  bool first_ = true;                    // no session was opened yet; the worker's
+  std::atomic<bool> saved_ = true;       // all that was closed
+  std::optional<LastList> numbers_;      // as "/resume list" showed them; the worker's
+  std::unique_ptr<SearchIndex> search_;  // once it was asked for; the worker's
+  int searched_ = 0;                     // the search whose progress is told
   std::stop_source hurry_;
   std::stop_source leaving_;  // all is closed: questions of jobs get no answer
 

@@ -86,6 +86,7 @@ class Handler {
       tab->input.remember(prompt);
     }
     ask_next(*tab, effects_);
+    show_wanted(state_, *tab, effects_);
   }
 
   void operator()(const TabIsOpen& found) {
@@ -127,6 +128,10 @@ class Handler {
         *tab->chosen += older.entries.size();
       }
       search_on(state_, *tab, older.entries.size(), effects_);
+      if (older.entries.empty()) {
+        tab->wanted.reset();  // it cannot be read
+      }
+      show_wanted(state_, *tab, effects_);
     }
   }
 
@@ -244,6 +249,7 @@ class Handler {
 
   void operator()(const PageLoaded& page) { on_page(state_, page, effects_); }
   void operator()(const QuestionsLoaded& loaded) { on_questions(state_, loaded, effects_); }
+  void operator()(const TextsFound& found) { on_texts(state_, found); }
   void operator()(const PreviewLoaded& loaded) {
     if (state_.picker) {
       if (state_.picker->previews.size() >= kPreviewsMax) {

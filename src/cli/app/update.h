@@ -42,6 +42,7 @@ void start_picker_list(State& state, Picker& picker, Effects& effects);
 void close_picker(State& state, bool alone, Effects& effects);
 void on_page(State& state, const PageLoaded& page, Effects& effects);
 void on_questions(State& state, const QuestionsLoaded& loaded, Effects& effects);
+void on_texts(State& state, const TextsFound& found);
 void on_stored_changed(State& state, const StoredChanged& changed, Effects& effects);
 // "/resume …".
 void run_resume(State& state, std::string_view text, Effects& effects);
@@ -58,6 +59,8 @@ bool toggle_part(State& state);
 // What letters mean while one looks back in the transcript; false when they are text.
 bool type_while_scrolled(State& state, std::string_view text, Effects& effects);
 void find_in_transcript(State& state, bool up, Effects& effects);
+// Shows the message that the tab was opened for, once it is loaded.
+void show_wanted(State& state, Tab& tab, Effects& effects);
 // Older messages have come: goes on in them, if something is looked for.
 void search_on(State& state, Tab& tab, std::size_t added, Effects& effects);
 

@@ -79,6 +79,10 @@ bool is_newer(const PickerRow& a, const PickerRow& b, Time PickerRow::* time) {
   return a.pinned != b.pinned ? a.pinned : a.*time > b.*time;
 }
 
+std::string preview_key(const PickerRow& row) {
+  return row.snippet.empty() ? row.id : cat(row.id, "#", row.seq.value);
+}
+
 void rename(PickerRow& row, std::string title) {
   row.words.replace(0, row.title.size(), ascii_lower(title));
   row.title = std::move(title);
@@ -93,8 +97,8 @@ void refilter(Picker& picker, bool from_top) {
     picker.listed_max = kMatchesAtFirst;
   }
   const std::string before = picker.row() == nullptr || from_top ? "" : picker.row()->id;
-  const bool plain = trimmed(picker.filter.text()).empty();
-  if (plain && picker.order == Picker::Order::activity) {
+  const bool plain = picker.texts || trimmed(picker.filter.text()).empty();
+  if (plain && (picker.texts || picker.order == Picker::Order::activity)) {
     picker.shown.resize(picker.rows.size());
     std::iota(picker.shown.begin(), picker.shown.end(), std::size_t{0});
     picker.matches = picker.shown.size();
@@ -165,7 +169,7 @@ void add_rows(Picker& picker, std::vector<PickerRow> rows, std::string next) {
 
 const std::vector<std::string>& ask_for_questions(Picker& picker) {
   picker.asked_for.clear();
-  const bool filters = !trimmed(picker.filter.text()).empty();
+  const bool filters = !picker.texts && !trimmed(picker.filter.text()).empty();
   while (filters && picker.complete && picker.asked < picker.rows.size() &&
          picker.asked_for.size() < kQuestionsAtOnce) {
     picker.asked_for.push_back(picker.rows[picker.asked++].id);
@@ -191,7 +195,7 @@ void add_questions(Picker& picker, const std::vector<std::string>& questions) {
 }
 
 bool needs_more(const Picker& picker, std::size_t rows_on_screen) {
-  if (picker.complete || picker.loading) {
+  if (picker.complete || picker.loading || picker.texts) {
     return false;
   }
   const bool whole =

@@ -18,6 +18,7 @@ inline constexpr std::size_t kNextPage = 1000;
 // Of all that match a filter, the best ones are listed; more when the selection reaches the last.
 inline constexpr std::size_t kMatchesAtFirst = 500;
 inline constexpr std::size_t kPreviewsMax = 100;
+inline constexpr std::size_t kTextsMax = 100;  // messages that are listed by their words
 
 // Kept small: there may be a hundred thousand.
 struct PickerRow {
@@ -32,8 +33,14 @@ struct PickerRow {
   Time created = {};
   std::string mark = {};  // before the title
   bool pinned = false;
+  // Of a message that was found by its words:
+  Seq seq = {};
+  std::string snippet = {};
+  std::string match = {};  // the first of the words, as it stands there
 };
 PickerRow picker_row(const SessionInfo& info, std::string_view first_question);
+// Names its preview: that of a session, or of a message.
+std::string preview_key(const PickerRow& row);
 void rename(PickerRow& row, std::string title);
 // Whether `a` is listed before `b`, of equals neither.
 bool is_newer(const PickerRow& a, const PickerRow& b, Time PickerRow::* time = &PickerRow::updated);
@@ -50,6 +57,7 @@ struct Picker {
 
   bool alone = false;    // the program was started for it, and ends with it
   bool trash = false;    // the sessions in the trash instead of the others
+  bool texts = false;    // messages that have the words of the filter, instead of sessions
   bool empties = false;  // it was asked whether the trash is to be emptied
   bool all = false;      // of all folders
   std::string folder;    // "this project", unless all; "" is where the program was started

@@ -27,9 +27,13 @@ constexpr Style kPickerAccent{.colour = Colour::cyan, .bold = true};
 // The first that fits is shown.
 using KeyWords = std::array<std::string_view, 3>;
 constexpr KeyWords kPickerKeys = {
-    " · Enter resumes · Tab projects · Ctrl-S order · F2 rename · Del trash · Ctrl-T its list · "
-    "Esc",
-    " · Enter · Tab all · Ctrl-S order · F2 name · Del/Ctrl-T trash · Esc", " · Enter · Esc"};
+    " · Enter resumes · Ctrl-F texts · Tab projects · Ctrl-S order · F2 rename · Del trash · "
+    "Ctrl-T "
+    "its list · Esc",
+    " · Enter · Ctrl-F texts · Tab all · F2 name · Del/Ctrl-T trash · Esc", " · Enter · Esc"};
+constexpr KeyWords kTextKeys = {
+    " · Enter opens the session there · Tab projects · Ctrl-F back to the sessions · Esc leaves",
+    " · Enter opens · Tab all · Ctrl-F back · Esc", " · Enter · Esc"};
 constexpr KeyWords kTrashKeys = {
     " · Enter restores · Ctrl-X empties the trash · Tab projects · Ctrl-T back · Esc leaves",
     " · Enter restores · Ctrl-X empties · Ctrl-T back · Esc", " · Enter · Esc"};
@@ -75,10 +79,31 @@ struct RowPlace {
   std::size_t end = 0;
 };
 
+// A message: its age, the title of its session, and what stands around the words.
+void render_message(Screen& screen, const State& state, const PickerRow& row, const RowPlace& where,
+                    bool selected) {
+  constexpr std::size_t kAgeColumns = 14;
+  constexpr std::size_t kTitleColumns = 24;
+  const auto& [place, end] = where;
+  const Style style = selected ? Style{.bold = true, .reverse = true} : kPlain;
+  const Style dim = selected ? style : kDim;
+  std::size_t column = screen.put(place, selected ? "▸ " : "  ", style, end);
+  if (end >= 60) {
+    column = screen.put({place.row, column}, fitted(age_text(row.updated, state.now), kAgeColumns),
+                        dim, end);
+    column = screen.put({place.row, column}, fitted(row.title, kTitleColumns), dim, end);
+    column = screen.put({place.row, column}, "  ", style, end);
+  }
+  screen.put({place.row, column}, fitted(row.snippet, end > column ? end - column : 0), style, end);
+}
+
 void render_row(Screen& screen, const State& state, const Picker& picker, const PickerRow& row,
                 const RowPlace& where) {
   const auto& [place, end] = where;
   const bool selected = picker.row() == &row;
+  if (picker.texts) {
+    return render_message(screen, state, row, where, selected);
+  }
   const std::string age =
       age_text(picker.order == Picker::Order::activity ? row.updated : row.created, state.now);
   std::string back = cat(grouped(row.messages), " msg  ");
@@ -113,16 +138,23 @@ void render_row(Screen& screen, const State& state, const Picker& picker, const 
   }
 }
 
+std::string_view empty_text(const Picker& picker) {
+  if (picker.texts && trimmed(picker.filter.text()).empty()) {
+    return "Type words that a message has.";
+  }
+  if (picker.loading) {
+    return picker.texts ? "searching…" : "loading…";
+  }
+  if (!picker.rows.empty() || picker.texts) {
+    return "Nothing matches.";
+  }
+  return picker.trash ? "The trash is empty." : kNothingSaved;
+}
+
 void render_list(Screen& screen, const State& state, const Picker& picker,
                  const PickerFrame& frame) {
   if (picker.shown.empty()) {
-    std::string text = "loading…";
-    if (!picker.loading) {
-      text = !picker.rows.empty() ? "Nothing matches."
-             : picker.trash       ? "The trash is empty."
-                                  : std::string(kNothingSaved);
-    }
-    screen.put({kFirstRow, 2}, text, kDim);
+    screen.put({kFirstRow, 2}, empty_text(picker), kDim);
     return;
   }
   // The selected row stays in sight.
@@ -165,7 +197,7 @@ void render_preview(Screen& screen, const State& state, const Picker& picker,
       screen.put({frame.preview.row + i, frame.preview.column - 2}, "│", kDim);
     }
   }
-  const auto preview = picker.previews.find(row->id);
+  const auto preview = picker.previews.find(preview_key(*row));
   if (preview == picker.previews.end()) {
     return;
   }
@@ -189,7 +221,11 @@ std::string_view end_within(std::string_view text, std::size_t columns) {
 void render_filter(Screen& screen, const State& state, const Picker& picker) {
   const std::string where = cat(picker.all ? "all projects" : "this project",
                                 picker.order == Picker::Order::activity ? "" : ", by creation");
-  screen.put({0, 0}, picker.trash ? " Trash" : " Resume a session", kBold);
+  screen.put({0, 0},
+             picker.trash   ? " Trash"
+             : picker.texts ? " Search all messages"
+                            : " Resume a session",
+             kBold);
   const std::size_t columns = display_width(where) + 1;
   if (state.size.columns > columns + 20) {
     screen.put({0, state.size.columns - columns}, where, kDim);
@@ -201,7 +237,7 @@ void render_filter(Screen& screen, const State& state, const Picker& picker) {
   const std::string_view before =
       end_within(std::string_view(line.text()).substr(0, line.cursor()), room > 1 ? room - 1 : 0);
   if (line.empty() && !picker.new_title) {
-    screen.put({1, start}, "Type to filter", kDim);
+    screen.put({1, start}, picker.texts ? "Type to search" : "Type to filter", kDim);
   } else {
     const std::size_t column = screen.put({1, start}, before, kPlain);
     screen.put({1, column}, std::string_view(line.text()).substr(line.cursor()), kPlain);
@@ -210,6 +246,10 @@ void render_filter(Screen& screen, const State& state, const Picker& picker) {
 }
 
 std::string counted(const Picker& picker) {
+  if (picker.texts) {
+    return picker.rows.size() >= kTextsMax ? cat("newest ", kTextsMax, " messages")
+                                           : reprise::counted(std::ssize(picker.rows), "message");
+  }
   const bool filtered = !picker.filter.empty();
   const std::size_t count = filtered ? picker.matches : picker.rows.size();
   if (picker.shown.size() < picker.matches) {
@@ -237,7 +277,10 @@ void render_picker(Screen& screen, const State& state, const Picker& picker) {
   const auto fits = [&](std::string_view keys) {
     return column + display_width(keys) <= state.size.columns;
   };
-  const auto& all = picker.new_title ? kRenameKeys : picker.trash ? kTrashKeys : kPickerKeys;
+  const auto& all = picker.new_title ? kRenameKeys
+                    : picker.trash   ? kTrashKeys
+                    : picker.texts   ? kTextKeys
+                                     : kPickerKeys;
   const auto* const keys = std::ranges::find_if(all, fits);
   screen.put({row, column}, keys == all.end() ? "" : *keys, kDim);
 }

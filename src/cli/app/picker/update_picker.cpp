@@ -8,8 +8,24 @@
 #include "cli/app/update.h"
 
 namespace reprise::cli::app {
+namespace {
+
+// Answers to earlier words are not wanted any more.
+void search_texts(State& state, Picker& picker, Effects& effects) {
+  picker.generation = ++state.pickers_opened;
+  picker.loading = true;
+  effects.emplace_back(SearchTexts{.generation = picker.generation,
+                                   .words = picker.filter.text(),
+                                   .all = picker.all,
+                                   .folder = picker.folder});
+}
+
+}  // namespace
 
 void fetch_for_picker(const State& state, Picker& picker, Effects& effects) {
+  if (picker.texts) {
+    return;
+  }
   if (needs_more(picker, state.size.rows)) {
     picker.loading = true;
     effects.emplace_back(LoadPage{.generation = picker.generation,
@@ -38,6 +54,9 @@ void start_picker_list(State& state, Picker& picker, Effects& effects) {
   picker.asked_for.clear();
   picker.asked = 0;
   refilter(picker, true);
+  if (picker.texts) {
+    search_texts(state, picker, effects);
+  }
   fetch_for_picker(state, picker, effects);
 }
 
@@ -65,10 +84,21 @@ void choose(State& state, Picker& picker, Effects& effects) {
     effects.emplace_back(RestoreStored{.id = row->id});
     return;
   }
-  if (const Tab* const tab = open_tab_of(state, *row); tab != nullptr) {
-    const auto index = static_cast<std::size_t>(tab - state.tabs.data());
+  const bool is_message = picker.texts;
+  const Seq seq = row->seq;
+  const std::string match = ascii_lower(row->match);
+  const auto go_to_message = [&](Tab& tab) {
+    if (is_message) {
+      tab.wanted = seq;
+      tab.search = match;
+    }
+  };
+  if (const Tab* const open = open_tab_of(state, *row); open != nullptr) {
+    const auto index = static_cast<std::size_t>(open - state.tabs.data());
     state.picker.reset();
-    return show_tab(state, index);
+    show_tab(state, index);
+    go_to_message(state.tabs[index]);
+    return show_wanted(state, state.tabs[index], effects);
   }
   if (state.tabs.size() >= kTabsMax) {
     picker.note = kTabsFull;
@@ -76,13 +106,14 @@ void choose(State& state, Picker& picker, Effects& effects) {
   }
   const std::string id = row->id;
   Tab* const tab = add_tab(state, row->folder);
+  go_to_message(*tab);
   state.picker.reset();
   effects.emplace_back(OpenSession{.tab = tab->id, .sel = id});
 }
 
 void trash_row(const State& state, Picker& picker, Effects& effects) {
   const PickerRow* const row = picker.row();
-  if (row == nullptr || picker.trash) {
+  if (row == nullptr || picker.trash || picker.texts) {
     return;
   }
   if (open_tab_of(state, *row) != nullptr) {
@@ -104,7 +135,7 @@ void ask_to_empty(Picker& picker) {
 }
 
 void begin_rename(Picker& picker) {
-  if (const PickerRow* const row = picker.row(); row != nullptr && !picker.trash) {
+  if (const PickerRow* const row = picker.row(); row != nullptr && !picker.trash && !picker.texts) {
     picker.new_title.emplace();
     picker.new_title->set(row->title);
   }
@@ -173,6 +204,15 @@ bool move_key(const State& state, Picker& picker, std::string_view key) {
   return true;
 }
 
+// What was found stays listed until the next answer: the list does not flicker while one types.
+void filter_changed(State& state, Picker& picker, Effects& effects) {
+  if (picker.texts) {
+    return search_texts(state, picker, effects);
+  }
+  refilter(picker, true);
+  fetch_for_picker(state, picker, effects);
+}
+
 }  // namespace
 
 void open_picker(State& state, bool alone, bool all, Effects& effects) {
@@ -201,8 +241,13 @@ void press_in_picker(State& state, std::string_view key, Effects& effects) {
   }
   if (key == "Delete") {
     trash_row(state, picker, effects);
+  } else if (key == "Ctrl-F") {
+    picker.texts = !picker.texts;
+    picker.trash = false;
+    return start_picker_list(state, picker, effects);
   } else if (key == "Ctrl-T") {
     picker.trash = !picker.trash;
+    picker.texts = false;
     return start_picker_list(state, picker, effects);
   } else if (key == "Ctrl-X") {
     return ask_to_empty(picker);
@@ -216,7 +261,7 @@ void press_in_picker(State& state, std::string_view key, Effects& effects) {
         picker.order == Picker::Order::activity ? Picker::Order::creation : Picker::Order::activity;
     refilter(picker, true);
   } else if (!move_key(state, picker, key) && edit_line(picker.filter, key)) {
-    refilter(picker, true);
+    return filter_changed(state, picker, effects);
   }
   fetch_for_picker(state, picker, effects);
 }
@@ -236,16 +281,16 @@ void type_in_picker(State& state, std::string_view text, Effects& effects) {
     }
     return;
   }
-  if (picker.filter.empty() && text == "q") {
+  if (picker.filter.empty() && text == "q" && !picker.texts) {
     return close_picker(state, picker.alone, effects);
   }
-  if (picker.filter.empty() && text == "u" && !picker.trashed.empty() && !picker.trash) {
+  if (picker.filter.empty() && text == "u" && !picker.texts && !picker.trashed.empty() &&
+      !picker.trash) {
     effects.emplace_back(RestoreStored{.id = picker.trashed.back().id});
     return;
   }
   picker.filter.insert(text);
-  refilter(picker, true);
-  fetch_for_picker(state, picker, effects);
+  filter_changed(state, picker, effects);
 }
 
 }  // namespace reprise::cli::app

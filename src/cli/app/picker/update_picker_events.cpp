@@ -36,6 +36,23 @@ void on_questions(State& state, const QuestionsLoaded& loaded, Effects& effects)
   }
 }
 
+void on_texts(State& state, const TextsFound& found) {
+  if (!state.picker || state.picker->generation != found.generation) {
+    return;
+  }
+  Picker& picker = *state.picker;
+  picker.note = found.note;
+  if (found.rows) {
+    picker.loading = false;
+    picker.rows = *found.rows;
+    picker.previews.clear();
+    for (const PickerRow& row : picker.rows) {
+      picker.previews[preview_key(row)] = {.question = row.title, .answer = row.snippet};
+    }
+    refilter(picker, true);
+  }
+}
+
 namespace {
 
 // Out of the trash's list.

@@ -13,6 +13,8 @@
 namespace reprise::cli::app {
 namespace {
 
+constexpr std::int64_t kMessagesBefore = 20;  // a message that is shown
+constexpr std::size_t kEntriesNear = 8;       // of one message
 constexpr std::size_t kLastLine = std::numeric_limits<std::ptrdiff_t>::max();
 
 bool contains(std::string_view text, std::string_view pattern) {
@@ -180,6 +182,34 @@ void search_on(State& state, Tab& tab, std::size_t added, Effects& effects) {
     return;
   }
   show_found(state, tab, at, true, effects);
+}
+
+// An entry may hold what came of later messages: the results of calls.
+void show_wanted(State& state, Tab& tab, Effects& effects) {
+  if (!tab.wanted || &tab != state.tab()) {
+    return;
+  }
+  const Seq seq = *tab.wanted;
+  if (seq < tab.oldest) {
+    if (!std::exchange(tab.loading_older, true)) {
+      const std::int64_t count = tab.oldest.value - seq.value + kMessagesBefore;
+      effects.emplace_back(LoadOlder{.tab = tab.id, .before = tab.oldest, .count = count});
+    }
+    return;
+  }
+  tab.wanted.reset();
+  Anchor at;
+  for (std::size_t i = 0; i < tab.entries.size(); ++i) {
+    const Seq here = tab.entries[i].seq;
+    if (here >= Seq{} && here <= seq && (at == Anchor{} || here > tab.entries[at.entry].seq)) {
+      at = {i, 0};
+    }
+  }
+  const Way way{false, frame_of(state).transcript_columns, state.now};
+  const auto found = tab.search.empty() ? std::nullopt : find_line(tab, at, way);
+  const bool is_near = found && found->entry < at.entry + kEntriesNear;
+  tab.scrolled = true;
+  show_found(state, tab, is_near ? found : at, false, effects);
 }
 
 void begin_search(State& state, LineSearch::Kind kind) {

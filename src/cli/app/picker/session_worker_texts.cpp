@@ -1,0 +1,98 @@
+// What the worker does for the picker's search of messages.
+
+#include <algorithm>
+
+#include "base/terminal_text.h"
+#include "base/text.h"
+#include "cli/app/effect.h"
+#include "cli/app/event.h"
+#include "cli/app/picker/picker.h"
+#include "cli/app/session_worker.h"
+#include "cli/program/search_files.h"
+#include "reprise/open_store.h"
+
+namespace reprise::cli::app {
+namespace {
+
+constexpr std::size_t kPrefixBytesMin = 3;  // of the word that is being typed
+
+// The last word may go on, unless it is so short that nearly all words begin so.
+Result<std::vector<SearchTerm>> terms_while_typing(const std::string& words) {
+  REPRISE_ASSIGN(std::vector<SearchTerm> terms, parse_search(words));
+  const bool is_typing = words.back() != ' ' && words.back() != '"' && words.back() != '*';
+  if (is_typing && terms.back().text.size() >= kPrefixBytesMin) {
+    terms.back().prefix = true;
+  }
+  return terms;
+}
+
+PickerRow message_row(const SearchHit& hit) {
+  PickerRow row = picker_row(hit.session, "");
+  row.seq = hit.seq;
+  row.updated = hit.time;
+  for (const SearchPiece& piece : hit.snippet) {
+    row.snippet += terminal_line(piece.text);
+    if (piece.matches && row.match.empty()) {
+      row.match = piece.text;
+    }
+  }
+  return row;
+}
+
+}  // namespace
+
+void SessionWorker::search_texts(const SearchTexts& request) {
+  auto found = find_texts(request);
+  if (has_jobs()) {
+    return;  // other words, or something that cannot wait; what was not indexed will be
+  }
+  TextsFound answer{.generation = request.generation, .rows = std::vector<PickerRow>()};
+  if (found) {
+    answer.rows = *std::move(found);
+  } else if (found.error().code != Code::not_found) {
+    answer.note = found.error().message;
+  }
+  parts_.events.post(std::move(answer));
+}
+
+Result<std::vector<PickerRow>> SessionWorker::find_texts(const SearchTexts& request) {
+  REPRISE_ASSIGN(Store* const store, parts_.context.stores().open(Access::read));
+  if (!store->capabilities().messages) {
+    return fail(Code::unsupported, "this store has no messages to search");
+  }
+  REPRISE_ASSIGN(const std::string url, search_url(parts_.context));
+  searched_ = request.generation;
+  if (search_ == nullptr) {
+    const auto tell = [this](const Progress& progress) {
+      if (progress.done % 4096 == 0) {
+        parts_.events.post(TextsFound{.generation = searched_,
+                                      .rows = std::nullopt,
+                                      .note = cat("indexing: ", grouped(progress.done), " of ",
+                                                  grouped(progress.total), " messages")});
+      }
+      return has_jobs() || leaving_.stop_requested() ? Flow::stop : Flow::go_on;
+    };
+    REPRISE_ASSIGN(search_, SearchIndex::open(search_index_file(parts_.context), {tell}));
+  }
+  const SearchSource sources[] = {{url, store}};
+  // What is there is searched all the same.
+  const auto caught_up = search_->catch_up(sources[0]);
+  if (!caught_up) {
+    say(Announcement::Kind::warning,
+        cat("newer messages are not searched: ", caught_up.error().message));
+  }
+  std::vector<PickerRow> rows;
+  if (trimmed(request.words).empty()) {
+    return rows;
+  }
+  SearchQuery query{.terms = {}, .limit = kTextsMax};
+  REPRISE_ASSIGN(query.terms, terms_while_typing(request.words));
+  if (!request.all && store->capabilities().folders) {
+    query.working_dir = request.folder.empty() ? parts_.context.config().project() : request.folder;
+  }
+  REPRISE_ASSIGN(const SearchPage page, search_->search(sources, query));
+  std::ranges::transform(page.hits, std::back_inserter(rows), message_row);
+  return rows;
+}
+
+}  // namespace reprise::cli::app
