@@ -10,6 +10,7 @@ namespace reprise {
 
 class ArtefactReader;
 class BlobReader;
+class ChangeReader;
 class LastMessageReader;
 class PartialReader;
 class ReplacedReader;
@@ -78,6 +79,7 @@ struct SourceCapabilities {
   BlobReader* blob_reader = nullptr;
   PartialReader* partial_reader = nullptr;
   LastMessageReader* last_message_reader = nullptr;
+  ChangeReader* change_reader = nullptr;
   ReplacedReader* replaced_reader = nullptr;
   SignatureReader* signature_reader = nullptr;
   Verifying* verifying = nullptr;

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "search/forget.h"
 
 namespace reprise::search {
@@ -17,13 +18,27 @@ std::int64_t millis(Time time) {
   return std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
 }
 
+Result<std::string> mark_of(Source& source) {
+  ChangeReader* const changes = source.capabilities().change_reader;
+  return changes == nullptr ? Result<std::string>(std::string()) : changes->change_mark();
+}
+
 }  // namespace
 
 Result<std::int64_t> find_source(sqlite::Connection& db, std::string_view url) {
   return db.integer("SELECT id FROM sources WHERE url = ?", url);
 }
 
+Result<bool> is_unchanged(sqlite::Connection& db, const SearchSource& source) {
+  REPRISE_ASSIGN(const std::string mark, mark_of(*source.source));
+  REPRISE_ASSIGN(
+      const std::int64_t same,
+      db.integer("SELECT count(*) FROM sources WHERE url = ? AND mark = ?", source.url, mark));
+  return !mark.empty() && same == 1;
+}
+
 Result<bool> CatchUp::run() {
+  REPRISE_ASSIGN(const std::string mark, mark_of(source_));
   REPRISE_TRY(find_or_add_source());
   batch_.emplace(index_, source_row_);
   REPRISE_TRY(load_rows());
@@ -32,14 +47,19 @@ Result<bool> CatchUp::run() {
   REPRISE_TRY(plan());
   REPRISE_TRY(index_pending());
   REPRISE_TRY(index_sessions());
+  REPRISE_TRY(index_pending());  // of shards that were dropped meanwhile
   REPRISE_TRY(batch_->write());
+  if (!stopped_) {
+    REPRISE_TRY(index_.db().run("UPDATE sources SET mark = ?1 WHERE id = ?2 AND mark != ?1", mark,
+                                source_row_));
+  }
   return !stopped_;
 }
 
 Result<> CatchUp::find_or_add_source() {
   REPRISE_ASSIGN(source_row_, find_source(index_.db(), url_));
   if (source_row_ == 0) {
-    REPRISE_TRY(index_.db().run("INSERT INTO sources(url) VALUES(?)", url_));
+    REPRISE_TRY(index_.db().run("INSERT INTO sources(url, mark) VALUES(?, '')", url_));
     REPRISE_ASSIGN(source_row_, find_source(index_.db(), url_));
   }
   return {};

@@ -12,6 +12,9 @@ namespace reprise::search {
 // The row of a source; 0 when there is none.
 Result<std::int64_t> find_source(sqlite::Connection& db, std::string_view url);
 
+// Whether the source is as it was when all of it was indexed, as far as it can tell.
+Result<bool> is_unchanged(sqlite::Connection& db, const SearchSource& source);
+
 class CatchUp {
  public:
   // All of them outlive it; the lock is held.

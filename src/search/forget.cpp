@@ -111,6 +111,7 @@ Result<> forget_sessions(IndexFile& index, std::span<const std::int64_t> session
     REPRISE_TRY(db.run("DELETE FROM pending WHERE session = ?", session));
     REPRISE_TRY(db.run("DELETE FROM sessions WHERE key = ?", session));
   }
+  REPRISE_TRY(db.run("UPDATE sources SET mark = ''"));
   REPRISE_TRY(transaction.commit());
   return index.checkpoint_clean();
 }

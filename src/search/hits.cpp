@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <numeric>
 
 #include "base/text.h"
 #include "search/catch_up.h"
@@ -14,6 +15,8 @@
 
 namespace reprise::search {
 namespace {
+
+constexpr std::int64_t kNear = 16;  // messages that are read for nothing rather than apart
 
 std::optional<std::int64_t> millis_of(const std::optional<Time>& time) {
   if (!time) {
@@ -113,13 +116,14 @@ class Hits {
     std::size_t count = query_.limit + 1;
     while (true) {
       REPRISE_ASSIGN(const std::vector<Candidate> found, finder_->newest(count, before));
-      for (const Candidate& candidate : found) {
-        REPRISE_ASSIGN(auto hit, verify(candidate));
+      REPRISE_ASSIGN(std::vector<std::optional<SearchHit>> hits, verify(found));
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        std::optional<SearchHit>& hit = hits[i];
         if (hit && page.hits.size() == query_.limit) {
           page.next = cursor_of(*before);
           return page;
         }
-        before = candidate.key;
+        before = found[i].key;
         if (hit) {
           page.hits.push_back(*std::move(hit));
         }
@@ -152,51 +156,84 @@ class Hits {
     }
     rank(found, rarities);
     SearchPage page;
-    for (; at < found.size(); ++at) {
-      REPRISE_ASSIGN(auto hit, verify(found[at]));
-      if (hit && page.hits.size() == query_.limit) {
-        page.next = std::to_string(at);
-        return page;
+    while (at < found.size()) {
+      const std::size_t count = std::min(query_.limit + 1 - page.hits.size(), found.size() - at);
+      REPRISE_ASSIGN(std::vector<std::optional<SearchHit>> hits,
+                     verify(std::span(found).subspan(at, count)));
+      for (std::size_t i = 0; i < count; ++i) {
+        if (hits[i] && page.hits.size() == query_.limit) {
+          page.next = std::to_string(at + i);
+          return page;
+        }
+        if (hits[i]) {
+          page.hits.push_back(*std::move(hits[i]));
+        }
       }
-      if (hit) {
-        page.hits.push_back(*std::move(hit));
-      }
+      at += count;
     }
     return page;
   }
 
-  // As the source has it now. nullopt: not to be found any more.
-  Result<std::optional<SearchHit>> verify(const Candidate& candidate) {
-    REPRISE_ASSIGN(const IndexedSession* const indexed, finder_->session(candidate.session));
+  // As their sources have them now. nullopt: not to be found any more. Messages of a session that
+  // stand near one another are read at once.
+  Result<std::vector<std::optional<SearchHit>>> verify(std::span<const Candidate> candidates) {
+    std::vector<std::size_t> order(candidates.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t i) {
+      return std::pair(candidates[i].session, candidates[i].seq);
+    });
+    std::vector<std::optional<SearchHit>> hits(candidates.size());
+    for (std::size_t begin = 0; begin < order.size();) {
+      std::size_t end = begin + 1;
+      while (end < order.size() &&
+             candidates[order[end]].session == candidates[order[begin]].session &&
+             candidates[order[end]].seq.value <= candidates[order[end - 1]].seq.value + kNear) {
+        ++end;
+      }
+      REPRISE_TRY(read_hits(candidates, std::span(order).subspan(begin, end - begin), hits));
+      begin = end;
+    }
+    return hits;
+  }
+
+  // `some` are of one session and ascend.
+  Result<> read_hits(std::span<const Candidate> candidates, std::span<const std::size_t> some,
+                     std::vector<std::optional<SearchHit>>& hits) {
+    const Candidate& first = candidates[some.front()];
+    REPRISE_ASSIGN(const IndexedSession* const indexed, finder_->session(first.session));
     if (indexed == nullptr) {
-      return std::optional<SearchHit>();
+      return {};
     }
     const std::size_t at = source_at_.at(indexed->source);
     Source& source = *sources_[at].source;
-    REPRISE_ASSIGN(const SessionInfo* const info, session_now(source, candidate.session, *indexed));
-    if (info == nullptr || candidate.seq >= info->head) {
-      return std::optional<SearchHit>();
+    REPRISE_ASSIGN(const SessionInfo* const info, session_now(source, first.session, *indexed));
+    if (info == nullptr) {
+      return {};
     }
-    SearchHit hit{.source = at,
-                  .session = *info,
-                  .seq = candidate.seq,
-                  .role = {},
-                  .time = Time(std::chrono::milliseconds(candidate.key.time_ms)),
-                  .snippet = {}};
-    bool is_there = false;
-    const auto read = source.read(
-        info->id, {.from = candidate.seq, .to = candidate.seq.next()}, [&](const Message& message) {
-          is_there = message.seq == candidate.seq;
-          hit.role = message.role;
-          Snippet snippet = snippet_of(texts_of(message), phrases_, query_.only);
-          hit.part = snippet.part;
-          hit.snippet = std::move(snippet.pieces);
-          return Flow::stop;
-        });
+    auto next = some.begin();
+    const auto read =
+        source.read(info->id, {.from = first.seq, .to = candidates[some.back()].seq.next()},
+                    [&](const Message& message) {
+                      while (next != some.end() && candidates[*next].seq < message.seq) {
+                        ++next;  // it cannot be read
+                      }
+                      if (next != some.end() && candidates[*next].seq == message.seq) {
+                        Snippet snippet = snippet_of(texts_of(message), phrases_, query_.only);
+                        hits[*next] = SearchHit{
+                            .source = at,
+                            .session = *info,
+                            .seq = message.seq,
+                            .role = message.role,
+                            .time = Time(std::chrono::milliseconds(candidates[*next].key.time_ms)),
+                            .part = snippet.part,
+                            .snippet = std::move(snippet.pieces)};
+                      }
+                      return Flow::go_on;
+                    });
     if (!read && read.error().code != Code::not_found && read.error().code != Code::corrupt) {
       return std::unexpected(read.error());
     }
-    return is_there ? std::optional(std::move(hit)) : std::nullopt;
+    return {};
   }
 
   // Null when it is gone or in the trash.
@@ -228,6 +265,8 @@ class Hits {
 
 Result<SearchPage> find_hits(sqlite::Connection& db, std::span<const SearchSource> sources,
                              const SearchQuery& query) {
+  // One view of the index, which also spares a lock for each statement.
+  REPRISE_ASSIGN(const auto view, sqlite::Transaction::begin(db, "BEGIN"));
   return Hits(db, sources, query).find();
 }
 

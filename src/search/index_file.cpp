@@ -13,11 +13,11 @@ using sqlite::Connection;
 using sqlite::OpenMode;
 
 constexpr std::int64_t kApplicationId = 0x52505349;  // "RPSI"
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
 constexpr std::chrono::milliseconds kBusy{10'000};
 
 constexpr std::string_view kTables = R"(
-CREATE TABLE sources(id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE);
+CREATE TABLE sources(id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, mark TEXT NOT NULL);
 CREATE TABLE sessions(
   key INTEGER PRIMARY KEY, source INTEGER NOT NULL, id TEXT NOT NULL, head INTEGER NOT NULL,
   updated_us INTEGER NOT NULL, first INTEGER NOT NULL, next INTEGER NOT NULL,

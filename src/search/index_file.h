@@ -2,7 +2,7 @@
 
 // The database of the index: where it is, its tables, and who may write to it.
 //
-//  sources   what is indexed, by URL
+//  sources   what is indexed, by URL; `mark` is the change mark of when all of it was
 //  sessions  of a source, and how far each is indexed: the messages [first, next)
 //  shards    the index in pieces, each with an FTS5 table of its own (words_N): one that holds
 //  words

@@ -23,6 +23,9 @@ class FileSearchIndex final : public SearchIndex {
       : file_(std::move(file)), options_(std::move(options)) {}
 
   Result<bool> catch_up(const SearchSource& source) override {
+    if (const auto unchanged = search::is_unchanged(file_->db(), source); unchanged && *unchanged) {
+      return true;
+    }
     auto hold = file_->lock(milliseconds(0));
     if (!hold && hold.error().code == Code::busy) {
       return false;

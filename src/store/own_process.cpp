@@ -22,6 +22,7 @@ class OwnStore final : public Store,
                        public Forking,
                        public Partials,
                        public LastMessageReader,
+                       public ChangeReader,
                        public Responses,
                        public Todos,
                        public Artefacts,
@@ -106,6 +107,9 @@ class OwnStore final : public Store,
   }
   Result<std::optional<Partial>> find_partial(const SessionId& id) override {
     return here([&] { return can_.partial_reader->find_partial(id); });
+  }
+  Result<std::string> change_mark() override {
+    return here([&] { return can_.change_reader->change_mark(); });
   }
   Result<std::vector<std::optional<Message>>> last_messages(
       std::span<const SessionId> ids) override {
