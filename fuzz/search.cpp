@@ -50,7 +50,7 @@ void check(const reprise::SearchPage& page) {
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static Parts parts;
-  const std::string text = reprise::fuzz::text_of(data, size);
+  const auto text = reprise::fuzz::text_of(data, size);
   const auto terms = reprise::parse_search(text);
   if (!terms) {
     require(terms.error().code == reprise::Code::invalid_argument, "another error");

@@ -108,15 +108,6 @@ class LastMessageReader {
       std::span<const SessionId> ids) = 0;
 };
 
-// For sources that can tell at once whether there is anything new.
-class ChangeReader {
- public:
-  virtual ~ChangeReader() = default;
-  // Equal marks, and no session or message was changed in between, by whatever program. "" when it
-  // cannot be told now: something has just been written.
-  virtual Result<std::string> change_mark() = 0;
-};
-
 // For stores without messages: a provider has those, and the store keeps how to go on with them.
 class Responses {
  public:

@@ -87,7 +87,9 @@ struct SearchPage {
   std::string next;  // "" when this was the last page
 };
 
-// What is searched. The URL names it in the index, and must be the same each time.
+// What is searched. The URL names it in the index, and must be the same each time. That of a store
+// over SQLite is "sqlite:FILE" with the absolute path of its file: by that file's times the index
+// tells that there is nothing new.
 struct SearchSource {
   std::string url;
   Source* source;

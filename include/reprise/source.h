@@ -10,7 +10,6 @@ namespace reprise {
 
 class ArtefactReader;
 class BlobReader;
-class ChangeReader;
 class LastMessageReader;
 class PartialReader;
 class ReplacedReader;
@@ -79,7 +78,6 @@ struct SourceCapabilities {
   BlobReader* blob_reader = nullptr;
   PartialReader* partial_reader = nullptr;
   LastMessageReader* last_message_reader = nullptr;
-  ChangeReader* change_reader = nullptr;
   ReplacedReader* replaced_reader = nullptr;
   SignatureReader* signature_reader = nullptr;
   Verifying* verifying = nullptr;

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "reprise/capabilities.h"
+#include "search/change_mark.h"
 #include "search/forget.h"
 
 namespace reprise::search {
@@ -18,11 +18,6 @@ std::int64_t millis(Time time) {
   return std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
 }
 
-Result<std::string> mark_of(Source& source) {
-  ChangeReader* const changes = source.capabilities().change_reader;
-  return changes == nullptr ? Result<std::string>(std::string()) : changes->change_mark();
-}
-
 }  // namespace
 
 Result<std::int64_t> find_source(sqlite::Connection& db, std::string_view url) {
@@ -30,7 +25,7 @@ Result<std::int64_t> find_source(sqlite::Connection& db, std::string_view url) {
 }
 
 Result<bool> is_unchanged(sqlite::Connection& db, const SearchSource& source) {
-  REPRISE_ASSIGN(const std::string mark, mark_of(*source.source));
+  const std::string mark = change_mark(source.url);
   REPRISE_ASSIGN(
       const std::int64_t same,
       db.integer("SELECT count(*) FROM sources WHERE url = ? AND mark = ?", source.url, mark));
@@ -38,7 +33,7 @@ Result<bool> is_unchanged(sqlite::Connection& db, const SearchSource& source) {
 }
 
 Result<bool> CatchUp::run() {
-  REPRISE_ASSIGN(const std::string mark, mark_of(source_));
+  const std::string mark = change_mark(url_);
   REPRISE_TRY(find_or_add_source());
   batch_.emplace(index_, source_row_);
   REPRISE_TRY(load_rows());
@@ -93,7 +88,7 @@ Result<> CatchUp::list_sessions() {
                      .ungrouped = true,
                      .limit = kPageMax};
   do {
-    REPRISE_ASSIGN(SessionPage page, source_.list(query));
+    REPRISE_ASSIGN(SessionPage page, of_source(source_.list(query)));
     for (const SessionInfo& info : page.sessions) {
       listed_.push_back({.id = info.id,
                          .head = info.head,
@@ -134,7 +129,7 @@ Result<> CatchUp::forget_gone() {
       continue;
     }
     REPRISE_ASSIGN(const SessionId session, SessionId::parse(id));
-    REPRISE_ASSIGN(const auto found, source_.find(session));
+    REPRISE_ASSIGN(const auto found, of_source(source_.find(session)));
     if (!found) {
       gone.push_back(row.key);
     }
@@ -230,8 +225,9 @@ Result<> CatchUp::index_pending() {
     const Task task{listed->second, {.key = part.key}};
     batch_->set_pending(part.last);
     last_time_ = task.session->created_at;
-    REPRISE_TRY(source_.read(task.session->id, {.from = part.first, .to = part.last.next()},
-                             [&](Message&& message) { return take(task, std::move(message)); }));
+    REPRISE_TRY(pass_unreadable(
+        source_.read(task.session->id, {.from = part.first, .to = part.last.next()},
+                     [&](Message&& message) { return take(task, std::move(message)); })));
     REPRISE_TRY(failure_);
     if (!stopped_) {
       batch_->finish_pending(part.key);
@@ -262,15 +258,21 @@ Result<> CatchUp::index_one(Task& task) {
   }
   REPRISE_TRY(failure_);
   if (!read) {
-    // It is gone by now, or cannot be read: the next time tells.
-    const Code code = read.error().code;
-    return code == Code::not_found || code == Code::corrupt ? Result<>()
-                                                            : std::unexpected(read.error());
+    return pass_unreadable(std::unexpected(read.error()));
   }
   if (!stopped_) {
     batch_->finish(task.row.key, task.session->head, task.session->updated_at);
   }
   return {};
+}
+
+// A session that is gone by now, or cannot be read, does not keep the others from being indexed.
+Result<> CatchUp::pass_unreadable(const Result<ReadReport>& read) {
+  if (read || read.error().code == Code::not_found || read.error().code == Code::corrupt) {
+    return {};
+  }
+  source_failed_ = true;
+  return std::unexpected(read.error());
 }
 
 Result<bool> CatchUp::read_on(const Task& task) {

@@ -23,6 +23,8 @@ class CatchUp {
 
   // False when it was stopped.
   Result<bool> run();
+  // Whether its error is one of the source, not of the index.
+  bool has_source_failed() const { return source_failed_; }
 
  private:
   // A session as its source lists it.
@@ -68,6 +70,12 @@ class CatchUp {
   Result<> begin_again(Task& task);
   Flow take(const Task& task, Message&& message);
   bool tell_progress();
+  template <class T>
+  Result<T> of_source(Result<T> result) {
+    source_failed_ = source_failed_ || !result;
+    return result;
+  }
+  Result<> pass_unreadable(const Result<ReadReport>& read);
 
   IndexFile& index_;
   Source& source_;
@@ -83,6 +91,7 @@ class CatchUp {
   std::int64_t done_ = 0;
   std::int64_t total_ = 0;
   bool stopped_ = false;
+  bool source_failed_ = false;
   Result<> failure_;  // of a batch that was written while a session was read
 };
 

@@ -242,10 +242,13 @@ class Hits {
     auto found = infos_.find(key);
     if (found == infos_.end()) {
       REPRISE_ASSIGN(const SessionId id, SessionId::parse(indexed.id));
-      REPRISE_ASSIGN(auto session, source.find(id));
+      auto session = source.find(id);
+      if (!session && session.error().code != Code::corrupt) {
+        return std::unexpected(session.error());
+      }
       std::optional<SessionInfo> info;
-      if (session && session->info.state != SessionState::trashed) {
-        info = std::move(session->info);
+      if (session && *session && (*session)->info.state != SessionState::trashed) {
+        info = std::move((*session)->info);
       }
       found = infos_.emplace(key, std::move(info)).first;
     }

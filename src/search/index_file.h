@@ -25,7 +25,7 @@
 
 namespace reprise::search {
 
-inline constexpr int kRowBits = 32;  // of a document's id, below the number of its shard
+inline constexpr int kRowBits = 20;  // of a document's id, below the number of its shard
 inline std::int64_t document_id(std::int64_t shard, std::int64_t row) {
   return (shard << kRowBits) + row;
 }

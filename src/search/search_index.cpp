@@ -33,8 +33,9 @@ class FileSearchIndex final : public SearchIndex {
     if (!hold) {
       return std::unexpected(hold.error());
     }
-    auto caught_up = search::CatchUp(*file_, source, options_).run();
-    if (!caught_up && caught_up.error().code == Code::corrupt) {
+    search::CatchUp first(*file_, source, options_);
+    auto caught_up = first.run();
+    if (!caught_up && caught_up.error().code == Code::corrupt && !first.has_source_failed()) {
       REPRISE_TRY(file_->rebuild());
       caught_up = search::CatchUp(*file_, source, options_).run();
     }

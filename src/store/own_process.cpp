@@ -22,7 +22,6 @@ class OwnStore final : public Store,
                        public Forking,
                        public Partials,
                        public LastMessageReader,
-                       public ChangeReader,
                        public Responses,
                        public Todos,
                        public Artefacts,
@@ -107,9 +106,6 @@ class OwnStore final : public Store,
   }
   Result<std::optional<Partial>> find_partial(const SessionId& id) override {
     return here([&] { return can_.partial_reader->find_partial(id); });
-  }
-  Result<std::string> change_mark() override {
-    return here([&] { return can_.change_reader->change_mark(); });
   }
   Result<std::vector<std::optional<Message>>> last_messages(
       std::span<const SessionId> ids) override {

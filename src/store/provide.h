@@ -16,7 +16,6 @@ void for_each_interface(Capabilities& capabilities, const Visit& visit) {
   visit(capabilities.blob_reader);
   visit(capabilities.partial_reader);
   visit(capabilities.last_message_reader);
-  visit(capabilities.change_reader);
   visit(capabilities.replaced_reader);
   visit(capabilities.signature_reader);
   visit(capabilities.verifying);

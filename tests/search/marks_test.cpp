@@ -8,6 +8,7 @@
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 #include "reprise/search.h"
+#include "search/change_mark.h"
 #include "support/build.h"
 #include "support/must.h"
 #include "support/temporary_folder.h"
@@ -54,20 +55,19 @@ TEST(SearchMarks, WhatDidNotChangeIsNotListed) {
   must(store->create(test::session("a")));
   must(store->append(test::session_id("a"), {test::user("one")}, {}));
   CountingSource source(*store);
-  const SearchSource sources[] = {{"sqlite:test", &source}};
+  const std::string url = "sqlite:" + file.native();
+  const SearchSource sources[] = {{url, &source}};
   const auto index = must(SearchIndex::open(folder.path() / "state" / "search.db"));
   const auto find = [&](std::string_view words) {
     EXPECT_TRUE(must(index->catch_up(sources[0])));
     return must(index->search(sources, {.terms = must(parse_search(words))})).hits.size();
   };
-  ChangeReader* const changes = store->capabilities().change_reader;
-  ASSERT_NE(changes, nullptr);
-  EXPECT_EQ(must(changes->change_mark()), "");  // just written
+  EXPECT_EQ(search::change_mark(url), "");  // just written
   EXPECT_EQ(find("one"), 1U);
   EXPECT_EQ(find("one"), 1U);
   EXPECT_EQ(source.lists, 2);
   let_time_pass(file);
-  EXPECT_NE(must(changes->change_mark()), "");
+  EXPECT_NE(search::change_mark(url), "");
   EXPECT_EQ(find("one"), 1U);
   EXPECT_EQ(source.lists, 3);
   EXPECT_EQ(find("one"), 1U);
@@ -77,7 +77,7 @@ TEST(SearchMarks, WhatDidNotChangeIsNotListed) {
   EXPECT_EQ(source.lists, 4);
   let_time_pass(file);
   EXPECT_EQ(find("two"), 1U);
-  must(index->forget("sqlite:test", std::vector{test::session_id("b")}));
+  must(index->forget(url, std::vector{test::session_id("b")}));
   must(store->capabilities().trash->trash(test::session_id("a"), test::at(5)));
   EXPECT_EQ(find("two"), 0U);
 }

@@ -14,6 +14,7 @@
 #include "support/build.h"
 #include "support/child.h"
 #include "support/must.h"
+#include "support/small_disk.h"
 #include "support/temporary_folder.h"
 
 namespace reprise {
@@ -387,6 +388,59 @@ TEST_F(SearchTest, ProgressCanStopIt) {
   EXPECT_FALSE(must(index_->catch_up(source())));
   index_ = must(SearchIndex::open(file()));
   EXPECT_EQ(find("word499"), (Places{"a#499"}));
+}
+
+// What is wrong with a source is its own: the index stays, and so do other sources.
+TEST_F(SearchTest, ADamagedSourceCostsTheIndexNothing) {
+  class Damaged final : public Source {
+   public:
+    Result<std::optional<Session>> find(const SessionId& /*id*/) override {
+      return fail(Code::corrupt, "damaged");
+    }
+    Result<SessionPage> list(const SessionQuery& /*query*/) override {
+      return fail(Code::corrupt, "damaged");
+    }
+    Result<ReadReport> read(const SessionId& /*id*/, ReadRange /*range*/,
+                            const MessageSink& /*sink*/) override {
+      return fail(Code::corrupt, "damaged");
+    }
+    const SourceCapabilities& capabilities() const override { return capabilities_; }
+
+   private:
+    SourceCapabilities capabilities_;
+  };
+  add("a", {user("word")});
+  EXPECT_EQ(find("word"), (Places{"a#0"}));
+  Damaged damaged;
+  const SearchSource broken{"memory:test", &damaged};
+  EXPECT_TRUE(fails(index_->catch_up(broken), Code::corrupt));
+  const SearchSource sources[] = {broken};
+  EXPECT_TRUE(works(index_->search(sources, {.terms = must(parse_search("word"))})));
+  const SearchSource good[] = {source()};
+  EXPECT_EQ(places(must(index_->search(good, {.terms = must(parse_search("word"))}))),
+            (Places{"a#0"}));
+}
+
+TEST_F(SearchTest, AFullDiskLeavesWhatIsThere) {
+  const test::TemporaryFolder folder;
+  const test::SmallDisk disk(folder.path(), "size=4m");
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "needs root";
+  }
+  add("a", {user("word")});
+  index_ = must(SearchIndex::open(folder.path() / "search.db"));
+  EXPECT_EQ(find("word"), (Places{"a#0"}));
+  std::vector<Message> many;
+  for (int i = 0; i < 2000; ++i) {
+    many.push_back(user(cat("more ", i, " ", std::string(40, 'x'), i * 7919)));
+  }
+  add("b", std::move(many));
+  disk.fill();
+  EXPECT_TRUE(fails(index_->catch_up(source()), Code::io));
+  const SearchSource all[] = {source()};
+  EXPECT_EQ(places(must(index_->search(all, {.terms = must(parse_search("word"))}))),
+            (Places{"a#0"}));
+  EXPECT_EQ(must(read_all(*store_, test::session_id("b"))).size(), 2000U);
 }
 
 TEST_F(SearchTest, HostileTextsAndHugeMessages) {

@@ -130,7 +130,7 @@ class SearchMessages final : public Command {
         const std::string url = search_url(history.url);
         if (std::ranges::find(sources_, url, &SearchSource::url) == sources_.end()) {
           sources_.push_back({url, history.source.get()});
-          names_.push_back(history.url);
+          shown_.push_back({history.url, history.source.get()});
         }
       }
     }
@@ -155,7 +155,7 @@ class SearchMessages final : public Command {
     }
     REPRISE_ASSIGN(std::string url, search_url(context));
     sources_.push_back({std::move(url), *source});
-    names_.emplace_back();
+    shown_.push_back({"", *source});
     return {};
   }
 
@@ -178,8 +178,9 @@ class SearchMessages final : public Command {
     }
     const auto time = parse_moment(*text, context.clock().now(), day);
     if (!time) {
-      return fail(Code::invalid_argument,
-                  cat(flag, " '", *text, "' is not a time: write '2 weeks', '3 days' or 2026-11-23"));
+      return fail(
+          Code::invalid_argument,
+          cat(flag, " '", *text, "' is not a time: write '2 weeks', '3 days' or 2026-11-23"));
     }
     return time;
   }
@@ -189,6 +190,9 @@ class SearchMessages final : public Command {
     for (const SearchSource& source : sources_) {
       const auto done = index.catch_up(source);
       context.voice().end_progress();
+      if (!done && done.error().code == Code::not_found) {
+        continue;  // a tool that has been here and left nothing
+      }
       if (!done) {
         context.voice().warn(cat("newer messages are not searched: ", done.error().message));
       } else if (!*done) {
@@ -200,7 +204,7 @@ class SearchMessages final : public Command {
 
   Result<Exit> print(Context& context, const SearchPage& page) const {
     if (context.globals().json) {
-      context.voice().print_json(hits_document(page, names_));
+      context.voice().print_json(hits_document(page, shown_));
       return Exit::done;
     }
     if (page.hits.empty()) {
@@ -210,7 +214,7 @@ class SearchMessages final : public Command {
     Output& out = context.voice().out();
     const std::size_t columns = out.is_terminal() ? static_cast<std::size_t>(out.columns())
                                                   : std::numeric_limits<std::size_t>::max();
-    out.write(hit_lines(page.hits, {.sources = names_,
+    out.write(hit_lines(page.hits, {.sources = shown_,
                                     .now = context.clock().now(),
                                     .columns = columns,
                                     .colour = context.is_coloured(out.is_terminal())}));
@@ -237,7 +241,7 @@ class SearchMessages final : public Command {
 
   std::vector<FoundHistory> histories_;
   std::vector<SearchSource> sources_;
-  std::vector<std::string> names_;  // of each, as --store takes it; "" for the settings' one
+  std::vector<ShownSource> shown_;  // the same
 };
 
 }  // namespace

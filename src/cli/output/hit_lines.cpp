@@ -72,6 +72,11 @@ class HitLine {
   std::size_t used_ = 0;
 };
 
+// How commands name the message: "e32c41d0#12".
+std::string place_of(const SearchHit& hit, const ShownSource& shown) {
+  return cat(brief_id(*shown.source, hit.session.id), "#", hit.seq.value);
+}
+
 std::string snippet_text(const std::vector<SearchPiece>& pieces) {
   std::string text;
   for (const SearchPiece& piece : pieces) {
@@ -80,13 +85,13 @@ std::string snippet_text(const std::vector<SearchPiece>& pieces) {
   return text;
 }
 
-void append_hit(std::string& out, const SearchHit& hit, std::string_view source) {
+void append_hit(std::string& out, const SearchHit& hit, const ShownSource& shown) {
   json::ObjectWriter object(out);
-  object.field("place", place_of(hit));
-  if (!source.empty()) {
-    object.field("source", source);
+  object.field("place", place_of(hit, shown));
+  if (!shown.name.empty()) {
+    object.field("source", shown.name);
   }
-  append_info(object, hit.session, short_id(hit.session.id));
+  append_info(object, hit.session, brief_id(*shown.source, hit.session.id));
   object.field("seq", hit.seq.value)
       .field("role", hit.role)
       .field("part", to_string(hit.part))
@@ -105,10 +110,6 @@ void append_hit(std::string& out, const SearchHit& hit, std::string_view source)
 
 }  // namespace
 
-std::string place_of(const SearchHit& hit) {
-  return cat(short_id(hit.session.id), "#", hit.seq.value);
-}
-
 std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view) {
   struct Cells {
     std::string place;
@@ -120,8 +121,8 @@ std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view) {
   std::size_t age = 0;
   std::size_t title = 0;
   for (const SearchHit& hit : hits) {
-    const std::string& source = view.sources[hit.source];
-    rows.push_back({cat(source, source.empty() ? "" : " ", place_of(hit)),
+    const ShownSource& shown = view.sources[hit.source];
+    rows.push_back({cat(shown.name, shown.name.empty() ? "" : " ", place_of(hit, shown)),
                     age_text(hit.time, view.now),
                     shorten(terminal_line(hit.session.title), kTitleMax)});
     place = std::max(place, display_width(rows.back().place));
@@ -140,7 +141,7 @@ std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view) {
   return out;
 }
 
-std::string hits_document(const SearchPage& page, std::span<const std::string> sources) {
+std::string hits_document(const SearchPage& page, std::span<const ShownSource> sources) {
   std::string out;
   json::ObjectWriter object(out);
   object.key("hits");

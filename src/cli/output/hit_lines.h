@@ -9,12 +9,14 @@
 
 namespace reprise::cli {
 
-// How commands name the message: "e32c41d0#12".
-std::string place_of(const SearchHit& hit);
+// One of the sources that were searched.
+struct ShownSource {
+  std::string name;  // what --store takes; "" when it is the store of the settings
+  Source* source;
+};
 
 struct HitView {
-  // What --store takes for each source that was searched; "" for the one that needs none.
-  std::span<const std::string> sources;
+  std::span<const ShownSource> sources;
   Time now;
   std::size_t columns;  // what is longer is cut
   bool colour = false;  // without it terms are marked by asterisks
@@ -23,6 +25,6 @@ struct HitView {
 std::string hit_lines(const std::vector<SearchHit>& hits, const HitView& view);
 
 // {"hits":[…],"next":…}
-std::string hits_document(const SearchPage& page, std::span<const std::string> sources);
+std::string hits_document(const SearchPage& page, std::span<const ShownSource> sources);
 
 }  // namespace reprise::cli

@@ -1,10 +1,6 @@
 #include "store/sqlite/sqlite_store.h"
 
-#include <sys/stat.h>
-#include <time.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <iterator>
 
 #include "base/text.h"
@@ -104,32 +100,6 @@ Result<> SqliteStore::backup(const std::filesystem::path& target) {
                                    ": the database is damaged: run `reprise verify --repair`"));
   }
   return copy_database(*reader, target, target, database_.progress());
-}
-
-// Every change is written to the log or the database, and moves the time of that file. Two changes
-// within the clock's grain may leave the same time, so that one that is just over is none to go by.
-Result<std::string> SqliteStore::change_mark() {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  constexpr std::int64_t kGrain = 3 * kSecond;  // of the coarsest file systems, and a little
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  std::string mark;
-  for (const std::string_view part : {"", "-wal"}) {
-    struct stat file{};
-    if (::stat(cat(database_.file().native(), part).c_str(), &file) != 0) {
-      if (errno != ENOENT || part.empty()) {
-        return std::string();
-      }
-      mark += "none ";
-      continue;
-    }
-    const std::int64_t changed = file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec;
-    if (now.tv_sec * kSecond + now.tv_nsec - changed < kGrain) {
-      return std::string();
-    }
-    mark += cat(file.st_ino, ".", file.st_size, ".", changed, " ");
-  }
-  return mark;
 }
 
 }  // namespace sqlite

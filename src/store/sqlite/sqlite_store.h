@@ -14,7 +14,6 @@ class SqliteStore final : public Store,
                           public Rewriting,
                           public Forking,
                           public Partials,
-                          public ChangeReader,
                           public Todos,
                           public Artefacts,
                           public Archives,
@@ -41,7 +40,6 @@ class SqliteStore final : public Store,
   Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override;
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override;
   Result<> backup(const std::filesystem::path& target) override;
-  Result<std::string> change_mark() override;
 
   // partials.cpp
   Result<> add_partial(const SessionId& id, const OperationId& answer,

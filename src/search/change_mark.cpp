@@ -1,0 +1,44 @@
+#include "search/change_mark.h"
+
+#include <sys/stat.h>
+#include <time.h>
+
+#include <cerrno>
+#include <cstdint>
+
+#include "base/text.h"
+
+namespace reprise::search {
+
+// Every change is written to the database or to its log, and moves the time of that file. Two
+// changes within the clock's grain may leave the same time, so that one that is just over is none
+// to go by.
+std::string change_mark(std::string_view url) {
+  constexpr std::string_view kScheme = "sqlite:";
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  constexpr std::int64_t kGrain = 3 * kSecond;  // of the coarsest file systems, and a little
+  if (!url.starts_with(kScheme)) {
+    return "";
+  }
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  std::string mark;
+  for (const std::string_view part : {"", "-wal"}) {
+    struct stat file{};
+    if (::stat(cat(url.substr(kScheme.size()), part).c_str(), &file) != 0) {
+      if (errno != ENOENT || part.empty()) {
+        return "";
+      }
+      mark += "none ";
+      continue;
+    }
+    const std::int64_t changed = file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec;
+    if (now.tv_sec * kSecond + now.tv_nsec - changed < kGrain) {
+      return "";
+    }
+    mark += cat(file.st_ino, ".", file.st_size, ".", changed, " ");
+  }
+  return mark;
+}
+
+}  // namespace reprise::search
