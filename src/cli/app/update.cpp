@@ -250,14 +250,7 @@ class Handler {
   void operator()(const PageLoaded& page) { on_page(state_, page, effects_); }
   void operator()(const QuestionsLoaded& loaded) { on_questions(state_, loaded, effects_); }
   void operator()(const TextsFound& found) { on_texts(state_, found); }
-  void operator()(const PreviewLoaded& loaded) {
-    if (state_.picker) {
-      if (state_.picker->previews.size() >= kPreviewsMax) {
-        state_.picker->previews.clear();
-      }
-      state_.picker->previews[loaded.id] = loaded.preview;
-    }
-  }
+  void operator()(const PreviewLoaded& loaded) { on_preview(state_, loaded); }
   void operator()(const StoredChanged& changed) { on_stored_changed(state_, changed, effects_); }
   void operator()(const ClearAsked& asked) {
     if (asked.count == 0) {

@@ -43,6 +43,7 @@ void close_picker(State& state, bool alone, Effects& effects);
 void on_page(State& state, const PageLoaded& page, Effects& effects);
 void on_questions(State& state, const QuestionsLoaded& loaded, Effects& effects);
 void on_texts(State& state, const TextsFound& found);
+void on_preview(State& state, const PreviewLoaded& loaded);
 void on_stored_changed(State& state, const StoredChanged& changed, Effects& effects);
 // "/resume …".
 void run_resume(State& state, std::string_view text, Effects& effects);

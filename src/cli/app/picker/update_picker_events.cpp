@@ -36,6 +36,15 @@ void on_questions(State& state, const QuestionsLoaded& loaded, Effects& effects)
   }
 }
 
+void on_preview(State& state, const PreviewLoaded& loaded) {
+  if (state.picker) {
+    if (state.picker->previews.size() >= kPreviewsMax) {
+      state.picker->previews.clear();
+    }
+    state.picker->previews[loaded.id] = loaded.preview;
+  }
+}
+
 void on_texts(State& state, const TextsFound& found) {
   if (!state.picker || state.picker->generation != found.generation) {
     return;
