@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -128,101 +127,6 @@ TEST_F(AppTerminalTest, StopsAnAnswerAndKeepsWhatCame) {
   EXPECT_EQ(end(), 130);
   const std::string shown = printed("show last --json");
   EXPECT_NE(shown.find(R"("state":"incomplete")"), std::string::npos) << shown;
-}
-
-// Ctrl-W in the middle of an answer: what came is stored, and the session is one to be continued.
-TEST_F(AppTerminalTest, ClosesATabInTheMiddleOfAnAnswer) {
-  start({}, "300");
-  await("Reprise");
-  type("aa bb cc dd ee ff gg hh ii jj kk ll\r");
-  await("answering");
-  await("token");
-  await("cc");
-  type("\x17");
-  await("?");
-  type("y");
-  await("No session");
-  type("\x04");
-  EXPECT_EQ(end(), 0);
-  const std::string shown = printed("show last --json");
-  EXPECT_NE(shown.find(R"("state":"interrupted")"), std::string::npos) << shown;
-  EXPECT_NE(shown.find(R"("state":"incomplete")"), std::string::npos) << shown;
-  EXPECT_NE(shown.find(R"("text":"aa bb)"), std::string::npos) << shown;
-  EXPECT_NE(printed("list").find("interrupted"), std::string::npos);
-}
-
-TEST_F(AppTerminalTest, CopiesAnAnswerThroughTheTerminal) {
-  start({});
-  await("Reprise");
-  type("alpha\r");
-  await("now");
-  type("/copy\r");
-  await("\x1b]52;c;YWxwaGE=\a");  // "alpha"
-  type("\x04");
-  EXPECT_EQ(end(), 0);
-}
-
-TEST_F(AppTerminalTest, RingsWhenAnAnswerEndsInTheBackground) {
-  start({}, "200");
-  await("Reprise");
-  type("aa bb cc dd ee ff\r");
-  await("token");
-  type("/new\r");
-  await("•");  // the first one has something new
-  type("\x04");
-  EXPECT_EQ(end(), 0);
-  // A bell ends each of the window's titles, too.
-  const std::string& all = screen();
-  std::ptrdiff_t titles = 0;
-  for (std::size_t at = 0; (at = all.find("\x1b]2;", at)) != std::string::npos; ++at) {
-    ++titles;
-  }
-  EXPECT_GT(std::ranges::count(all, '\a'), titles);
-}
-
-TEST_F(AppTerminalTest, SendsTheFilesOfAnEditedQuestionAgain) {
-  std::ofstream(home() / "my notes.txt") << "words of a file";
-  start({});
-  await("Reprise");
-  type("see @\"my notes.txt\"\r");
-  await("attached");
-  await("now");
-  type("\x1b");
-  type("\x1b");
-  await("instead");
-  type(" again\r");
-  await("attached");
-  await("now");
-  type("/attach my notes.txt\r");
-  type("plain\r");
-  await("now");
-  type("\x1b");
-  type("\x1b");
-  await("instead");
-  type(" twice\r");
-  await("attached again");
-  await("now");
-  type("\x04");
-  EXPECT_EQ(end(), 0);
-  const std::string shown = printed("show last --json");
-  std::size_t files = 0;
-  for (std::size_t at = 0; (at = shown.find("File my notes.txt", at)) != std::string::npos; ++at) {
-    ++files;
-  }
-  EXPECT_GE(files, 2U) << shown;
-  EXPECT_NE(shown.find("plain twice"), std::string::npos) << shown;
-}
-
-TEST_F(AppTerminalTest, SaysWhichKeysAnswerItsQuestion) {
-  printed("ask --provider echo alpha-words");
-  start({});
-  await("Resume");
-  type("x");
-  await("starts a new session");
-  type("\x1b");
-  await("A new session");
-  type("\x04");
-  EXPECT_EQ(end(), 0);
 }
 
 TEST_F(AppTerminalTest, LeavesTheSessionToBeResumedWhenTheTerminalIsClosed) {

@@ -14,14 +14,11 @@
 #include <memory>
 #include <vector>
 
-#include "cli/output/clipboard.h"
-
 // After the standard headers: it defines macros with everyday names.
 #define NCURSES_NOMACROS
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
 
-#include "base/encode.h"
 #include "base/text.h"
 #include "cli/app/event.h"
 #include "cli/app/glyph.h"
@@ -29,6 +26,7 @@
 #include "cli/app/screen.h"
 #include "cli/app/style.h"
 #include "cli/app/terminal_keys.h"
+#include "cli/output/clipboard.h"
 #include "reprise/error.h"
 
 namespace reprise::cli::app {

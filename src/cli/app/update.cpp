@@ -157,28 +157,7 @@ class Handler {
   void operator()(const ModelsListed& listed) { on_models(state_, listed, effects_); }
   void operator()(const FilesListed& listed) { on_files(state_, listed); }
   void operator()(const QuestionsListed& listed) { offer_questions(state_, listed); }
-  void operator()(const TabClosed& closed) {
-    std::vector<std::string> last_words;
-    std::string typed;
-    bool was_shown = false;
-    if (Tab* const tab = state_.find(closed.tab); tab != nullptr) {
-      last_words = std::move(tab->last_words);
-      typed = tab->input.whole();
-      was_shown = tab == state_.tab();
-    }
-    drop_tab(state_, closed.tab);
-    // What was typed meanwhile is not lost.
-    if (!typed.empty() && was_shown && state_.input().empty()) {
-      state_.input().set(std::move(typed));
-    } else if (!trimmed(typed).empty()) {
-      state_.input().remember(typed);
-      say(state_, state_.tab(), Entry::Kind::notice,
-          "the closed session had an unsent message; Up brings it back");
-    }
-    for (std::string& text : last_words) {
-      say(state_, state_.tab(), Entry::Kind::warning, std::move(text));
-    }
-  }
+  void operator()(const TabClosed& closed) { on_tab_closed(state_, closed.tab); }
 
   void operator()(const TextCame& text) {
     with_tab(text.tab, [&](Tab& tab) { on_text(tab, Entry::Kind::answer, text.text); });

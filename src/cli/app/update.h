@@ -74,6 +74,8 @@ Tab* add_tab(State& state, std::string folder);
 void show_tab(State& state, std::size_t index);
 // Without its session: that was closed, or never opened.
 void drop_tab(State& state, TabId id);
+// The same for one that is closed; what was typed into it is not lost.
+void on_tab_closed(State& state, TabId id);
 void close_tab(State& state, Tab& tab, Effects& effects);
 // How it came that the program leaves: the person is done, pressed Ctrl-C twice, or a signal came
 // (then the sessions stay open in the store).

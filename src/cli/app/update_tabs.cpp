@@ -83,6 +83,28 @@ void drop_tab(State& state, TabId id) {
   show_tab(state, next);
 }
 
+void on_tab_closed(State& state, TabId id) {
+  std::vector<std::string> last_words;
+  std::string typed;
+  bool was_shown = false;
+  if (Tab* const tab = state.find(id); tab != nullptr) {
+    last_words = std::move(tab->last_words);
+    typed = tab->input.whole();
+    was_shown = tab == state.tab();
+  }
+  drop_tab(state, id);
+  if (!typed.empty() && was_shown && state.input().empty()) {
+    state.input().set(std::move(typed));
+  } else if (!trimmed(typed).empty()) {
+    state.input().remember(typed);
+    say(state, state.tab(), Entry::Kind::notice,
+        "the closed session had an unsent message; Up brings it back");
+  }
+  for (std::string& text : last_words) {
+    say(state, state.tab(), Entry::Kind::warning, std::move(text));
+  }
+}
+
 void run_resume(State& state, std::string_view text, Effects& effects) {
   Tab* const tab = state.tab();
   const TabId id = tab == nullptr ? TabId{} : tab->id;
