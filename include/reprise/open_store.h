@@ -80,6 +80,24 @@ std::string url_in_folder(const StoreKind& kind, const std::filesystem::path& fo
 // invalid_argument for a URL no store knows; it names those that are known.
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options = {});
 
+struct MigrateOptions {
+  bool dry_run = false;  // only says what there is to do
+  // Told of each step before it is taken, in one line.
+  std::function<void(std::string_view)> on_step = {};
+};
+// Makes the tables of a server's store, or brings them to what this version knows, while programs
+// of this version and of the one before go on writing to them. For a role that may make tables:
+// programs need none that may once it has been done. Can be run again after it was interrupted.
+// unsupported for a store that is not a server's, and for tables of a newer version.
+Result<> migrate_store(std::string_view url, const StoreOptions& options = {},
+                       const MigrateOptions& migrate = {});
+
+// Forgets the ids of operations in a server's store: those of sessions that have not changed for
+// `age`, of the URL's tenant, in small transactions. Returns how many. Trying an operation again
+// that was forgotten does it again. unsupported for a store that is not a server's.
+Result<std::int64_t> forget_operations(std::string_view url, const StoreOptions& options,
+                                       std::chrono::hours age);
+
 // The URL as it may be shown and kept: "***" where it has a password.
 std::string without_password(std::string_view url);
 

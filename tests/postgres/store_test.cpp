@@ -163,6 +163,30 @@ TEST(PostgresStore, ASessionIsFoundByItsKey) {
             "0");
 }
 
+// However many sessions the tenant has.
+TEST(PostgresStore, SessionsAreFoundByTheBeginningOfTheirIdsInAnIndex) {
+  const std::string url = new_database();
+  {
+    const auto store = must(open_store(url));
+    run(url,
+        "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, updated_slot,"
+        " state, folder) SELECT 'default', '01a20907-aa38-72ad-9c1b-' || substr(md5(i::text), 1,"
+        " 12), 0, 0, i * 70000000::int8, i, 0, '/' FROM generate_series(1, 20000) AS i");
+    run(url, "ANALYZE reprise_heads");
+    must(store->list({.short_id_prefix = "0123abcd"}));
+    must(store->list({.short_id_prefix = "0123abcd"}));
+  }
+  const auto tuples = [&url](std::string_view column) {
+    return query(url, cat("SELECT coalesce(sum(", column,
+                          "), 0) FROM pg_stat_user_indexes WHERE indexrelname ",
+                          column == "idx_scan" ? "= 'reprise_by_short_id'" : "LIKE '%slot'"));
+  };
+  while (std::stoi(tuples("idx_scan")) < 2) {  // told when its connection has ended
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(tuples("idx_tup_read"), "0");
+}
+
 // Else each would write an entry in every index of the heads, for as long as the session grows.
 TEST(PostgresStore, AppendsOfOneMinuteChangeNoIndexOfTheHeads) {
   const std::string url = new_database();

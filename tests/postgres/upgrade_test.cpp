@@ -111,7 +111,7 @@ TEST(PostgresRole, ThatMayNotChangeOldTablesIsToldWhatTheirOwnerRuns) {
       refused.error().message.find("their owner runs once: reprise --store 'postgres://OWNER@"),
       std::string::npos)
       << refused.error().message;
-  EXPECT_NE(refused.error().message.find("' doctor"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("' store migrate"), std::string::npos);
   must(open_store(url));
   EXPECT_TRUE(works(open_store(other)));
 }
@@ -122,10 +122,106 @@ TEST(PostgresRole, ThatMayNotMakeTablesIsToldWhatAnAdministratorRuns) {
   run(url, "REVOKE CREATE ON SCHEMA public FROM PUBLIC");
   const auto refused = open_store(other);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("GRANT CREATE ON SCHEMA public TO"), std::string::npos)
+  EXPECT_NE(refused.error().message.find("' store migrate"), std::string::npos)
       << refused.error().message;
   run(url, "GRANT CREATE ON SCHEMA public TO clerk");
   EXPECT_TRUE(works(open_store(other)));
+}
+
+// As an administrator does it, while others write.
+TEST_P(PostgresUpgrade, TheTablesAreMigratedBesideWriters) {
+  const std::string url = database_of(GetParam());
+  run(url,
+      "INSERT INTO reprise_heads(tenant, session_id, head, branch, updated_us, state, folder)"
+      " SELECT 'many', 's' || i, 0, 0, i * 70000000::int8, 0, '/'"
+      " FROM generate_series(1, 12000) AS i");
+  std::vector<std::string> steps;
+  const auto note = [&steps](std::string_view step) { steps.emplace_back(step); };
+  must(migrate_store(url, {}, {.dry_run = true, .on_step = note}));
+  EXPECT_FALSE(steps.empty());
+  EXPECT_EQ(query(url, "SELECT max(version) FROM reprise_schema"), cat(GetParam()));
+  std::atomic<bool> is_over = false;
+  std::atomic<int> written = 0;
+  std::vector<std::jthread> writers;
+  for (int writer = 0; writer < 4; ++writer) {
+    writers.emplace_back([&, writer] {  // as a program of the first version
+      const std::string change =
+          cat("UPDATE reprise_heads SET head = head + 1 WHERE tenant = 'many'"
+              " AND session_id = 's",
+              5000 + writer, "'");
+      while (!is_over || written < 4) {
+        run(url, change);
+        ++written;
+      }
+    });
+  }
+  const auto migrated = migrate_store(url, {}, {.on_step = note});
+  is_over = true;
+  writers.clear();
+  ASSERT_TRUE(works(migrated)) << steps.back();
+  EXPECT_EQ(query(url, "SELECT sum(head) FROM reprise_heads WHERE tenant = 'many'"),
+            std::to_string(written));
+  if (GetParam() < postgres::kSlotsVersion) {
+    EXPECT_EQ(
+        query(url, "SELECT count(*) FROM reprise_heads WHERE updated_slot <> updated_us >> 26"),
+        "0");
+  }
+  EXPECT_EQ(query(url, "SELECT count(*) FROM pg_index WHERE NOT indisvalid"), "0");
+  EXPECT_EQ(query(url, "SELECT count(to_regclass('reprise_by_short_id'))"), "1");
+  steps.clear();
+  must(migrate_store(url, {}, {.on_step = note}));
+  EXPECT_EQ(steps, std::vector<std::string>{});
+  EXPECT_EQ(order_of(*must(open_store(url))), "cab");
+}
+
+// Who may not make tables uses those that are there, and says what is to be done where none are.
+TEST(PostgresRole, WithoutTheRightToMakeTablesUsesThem) {
+  const std::string url = new_database();
+  const std::string role = cat("r", url.substr(url.rfind('/') + 2, 12));
+  run(url, cat("CREATE ROLE ", role, " LOGIN"));
+  run(url, "REVOKE CREATE ON SCHEMA public FROM public");
+  std::string plain = url;
+  plain.replace(plain.find("reprise@"), 7, role);
+  const auto refused = open_store(plain);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("store migrate"), std::string::npos)
+      << refused.error().message;
+  must(migrate_store(url));
+  run(url, cat("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ", role));
+  const auto store = must(open_store(plain));
+  must(store->create(session("s")));
+  must(store->append(session_id("s"), messages(1), {}));
+  EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 1U);
+}
+
+// An index that was broken off is of no use, and built again.
+TEST(PostgresMigration, BuildsABrokenIndexAgain) {
+  const std::string url = new_database();
+  must(open_store(url));
+  run(url, "DELETE FROM reprise_schema WHERE version = -3");
+  run(url,
+      "UPDATE pg_index SET indisvalid = false"
+      " WHERE indexrelid = to_regclass('reprise_by_short_id')");
+  must(migrate_store(url));
+  EXPECT_EQ(query(url, "SELECT count(*) FROM pg_index WHERE NOT indisvalid"), "0");
+}
+
+// The rows of sessions that nobody has touched for long have served.
+TEST(PostgresSweep, OperationsOfOldSessionsAreForgotten) {
+  const std::string url = new_database();
+  const auto store = must(open_store(url));
+  for (const char* const name : {"old", "new"}) {
+    must(store->create(session(name)));
+    must(store->append(session_id(name), messages(1), {.operation = operation_id("op")}));
+  }
+  run(url, "UPDATE reprise_heads SET updated_us = 1 WHERE session_id = 'old'");
+  run(url, "UPDATE reprise_heads SET updated_us = 4000000000000000 WHERE session_id = 'new'");
+  EXPECT_EQ(must(forget_operations(url, {}, std::chrono::hours(24 * 7))), 2)
+      << "its creation and its append";
+  EXPECT_TRUE(
+      must(store->append(session_id("new"), {}, {.operation = operation_id("op")})).repeated);
+  EXPECT_EQ(query(url, "SELECT count(*) FROM reprise_once WHERE session_id = 'old'"), "0");
+  EXPECT_EQ(must(forget_operations(url, {}, std::chrono::hours(24 * 7))), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, PostgresUpgrade, testing::Values(1, 2, 3, 4));

@@ -277,6 +277,17 @@ constexpr CommandEntry kCommands[] = {
      .examples = "reprise setup\n"
                  "printf 'anthropic\\n!pass show anthropic\\n\\n' | reprise setup",
      .make = make_setup},
+    {.name = "store",
+     .group = CommandGroup::stores,
+     .summary = "migrate or sweep the store on a server, as its administrator",
+     .description =
+         "migrate makes the tables of a PostgreSQL store, or brings them up to date while "
+         "others go on writing; afterwards programs need no right to make tables. sweep, for a "
+         "timer, forgets the ids of operations of sessions that have not changed for a week, and "
+         "moves sessions to the trash as the setting `retention` says.",
+     .examples = "reprise store migrate --dry-run\n"
+                 "reprise store sweep",
+     .make = make_store},
     {.name = "doctor",
      .group = CommandGroup::set_up,
      .summary = "check the setup and say how to fix what is missing",

@@ -45,6 +45,7 @@ std::unique_ptr<Command> make_search();
 std::unique_ptr<Command> make_setup();
 std::unique_ptr<Command> make_show();
 std::unique_ptr<Command> make_stats();
+std::unique_ptr<Command> make_store();
 std::unique_ptr<Command> make_todo();
 std::unique_ptr<Command> make_unpin();
 std::unique_ptr<Command> make_verify();

@@ -152,6 +152,18 @@ Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreO
   return opened;
 }
 
+Result<StoreOpener::Place> StoreOpener::place() {
+  REPRISE_ASSIGN(const Settings* const settings, config_.settings());
+  Place place{.url = config_.opening_url(*settings), .options = {}};
+  place.options.insecure = config_.is_insecure(*settings);
+  if (settings->store_key_command && is_same_store_server(settings->store_key_url, place.url)) {
+    place.options.password = [command = *settings->store_key_command] {
+      return run_key_command(command, "store_key_command");
+    };
+  }
+  return place;
+}
+
 Result<Store*> StoreOpener::open_existing() {
   REPRISE_ASSIGN(const bool of_parent, config_.has_store_of_parent());
   if (of_parent) {

@@ -50,6 +50,13 @@ class StoreOpener {
 
   // Whose history the settings name; null when they name a store.
   Result<const SourceKind*> source_kind();
+  // What open_at() opens the store of the settings with, for what does not open it as a store.
+  struct Place {
+    std::string url;
+    StoreOptions options;
+  };
+  Result<Place> place();
+
   // Opens any store or other tool's history to read only.
   Result<std::unique_ptr<Source>> open_source_at(std::string_view url);
 

@@ -65,12 +65,10 @@ Result<std::vector<Rows>> run_unsynced(Connection& connection, const std::vector
 
 // For who may use the tables, and neither make nor change them.
 std::string what_owner_runs(std::string_view name, std::int64_t version) {
-  if (version == 0) {
-    return "; an administrator runs in this database: GRANT CREATE ON SCHEMA public TO ROLE";
-  }
   const std::size_t host = name.find("://") + 3;
-  return cat("; its tables are of an older version: their owner runs once: reprise --store '",
-             name.substr(0, host), "OWNER@", name.substr(host), "' doctor");
+  return cat("; ", version == 0 ? "there are no tables yet" : "its tables are of an older version",
+             ": their owner runs once: reprise --store '", name.substr(0, host), "OWNER@",
+             name.substr(host), "' store migrate");
 }
 
 }  // namespace
@@ -124,13 +122,18 @@ Result<> Database::prepare_tables(Connection& connection, Deadline deadline) {
                ? Result<>()
                : fail(Code::not_found, "there is no store in this database");
   }
-  if (shared_->tables.version < kVersion || !shared_->tables.has_additions()) {
-    connection.set_deadline(deadline);
-    auto made = make_current(connection);
-    if (!made && connection.failure().sqlstate == kNoPrivilege) {
-      made.error().message += what_owner_runs(name(), shared_->tables.version);
-    }
-    REPRISE_ASSIGN(shared_->tables, std::move(made));
+  if (shared_->tables.is_current()) {
+    return {};
+  }
+  connection.set_deadline(deadline);
+  auto made = make_current(connection, shared_->tables);
+  if (made) {
+    shared_->tables = *made;
+  } else if (connection.failure().sqlstate != kNoPrivilege) {
+    return std::unexpected(std::move(made).error());
+  } else if (shared_->tables.version < kVersion || !shared_->tables.has_additions()) {
+    made.error().message += what_owner_runs(name(), shared_->tables.version);
+    return std::unexpected(std::move(made).error());
   }
   return {};
 }

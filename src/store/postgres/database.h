@@ -74,7 +74,7 @@ class Database {
     return shared_->pool.options().partial_interval;
   }
   const ProgressSink& progress() const { return shared_->pool.options().on_progress; }
-  Clock& clock() const { return *shared_->pool.options().clock; }
+  reprise::Clock& clock() const { return *shared_->pool.options().clock; }
 
  private:
   // Of all tenants.

@@ -23,6 +23,9 @@ struct ListPlace {
   std::string id;
 };
 
+// Of a UUID's last group, which is what short ids begin with.
+constexpr std::size_t kShortIdDigits = 12;
+
 struct ListQuery {
   std::string text;
   Values values;
@@ -74,6 +77,9 @@ Result<ListQuery> make_query(const Database& database, const SessionQuery& query
     list.values.add(after_prefix(query.id_prefix));
   }
   if (!query.short_id_prefix.empty()) {
+    const std::string begin = query.short_id_prefix.substr(0, kShortIdDigits);
+    list.values.add(begin);
+    list.values.add(after_prefix(begin));
     list.values.add(short_id_pattern(query.short_id_prefix, '_').value_or(""));
   }
   if (!query.title_contains.empty()) {

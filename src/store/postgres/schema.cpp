@@ -156,7 +156,8 @@ constexpr std::string_view kVersion2[] = {
     "ALTER TABLE reprise_heads ADD COLUMN IF NOT EXISTS updated_slot int8 NOT NULL DEFAULT 0",
 };
 constexpr std::string_view kVersion3[] = {
-    "UPDATE reprise_heads SET updated_slot = " REPRISE_SLOT("updated_us"),
+    "UPDATE reprise_heads SET updated_slot = " REPRISE_SLOT(
+        "updated_us") " WHERE updated_slot <> " REPRISE_SLOT("updated_us"),
     "DROP INDEX IF EXISTS reprise_by_activity",
     "DROP INDEX IF EXISTS reprise_by_folder",
     "DROP INDEX IF EXISTS reprise_answering",
@@ -179,19 +180,36 @@ constexpr std::string_view kPinnedIndex[] = {
     "CREATE INDEX IF NOT EXISTS reprise_pinned ON"
     " reprise_heads(tenant, state, updated_slot DESC) WHERE pinned = 1",
 };
+// By the random end of a UUID, which short ids begin with. Partial: see kVersion1.
+constexpr std::string_view kShortIdIndex[] = {
+    "CREATE INDEX IF NOT EXISTS reprise_by_short_id ON"
+    " reprise_heads(tenant, substr(session_id, 25)) WHERE state >= 0",
+};
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
-constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2},      {3, kVersion3},
-                                     {4, kVersion4}, {-1, kPinnedColumn}, {-2, kPinnedIndex}};
+constexpr Migration kMigrations[] = {
+    {1, "the tables", kVersion1},
+    {2, "a column that orders lists", kVersion2},
+    {3, "the indexes of lists", kVersion3},
+    {4, "an index of blobs that may have no name", kVersion4},
+    {-1, "a column for pinned sessions", kPinnedColumn},
+    {-2, "an index of pinned sessions", kPinnedIndex},
+    {-3, "an index of short ids", kShortIdIndex},
+};
 
 constexpr std::int64_t kLastAddition =
     std::min<std::int64_t>(0, std::ranges::min(kMigrations, {}, &Migration::number).number);
+// Those after it are indexes that no statement depends on.
+constexpr std::int64_t kNeededAddition = -2;
+constexpr std::string_view kFindManySessions = "SELECT 1 FROM reprise_heads OFFSET 50000 LIMIT 1";
 
 // Two clients that create the same thing at once are told so in several ways.
 bool was_created_beside(std::string_view sqlstate) {
   return sqlstate == kDuplicateKey || sqlstate == "42P07" || sqlstate == "42710" ||
          sqlstate == "XX000" || remedy_for(sqlstate) == Remedy::again;
 }
+
+}  // namespace
 
 Result<> make_version_table(Connection& connection) {
   constexpr int kAttemptsMax = 10;
@@ -221,8 +239,6 @@ Result<> migrate(Connection& connection, const Migration& migration) {
   return {};
 }
 
-}  // namespace
-
 std::span<const Migration> migrations() {
   return kMigrations;
 }
@@ -233,7 +249,11 @@ std::span<const std::string_view> schema_statements() {
 }
 
 bool TablesVersion::has_additions() const {
-  return addition <= kLastAddition;
+  return addition <= kNeededAddition;
+}
+
+bool TablesVersion::is_current() const {
+  return version >= kVersion && addition <= kLastAddition;
 }
 
 Result<TablesVersion> find_version(Connection& connection) {
@@ -263,12 +283,23 @@ Result<> check_version(std::int64_t version) {
   return {};
 }
 
-Result<TablesVersion> make_current(Connection& connection) {
-  REPRISE_TRY(make_version_table(connection));
+Result<TablesVersion> make_current(Connection& connection, const TablesVersion& now) {
+  bool is_large = false;
+  if (now.version > 0) {
+    REPRISE_ASSIGN(const Rows many, connection.run_one({kFindManySessions}));
+    is_large = !many.empty();
+  } else {
+    REPRISE_TRY(make_version_table(connection));
+  }
+  TablesVersion made{kVersion, kLastAddition};
   for (const Migration& migration : kMigrations) {
+    if (is_large && migration.number < kNeededAddition) {
+      made.addition = std::min(now.addition, kNeededAddition);
+      continue;
+    }
     REPRISE_TRY(migrate(connection, migration));
   }
-  return TablesVersion{kVersion, kLastAddition};
+  return made;
 }
 
 }  // namespace reprise::postgres

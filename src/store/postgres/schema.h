@@ -21,22 +21,28 @@ inline constexpr std::int64_t kSlotsVersion = 3;
 // them can leave alone, are numbered from -1 downwards: those take them for no version.
 struct Migration {
   std::int64_t number;
+  std::string_view what;  // for people
   std::span<const std::string_view> statements;
 };
 std::span<const Migration> migrations();
+Result<> make_version_table(Connection& connection);
+// Once, whoever begins it; the others wait for its end.
+Result<> migrate(Connection& connection, const Migration& migration);
 
 struct TablesVersion {
-  std::int64_t version = 0;   // 0 where there are none
-  std::int64_t addition = 0;  // the last one that they have
-  bool has_additions() const;
+  std::int64_t version = 0;    // 0 where there are none
+  std::int64_t addition = 0;   // the last one that they have
+  bool has_additions() const;  // all that statements need: not every index
+  bool is_current() const;
 };
 Result<TablesVersion> find_version(Connection& connection);
 // Whether an engine has spread the tables over several nodes.
 Result<bool> find_distribution(Connection& connection);
 // unsupported for one that is newer than this program.
 Result<> check_version(std::int64_t version);
-// What they are then.
-Result<TablesVersion> make_current(Connection& connection);
+// What they are then. Indexes that only make something faster are left to migrate_beside() where
+// building them would hold up others for long.
+Result<TablesVersion> make_current(Connection& connection, const TablesVersion& now);
 
 // All statements of the store, for the test that reads them.
 std::span<const std::string_view> schema_statements();

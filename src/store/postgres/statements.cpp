@@ -67,6 +67,8 @@ constexpr std::string_view kStatements[] = {
     kSettleNamedBlobs,
     kCountUnnamedBlobs,
     kFindMissingBlobs,
+    kFindUnchanged,
+    kForgetOperations,
     kTrashSession,
     kSetState,
     kRestoreHead,
@@ -205,52 +207,66 @@ std::vector<AppendStatement> all_shapes(AppendStatement (*make)(const AppendShap
   return made;
 }
 
+// Found by their ids, by an index of those, before anything else is looked at: the order of lists
+// would make the server walk over all sessions of the tenant.
+std::string heads_by_id(const ListShape& shape, Placeholders& placeholders) {
+  std::string where;
+  const auto range = [&](std::string_view expression) {
+    where += cat(" AND ", expression, " >= ", placeholders.next("text"));
+    where += cat(" AND ", expression, " < ", placeholders.next("text"));
+  };
+  if (shape.prefix) {
+    range("i.session_id");
+  }
+  if (shape.short_id) {
+    range("substr(i.session_id, 25)");
+    where += cat(" AND i.session_id LIKE ", placeholders.next("text"), " AND i.state >= 0");
+  }
+  return where.empty() ? "reprise_heads AS h"
+                       : cat("(SELECT * FROM reprise_heads AS i WHERE i.tenant = $1::text", where,
+                             " OFFSET 0) AS h");
+}
+
 // A group's sessions of one state in their order.
 std::string select_part(const ListShape& shape, std::int64_t group, std::int64_t state) {
   Placeholders placeholders(2);
-  std::string sql = cat("(SELECT ", group, "::int8 AS part, ", head_columns(shape.flags),
-                        " FROM reprise_heads AS h");
-  if (shape.mode || shape.title) {
-    sql += " JOIN reprise_sessions AS s ON s.tenant = h.tenant AND s.session_id = h.session_id";
-  }
-  sql += cat(" WHERE h.tenant = $1::text AND h.state = ", state,
-             " AND h.state >= 0");  // the indexes' condition
+  std::string where = cat(" WHERE h.tenant = $1::text AND h.state = ", state,
+                          " AND h.state >= 0");  // the indexes' condition
   if (shape.after) {
     const std::string updated_us = placeholders.next("int8");
     const std::string session = placeholders.next("text");
     if (group == *shape.after && shape.slots) {
-      sql += cat(" AND h.updated_slot <= (", updated_us, REPRISE_PER_SLOT ")");
+      where += cat(" AND h.updated_slot <= (", updated_us, REPRISE_PER_SLOT ")");
     }
     if (group == *shape.after) {
-      sql += cat(" AND (h.updated_us, h.session_id) < (", updated_us, ", ", session, ")");
+      where += cat(" AND (h.updated_us, h.session_id) < (", updated_us, ", ", session, ")");
     }
   }
   if (const auto& [column, value] = shape.groups[static_cast<std::size_t>(group)];
       !column.empty()) {
-    sql += cat(" AND ", shape.flags ? cat("h.", column) : "0", " = ", value ? 1 : 0);
+    where += cat(" AND ", shape.flags ? cat("h.", column) : "0", " = ", value ? 1 : 0);
   }
   if (shape.folder) {
-    sql += cat(" AND h.folder = ", placeholders.next("bytea"));
+    where += cat(" AND h.folder = ", placeholders.next("bytea"));
   }
   if (shape.mode) {
-    sql += cat(" AND s.mode = ", placeholders.next("bytea"));
+    where += cat(" AND s.mode = ", placeholders.next("bytea"));
   }
-  if (shape.prefix) {
-    sql += cat(" AND h.session_id >= ", placeholders.next("text"));
-    sql += cat(" AND h.session_id < ", placeholders.next("text"));
-  }
-  if (shape.short_id) {
-    sql += cat(" AND h.session_id LIKE ", placeholders.next("text"));
-  }
+  const std::string heads = heads_by_id(shape, placeholders);
   if (shape.title) {
-    sql += cat(" AND position(", placeholders.next("bytea"), " IN s.title_lower) > 0");
+    where += cat(" AND position(", placeholders.next("bytea"), " IN s.title_lower) > 0");
   }
   if (shape.answering) {
-    sql += " AND h.answer IS NOT NULL";
+    where += " AND h.answer IS NOT NULL";
   }
+  const std::string_view joined =
+      shape.mode || shape.title
+          ? " JOIN reprise_sessions AS s ON s.tenant = h.tenant AND s.session_id = h.session_id"
+          : "";
   const std::string_view slots = shape.slots ? "h.updated_slot DESC, " : "";
-  return cat(sql, " ORDER BY ", slots, "h.updated_us DESC, h.session_id DESC LIMIT ", shape.rows,
-             ")");
+  return cat("(SELECT ", group, "::int8 AS part, ", head_columns(shape.flags), " FROM ", heads,
+             joined, where, " ORDER BY ", slots, "h.updated_us DESC, h.session_id DESC LIMIT ",
+             shape.rows, ")");
 }
 
 void add_list_statements(std::vector<std::string>& all) {

@@ -242,7 +242,8 @@ struct ListShape {
   bool flags = true;  // likewise
 };
 // Parameters: tenant; then what the shape says, in its order: updated_us and session of the place,
-// folder, mode, the prefix and what comes after all that begin with it, the pattern of ids, title.
+// folder, mode, the prefix and what comes after all that begin with it, the same of a short id and
+// its pattern, title.
 std::string list_statement(const ListShape& shape);
 
 // For the test that reads them: all above, those in statements_beside.h, and lists of every shape.

@@ -1,0 +1,95 @@
+// What an administrator's commands do to a server's store.
+
+#include "base/text.h"
+#include "reprise/open_store.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/database.h"
+#include "store/postgres/migrate.h"
+#include "store/postgres/pool.h"
+#include "store/postgres/rows.h"
+#include "store/postgres/statements.h"
+#include "store/postgres/statements_beside.h"
+#include "store/postgres/url.h"
+#include "store/postgres/values.h"
+
+namespace reprise {
+namespace postgres {
+namespace {
+
+constexpr std::chrono::hours kMigrationMax{24};
+
+Result<> require_server(std::string_view url) {
+  if (!url.starts_with("postgres:") && !url.starts_with("postgresql:")) {
+    return fail(Code::unsupported, "only for stores on a server (postgres://...)");
+  }
+  return {};
+}
+
+Result<> migrate_at(const Place& place, const StoreOptions& options,
+                    const MigrateOptions& migrate) {
+  Pool pool(place, options);
+  const auto now = std::chrono::steady_clock::now();
+  REPRISE_ASSIGN(const Pool::Lease connection,
+                 pool.connect(From::primary, now + options.busy_timeout));
+  connection->set_deadline(now + kMigrationMax);
+  return migrate_beside(*connection, migrate.dry_run ? Trial::yes : Trial::no,
+                        [&migrate](std::string_view step) {
+                          if (migrate.on_step) {
+                            migrate.on_step(step);
+                          }
+                        });
+}
+
+// A page of the sessions after this one that have not changed since `before`.
+struct Swept {
+  std::string last;  // "" when there are no more
+  std::int64_t forgotten = 0;
+};
+Result<Swept> forget_page(Connection& connection, const std::string& tenant,
+                          const std::string& after, std::int64_t before) {
+  REPRISE_ASSIGN(const Rows page,
+                 connection.run_one({kFindUnchanged, values(tenant, after, before)}));
+  if (page.is_null(0, "last")) {
+    return Swept{};
+  }
+  Swept swept{.last = page.text(0, "last")};
+  REPRISE_ASSIGN(const Rows gone, connection.run_one({kForgetOperations,
+                                                      values(tenant, after, before, swept.last)}));
+  swept.forgotten = gone.integer(0, "forgotten");
+  return swept;
+}
+
+}  // namespace
+}  // namespace postgres
+
+Result<> migrate_store(std::string_view url, const StoreOptions& options,
+                       const MigrateOptions& migrate) {
+  REPRISE_TRY(postgres::require_server(url));
+  REPRISE_ASSIGN(const postgres::Place place, postgres::parse_url(url));
+  if (auto done = postgres::migrate_at(place, options, migrate); !done) {
+    return fail_with_context(place.name, std::move(done).error());
+  }
+  return {};
+}
+
+Result<std::int64_t> forget_operations(std::string_view url, const StoreOptions& options,
+                                       std::chrono::hours age) {
+  REPRISE_TRY(postgres::require_server(url));
+  REPRISE_ASSIGN(const auto database, postgres::Database::open(url, options));
+  const std::int64_t before = postgres::microseconds_of(database->clock().now() - age);
+  std::int64_t forgotten = 0;
+  std::string after;
+  while (true) {
+    REPRISE_ASSIGN(const auto swept,
+                   database->write_for<postgres::Swept>([&](postgres::Connection& one, bool) {
+                     return postgres::forget_page(one, database->tenant(), after, before);
+                   }));
+    forgotten += swept.forgotten;
+    if (swept.last.empty()) {
+      return forgotten;
+    }
+    after = swept.last;
+  }
+}
+
+}  // namespace reprise
