@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "store/paths.h"
@@ -50,9 +52,10 @@ Result<> check_copy(const path& target) {
                  Connection::open(target, OpenMode::read_immutable, std::chrono::milliseconds(0)));
   REPRISE_ASSIGN(Statement check, copy->query("PRAGMA quick_check(1)"));
   REPRISE_ASSIGN(const bool row, check.step());
-  if (!row || check.bytes("quick_check") != "ok") {
-    return fail(Code::corrupt, cat("the copy ", target.string(), " is damaged: ",
-                                   row ? check.text("quick_check") : std::string("no answer")));
+  std::string answer = row ? check.text("quick_check") : std::string("no answer");
+  if (answer != "ok") {
+    std::ranges::replace(answer, '\n', ' ');
+    return fail(Code::corrupt, cat("the copy ", target.string(), " is damaged: ", answer));
   }
   return {};
 }
