@@ -66,17 +66,20 @@ enum class ExistingFile : std::uint8_t { refused, replaced };
 // name is a conflict, unless it may be replaced. A link is never followed. The sessions follow each
 // other where the format joins, else there is one. `report` is told of each.
 using ExportReport = std::function<void(const SessionId& id, const Exported& exported)>;
+struct ExportOptions {
+  ExistingFile existing = ExistingFile::refused;
+  ExportReport report = [](const SessionId& /*id*/, const Exported& /*exported*/) {};
+  std::stop_token stop = {};
+};
 Result<> export_to_file(Source& source, std::span<const SessionId> ids, const ExportFormat& format,
-                        const std::filesystem::path& file, ExistingFile existing,
-                        const ExportReport& report, const std::stop_token& stop = {});
+                        const std::filesystem::path& file, const ExportOptions& options);
 
 // The same for one session, into a folder that is there: under a name made of its time and title
 // or, for a tool, its id; with the files beside it. Returns the document's path.
 Result<std::filesystem::path> export_to_folder(Source& source, const SessionId& id,
                                                const ExportFormat& format,
                                                const std::filesystem::path& folder,
-                                               ExistingFile existing, const ExportReport& report,
-                                               const std::stop_token& stop = {});
+                                               const ExportOptions& options);
 
 // Where the tool of a format looks for this session ("…/.codex/sessions/2026/01/18", there or not).
 // `variables` finds environment variables, of which HOME is one. unsupported, saying how, for a

@@ -84,17 +84,17 @@ class FileOutput final : public ExportOutput {
 
 struct Target {
   fs::path file;
-  ExistingFile existing;
   bool takes_files;
 };
 
 Result<> export_all(Source& source, std::span<const SessionId> ids, const ExportFormat& format,
-                    const Target& target, const ExportReport& report, const std::stop_token& stop) {
-  return write_file(target.file, target.existing, [&](int fd) -> Result<> {
-    FileOutput output(fd, target.file, target.existing, target.takes_files);
+                    const Target& target, const ExportOptions& options) {
+  return write_file(target.file, options.existing, [&](int fd) -> Result<> {
+    FileOutput output(fd, target.file, options.existing, target.takes_files);
     for (const SessionId& id : ids) {
-      REPRISE_ASSIGN(const Exported exported, export_session(source, id, format, output, stop));
-      report(id, exported);
+      REPRISE_ASSIGN(const Exported exported,
+                     export_session(source, id, format, output, options.stop));
+      options.report(id, exported);
     }
     return output.flush();
   });
@@ -103,28 +103,24 @@ Result<> export_all(Source& source, std::span<const SessionId> ids, const Export
 }  // namespace
 
 Result<> export_to_file(Source& source, std::span<const SessionId> ids, const ExportFormat& format,
-                        const fs::path& file, ExistingFile existing, const ExportReport& report,
-                        const std::stop_token& stop) {
+                        const fs::path& file, const ExportOptions& options) {
   if (ids.size() != 1 && !format.joins) {
     return fail(Code::invalid_argument,
                 cat("one file holds one session in the format ", format.name, "; name a folder"));
   }
   REPRISE_ASSIGN(const fs::path path, resolve_folder_of(file));
-  return export_all(source, ids, format, {.file = path, .existing = existing, .takes_files = false},
-                    report, stop);
+  return export_all(source, ids, format, {.file = path, .takes_files = false}, options);
 }
 
 Result<fs::path> export_to_folder(Source& source, const SessionId& id, const ExportFormat& format,
-                                  const fs::path& folder, ExistingFile existing,
-                                  const ExportReport& report, const std::stop_token& stop) {
+                                  const fs::path& folder, const ExportOptions& options) {
   REPRISE_ASSIGN(const fs::path path, resolve_path(folder));
   REPRISE_ASSIGN(const Session session, get(source, id));
   const exporting::Format& entry = exporting::format_of(format);
   const std::string stem = entry.stem ? entry.stem(session) : exporting::file_stem(session);
   fs::path file = path / cat(stem, format.ending);
   REPRISE_TRY(export_all(source, std::span(&id, 1), format,
-                         {.file = file, .existing = existing, .takes_files = format.has_files},
-                         report, stop));
+                         {.file = file, .takes_files = format.has_files}, options));
   return file;
 }
 

@@ -177,7 +177,7 @@ class Summing {
   }
 
   void add_request(StatisticsRow& row, const Message& message) {
-    Usage usage = *message.usage;
+    Usage usage = message.usage.value_or(Usage{});
     if (!usage.cost) {
       usage.cost = prices_.cost(usage, message.model);
       usage.price_source = usage.cost ? "prices" : "";

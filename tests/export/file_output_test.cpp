@@ -37,9 +37,8 @@ class ExportToFile : public testing::Test {
   Result<> write(const fs::path& file, ExistingFile existing = ExistingFile::refused,
                  const std::stop_token& stop = {}) {
     const SessionId id = session_id(kExportedId);
-    return export_to_file(
-        *store_, std::span(&id, 1), *find_export_format("json"), file, existing,
-        [](const SessionId&, const Exported&) {}, stop);
+    return export_to_file(*store_, std::span(&id, 1), *find_export_format("json"), file,
+                          {.existing = existing, .stop = stop});
   }
 
   TemporaryFolder folder_;
@@ -87,8 +86,8 @@ TEST_F(ExportToFile, FollowsNoLinkInAFolder) {
   fs::create_directories(elsewhere);
   fs::create_directories(out);
   fs::create_symlink(elsewhere, out / "2026-01-18-release-notes-067a33fd.files");
-  EXPECT_FALSE(export_to_folder(*store_, id, *find_export_format("md"), out, ExistingFile::replaced,
-                                [](const SessionId&, const Exported&) {}));
+  EXPECT_FALSE(export_to_folder(*store_, id, *find_export_format("md"), out,
+                                {.existing = ExistingFile::replaced}));
   EXPECT_TRUE(fs::is_empty(elsewhere));
 }
 
@@ -102,19 +101,17 @@ TEST_F(ExportToFile, LeavesNothingWhenStopped) {
 
 TEST_F(ExportToFile, OneFileHoldsOneSession) {
   const std::vector<SessionId> two(2, session_id(kExportedId));
-  EXPECT_TRUE(
-      fails(export_to_file(*store_, two, *find_export_format("json"), folder_.path() / "a.json",
-                           ExistingFile::refused, [](const SessionId&, const Exported&) {}),
-            Code::invalid_argument));
+  EXPECT_TRUE(fails(
+      export_to_file(*store_, two, *find_export_format("json"), folder_.path() / "a.json", {}),
+      Code::invalid_argument));
 }
 
 TEST_F(ExportToFile, ATitleIsNoPath) {
   Session hostile = exported_session();
   hostile.info.title = "../../x\n\x1b[2J/\xff *";
   const auto store = store_with(hostile, {});
-  const fs::path file =
-      must(export_to_folder(*store, hostile.info.id, *find_export_format("md"), folder_.path(),
-                            ExistingFile::refused, [](const SessionId&, const Exported&) {}));
+  const fs::path file = must(
+      export_to_folder(*store, hostile.info.id, *find_export_format("md"), folder_.path(), {}));
   EXPECT_EQ(file.parent_path(), folder_.path());
   EXPECT_EQ(file.filename(), "2026-01-18-x-2j-067a33fd.md");
 }

@@ -62,9 +62,8 @@ class ExportRoundTrip : public testing::TestWithParam<RoundTrip> {
     const auto& [format, place, title, is_file] = GetParam();
     const fs::path target = folder_.path() / place;
     fs::create_directories(target);
-    const fs::path file =
-        must(export_to_folder(from, session_id(kExportedId), *find_export_format(format), target,
-                              ExistingFile::refused, [](const SessionId&, const Exported&) {}));
+    const fs::path file = must(
+        export_to_folder(from, session_id(kExportedId), *find_export_format(format), target, {}));
     source_ =
         must(open_source(cat(format, ":", is_file ? file.string() : folder_.path().string())));
     SessionQuery query;

@@ -117,8 +117,7 @@ TEST_F(StatisticsTest, KnowImportedSessions) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "sessions/--srv--");
   must(export_to_folder(*theirs, session_id("theirs"), *find_export_format("pi"),
-                        folder.path() / "sessions/--srv--", ExistingFile::refused,
-                        [](const SessionId&, const Exported&) {}));
+                        folder.path() / "sessions/--srv--", {}));
   const auto tool = must(open_source("pi:" + folder.path().native()));
   must(import_session(*tool, "pi", *store_, must(tool->list({})).sessions.at(0)));
   const StatisticsSource two[] = {{"reprise", store_.get()}, {"pi:", tool.get()}};

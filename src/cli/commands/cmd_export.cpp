@@ -82,8 +82,9 @@ class Export final : public Command {
     REPRISE_TRY(check_owner(context, named));
     REPRISE_ASSIGN(const bool is_folder, is_there_a_folder(named));
     const Interrupts interrupts;
-    return is_folder ? to_folder(context, *source, sessions, format, named, interrupts.token())
-                     : to_file(context, *source, sessions, format, named, interrupts.token());
+    stop_ = interrupts.token();
+    return is_folder ? to_folder(context, *source, sessions, format, named)
+                     : to_file(context, *source, sessions, format, named);
   }
 
  private:
@@ -131,12 +132,12 @@ class Export final : public Command {
   Result<Exit> to_tool(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
                        const ExportFormat& format) {
     const Interrupts interrupts;
+    stop_ = interrupts.token();
     for (const SessionInfo& info : sessions) {
       REPRISE_ASSIGN(const Session session, get(source, info.id));
       REPRISE_ASSIGN(const fs::path folder, find_tool_folder(format, session, variables(context)));
       REPRISE_TRY(make_private_folders(folder));
-      REPRISE_TRY(
-          write_into(context, source, sessions, {info, format, folder}, interrupts.token()));
+      REPRISE_TRY(write_into(context, source, sessions, {info, format, folder}));
     }
     return end(context, format, sessions);
   }
@@ -184,24 +185,25 @@ class Export final : public Command {
   }
 
   Result<Exit> to_file(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
-                       const ExportFormat& format, const fs::path& file, std::stop_token stop) {
+                       const ExportFormat& format, const fs::path& file) {
     if (sessions.size() > 1 && !format.joins) {
       return context.voice().wrong_usage("several sessions need a folder: -o FOLDER/");
     }
     std::vector<SessionId> ids;
     std::ranges::transform(sessions, std::back_inserter(ids), &SessionInfo::id);
-    REPRISE_TRY(with_advice(
-        export_to_file(source, ids, format, file, existing(), teller(context, sessions), stop)));
+    const ExportOptions options{
+        .existing = existing(), .report = teller(context, sessions), .stop = stop_};
+    REPRISE_TRY(with_advice(export_to_file(source, ids, format, file, options)));
     files_.push_back(file);
     return end(context, format, sessions);
   }
 
   Result<Exit> to_folder(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
-                         const ExportFormat& format, const fs::path& folder, std::stop_token stop) {
+                         const ExportFormat& format, const fs::path& folder) {
     const fs::path place = folder.filename().empty() ? folder.parent_path() : folder;
     REPRISE_TRY(make_private_folders(place));
     for (const SessionInfo& info : sessions) {
-      REPRISE_TRY(write_into(context, source, sessions, {info, format, place}, stop));
+      REPRISE_TRY(write_into(context, source, sessions, {info, format, place}));
     }
     return end(context, format, sessions);
   }
@@ -212,9 +214,10 @@ class Export final : public Command {
     const fs::path& folder;
   };
   Result<> write_into(Context& context, Source& source, const std::vector<SessionInfo>& sessions,
-                      const One& one, const std::stop_token& stop) {
-    auto file = export_to_folder(source, one.info.id, one.format, one.folder, existing(),
-                                 teller(context, sessions), stop);
+                      const One& one) {
+    auto file = export_to_folder(
+        source, one.info.id, one.format, one.folder,
+        {.existing = existing(), .report = teller(context, sessions), .stop = stop_});
     if (!file) {
       return std::unexpected(advised(std::move(file).error()));
     }
@@ -277,6 +280,7 @@ class Export final : public Command {
   bool all_ = false;
   bool force_ = false;
   bool into_tool_ = false;
+  std::stop_token stop_;  // asked for by a signal
   bool is_damaged_ = false;
   std::int64_t messages_ = 0;
   std::vector<fs::path> files_;
