@@ -15,7 +15,15 @@
 namespace reprise {
 namespace {
 
-using namespace exporting;
+using exporting::kArtefactsHead;
+using exporting::kBlobsHead;
+using exporting::kJsonHead;
+using exporting::kJsonHeadAnyVersion;
+using exporting::kLastLine;
+using exporting::kListEnd;
+using exporting::kMessagesHead;
+using exporting::kSessionKey;
+using exporting::kTodosKey;
 
 constexpr std::size_t kReadBytes = 1 << 18;
 constexpr std::size_t kValueBytesMax = std::size_t{1} << 30;
@@ -143,7 +151,7 @@ class Reading {
 
   // The value of this member, which ends with a comma.
   Result<std::string> member(std::string_view key) {
-    REPRISE_ASSIGN(std::string line, lines_.next_value());
+    REPRISE_ASSIGN(const std::string line, lines_.next_value());
     if (!line.starts_with(key) || !line.ends_with(',')) {
       return fail(Code::corrupt, cat("no ", key));
     }
