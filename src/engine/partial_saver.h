@@ -1,8 +1,8 @@
 #pragma once
 
 // Keeps a running answer as it streams: what has come is in the store at most the store's
-// partial_interval() and one write later, with one write in that time however fast the deltas come. The writes are made
-// by a thread of their own, so that the stream never waits for the store.
+// partial_interval() and one write later, with one write in that time however fast the deltas come.
+// The writes are made by a thread of their own, so that the stream never waits for the store.
 
 #include <condition_variable>
 #include <deque>

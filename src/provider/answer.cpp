@@ -3,8 +3,8 @@
 #include <cerrno>
 
 #include "base/http.h"
-#include "base/text.h"
 #include "base/json_view.h"
+#include "base/text.h"
 #include "provider/refusal.h"
 #include "reprise/provider.h"
 

@@ -8,9 +8,9 @@
 #include <optional>
 #include <system_error>
 
+#include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "base/json_view.h"
 #include "provider/refusal.h"
 #include "provider/request_options.h"
 

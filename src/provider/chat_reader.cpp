@@ -4,9 +4,9 @@
 #include <map>
 
 #include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/text.h"
 #include "provider/codec.h"
-#include "base/json_view.h"
 #include "provider/refusal.h"
 #include "provider/request_parts.h"
 

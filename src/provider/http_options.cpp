@@ -4,10 +4,10 @@
 #include <iterator>
 
 #include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/text.h"
 #include "base/variable.h"
 #include "provider/codec.h"
-#include "base/json_view.h"
 #include "provider/key_mask.h"
 #include "provider/refusal.h"
 

@@ -4,11 +4,11 @@
 #include <atomic>
 
 #include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/text.h"
 #include "model/media.h"
 #include "provider/chat_reader.h"
 #include "provider/codec.h"
-#include "base/json_view.h"
 #include "provider/kinds.h"
 #include "provider/request_parts.h"
 

@@ -5,10 +5,10 @@
 #include <atomic>
 #include <charconv>
 
+#include "base/json_view.h"
 #include "base/text.h"
 #include "model/media.h"
 #include "provider/codec.h"
-#include "base/json_view.h"
 #include "provider/kinds.h"
 #include "provider/request_parts.h"
 #include "provider/responses_reader.h"

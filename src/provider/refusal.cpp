@@ -6,9 +6,9 @@
 
 #include "base/http.h"
 #include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "base/json_view.h"
 #include "provider/key_mask.h"
 #include "reprise/provider.h"
 

@@ -8,9 +8,9 @@
 #include <type_traits>
 
 #include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "base/json_view.h"
 #include "provider/request_parts.h"
 #include "reprise/provider.h"
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 
 #include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "base/json_view.h"
 #include "reprise/environment.h"
 #include "reprise/message.h"
 

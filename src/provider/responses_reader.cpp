@@ -1,8 +1,8 @@
 #include "provider/responses_reader.h"
 
 #include "base/json_scan.h"
-#include "provider/codec.h"
 #include "base/json_view.h"
+#include "provider/codec.h"
 #include "provider/refusal.h"
 #include "provider/request_parts.h"
 

@@ -15,7 +15,7 @@
 #include "program/program_fixture.h"
 #include "reprise/capabilities.h"
 #include "reprise/conversation.h"
-#include "reprise/open_store.h"
+#include "reprise/open_source.h"
 #include "reprise/sessions.h"
 #include "support/child.h"
 #include "support/must.h"

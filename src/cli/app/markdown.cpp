@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/grapheme.h"
+#include "base/markdown_library.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/app/block_lines.h"
 #include "cli/app/code_colours.h"
-#include "base/markdown_library.h"
 #include "cli/app/markdown_spans.h"
 #include "cli/app/markdown_table.h"
 #include "cli/app/style.h"
