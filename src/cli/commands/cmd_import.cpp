@@ -229,9 +229,9 @@ class ImportCommand final : public Command {
                     cat(url, " is not another tool's history; between stores, use `reprise copy`"));
       }
       REPRISE_ASSIGN(auto source, context.stores().open_source_at(url));
-      const std::size_t colon = url.find(':');
-      const std::string named = colon == std::string::npos ? url : url.substr(colon + 1);
-      const fs::path place = named.empty() ? usual_place(*kind).value_or("") : fs::path(named);
+      const std::string placed = source_url(url, context.environment());
+      const std::size_t colon = placed.find(':');
+      const fs::path place = colon == std::string::npos ? placed : placed.substr(colon + 1);
       REPRISE_ASSIGN(auto one, look_into(*kind, place, std::move(source)));
       all.push_back(std::move(one));
     }
@@ -342,8 +342,12 @@ class ImportCommand final : public Command {
           .field("place", all[i].place.native())
           .field("sessions", static_cast<std::int64_t>(all[i].found.sessions.size()))
           .field("messages", all[i].messages())
-          .field("bytes", bytes_of(all[i].place))
-          .field("newest_at", format_time(all[i].newest()));
+          .field("bytes", bytes_of(all[i].place));
+      if (const Time newest = all[i].newest(); newest == Time{}) {
+        object.null("newest_at");
+      } else {
+        object.field("newest_at", format_time(newest));
+      }
       if (i < counts.size()) {
         for (const auto& [fate, count] : counts[i].sessions) {
           object.field(to_string(fate), count);

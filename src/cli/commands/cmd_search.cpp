@@ -127,7 +127,7 @@ class SearchMessages final : public Command {
       REPRISE_TRY(check_from());
       histories_ = find_histories(context, from_.value_or(""));
       for (const FoundHistory& history : histories_) {
-        const std::string url = search_url(history.url);
+        const std::string url = search_url(history.url, context.environment());
         if (std::ranges::find(sources_, url, &SearchSource::url) == sources_.end()) {
           sources_.push_back({url, history.source.get()});
           shown_.push_back({history.url, history.source.get()});

@@ -42,7 +42,7 @@ std::optional<Remnant> forget_in_search(Context& context, std::span<const Sessio
 
 Result<std::string> search_url(Context& context) {
   REPRISE_ASSIGN(const Settings* const settings, context.config().settings());
-  return search_url(context.config().store_url(*settings));
+  return search_url(context.config().store_url(*settings), context.environment());
 }
 
 std::vector<FoundHistory> find_histories(Context& context, std::string_view only) {
@@ -63,19 +63,15 @@ std::vector<FoundHistory> find_histories(Context& context, std::string_view only
   return found;
 }
 
-std::string search_url(std::string_view store_url) {
-  std::string url = without_password(whole_store_url(store_url));
+std::string search_url(std::string_view store_url, const ProcessEnvironment& environment) {
+  std::string url = source_url(without_password(whole_store_url(store_url)), environment);
   const std::size_t colon = url.find(':');
   if (colon == std::string::npos || url.find("://") != std::string::npos) {
     return url;
   }
-  std::filesystem::path place = url.substr(colon + 1);
+  const std::filesystem::path place = url.substr(colon + 1);
   if (place.empty()) {
-    const auto kind = std::ranges::find(source_kinds(), url.substr(0, colon), &SourceKind::name);
-    if (kind == source_kinds().end()) {
-      return url;
-    }
-    place = usual_place(*kind).value_or("");
+    return url;
   }
   std::error_code failed;
   const std::filesystem::path absolute =

@@ -21,7 +21,7 @@ std::optional<Remnant> forget_in_search(Context& context, std::span<const Sessio
 
 // How the index names a store or source: the same wherever the program was started, and without a
 // password.
-std::string search_url(std::string_view url);
+std::string search_url(std::string_view url, const ProcessEnvironment& environment);
 // Of the settings' one.
 Result<std::string> search_url(Context& context);
 

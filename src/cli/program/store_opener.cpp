@@ -214,7 +214,19 @@ Result<std::unique_ptr<Source>> StoreOpener::open_source_at(std::string_view url
   if (kind == nullptr) {
     return open_at(url, {.access = Access::read});
   }
-  return open_source(url);
+  return open_source(source_url(url, config_.environment()));
+}
+
+std::string source_url(std::string_view url, const ProcessEnvironment& environment) {
+  const auto kind = std::ranges::find_if(source_kinds(), [url](const SourceKind& one) {
+    return url.ends_with(':') && url.substr(0, url.size() - 1) == one.name;
+  });
+  const auto place = kind == source_kinds().end()
+                         ? std::nullopt
+                         : usual_place(*kind, [&environment](std::string_view name) {
+                             return environment.find(name);
+                           });
+  return place ? cat(url, place->native()) : std::string(url);
 }
 
 Result<Source*> StoreOpener::source() {
@@ -228,12 +240,15 @@ Result<Source*> StoreOpener::source() {
   REPRISE_ASSIGN(const SourceKind* const kind, source_kind());
   if (kind != nullptr) {
     REPRISE_ASSIGN(const Settings* const settings, config_.settings());
-    REPRISE_ASSIGN(source_, open_source(config_.opening_url(*settings)));
+    REPRISE_ASSIGN(source_, open_source_at(config_.opening_url(*settings)));
     return source_.get();
   }
   auto reader = open(Access::read);
   if (!reader && reader.error().code == Code::invalid_argument) {
-    reader.error().message += cat("; other tools' histories: ", source_forms());
+    REPRISE_ASSIGN(const Settings* const settings, config_.settings());
+    if (!is_store_url(config_.opening_url(*settings))) {
+      reader.error().message += cat("; other tools' histories: ", source_forms());
+    }
   }
   return reader ? Result<Source*>(*reader) : std::unexpected(std::move(reader).error());
 }

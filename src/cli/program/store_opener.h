@@ -92,4 +92,8 @@ class StoreOpener {
   std::unique_ptr<Source> source_;
 };
 
+// A tool's history without a place ("claude:") with its usual place by these variables; other URLs
+// as they are.
+std::string source_url(std::string_view url, const ProcessEnvironment& environment);
+
 }  // namespace reprise::cli

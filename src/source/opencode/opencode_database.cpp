@@ -1,3 +1,5 @@
+#include <map>
+
 #include "base/text.h"
 #include "source/database_place.h"
 #include "source/file.h"
