@@ -52,7 +52,10 @@ Result<const SourceKind*> source_kind_of(std::string_view url);
 bool is_store_url(std::string_view url);
 
 // Opens a source, or a store to read only: nothing is created or changed, whatever `options.access`
-// says. invalid_argument for a URL that nobody knows; it names those that are known.
-Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options = {});
+// says. Without a place in the URL it is the usual one by `variable`, which are the variables of
+// this process when it is empty. invalid_argument for a URL that nobody knows; it names those that
+// are known.
+Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options = {},
+                                            const VariableLookup& variable = {});
 
 }  // namespace reprise

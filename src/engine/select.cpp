@@ -214,7 +214,7 @@ class Selector {
 }  // namespace
 
 Result<std::string> unique_short_id(Source& source, const SessionId& id) {
-  const std::string brief = short_id(id);
+  std::string brief = short_id(id);
   if (brief == id.str()) {
     return brief;
   }

@@ -95,6 +95,17 @@ Result<Outcome> Turn::run(TurnStart start, std::stop_token stop) {
   }
 }
 
+// Whether an answer that paused is asked for again. One that paused too often is incomplete.
+bool Turn::goes_on_paused(Message& answer, int& pauses) {
+  if (pauses++ < kPausesMax) {
+    return true;
+  }
+  answer.state = MessageState::incomplete;
+  observer_.on_warning(
+      cat("the answer paused more than ", kPausesMax, " times and can be continued"));
+  return false;
+}
+
 Result<Outcome> Turn::run_rounds() {
   int pauses = 0;
   for (int round = 0;; ++round) {
@@ -112,13 +123,8 @@ Result<Outcome> Turn::run_rounds() {
     unstored_ = finished(reply, !streamed);
     announce(reply.reason(), *unstored_);
     const auto calls = streamed ? calls_of(*unstored_) : std::vector<ToolUseBlock>();
-    const bool paused = reply.reason() == StopReason::paused && calls.empty();
-    const bool pauses_on = paused && pauses++ < kPausesMax;
-    if (paused && !pauses_on) {
-      unstored_->state = MessageState::incomplete;
-      observer_.on_warning(
-          cat("the answer paused more than ", kPausesMax, " times and can be continued"));
-    }
+    const bool pauses_on =
+        reply.reason() == StopReason::paused && calls.empty() && goes_on_paused(*unstored_, pauses);
     const bool goes_on = pauses_on || (!calls.empty() && round <= options_.tool_rounds_max);
     const Message& answer = store_answer(goes_on);
     REPRISE_TRY(record_.check_lease());

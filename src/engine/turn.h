@@ -25,6 +25,7 @@ class Turn {
 
  private:
   Result<Outcome> run_rounds();
+  bool goes_on_paused(Message& answer, int& pauses);
   void abandon();
   void announce(std::optional<StopReason> reason, const Message& answer);
   Result<> answer_once(Reply& reply);

@@ -3,6 +3,7 @@
 #include <md4c.h>
 
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,7 @@ class MarkdownHtml {
   void leave(MD_BLOCKTYPE type, const void* detail) {
     --depth_;
     if (type == MD_BLOCK_CODE) {
-      out_ += cat("<pre><code>", html_of_code(*code_, language_), "</code></pre>\n");
+      out_ += cat("<pre><code>", html_of_code(code_.value_or(""), language_), "</code></pre>\n");
       code_.reset();
     } else if (const std::string tag = tag_of(type, detail); !tag.empty()) {
       out_ += cat("</", tag, ">\n");

@@ -41,9 +41,9 @@ std::string plain_id(const SessionId& id) {
 
 std::string file_stem(const Session& session) {
   const Time time = time_of(session);
-  std::string out = is_known(time) ? cat(format_time(time).substr(0, kDateBytes), "-") : "";
+  const std::string day = is_known(time) ? cat(format_time(time).substr(0, kDateBytes), "-") : "";
   const std::string title = slug(session.info.title);
-  return cat(out, title, title.empty() ? "" : "-", plain_id(session.info.id));
+  return cat(day, title, title.empty() ? "" : "-", plain_id(session.info.id));
 }
 
 Time time_of(const Session& session) {

@@ -65,11 +65,8 @@ void PairedWriter::take_results(const Message& message) {
 }
 
 Result<> PairedWriter::flush() {
-  if (!pending_) {
-    return {};
-  }
-  const Message message = *std::exchange(pending_, std::nullopt);
-  return answer(message, std::exchange(results_, {}));
+  const std::optional<Message> message = std::exchange(pending_, std::nullopt);
+  return message ? answer(*message, std::exchange(results_, {})) : Result<>();
 }
 
 Result<PairedWriter::Outcome> PairedWriter::outcome(const CallResults& results,

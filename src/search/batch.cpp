@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace reprise::search {
 namespace {
 
@@ -41,7 +43,9 @@ void Batch::set_pending(std::optional<Seq> last) {
 }
 
 void Batch::finish_pending(std::int64_t session) {
-  reached_pending_[{session, *pending_last_}] = pending_last_->next();
+  REPRISE_ASSERT(pending_last_);
+  const Seq last = *pending_last_;
+  reached_pending_[{session, last}] = last.next();
 }
 
 Result<> Batch::write() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "search/change_mark.h"
@@ -43,12 +44,17 @@ Result<bool> CatchUp::run() {
   REPRISE_TRY(index_pending());
   REPRISE_TRY(index_sessions());
   REPRISE_TRY(index_pending());  // of shards that were dropped meanwhile
-  REPRISE_TRY(batch_->write());
+  REPRISE_TRY(batch().write());
   if (!stopped_) {
     REPRISE_TRY(index_.db().run("UPDATE sources SET mark = ?1 WHERE id = ?2 AND mark != ?1", mark,
                                 source_row_));
   }
   return !stopped_;
+}
+
+Batch& CatchUp::batch() {
+  REPRISE_ASSERT(batch_);
+  return *batch_;
 }
 
 Result<> CatchUp::find_or_add_source() {
@@ -223,17 +229,17 @@ Result<> CatchUp::index_pending() {
       continue;
     }
     const Task task{listed->second, {.key = part.key}};
-    batch_->set_pending(part.last);
+    batch().set_pending(part.last);
     last_time_ = task.session->created_at;
     REPRISE_TRY(pass_unreadable(
         source_.read(task.session->id, {.from = part.first, .to = part.last.next()},
                      [&](Message&& message) { return take(task, std::move(message)); })));
     REPRISE_TRY(failure_);
     if (!stopped_) {
-      batch_->finish_pending(part.key);
+      batch().finish_pending(part.key);
     }
   }
-  batch_->set_pending(std::nullopt);
+  batch().set_pending(std::nullopt);
   return {};
 }
 
@@ -250,7 +256,7 @@ Result<> CatchUp::index_sessions() {
 Result<> CatchUp::index_one(Task& task) {
   auto read = read_on(task);
   if (read && !*read) {
-    REPRISE_TRY(batch_->write());
+    REPRISE_TRY(batch().write());
     REPRISE_ASSIGN(auto transaction, sqlite::Transaction::begin(index_.db()));
     REPRISE_TRY(begin_again(task));
     REPRISE_TRY(transaction.commit());
@@ -261,7 +267,7 @@ Result<> CatchUp::index_one(Task& task) {
     return pass_unreadable(std::unexpected(read.error()));
   }
   if (!stopped_) {
-    batch_->finish(task.row.key, task.session->head, task.session->updated_at);
+    batch().finish(task.row.key, task.session->head, task.session->updated_at);
   }
   return {};
 }
@@ -298,15 +304,15 @@ Flow CatchUp::take(const Task& task, Message&& message) {
     last_time_ = message.created_at;
   }
   std::string facts = facts_of(message, task.row.key, task.session->folder_token);
-  batch_->add({.session = task.row.key,
+  batch().add({.session = task.row.key,
                .seq = message.seq,
                .time_ms = millis(last_time_),
                .facts = std::move(facts),
                .texts = texts_of(message)},
               message.created_at);
   ++done_;
-  if (batch_->is_full()) {
-    failure_ = batch_->write();
+  if (batch().is_full()) {
+    failure_ = batch().write();
     if (!failure_) {
       return Flow::stop;
     }

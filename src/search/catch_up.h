@@ -55,6 +55,7 @@ class CatchUp {
     Row row;
   };
 
+  Batch& batch();
   Result<> find_or_add_source();
   Result<> load_rows();
   Result<> list_sessions();
@@ -82,7 +83,7 @@ class CatchUp {
   std::string url_;
   const SearchIndexOptions& options_;
   std::int64_t source_row_ = 0;
-  std::optional<Batch> batch_;
+  std::optional<Batch> batch_;  // once the source has a row
   std::vector<Listed> listed_;
   std::unordered_map<std::string, const Listed*> by_id_;
   std::unordered_map<std::string, Row> rows_;

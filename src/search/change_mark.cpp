@@ -17,11 +17,10 @@ std::string change_mark(std::string_view url) {
   constexpr std::string_view kScheme = "sqlite:";
   constexpr std::int64_t kSecond = 1'000'000'000;
   constexpr std::int64_t kGrain = 3 * kSecond;  // of the coarsest file systems, and a little
-  if (!url.starts_with(kScheme)) {
+  timespec now{};
+  if (!url.starts_with(kScheme) || ::clock_gettime(CLOCK_REALTIME, &now) != 0) {
     return "";
   }
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
   std::string mark;
   for (const std::string_view part : {"", "-wal"}) {
     struct stat file{};

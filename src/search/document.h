@@ -13,7 +13,7 @@ namespace reprise::search {
 
 inline constexpr std::size_t kParts = 3;  // of SearchPart
 // Of one message; what comes after it is not indexed.
-inline constexpr std::size_t kTextBytesMax = 256 * 1024;
+inline constexpr std::size_t kTextBytesMax = std::size_t{256} * 1024;
 
 struct Texts {
   std::array<std::string, kParts> parts;  // valid UTF-8

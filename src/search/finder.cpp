@@ -35,9 +35,9 @@ struct Finder::Best {
 
 Result<std::vector<Candidate>> Finder::newest(std::size_t limit,
                                               const std::optional<HitKey>& before) {
-  REPRISE_TRY(load_runs());
+  REPRISE_ASSIGN(const std::span<const Run> all, runs());
   Best best{limit, before};
-  for (const Run& run : *runs_) {
+  for (const Run& run : all) {
     if (!best.may_take(run.newest_ms) || (what_.since_ms && run.newest_ms < *what_.since_ms)) {
       break;
     }
@@ -51,11 +51,11 @@ Result<std::vector<Candidate>> Finder::newest(std::size_t limit,
   return std::move(best.heap);
 }
 
-Result<> Finder::load_runs() {
+Result<std::span<const Finder::Run>> Finder::runs() {
   if (runs_) {
-    return {};
+    return *runs_;
   }
-  std::vector<Run> runs;
+  std::vector<Run> all;
   for (const std::int64_t source : what_.sources) {
     REPRISE_ASSIGN(
         auto rows,
@@ -69,14 +69,13 @@ Result<> Finder::load_runs() {
       if (!row) {
         break;
       }
-      runs.push_back({rows.integer("shard"), rows.integer("first"), rows.integer("last"),
-                      rows.integer("oldest_ms"), rows.integer("newest_ms"),
-                      rows.integer("slack_ms")});
+      all.push_back({rows.integer("shard"), rows.integer("first"), rows.integer("last"),
+                     rows.integer("oldest_ms"), rows.integer("newest_ms"),
+                     rows.integer("slack_ms")});
     }
   }
-  std::ranges::sort(runs, std::greater{}, &Run::newest_ms);
-  runs_ = std::move(runs);
-  return {};
+  std::ranges::sort(all, std::greater{}, &Run::newest_ms);
+  return runs_.emplace(std::move(all));
 }
 
 Result<> Finder::search_run(const Run& run, Best& best) {
@@ -164,12 +163,12 @@ Result<bool> Finder::take(const Run& run, const sqlite::Statement& row, Best& be
 
 Result<double> Finder::density(std::string_view expression) {
   constexpr std::int64_t kSample = 500;
-  REPRISE_TRY(load_runs());
-  if (runs_->empty()) {
+  REPRISE_ASSIGN(const std::span<const Run> all, runs());
+  if (all.empty()) {
     return 0;
   }
   const Run& run =
-      *std::ranges::max_element(*runs_, {}, [](const Run& one) { return one.last - one.first; });
+      *std::ranges::max_element(all, {}, [](const Run& one) { return one.last - one.first; });
   const std::string table = words_table(run.shard);
   REPRISE_ASSIGN(auto rows, db_.query(cat("SELECT rowid AS row FROM ", table, " WHERE ", table,
                                           " MATCH ? AND rowid BETWEEN ? AND ?"
@@ -201,7 +200,8 @@ Result<const IndexedSession*> Finder::session(std::int64_t key) {
     }
     found = sessions_.emplace(key, std::move(one)).first;
   }
-  return found->second ? &*found->second : nullptr;
+  const std::optional<IndexedSession>& known = found->second;
+  return known ? &*known : nullptr;
 }
 
 }  // namespace reprise::search

@@ -3,6 +3,7 @@
 // Which messages match, the newest first.
 
 #include <map>
+#include <span>
 #include <vector>
 
 #include "search/index_file.h"
@@ -63,14 +64,14 @@ class Finder {
   };
   struct Best;
 
-  Result<> load_runs();
+  Result<std::span<const Run>> runs();  // those with the newest messages first
   Result<> search_run(const Run& run, Best& best);
   Result<std::int64_t> last_not_after(const Run& run, std::int64_t time_ms);
   Result<bool> take(const Run& run, const sqlite::Statement& row, Best& best);
 
   sqlite::Connection& db_;
   What what_;
-  std::optional<std::vector<Run>> runs_;  // those with the newest messages first
+  std::optional<std::vector<Run>> runs_;  // nullopt: not asked for yet
   std::map<std::int64_t, std::optional<IndexedSession>> sessions_;
 };
 

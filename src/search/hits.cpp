@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "search/catch_up.h"
 #include "search/document.h"
@@ -69,6 +70,11 @@ class Hits {
   }
 
  private:
+  Finder& finder() {
+    REPRISE_ASSERT(finder_);
+    return *finder_;
+  }
+
   Result<Finder::What> what_to_find() {
     std::vector<std::vector<std::string>> tokens;
     const auto add = [&](Fact fact, const std::optional<std::string>& value) {
@@ -115,11 +121,12 @@ class Hits {
     // One more, to know whether there is a next page. More where many were passed over.
     std::size_t count = query_.limit + 1;
     while (true) {
-      REPRISE_ASSIGN(const std::vector<Candidate> found, finder_->newest(count, before));
+      REPRISE_ASSIGN(const std::vector<Candidate> found, finder().newest(count, before));
       REPRISE_ASSIGN(std::vector<std::optional<SearchHit>> hits, verify(found));
       for (std::size_t i = 0; i < found.size(); ++i) {
         std::optional<SearchHit>& hit = hits[i];
         if (hit && page.hits.size() == query_.limit) {
+          REPRISE_ASSERT(before);  // the key of the last hit, or of what came after it
           page.next = cursor_of(*before);
           return page;
         }
@@ -144,14 +151,14 @@ class Hits {
       }
       at = static_cast<std::size_t>(*rank);
     }
-    REPRISE_ASSIGN(std::vector<Candidate> found, finder_->newest(kRankedMax, std::nullopt));
+    REPRISE_ASSIGN(std::vector<Candidate> found, finder().newest(kRankedMax, std::nullopt));
     std::vector<double> rarities;
     for (const Phrase& phrase : phrases_) {
       if (phrase.without) {
         break;
       }
       REPRISE_ASSIGN(const double density,
-                     finder_->density(match_expression({phrase}, query_.only, {})));
+                     finder().density(match_expression({phrase}, query_.only, {})));
       rarities.push_back(rarity_of(density));
     }
     rank(found, rarities);
@@ -161,12 +168,13 @@ class Hits {
       REPRISE_ASSIGN(std::vector<std::optional<SearchHit>> hits,
                      verify(std::span(found).subspan(at, count)));
       for (std::size_t i = 0; i < count; ++i) {
-        if (hits[i] && page.hits.size() == query_.limit) {
+        std::optional<SearchHit>& hit = hits[i];
+        if (hit && page.hits.size() == query_.limit) {
           page.next = std::to_string(at + i);
           return page;
         }
-        if (hits[i]) {
-          page.hits.push_back(*std::move(hits[i]));
+        if (hit) {
+          page.hits.push_back(*std::move(hit));
         }
       }
       at += count;
@@ -200,7 +208,7 @@ class Hits {
   Result<> read_hits(std::span<const Candidate> candidates, std::span<const std::size_t> some,
                      std::vector<std::optional<SearchHit>>& hits) {
     const Candidate& first = candidates[some.front()];
-    REPRISE_ASSIGN(const IndexedSession* const indexed, finder_->session(first.session));
+    REPRISE_ASSIGN(const IndexedSession* const indexed, finder().session(first.session));
     if (indexed == nullptr) {
       return {};
     }
@@ -247,12 +255,16 @@ class Hits {
         return std::unexpected(session.error());
       }
       std::optional<SessionInfo> info;
-      if (session && *session && (*session)->info.state != SessionState::trashed) {
-        info = std::move((*session)->info);
+      if (session) {
+        auto& there = *session;
+        if (there && there->info.state != SessionState::trashed) {
+          info = std::move(there->info);
+        }
       }
       found = infos_.emplace(key, std::move(info)).first;
     }
-    return found->second ? &*found->second : nullptr;
+    const std::optional<SessionInfo>& known = found->second;
+    return known ? &*known : nullptr;
   }
 
   sqlite::Connection& db_;

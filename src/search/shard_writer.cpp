@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/text.h"
 
 namespace reprise::search {
@@ -98,8 +99,10 @@ Result<> ShardWriter::add(const Entry& entry) {
     REPRISE_TRY(db_.run("INSERT OR IGNORE INTO placed(session, shard) VALUES(?, ?)", entry.session,
                         shard_));
   }
-  run_->last = docs_;
-  run_->newest_ms = std::max(run_->newest_ms, entry.time_ms);
+  REPRISE_ASSERT(run_);
+  Run& run = *run_;
+  run.last = docs_;
+  run.newest_ms = std::max(run.newest_ms, entry.time_ms);
   return {};
 }
 

@@ -36,8 +36,11 @@ void set_origin(Extra& extra, RawJson origin) {
 class ImportView final : public Source, public TodoReader {
  public:
   ImportView(Source& source, std::string_view tool, Store& target, SessionId foreign)
-      : source_(source), tool_(tool), target_(target), foreign_(std::move(foreign)) {
-    static_cast<SourceCapabilities&>(holds_) = source.capabilities();
+      : source_(source),
+        tool_(tool),
+        target_(target),
+        foreign_(std::move(foreign)),
+        holds_(source.capabilities()) {
     holds_.blob_reader = target.capabilities().blob_reader;
     holds_.last_message_reader = nullptr;
     holds_.todo_reader = source.capabilities().todo_reader == nullptr ? nullptr : this;
@@ -54,7 +57,7 @@ class ImportView final : public Source, public TodoReader {
       return session;
     }
     SessionInfo& info = session->info;
-    info.id = *id_;
+    info.id = id_.value_or(info.id);
     info.state = SessionState::active;
     info.closed_at.reset();
     if (info.forked_from && !fork_) {

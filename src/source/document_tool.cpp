@@ -141,7 +141,7 @@ Result<std::shared_ptr<const std::string>> read_document(const fs::path& file) {
 Result<std::shared_ptr<const std::string>> read_json_document(const fs::path& file,
                                                               std::string_view member,
                                                               ReadReport& report) {
-  REPRISE_ASSIGN(const auto text, read_document(file));
+  REPRISE_ASSIGN(auto text, read_document(file));
   if (is_json_object(*text)) {
     return text;
   }

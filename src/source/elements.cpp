@@ -143,7 +143,8 @@ Result<bool> ElementReader::skip_to_element(ReadReport& report) {
       return true;
     }
     is_begun_ = is_begun_ || c == '[';
-    if (++begin_ > kPieceBytes && begin_ == buffer_.size()) {
+    ++begin_;
+    if (begin_ > kPieceBytes && begin_ == buffer_.size()) {
       REPRISE_ASSIGN(const bool more, fill(begin_));
       (void)more;  // has() finds out
     }
@@ -168,7 +169,7 @@ bool ElementReader::deliver(std::size_t end, Element& element) {
 Result<bool> ElementReader::skip_damage(ReadReport& report) {
   const std::int64_t from = at_ + static_cast<std::int64_t>(begin_);
   const std::string beginning = buffer_.substr(begin_, kExcerptMax);
-  std::string key =
+  const std::string key =
       first_key_.empty() ? first_key_of(std::string_view(buffer_).substr(begin_)) : first_key_;
   bool is_found = false;
   ++begin_;

@@ -28,6 +28,7 @@ class ExportTool final : public Tool {
     REPRISE_TRY(look());
     report = report_;
     std::vector<Listed> all;
+    all.reserve(standing_.size());
     for (const auto& [id, standing] : standing_) {
       all.push_back({standing.info});
     }

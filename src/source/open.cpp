@@ -164,8 +164,10 @@ const SourceKind* kind_of_scheme(std::string_view scheme) {
 }
 
 Result<std::unique_ptr<Source>> open_kind(const SourceKind& kind, std::string_view named,
-                                          const StoreOptions& options) {
-  const std::optional<fs::path> usual = named.empty() ? usual_place(kind) : fs::path(named);
+                                          const StoreOptions& options,
+                                          const VariableLookup& variable) {
+  const std::optional<fs::path> usual =
+      named.empty() ? usual_place(kind, variable ? variable : process_variable) : fs::path(named);
   if (!usual) {
     return fail(Code::invalid_argument, cat("no place in the URL: write ", kind.form));
   }
@@ -243,11 +245,12 @@ bool is_store_url(std::string_view url) {
          });
 }
 
-Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options) {
+Result<std::unique_ptr<Source>> open_source(std::string_view url, StoreOptions options,
+                                            const VariableLookup& variable) {
   options.access = Access::read;
   REPRISE_ASSIGN(const SourceKind* const kind, source_kind_of(url));
   if (kind != nullptr) {
-    return open_kind(*kind, url.substr(url.find(':') + 1), options);
+    return open_kind(*kind, url.substr(url.find(':') + 1), options, variable);
   }
   auto store = open_store(url, options);
   if (!store && store.error().code == Code::invalid_argument && !is_store_url(url)) {

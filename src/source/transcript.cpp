@@ -149,7 +149,7 @@ Result<Transcript> read_parts(const JsonlTool& tool, Located located, bool ends_
 // Reads lines that mostly follow each other.
 class PieceReader {
  public:
-  PieceReader(const Transcript& transcript)
+  explicit PieceReader(const Transcript& transcript)
       : transcript_(transcript), open_(transcript.parts.size()) {}
 
   // Until the next one is read. corrupt when the file is not what it was.
@@ -212,8 +212,9 @@ Result<Transcript> read_index(const JsonlTool& tool, Located located) {
   return read_parts(tool, std::move(located), false);
 }
 
-Result<> deliver(const JsonlTool& tool, const Transcript& transcript, const Branch& branch,
-                 ReadRange range, const MessageSink& sink, ReadReport& report) {
+ReadReport deliver(const JsonlTool& tool, const Transcript& transcript, const Branch& branch,
+                   ReadRange range, const MessageSink& sink) {
+  ReadReport report = transcript.report;
   PieceReader reader(transcript);
   const auto count = static_cast<std::int64_t>(branch.size());
   const std::int64_t from = std::clamp<std::int64_t>(range.from.value, 0, count);
@@ -233,7 +234,7 @@ Result<> deliver(const JsonlTool& tool, const Transcript& transcript, const Bran
       break;
     }
   }
-  return {};
+  return report;
 }
 
 void note_time(SessionInfo& info, JsonView value) {

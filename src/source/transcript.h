@@ -77,9 +77,9 @@ Result<Transcript> read_ends(const JsonlTool& tool, Located located);
 // All of it.
 Result<Transcript> read_index(const JsonlTool& tool, Located located);
 
-// The messages [from, to) of a branch, or backwards.
-Result<> deliver(const JsonlTool& tool, const Transcript& transcript, const Branch& branch,
-                 ReadRange range, const MessageSink& sink, ReadReport& report);
+// The messages [from, to) of a branch, or backwards. Reports the transcript's damage, and theirs.
+ReadReport deliver(const JsonlTool& tool, const Transcript& transcript, const Branch& branch,
+                   ReadRange range, const MessageSink& sink);
 
 // Widens the session's times by a record's.
 void note_time(SessionInfo& info, JsonView value);

@@ -103,10 +103,7 @@ class TranscriptSource final : public Source {
     if (!chosen) {
       return std::unexpected(store::no_session(id));
     }
-    const Transcript& transcript = chosen->indexed->transcript;
-    ReadReport report = transcript.report;
-    REPRISE_TRY(deliver(*tool_, transcript, chosen->branch, range, sink, report));
-    return report;
+    return deliver(*tool_, chosen->indexed->transcript, chosen->branch, range, sink);
   }
 
   const SourceCapabilities& capabilities() const override { return holds_; }

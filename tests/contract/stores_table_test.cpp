@@ -19,7 +19,7 @@ struct Row {
 using Can = Capabilities;
 constexpr Row kRows[] = {
     {"many sessions", [](const Can& can) { return can.many_sessions; }},
-    {"the words of messages", [](const Can& can) { return can.messages; }},
+    {"the text of messages", [](const Can& can) { return can.messages; }},
     {"tool calls, thinking, images", [](const Can& can) { return can.blocks; }},
     {"model, usage, response id of each message",
      [](const Can& can) { return can.message_details; }},

@@ -448,7 +448,7 @@ TEST_F(SearchTest, HostileTextsAndHugeMessages) {
   for (const std::string& text : test::hard_texts()) {
     messages.push_back(user(text));
   }
-  messages.push_back(user(std::string("\x01s1 \x02 needle \x01r", 18)));
+  messages.push_back(user("\x01s1 \x02 needle \x01r"));
   messages.push_back(user(std::string(3'000'000, 'a') + " beyond"));
   std::string long_one;
   for (int i = 0; i < 400'000; ++i) {

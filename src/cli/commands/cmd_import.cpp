@@ -173,7 +173,7 @@ class ImportCommand final : public Command {
         }
         one = *std::move(again);
       }
-      const auto imported = import_all(context, all, interrupts, Say::changes);
+      auto imported = import_all(context, all, interrupts, Say::changes);
       if (!imported && imported.error().code != Code::cancelled) {
         return imported;
       }
@@ -246,6 +246,7 @@ class ImportCommand final : public Command {
                                          {.heading = "size", .align = Align::right},
                                          {.heading = "newest"}};
     std::vector<std::vector<std::string>> rows;
+    rows.reserve(all.size());
     for (const FoundSource& one : all) {
       rows.push_back({std::string(one.kind->title),
                       terminal_line(context.config().short_path(one.place.native())),

@@ -122,7 +122,7 @@ class List final : public Command {
         }
         REPRISE_ASSIGN(const std::optional<Session> session, source.find(info.id));
         const auto origin = session ? origin_of(*session) : std::nullopt;
-        if (origin && origin->tool == *from_) {
+        if (origin && origin->tool == from_) {
           all.sessions.push_back(std::move(info));
           if (all.sessions.size() == limit) {
             break;

@@ -162,13 +162,13 @@ class SearchMessages final : public Command {
   Result<> check_from() const {
     std::string names;
     for (const SourceKind& kind : source_kinds()) {
-      if (from_ == kind.name || !from_) {
+      if (!from_ || *from_ == kind.name) {
         return {};
       }
       names += cat(names.empty() ? "" : ", ", kind.name);
     }
     return fail(Code::invalid_argument,
-                cat("--from must be one of ", names, ", not '", *from_, "'"));
+                cat("--from must be one of ", names, ", not '", from_.value_or(""), "'"));
   }
 
   static Result<std::optional<Time>> moment(Context& context, std::string_view flag,

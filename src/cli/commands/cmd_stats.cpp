@@ -40,6 +40,7 @@ constexpr auto kBy = std::to_array<std::pair<std::string_view, StatisticsBy>>({
 
 std::vector<std::string_view> by_names() {
   std::vector<std::string_view> names;
+  names.reserve(kBy.size());
   for (const auto& [name, by] : kBy) {
     names.push_back(name);
   }
@@ -208,7 +209,7 @@ class Stats final : public Command {
     const bool is_coloured = context.is_coloured(out.is_terminal());
     const bool has_bars = out.is_terminal() || is_coloured;
     const auto columns = static_cast<std::size_t>(out.columns());
-    std::string text = table(all, columns - (has_bars ? kBarColumns + 2 : 0));
+    const std::string text = table(all, columns - (has_bars ? kBarColumns + 2 : 0));
     out.write(has_bars ? with_bars(text, all.rows, is_coloured) : text);
     const PriceList& usual = usual_prices();
     if (all.total.usage.cost) {

@@ -45,13 +45,9 @@ void add_remnants(std::string& out, const std::vector<Remnant>& remnants) {
   all.close();
 }
 
-void print(Context& context, Store& store, const FoundSessions& found,
-           const std::vector<SessionId>& removed, const std::vector<Remnant>& remnants,
-           Removal how) {
-  const auto& [sessions, damage] = found;
-  if (!context.globals().json) {
-    return tell(context, store, sessions, removed, how);
-  }
+void print_document(Context& context, const std::vector<Damage>& damage,
+                    const std::vector<SessionId>& removed, const std::vector<Remnant>& remnants,
+                    Removal how) {
   std::string out;
   json::ObjectWriter object(out);
   object.key(how == Removal::purge ? "purged" : "trashed");
@@ -159,7 +155,11 @@ Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions&
   if (how == Removal::purge && !done.removed.empty()) {
     remnants = warn_of_remnants(context, done);
   }
-  print(context, store, found, done.removed, remnants, how);
+  if (context.globals().json) {
+    print_document(context, found.damage, done.removed, remnants, how);
+  } else {
+    tell(context, store, found.sessions, done.removed, how);
+  }
   const bool is_all = damage.empty() && done.answering.empty() && done.failed.empty();
   return is_all ? Exit::done : Exit::failed;
 }

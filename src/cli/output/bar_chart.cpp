@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "base/text.h"
@@ -14,8 +15,8 @@ std::string bar(std::int64_t value, std::int64_t most, std::size_t columns) {
     return "";
   }
   const double share = std::min(1.0, static_cast<double>(value) / static_cast<double>(most));
-  const auto eighths = std::max<std::size_t>(
-      1, static_cast<std::size_t>(share * static_cast<double>(8 * columns) + 0.5));
+  const auto eighths =
+      static_cast<std::size_t>(std::max(1L, std::lround(share * static_cast<double>(8 * columns))));
   std::string out;
   for (std::size_t i = 0; i < eighths / 8; ++i) {
     out += "█";

@@ -61,10 +61,10 @@ struct Globals {
 
 ArgumentTable global_arguments(Globals& globals);
 
-// `words` are all that followed the program's name, without the command's name. Fills the targets
+// `given` are all that followed the program's name, without the command's name. Fills the targets
 // of both tables. invalid_argument says what is wrong and what was perhaps meant.
 Result<> parse_arguments(const ArgumentTable& globals, const ArgumentTable& command,
-                         const std::vector<std::string>& words);
+                         const std::vector<std::string>& given);
 
 // The command's name is the first word that is neither a global flag nor the value of one. There
 // is none when another flag comes before it: that is one of the command that goes without saying.

@@ -214,7 +214,8 @@ Result<std::unique_ptr<Source>> StoreOpener::open_source_at(std::string_view url
   if (kind == nullptr) {
     return open_at(url, {.access = Access::read});
   }
-  return open_source(source_url(url, config_.environment()));
+  return open_source(url, {},
+                     [this](std::string_view name) { return config_.environment().find(name); });
 }
 
 std::string source_url(std::string_view url, const ProcessEnvironment& environment) {

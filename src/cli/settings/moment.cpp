@@ -53,7 +53,9 @@ std::optional<std::tm> parse_date(std::string_view text, Time now) {
   std::tm day{};
   if (text == "today" || text == "yesterday") {
     const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
-    localtime_r(&seconds, &day);
+    if (localtime_r(&seconds, &day) == nullptr) {
+      return std::nullopt;
+    }
     day.tm_mday -= text == "yesterday" ? 1 : 0;
     return day;
   }

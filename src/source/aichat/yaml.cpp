@@ -34,7 +34,7 @@ std::string plain_value(std::string_view text) {
   if (std::ranges::find(kNulls, text) != kNulls.end()) {
     return "null";
   }
-  const std::string lower = ascii_lower(text);
+  std::string lower = ascii_lower(text);
   if (lower == "true" || lower == "false") {
     return lower;
   }
@@ -112,7 +112,7 @@ class JsonBuilder {
 
   Result<bool> scalar(const yaml_event_t& event) {
     const auto& value = event.data.scalar;
-    std::string text(value.value, value.value + value.length);
+    const std::string text(value.value, value.value + value.length);
     const bool is_plain = value.style == YAML_PLAIN_SCALAR_STYLE;
     const std::string plain = is_plain && !is_key() ? plain_value(text) : "";
     begin_value(plain.empty() ? json::quoted(text) : plain, true);

@@ -92,15 +92,16 @@ class Blocks {
         slashes == std::string::npos) {
       return false;
     }
-    const auto asset = download_->asset(std::string_view(pointer).substr(slashes + 3));
-    if (!asset || !*asset) {
+    const auto asset =
+        download_->asset(std::string_view(pointer).substr(slashes + 3)).value_or(std::nullopt);
+    if (!asset) {
       return false;
     }
-    std::string_view type = image_type_of((*asset)->name);
+    std::string_view type = image_type_of(asset->name);
     if (type.empty()) {
-      type = (*asset)->bytes.starts_with("\x89PNG") ? "image/png" : "image/jpeg";
+      type = asset->bytes.starts_with("\x89PNG") ? "image/png" : "image/jpeg";
     }
-    ImageBlock image = image_of(type, base64_encode((*asset)->bytes));
+    ImageBlock image = image_of(type, base64_encode(asset->bytes));
     add_extra(image.extra, kName, raw_of(part));
     message_.blocks.emplace_back(std::move(image));
     return true;

@@ -29,7 +29,7 @@ std::string question_text(JsonView content);
 
 // `call` is the id of the call that a tool's message answers. Images are those of the download,
 // which may be null.
-Message message_of(JsonView message, std::string_view call, const Download* download);
+Message message_of(JsonView json, std::string_view call, const Download* download);
 
 // Without the marks of citations, which stand in characters for private use.
 std::string without_marks(std::string_view text);

@@ -8,7 +8,7 @@ namespace reprise::source::claude {
 
 // The members that matter, found in one reading. The text must outlive it.
 struct Line {
-  explicit Line(JsonView record);
+  explicit Line(JsonView line);
 
   JsonView record;
   std::string type;

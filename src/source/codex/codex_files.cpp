@@ -153,7 +153,8 @@ void ThreadFiles::add_with_base(const FilePart& part, int depth, std::vector<Fil
       add_damage(report, {part.file.native(),
                           cat("goes on from thread ", base->thread, ", which is not there"), ""});
     } else {
-      const std::string_view own_thread = thread_name(part.file.stem().native());
+      const std::string stem = part.file.stem();
+      const std::string_view own_thread = thread_name(stem);
       const bool is_same = own_thread.substr(0, own_thread.find('_')) == base->thread;
       FilePart before{.file = *from, .is_inherited = part.is_inherited || !is_same};
       if (!is_same) {

@@ -142,12 +142,11 @@ void add_item(JsonView item, std::vector<Block>& blocks) {
     add_call(item, type, blocks);
   } else if (is_one_of(type, kOutputs)) {
     add_output(item, blocks);
-  } else if (type == "user_message" || type == "agent_message") {
+  } else if (type == "user_message" || type == "agent_message" || type.empty()) {
+    // Without a type it is a compaction.
     blocks.emplace_back(TextBlock{item["message"].text(), {}});
-  } else if (!type.empty()) {
+  } else {
     blocks.emplace_back(UnknownBlock{type, raw_of(item)});
-  } else {  // a compaction
-    blocks.emplace_back(TextBlock{item["message"].text(), {}});
   }
 }
 

@@ -129,6 +129,7 @@ class GooseTool final : public Tool {
       }
     }
     std::vector<Listed> listed;
+    listed.reserve(all.size());
     for (auto& [id, one] : all) {
       listed.push_back(std::move(one));
     }

@@ -14,13 +14,19 @@ enum class Of : std::uint8_t { system, prompt, results, answer };
 
 using Row = sqlite::Statement;
 
+struct Response {
+  Database& database;
+  std::string_view id;
+};
+
 // The rows of another table that belong to a response, in their order.
-void each_of(Database& database, std::string_view table,
+void each_of(const Response& response, std::string_view table,
              std::initializer_list<std::string_view> columns, std::string_view tail,
-             std::string_view response, const std::function<void(Row&)>& each) {
+             const std::function<void(Row&)>& each) {
+  Database& database = response.database;
   if (database.has_table(table) && database.has_column(table, "response_id")) {
     ReadReport unseen;  // the response itself tells of damage
-    for_each_row(database.select(table, columns, tail, response), table, unseen, each);
+    for_each_row(database.select(table, columns, tail, response.id), table, unseen, each);
   }
 }
 
@@ -32,7 +38,7 @@ std::string by_order(Database& database, std::string_view table) {
 void add_fragments(Database& database, std::string_view table, std::string_view response,
                    std::vector<Block>& blocks) {
   std::vector<std::string> ids;
-  each_of(database, table, {"fragment_id"}, by_order(database, table), response,
+  each_of({database, response}, table, {"fragment_id"}, by_order(database, table),
           [&](Row& row) { ids.push_back(row.text("fragment_id")); });
   for (const std::string& id : ids) {
     if (std::string text = fragment(database, id); !text.empty()) {
@@ -43,8 +49,8 @@ void add_fragments(Database& database, std::string_view table, std::string_view 
 
 void add_attachments(Database& database, std::string_view response, std::vector<Block>& blocks) {
   std::vector<std::string> ids;
-  each_of(database, "prompt_attachments", {"attachment_id"},
-          by_order(database, "prompt_attachments"), response,
+  each_of({database, response}, "prompt_attachments", {"attachment_id"},
+          by_order(database, "prompt_attachments"),
           [&](Row& row) { ids.push_back(row.text("attachment_id")); });
   for (const std::string& id : ids) {
     blocks.push_back(attachment(database, id));
@@ -52,22 +58,24 @@ void add_attachments(Database& database, std::string_view response, std::vector<
 }
 
 void add_results(Database& database, std::string_view response, std::vector<Block>& blocks) {
-  each_of(
-      database, "tool_results", {"name", "output", "tool_call_id", "exception"},
-      "WHERE response_id = ? ORDER BY rowid", response, [&](Row& row) {
-        const std::string exception = row.text("exception");
-        std::string output = row.text("output");
-        blocks.emplace_back(ToolResultBlock{.tool_use_id = row.text("tool_call_id"),
-                                            .text = output.empty() ? exception : std::move(output),
-                                            .is_error = !exception.empty(),
-                                            .blob = std::nullopt,
-                                            .extra = {}});
-      });
+  each_of({database, response}, "tool_results", {"name", "output", "tool_call_id", "exception"},
+          "WHERE response_id = ? ORDER BY rowid", [&](Row& row) {
+            const std::string exception = row.text("exception");
+            std::string output = row.text("output");
+            if (output.empty()) {
+              output = exception;
+            }
+            blocks.emplace_back(ToolResultBlock{.tool_use_id = row.text("tool_call_id"),
+                                                .text = std::move(output),
+                                                .is_error = !exception.empty(),
+                                                .blob = std::nullopt,
+                                                .extra = {}});
+          });
 }
 
 void add_calls(Database& database, std::string_view response, std::vector<Block>& blocks) {
-  each_of(database, "tool_calls", {"name", "arguments", "tool_call_id"},
-          "WHERE response_id = ? ORDER BY rowid", response, [&](Row& row) {
+  each_of({database, response}, "tool_calls", {"name", "arguments", "tool_call_id"},
+          "WHERE response_id = ? ORDER BY rowid", [&](Row& row) {
             blocks.emplace_back(ToolUseBlock{
                 row.text("tool_call_id"), row.text("name"), json_in(row.text("arguments")), {}});
           });
@@ -90,7 +98,7 @@ const std::initializer_list<std::string_view> kColumns = {
 
 bool has_rows(Database& database, std::string_view table, std::string_view response) {
   bool has_any = false;
-  each_of(database, table, {"response_id"}, "WHERE response_id = ? LIMIT 1", response,
+  each_of({database, response}, table, {"response_id"}, "WHERE response_id = ? LIMIT 1",
           [&](Row&) { has_any = true; });
   return has_any;
 }

@@ -88,9 +88,12 @@ Block block_of_part(Database& database, const Row& row) {
   if (type == "tool_result") {
     const std::string exception = payload["exception"].text();
     std::string output = payload["output"] ? text_or_json(payload["output"]) : std::move(text);
+    if (output.empty()) {
+      output = exception;
+    }
     add_rest(extra, "llm", payload, {"name", "output", "tool_call_id", "exception"});
     return ToolResultBlock{.tool_use_id = payload["tool_call_id"].text(),
-                           .text = output.empty() ? exception : std::move(output),
+                           .text = std::move(output),
                            .is_error = !exception.empty(),
                            .blob = std::nullopt,
                            .extra = std::move(extra)};
@@ -209,6 +212,7 @@ std::vector<SessionInfo> list_threads(Database& database, ReadReport& report) {
                  }
                });
   std::vector<SessionInfo> sessions;
+  sessions.reserve(all.size());
   for (auto& [id, info] : all) {
     sessions.push_back(std::move(info));
   }
@@ -241,8 +245,8 @@ std::shared_ptr<OpenSession> open_thread(const std::shared_ptr<Database>& databa
     if (const auto turn = turns->find(link.hash); turn != turns->end()) {
       open->session.info.model = turn->second.model;
       open->session.info.updated_at = std::max(open->session.info.updated_at, turn->second.time);
-      if (turn->second.usage) {
-        open->usages.push_back(*turn->second.usage);
+      if (const auto& usage = turn->second.usage) {
+        open->usages.push_back(*usage);
         node.usage = static_cast<std::uint32_t>(open->usages.size());
       }
     }

@@ -36,7 +36,8 @@ bool is_injected_message(const RawMessage& message);
 std::optional<Usage> usage_of(const RawMessage& message);
 // The first text that a person wrote; "" for other messages.
 std::string question_of(const RawMessage& message);
-Message message_of(const RawMessage& message, std::size_t segment);
+// The segment of that number.
+Message message_of(const RawMessage& raw, std::size_t number);
 
 // A session as `info` has it in files.
 Session session_of(JsonView info, const std::string& id);

@@ -79,14 +79,16 @@ Result<std::optional<Documents::Found>> Documents::find_begun(const SessionId& i
     }
   }
   if (!session) {
-    const auto held = read_pending_turn(files_.pending_file(), id);
-    if (!held && held.error().code != Code::corrupt) {
-      return std::unexpected(held.error());
+    const auto read = read_pending_turn(files_.pending_file(), id);
+    if (!read && read.error().code != Code::corrupt) {
+      return std::unexpected(read.error());
     }
-    if (!held || !*held || (*held)->begun.empty()) {
-      return std::nullopt;  // what cannot be read names no session; lists and verify() say so
+    // What cannot be read names no session; lists and verify() report it.
+    const auto pending = read.value_or(std::nullopt);
+    if (!pending || pending->begun.empty()) {
+      return std::nullopt;
     }
-    REPRISE_ASSIGN(session, read_begun((*held)->begun));
+    REPRISE_ASSIGN(session, read_begun(pending->begun));
   }
   Document seen;
   seen.sessions.push_back(*std::move(session));
@@ -146,19 +148,19 @@ void Documents::add_begun(std::vector<SessionInfo>& infos, std::vector<Damage>& 
   const auto note = [&](const Error& error) {
     damage.push_back({files_.pending_file().native(), error.message, ""});
   };
-  const auto held = read_pending_turn(files_.pending_file());
-  if (!held) {
-    note(held.error());
-  } else if (*held) {
-    ids.push_back((*held)->session);
+  const auto read = read_pending_turn(files_.pending_file());
+  if (!read) {
+    note(read.error());
+  } else if (const auto& pending = *read; pending) {
+    ids.push_back(pending->session);
   }
   for (const SessionId& id : ids) {
     const auto found = find(id);
     const bool is_new = std::ranges::find(infos, id, &SessionInfo::id) == infos.end();
     if (!found) {
       note(found.error());
-    } else if (is_new && *found && (*found)->is_begun) {
-      infos.push_back((*found)->session->stored.session.info);
+    } else if (const auto& begun = *found; is_new && begun && begun->is_begun) {
+      infos.push_back(begun->session->stored.session.info);
     }
   }
 }

@@ -22,7 +22,7 @@ constexpr int kCopyTries = 12;
 constexpr std::chrono::milliseconds kFirstWait{5};
 constexpr std::size_t kCopyPiece = std::size_t{1} << 20;
 // The header of a log has its salts; that of a database, how often it was changed.
-constexpr std::size_t kLogHeaderBytes = 32;
+constexpr std::size_t kLogMarkBytes = 32;
 constexpr std::size_t kDatabaseHeaderBytes = 100;
 // At the end of a journal of a transaction over several databases. SQLite deletes the file that it
 // names, whatever that is, so such a journal is not for a copy.
@@ -74,7 +74,7 @@ struct Marks {
 Result<Marks> marks_of(const fs::path& file) {
   Marks marks;
   REPRISE_ASSIGN(marks.database, mark_of(file, kDatabaseHeaderBytes));
-  REPRISE_ASSIGN(marks.log, mark_of(store::beside(file, "-wal"), kLogHeaderBytes));
+  REPRISE_ASSIGN(marks.log, mark_of(store::beside(file, "-wal"), kLogMarkBytes));
   REPRISE_ASSIGN(marks.journal, mark_of(store::beside(file, "-journal"), 1));
   return marks;
 }
