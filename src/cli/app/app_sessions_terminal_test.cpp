@@ -178,12 +178,14 @@ TEST_F(AppSessionsTerminalTest, TakesTheNumbersOfTheListShownBefore) {
                   ".local/state/reprise/lists/*; ", program));
   await("Resume 'beta-words'");
   type("n");
+  await("A new session in");
   type("/resume 2\r");
   await("Resumed session: alpha-words");
   type("\x04");
   await("reprise resume");
   await("Resume '");
   type("n");
+  await("A new session in");
   type("/resume 2\r");
   await("is of a list shown");
   type("/resume delete 2\r");
