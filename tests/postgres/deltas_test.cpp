@@ -120,7 +120,7 @@ TEST_F(PostgresDeltas, OfOthersGoOnWhateverBecomesOfOne) {
   for (int i = 0; i < 5; ++i) {
     EXPECT_TRUE(works(add(*store, "x", "good")));
   }
-  EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(3));
+  EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(8)) << "less than the busy time-out";
 }
 
 // The server is killed before it has written what was not synced, and started again.

@@ -73,12 +73,16 @@ Result<bool> Documents::move_file_of(const Found& from, const fs::path& to, Docu
     REPRISE_TRY(content.replace(from.file));
     REPRISE_TRY(move_file(from.file, to));
   } else {
-    REPRISE_TRY(move_file(from.file, to));
-    if (auto replaced = content.replace(to); !replaced) {
+    Result<> done = move_file(from.file, to);
+    const auto left = identify(from.file);
+    if (done) {
+      done = content.replace(to);
+    }
+    if (!done && !left && left.error().code == Code::not_found) {
       // If not even that can be done, the first error says why.
       (void)move_file(to, from.file);
-      return std::unexpected(std::move(replaced).error());
     }
+    REPRISE_TRY(done);
   }
   wrote(to, written, std::move(document));
   return true;
