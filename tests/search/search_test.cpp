@@ -147,17 +147,17 @@ TEST_F(SearchTest, Filters) {
   answer.model = "big";
   add("a", {user("word", at(10)), answer});
   add("b", {user("word", at(30))});
-  must(store_->update(test::session_id("b"), {.working_dir = "/work/b"}));
+  must(store_->update(test::session_id("b"), {.working_dir = "/home/b"}));
   const auto terms = must(parse_search("word"));
   EXPECT_EQ(find({.terms = terms, .role = "user"}), (Places{"b#0", "a#0"}));
   EXPECT_EQ(find({.terms = terms, .model = "big"}), (Places{"a#1"}));
   EXPECT_EQ(find({.terms = terms, .session = test::session_id("a")}), (Places{"a#1", "a#0"}));
   EXPECT_EQ(find({.terms = terms, .session = test::session_id("none")}), Places{});
-  EXPECT_EQ(find({.terms = terms, .working_dir = "/work/b"}), (Places{"b#0"}));
+  EXPECT_EQ(find({.terms = terms, .working_dir = "/home/b"}), (Places{"b#0"}));
   EXPECT_EQ(find({.terms = terms, .since = at(20)}), (Places{"b#0", "a#1"}));
   EXPECT_EQ(find({.terms = terms, .until = at(20)}), (Places{"a#0"}));
   must(store_->update(test::session_id("b"), {.working_dir = "/elsewhere"}));
-  EXPECT_EQ(find({.terms = terms, .working_dir = "/work/b"}), Places{});
+  EXPECT_EQ(find({.terms = terms, .working_dir = "/home/b"}), Places{});
   EXPECT_EQ(find("word"), (Places{"b#0", "a#1", "a#0"}));
 }
 
