@@ -207,7 +207,7 @@ TEST_F(AppSessionsTerminalTest, EmptiesTheTrash) {
   type("\x18");
   await("for good?");
   type("y");
-  await("The trash is empty.");
+  await("removed 1 session for good");
   type("\x1b");
   EXPECT_EQ(end(), 0);
   EXPECT_EQ(printed("list --all --state trashed --json"), "[]\n");

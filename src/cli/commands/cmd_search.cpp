@@ -101,8 +101,10 @@ class SearchMessages final : public Command {
                                     .lexically_normal()
                                     .string();
     }
-    REPRISE_ASSIGN(query.since, moment(context, "--since", since_, DayEnd::begin));
-    REPRISE_ASSIGN(query.until, moment(context, "--until", until_, DayEnd::end));
+    REPRISE_ASSIGN(query.since,
+                   parse_moment_flag("--since", since_, context.clock().now(), DayEnd::begin));
+    REPRISE_ASSIGN(query.until,
+                   parse_moment_flag("--until", until_, context.clock().now(), DayEnd::end));
     query.role = role_;
     query.tool = tool_;
     query.model = model_;
@@ -169,20 +171,6 @@ class SearchMessages final : public Command {
     }
     return fail(Code::invalid_argument,
                 cat("--from must be one of ", names, ", not '", from_.value_or(""), "'"));
-  }
-
-  static Result<std::optional<Time>> moment(Context& context, std::string_view flag,
-                                            const std::optional<std::string>& text, DayEnd day) {
-    if (!text) {
-      return std::optional<Time>();
-    }
-    const auto time = parse_moment(*text, context.clock().now(), day);
-    if (!time) {
-      return fail(
-          Code::invalid_argument,
-          cat(flag, " '", *text, "' is not a time: write '2 weeks', '3 days' or 2026-11-23"));
-    }
-    return time;
   }
 
   // What is there can be searched all the same.

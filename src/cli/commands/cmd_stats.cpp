@@ -116,23 +116,11 @@ class Stats final : public Command {
     for (const auto& [name, by] : kBy) {
       query.by = by_ == name ? by : query.by;
     }
-    REPRISE_ASSIGN(query.since, moment(context, "--since", since_, DayEnd::begin));
-    REPRISE_ASSIGN(query.until, moment(context, "--until", until_, DayEnd::end));
+    REPRISE_ASSIGN(query.since,
+                   parse_moment_flag("--since", since_, context.clock().now(), DayEnd::begin));
+    REPRISE_ASSIGN(query.until,
+                   parse_moment_flag("--until", until_, context.clock().now(), DayEnd::end));
     return query;
-  }
-
-  static Result<std::optional<Time>> moment(Context& context, std::string_view flag,
-                                            const std::optional<std::string>& text, DayEnd day) {
-    if (!text) {
-      return std::optional<Time>();
-    }
-    const auto time = parse_moment(*text, context.clock().now(), day);
-    if (!time) {
-      return fail(
-          Code::invalid_argument,
-          cat(flag, " '", *text, "' is not a time: write '2 weeks', '3 days' or 2026-11-23"));
-    }
-    return time;
   }
 
   static Result<Prices> own_prices(Context& context) {

@@ -85,4 +85,19 @@ std::optional<Time> parse_moment(std::string_view text, Time now, DayEnd day) {
   return is_number ? std::nullopt : parse_time(text);
 }
 
+Result<std::optional<Time>> parse_moment_flag(std::string_view flag,
+                                              const std::optional<std::string>& value, Time now,
+                                              DayEnd day) {
+  if (!value) {
+    return std::optional<Time>();
+  }
+  const auto time = parse_moment(*value, now, day);
+  if (!time) {
+    return fail(
+        Code::invalid_argument,
+        cat(flag, " '", *value, "' is not a time: write '2 weeks', '3 days' or 2026-11-23"));
+  }
+  return time;
+}
+
 }  // namespace reprise::cli

@@ -3,8 +3,10 @@
 // A moment as people name it.
 
 #include <optional>
+#include <string>
 #include <string_view>
 
+#include "reprise/error.h"
 #include "reprise/types.h"
 
 namespace reprise::cli {
@@ -16,5 +18,10 @@ enum class DayEnd : unsigned char { begin, end };
 // or a time as parse_time() takes it, but for a bare number. Units are minutes, hours, days, weeks,
 // months of 30 days and years of 365, or their first letters (m is minutes). nullopt for all else.
 std::optional<Time> parse_moment(std::string_view text, Time now, DayEnd day);
+
+// The value of `flag`, when it was given. invalid_argument when it is no moment.
+Result<std::optional<Time>> parse_moment_flag(std::string_view flag,
+                                              const std::optional<std::string>& value, Time now,
+                                              DayEnd day);
 
 }  // namespace reprise::cli

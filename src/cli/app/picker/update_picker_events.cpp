@@ -14,7 +14,9 @@ void on_page(State& state, const PageLoaded& page, Effects& effects) {
     return;
   }
   Picker& picker = *state.picker;
-  picker.note = page.failure;
+  if (!page.failure.empty()) {
+    picker.note = page.failure;  // else what was just done is still told, until the next key
+  }
   add_rows(picker, page.rows, page.next);
   if (picker.rows.empty() && picker.complete && !picker.all && !picker.trash) {
     // There is nothing of this folder; perhaps elsewhere.
