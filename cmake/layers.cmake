@@ -30,15 +30,25 @@ function(reprise_layer name)
   endif()
 endfunction()
 
-# Where sources are compiled together (CMAKE_UNITY_BUILD): those of one folder, a few at a time.
-# Others share a namespace more often, and with it names that only one of them may have.
+# Where sources are compiled together (CMAKE_UNITY_BUILD): those of one folder, a few at a time, and
+# those of small folders with each other. Others share a namespace more often, and with it names that
+# only one of them may have.
 function(reprise_join target)
   set(joined_max 16)
   if(CMAKE_UNITY_BUILD_BATCH_SIZE GREATER joined_max)
     set(joined_max ${CMAKE_UNITY_BUILD_BATCH_SIZE})
   endif()
+  set(small_folder_max 5)
   foreach(source ${ARGN})
     cmake_path(GET source PARENT_PATH folder)
+    list(APPEND "of_${folder}" ${source})
+  endforeach()
+  foreach(source ${ARGN})
+    cmake_path(GET source PARENT_PATH folder)
+    list(LENGTH "of_${folder}" count)
+    if(folder AND count LESS_EQUAL small_folder_max)
+      set(folder small_folders)
+    endif()
     string(MAKE_C_IDENTIFIER "from_${folder}" group)
     list(APPEND ${group} ${source})
     list(LENGTH ${group} count)

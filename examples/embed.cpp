@@ -19,7 +19,7 @@ Message say(std::string_view role, std::string_view text) {
 Result<> run(std::string_view url) {
   REPRISE_ASSIGN(const auto store, open_store(url));
   Session session{.info = {.id = make_session_id(system_clock(), system_entropy())}};
-  session.info.title = "Kept by another program";
+  session.info.title = "Stored by another program";
   session.info.created_at = session.info.updated_at = system_clock().now();
   REPRISE_TRY(store->create(session));
   // Returns when both are on the disk; a crash leaves both or none.

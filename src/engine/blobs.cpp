@@ -45,7 +45,7 @@ std::string_view text_prefix(std::string_view text, std::size_t bytes_max) {
 Result<std::string> read_blob(Store* store, const BlobHash& hash, std::size_t bytes_max) {
   Blobs* blobs = blobs_of(store);
   if (blobs == nullptr) {
-    return fail(Code::unsupported, "this store keeps no blobs");
+    return fail(Code::unsupported, "this store has no blobs");
   }
   std::string bytes;
   const auto sink = [&](std::string_view piece) {
@@ -127,7 +127,7 @@ Result<std::string> image_data_url(Store* store, const BlobHash& blob,
   const std::string_view sniffed = sniffed_type(bytes);
   const std::string_view type = sniffed.empty() ? media_type : sniffed;
   if (!type.starts_with("image/") && type != model::kPdf) {
-    return fail(Code::invalid_argument, "the image is of no known type");
+    return fail(Code::invalid_argument, "the image is of an unknown type");
   }
   return cat("data:", type, kBase64Mark, base64_encode(bytes));
 }

@@ -93,7 +93,8 @@ class Conversation::Impl {
       if (!end) {
         return std::unexpected(end.error());
       }
-      return fail(Code::invalid_argument, "there is nothing to continue: the last answer is whole");
+      return fail(Code::invalid_argument,
+                  "there is nothing to continue: the last answer is complete");
     }
     TurnStart start{.incomplete = std::move(end->incomplete)};
     if (!start.incomplete.empty() && record_.rewriting() != nullptr && !record_.has_pending()) {
@@ -175,7 +176,7 @@ class Conversation::Impl {
                                             .model = options_.model,
                                             .replaces = start.replace_from});
     if (!recorder) {
-      record_.warn(cat("the turn's artefacts are not kept: ", recorder.error().message));
+      record_.warn(cat("the turn's artefacts are not saved: ", recorder.error().message));
       return nullptr;
     }
     return *std::move(recorder);
@@ -188,7 +189,7 @@ class Conversation::Impl {
       recorder.on_failure(*cut);
     }
     if (const auto failure = recorder.finish(); failure) {
-      record_.warn(cat("the turn's artefacts are not all kept: ", failure->message));
+      record_.warn(cat("some of the turn's artefacts are not saved: ", failure->message));
     }
   }
 

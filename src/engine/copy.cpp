@@ -76,7 +76,7 @@ class Copy {
     if (holds_.messages) {
       REPRISE_TRY(messages(session.info.head));
     } else if (session.info.head.value > 0) {
-      losses_.emplace("the messages' words");
+      losses_.emplace("the text of messages");
     }
     const bool is_archived = present && present->info.state == SessionState::archived;
     if (copied_.fate != CopyFate::conflict && !is_archived) {
@@ -306,7 +306,7 @@ class Copy {
     note(from.provider == to.provider, "the provider");
     note(from.model == to.model, "the model");
     note(from.working_dir == to.working_dir, "the folder");
-    note(from.created_at == to.created_at, "when it began");
+    note(from.created_at == to.created_at, "when it was created");
     note(is_ahead_ || from.updated_at == to.updated_at, "when it was last active");
     note(from.closed_at == to.closed_at, "when it was closed");
     note(from.forked_from == to.forked_from, "that it is a fork");

@@ -49,7 +49,7 @@ Message reduce(Message message, const SourceCapabilities& holds, Losses& losses)
       losses.emplace("the messages' usage");
     }
     if (std::exchange(message.state, MessageState::complete) == MessageState::incomplete) {
-      losses.emplace("that answers were cut");
+      losses.emplace("that answers were cut off");
     }
   }
   if (!holds.blocks) {

@@ -347,8 +347,9 @@ TEST_F(Copying, WhatTheTargetMadeOfASessionIsListed) {
   };
   const auto inside = open_memory_store();
   Forgetful target(*inside);
-  EXPECT_THAT(copy(target).losses, ElementsAre("fields of other programs", "the prompt history",
-                                               "the title", "when it began", "when it was closed"));
+  EXPECT_THAT(copy(target).losses,
+              ElementsAre("fields of other programs", "the prompt history", "the title",
+                          "when it was closed", "when it was created"));
   EXPECT_EQ(get(target, id_)->info.updated_at, Time(std::chrono::seconds(1'700'000'005)))
       << "messages without a time leave it as it is";
 }
@@ -419,7 +420,7 @@ TEST_F(Copying, WithoutWordsTheIdsOfAnswersGo) {
        answered("anthropic", "msg_1", 5), answered("openai-responses", "r3", 6)},
       {}));
   SmallStore target(open_memory_store(), {.messages = false});
-  EXPECT_THAT(copy(target).losses, testing::Contains("the messages' words"));
+  EXPECT_THAT(copy(target).losses, testing::Contains("the text of messages"));
   const auto ids = [&target, this] {
     std::vector<std::string> all;
     const auto stored = get(target, id_);

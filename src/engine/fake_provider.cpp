@@ -35,7 +35,7 @@ struct Checker {
       complain(place, "a malformed tool call");
     }
     if (!ids.insert(call.id).second) {
-      complain(place, "a tool call id twice");
+      complain(place, "a duplicate tool call id");
     }
     open.push_back(call.id);
   }
@@ -92,14 +92,14 @@ std::string refusal_of(const std::vector<Message>& messages,
     const Message& message = messages.at(i);
     const bool assistant = message.role == role::kAssistant;
     if (!assistant && message.role != role::kUser) {
-      checker.complain(i, "a role that is none");
+      checker.complain(i, "an invalid role");
     }
     if (message.role == before) {
       checker.complain(i, "the same role twice, or no user first");
     }
     before = message.role;
     if (message.blocks.empty()) {
-      checker.complain(i, "nothing said");
+      checker.complain(i, "an empty message");
     }
     if (assistant && std::ranges::any_of(message.blocks, [](const Block& block) {
           return std::holds_alternative<ToolResultBlock>(block);
@@ -118,7 +118,7 @@ std::string refusal_of(const std::vector<Message>& messages,
   const bool is_paused = !messages.empty() && !messages.back().blocks.empty() &&
                          std::holds_alternative<UnknownBlock>(messages.back().blocks.back());
   if (!messages.empty() && messages.back().role != role::kUser && !is_paused) {
-    checker.complain(messages.size(), "the user does not have the last word");
+    checker.complain(messages.size(), "the last message is not the user's");
   }
   return checker.problem;
 }

@@ -25,7 +25,7 @@ struct Script {
   Script& usage(std::int64_t input, std::int64_t output, std::string_view request_id = "");
   Script& ended(StopReason reason = StopReason::end);
   Script& retrying(Error why, std::chrono::milliseconds pause);
-  Script& fails(Code code, std::string message = "the line broke");
+  Script& fails(Code code, std::string message = "the connection broke");
   Script& then(std::function<void()> action);  // between two events
 
   std::vector<std::function<void(const StreamSink&)>> steps;

@@ -27,7 +27,7 @@ Result<ToolOutput> todo_write(const ToolContext& context, const RawJson& input) 
   }
   Todos* const stored = context.store == nullptr ? nullptr : context.store->capabilities().todos;
   if (stored == nullptr) {
-    return fail(Code::unsupported, "this store keeps no todos");
+    return fail(Code::unsupported, "this store has no todos");
   }
   const auto replace = [&todos](std::vector<Todo>& all) {
     all = *todos;

@@ -128,9 +128,10 @@ TEST(HttpProvider, NamesTheModelsNearestToOneThatIsGone) {
                {.body = R"({"data":[{"id":"whisper-large"},{"id":"m2"},{"id":"m"}]})"}});
   const auto asked = bench.ask();
   ASSERT_FALSE(asked);
-  EXPECT_EQ(asked.error().message,
-            "model.test refused the request (404): gone; `reprise models` lists those there are, "
-            "such as m");
+  EXPECT_EQ(
+      asked.error().message,
+      "model.test refused the request (404): gone; `reprise models` lists the ones available, "
+      "such as m");
 }
 
 TEST(HttpProvider, LeavesOutAParameterThatIsRefused) {

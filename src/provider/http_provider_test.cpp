@@ -65,8 +65,8 @@ TEST(HttpProvider, MapsStatusesToErrors) {
       {400, R"({"error":"bad\u001b[2J\nthing"})", Code::invalid_argument,
        "model.test refused the request (400): bad [2J thing"},
       {404, R"({"detail":"no such model"})", Code::invalid_argument,
-       "model.test refused the request (404): no such model; `reprise models` lists those there "
-       "are"},
+       "model.test refused the request (404): no such model; `reprise models` lists the ones "
+       "available"},
       {413, "too big", Code::too_long,
        "model.test refused the length of the request (413): too big"},
       {422, R"([{"error":{"message":"listed"}}])", Code::invalid_argument,

@@ -202,7 +202,7 @@ Error error_of_status(const Recipient& recipient, const http::ResponseHead& head
   }
   std::string_view advice = status == 404 ? "check the model and the base URL" : "";
   if (is_model_unknown(status, body)) {
-    advice = "`reprise models` lists those there are";
+    advice = "`reprise models` lists the ones available";
   }
   return {Code::invalid_argument,
           join(cat(host, " refused the request (", status, ")"), reason, advice)};

@@ -80,11 +80,11 @@ struct TakeText {
     json::Scanner scanner(text);
     if (scanner.kind() != json::Kind::array) {
       out.emplace_back(text);
-      return text.empty() ? "a text" : "";
+      return text.empty() ? "a string" : "";
     }
     const bool good =
         scanner.array([&] { return scanner.string(out.emplace_back()); }) && scanner.end();
-    return good && !out.empty() ? "" : "a text or a JSON array of texts";
+    return good && !out.empty() ? "" : "a string or a JSON array of strings";
   }
   std::string operator()(RawJson& out) const {
     auto parsed = RawJson::parse(std::string(text));

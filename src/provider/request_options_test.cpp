@@ -239,7 +239,7 @@ TEST(RequestOptions, AreTakenFromWords) {
         {"seed", "1.5", "seed must be a whole number, not '1.5'"},
         {"top_p", "nan", "top_p must be a number from 0 to 1, not 'nan'"},
         {"prompt_cache", "yes", "prompt_cache must be true or false, not 'yes'"},
-        {"stop", "[1]", "stop must be a text or a JSON array of texts, not '[1]'"},
+        {"stop", "[1]", "stop must be a string or a JSON array of strings, not '[1]'"},
         {"schema", "[]", "schema must be a JSON object, not '[]'"},
         {"sedd", "1", "unknown option sedd"}}) {
     const auto taken = set_option(options, name, value);

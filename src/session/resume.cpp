@@ -44,8 +44,8 @@ Result<> check_provider(const Store& store, const Provider& provider) {
   }
   return fail(
       Code::unsupported,
-      cat("this store keeps response ids only, and ", provider.name(),
-          " does not keep the conversation: use the provider openai-responses, or another store"));
+      cat("this store holds response ids only, and ", provider.name(),
+          " does not store conversations: use the provider openai-responses, or another store"));
 }
 
 Result<> create_session(Store& store, const Provider& provider, Session& session, Clock& clock,

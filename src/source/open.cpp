@@ -174,9 +174,9 @@ Result<std::unique_ptr<Source>> open_kind(const SourceKind& kind, std::string_vi
   REPRISE_ASSIGN(const fs::path place, resolve_path(*usual));
   REPRISE_ASSIGN(const FileKind there, kind_of(place));
   if (there == FileKind::none) {
-    return fail(Code::not_found, cat("no history of ", kind.title, " at ", place.native(),
-                                     named.empty() ? cat("; name its place: ", kind.name, ":PLACE")
-                                                   : std::string()));
+    return fail(Code::not_found,
+                cat("no history of ", kind.title, " at ", place.native(),
+                    named.empty() ? cat("; name its path: ", kind.name, ":PATH") : std::string()));
   }
   return kind.open(place, options);
 }

@@ -31,7 +31,7 @@ Result<> read_blob(const BlobHash& hash, const FindPiece& find,
   }
   REPRISE_ASSIGN(const BlobHash found, sha256(whole));
   if (found != hash) {
-    return fail(Code::corrupt, cat("blob ", hash.str(), " has other bytes than its name says"));
+    return fail(Code::corrupt, cat("blob ", hash.str(), " does not match its hash"));
   }
   return {};
 }

@@ -126,8 +126,8 @@ TEST_P(CopyPairs, LoseNothingWithoutAWord) {
   same(there.info.provider, here.info.provider, "provider", {"the provider"});
   same(there.info.model, here.info.model, "model", {"the model"});
   same(there.info.working_dir, here.info.working_dir, "folder", {"the folder"});
-  same(there.info.head, here.info.head, "head", {"the messages' words"});
-  same(there.info.created_at, here.info.created_at, "created_at", {"when it began"});
+  same(there.info.head, here.info.head, "head", {"the text of messages"});
+  same(there.info.created_at, here.info.created_at, "created_at", {"when it was created"});
   same(there.info.updated_at, here.info.updated_at, "updated_at", {"when it was last active"});
   same(there.info.closed_at, here.info.closed_at, "closed_at", {"when it was closed"});
   same(there.info.forked_from, here.info.forked_from, "forked_from", {"that it is a fork"});
@@ -139,7 +139,7 @@ TEST_P(CopyPairs, LoseNothingWithoutAWord) {
   same(there.response_chain, here.response_chain, "response_chain", {"the response ids"});
   const std::vector<Message> copies = must(read_all(*target_, id_));
   if (!target_->capabilities().messages) {
-    same(copies.size(), said.size(), "messages", {"the messages' words"});
+    same(copies.size(), said.size(), "messages", {"the text of messages"});
     return;
   }
   ASSERT_EQ(copies.size(), said.size());
@@ -153,7 +153,7 @@ TEST_P(CopyPairs, LoseNothingWithoutAWord) {
     same(a.model, b.model, "a message's model", {"the messages' models"});
     same(a.response_id, b.response_id, "response_id", {"the messages' response ids"});
     same(a.usage, b.usage, "a message's usage", {"the messages' usage"});
-    same(a.state, b.state, "a message's state", {"that answers were cut"});
+    same(a.state, b.state, "a message's state", {"that answers were cut off"});
     same(a.extra, b.extra, "a message's extra", {});
   }
 }

@@ -45,7 +45,7 @@ constexpr Fault kFaults[] = {
     {"NoSuchSession",
      "INSERT INTO messages(session_id, seq, role, content, created_us)"
      " VALUES('nobody', 0, 'user', '[]', 1)",
-     "messages row 4", "belongs to nothing in sessions"},
+     "messages row 4", "refers to nothing in sessions"},
     {"BlobIsGone", "DELETE FROM reprise_blobs", "", "messages name it, but it is missing"},
     {"BlobIsAnother", "UPDATE reprise_blobs SET bytes = CAST('other' AS BLOB)", "",
      "its bytes are not what its name says"},

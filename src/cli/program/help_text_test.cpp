@@ -17,7 +17,7 @@
 namespace reprise::cli {
 namespace {
 
-constexpr std::size_t kColumns = 80;
+constexpr std::size_t kScreenColumns = 80;
 constexpr std::size_t kLines = 23;  // of 24: the prompt stands below
 
 std::vector<std::string> lines_of(std::string_view text) {
@@ -32,7 +32,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 
 void expect_narrow(std::string_view text) {
   for (const std::string& line : lines_of(text)) {
-    EXPECT_LE(display_width(line), kColumns) << line;
+    EXPECT_LE(display_width(line), kScreenColumns) << line;
   }
 }
 

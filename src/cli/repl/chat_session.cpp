@@ -235,7 +235,7 @@ Result<std::string> ChatSession::todo(const std::string& text) {
   REPRISE_ASSIGN(Store* const store, saved_store("keep todos"));
   Todos* const list = store->capabilities().todos;
   if (list == nullptr) {
-    return fail(Code::unsupported, "this store cannot keep todos");
+    return fail(Code::unsupported, "this store has no todos");
   }
   if (request.what == TodoRequest::What::list) {
     REPRISE_ASSIGN(const std::vector<Todo> todos, list->todos(id()));

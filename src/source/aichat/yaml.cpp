@@ -100,7 +100,7 @@ class JsonBuilder {
 
   Result<bool> open(bool is_mapping) {
     if (is_key()) {
-      return fail(Code::corrupt, "a name that is not a text");
+      return fail(Code::corrupt, "a name that is not a string");
     }
     if (open_.size() >= static_cast<std::size_t>(kJsonDepthMax)) {
       return fail(Code::corrupt, "nested too deeply");

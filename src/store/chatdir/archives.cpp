@@ -97,7 +97,7 @@ Result<> ChatdirStore::unpack(const SessionId& id) {
   REPRISE_ASSIGN(const bool is_archived, is_there(names.archive));
   if (place->spot != Spot::archive && is_archived) {
     return fail(Code::conflict, cat("cannot restore ", names.archive.native(), ": ",
-                                    place->folder.native(), " is there, too"));
+                                    place->folder.native(), " exists, too"));
   }
   if (place->spot != Spot::archive) {
     return fail(Code::invalid_argument, cat("session ", id.str(), " is not archived"));

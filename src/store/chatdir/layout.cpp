@@ -39,7 +39,7 @@ std::optional<SessionId> id_of(std::string_view name, Spot spot) {
 Result<> check_id(const SessionId& id) {
   if (!archive_name(id)) {
     return fail(Code::invalid_argument,
-                cat("a chat directory names its sessions by UUIDs, ", id.str(), " is none"));
+                cat("a chat directory names its sessions by UUIDs, and ", id.str(), " is not one"));
   }
   return {};
 }

@@ -35,10 +35,10 @@ class Delivery {
       return Flow::go_on;
     }
     if (line->lossy) {
-      add(place, "text that is not Unicode, shown as U+FFFD");
+      add(place, "text that is not valid Unicode, shown as U+FFFD");
     }
     if (line->duplicate) {
-      add(place, "a member stands twice, the last one counts");
+      add(place, "a duplicate member; the last one counts");
     }
     line->message.seq = place.seq;
     return sink_(std::move(line->message));

@@ -160,8 +160,8 @@ TEST_F(MessageLogTest, DamageCostsOnlyItself) {
 TEST_F(MessageLogTest, BytesThatAreNoUnicodeAreShownAndReported) {
   const Loaded loaded = load(said("a\xFF") + "\n" + said("\\ud800") + "\n" + said("fine") + "\n");
   EXPECT_EQ(loaded.texts, (Texts{"a\uFFFD", "\uFFFD", "fine"}));
-  EXPECT_EQ(loaded.damage, (Texts{"m: line 1: text that is not Unicode, shown as U+FFFD",
-                                  "m: line 2: text that is not Unicode, shown as U+FFFD"}));
+  EXPECT_EQ(loaded.damage, (Texts{"m: line 1: text that is not valid Unicode, shown as U+FFFD",
+                                  "m: line 2: text that is not valid Unicode, shown as U+FFFD"}));
   EXPECT_EQ(loaded.excerpts[0], said("a\xFF")) << "the bytes as they are";
 }
 

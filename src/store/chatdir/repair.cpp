@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kLeft =
-    "a session that no list shows, left half-way into its place: rename the folder to its id";
+    "a session that no list shows, left by an unfinished rename: rename the folder to its id";
 
 void take(std::vector<Damage> damage, VerifyReport& report) {
   std::ranges::move(damage, std::back_inserter(report.damage));

@@ -376,7 +376,7 @@ Result<std::vector<ZipReader::Entry>> ZipReader::entries() const {
     const std::string name = entry.name;
     REPRISE_TRY(state_->check(entry, name));
     if (!names.add(name)) {
-      return state_->refused(name, "is there twice");
+      return state_->refused(name, "is in it twice");
     }
     const auto left = static_cast<zip_uint64_t>(kUnpackedBytesMax - total);
     if (entry.size > left) {

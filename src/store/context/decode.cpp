@@ -82,7 +82,7 @@ class Reader {
     if (id || !session_.kept.empty() || !session_.stored.log->own.empty()) {
       finish(std::move(session_));
     } else if (!rest_.empty()) {
-      set_aside("what stands in reprise names no session");
+      set_aside("the member reprise names no session");
     }
     return std::move(document_);
   }
@@ -118,7 +118,7 @@ class Reader {
       if (is_new) {
         document_.extra.push_back({std::string(name), json::take(raw)});
       } else {
-        set_aside(cat("it has two members ", name));
+        set_aside(cat("it has two members named ", name));
         document_.extra[place->second].value = json::take(raw);
       }
     }
@@ -128,7 +128,7 @@ class Reader {
   // The last one counts, as everywhere.
   void check(bool fits, bool is_second, std::string_view otherwise) {
     if (!fits || is_second) {
-      set_aside(fits ? "it has a member twice" : otherwise);
+      set_aside(fits ? "it has a duplicate member" : otherwise);
     }
   }
 
@@ -165,7 +165,7 @@ class Reader {
     const auto number = static_cast<std::int64_t>(session_.kept.size()) + encoded.count + 1;
     session_.kept.push_back({encoded.count, json::take(raw)});
     session_.damage.push_back({cat(origin_.file.native(), ": conversation entry ", number),
-                               "it is not a message; it is kept, but not sent",
+                               "it is not a message; it stays in the file, but is not sent",
                                std::string(raw.substr(0, kExcerptMax))});
     return true;
   }
@@ -174,7 +174,7 @@ class Reader {
   void add_before(std::string_view entry) {
     auto before = messages_before(entry);
     if (!before) {
-      set_aside("what stands before an entry cannot be read");
+      set_aside("what precedes an entry cannot be read");
       return;
     }
     EncodedMessages& encoded = session_.encoded;
@@ -197,7 +197,7 @@ class Reader {
     auto messages = messages_from_json(json::find_member(after, "messages"));
     StoredSession& stored = session.stored;
     if (!messages || scanner.kind() != json::Kind::number || !scanner.integer(at) || at < 0) {
-      set_aside("what stands after the last entry cannot be read");
+      set_aside("what follows the last entry cannot be read");
       return;
     }
     std::vector<SharedMessage> later;
@@ -235,13 +235,13 @@ class Reader {
     add_native(origin_.project, document_.extra, stored);
     const Time written = value.info.updated_at;
     if (!rest_.empty() && !add_session_sidecar(stored, rest_)) {
-      set_aside("what stands in reprise cannot be read");
+      set_aside("the member reprise cannot be read");
     }
     const std::string_view written_todos = json::find_member(rest_, "todos");
     if (auto todos = todos_from_json(written_todos); todos) {
       stored.todos = *std::move(todos);
     } else if (!written_todos.empty()) {
-      set_aside("the todos in reprise cannot be read");
+      set_aside("the todos in the member reprise cannot be read");
     }
     // Another program has written since, and knows no times but these.
     if (read_meta(find(document_.extra, kMeta)).last_updated &&

@@ -44,7 +44,7 @@ class DefaultsReader {
       : file_(file), members_(members), out_(out) {}
 
   std::optional<std::string> text(std::string_view name) {
-    return value(name, "a text", [](const RawJson& json) { return text_of(&json); });
+    return value(name, "a string", [](const RawJson& json) { return text_of(&json); });
   }
   std::optional<double> decimal(std::string_view name) {
     return value(name, "a number of 0 or more", [](const RawJson& json) {

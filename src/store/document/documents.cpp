@@ -311,7 +311,7 @@ Result<std::vector<Remnant>> Documents::remnants() const {
       const std::string name = entry.path().filename();
       const auto at = name.rfind(suffix);
       if (at != std::string::npos && is_ours(folder, name.substr(0, at))) {
-        found.push_back({entry.path(), "bytes that could not be read and were kept: remove it"});
+        found.push_back({entry.path(), "bytes that could not be read, set aside: remove it"});
       }
     }
   }

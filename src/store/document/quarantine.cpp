@@ -48,7 +48,7 @@ Result<fs::path> quarantine(const fs::path& file, std::string_view bytes, std::s
     REPRISE_TRY(fill(out, bytes, name));
     return name;
   }
-  return fail(Code::conflict, cat("cannot keep ", file.native(), " aside: there are ", kNamesMax,
+  return fail(Code::conflict, cat("cannot set ", file.native(), " aside: there are ", kNamesMax,
                                   " such files already"));
 }
 

@@ -111,7 +111,7 @@ Result<OutboxStep> read_step(std::string_view line) {
   }
   if (!operation || step.after.value < 0 ||
       (step.replace_from && (step.replace_from->value < 0 || *step.replace_from > step.after))) {
-    return fail(Code::corrupt, "it names no operation, or no place for one");
+    return fail(Code::corrupt, "it names no operation, or no position for one");
   }
   step.operation = *std::move(operation);
   return step;

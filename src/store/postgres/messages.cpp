@@ -125,7 +125,7 @@ Result<> check_batch(const Key& key, const Locked& now, Seq from, const AppendOp
 }
 
 Error changed_while_held(const Key& key) {
-  return {Code::corrupt, cat("session ", key.id.str(), " changed although it was held")};
+  return {Code::corrupt, cat("session ", key.id.str(), " changed although it was locked")};
 }
 
 // Ends the transaction with the batch.

@@ -33,7 +33,7 @@ class EntryReader {
 
   Entry run() {
     if (scanner_.kind() != json::Kind::object) {
-      entry_.reasons.emplace_back("no object");
+      entry_.reasons.emplace_back("not an object");
       return std::move(entry_);
     }
     scanner_.object([this](std::string_view name) { return member(name); });
@@ -42,7 +42,8 @@ class EntryReader {
       return std::move(entry_);
     }
     if (!entry_.at) {
-      entry_.reasons.emplace_back("no time in it that can be read: its neighbour's is taken");
+      entry_.reasons.emplace_back(
+          "no time in it that can be read: a neighbouring message's is used");
     }
     if (!utf8::is_valid(raw_)) {
       entry_.reasons.emplace_back(kNotUtf8);

@@ -96,7 +96,7 @@ class Reader {
     if (name == "config") {
       Config config = read_config(raw);
       if (!raw.starts_with('{')) {
-        report(name, "no object", raw);
+        report(name, "not an object", raw);
       }
       info().provider = std::move(config.provider);
       info().model = std::move(config.model);
@@ -117,7 +117,7 @@ class Reader {
 
   bool version(std::string_view raw) {
     json::Scanner scanner(raw);
-    return scanner.integer(version_) || keep("version", raw, "no number");
+    return scanner.integer(version_) || keep("version", raw, "not a number");
   }
 
   // false: it is none of these.
@@ -173,7 +173,7 @@ class Reader {
   bool list_member(std::string_view name, std::string_view raw) {
     if (name == "todos") {
       if (!raw.starts_with('[')) {
-        return keep(name, raw, "no list");
+        return keep(name, raw, "not an array");
       }
       TodoList list = read_todos(raw);
       file_.stored.todos = std::move(list.todos);
@@ -184,11 +184,12 @@ class Reader {
       return true;
     }
     if (name == "prompt_history") {
-      return read_strings(raw, session().prompt_history) || keep(name, raw, "no list of texts");
+      return read_strings(raw, session().prompt_history) ||
+             keep(name, raw, "not an array of strings");
     }
     if (name == "cumulative_usage") {
       usage_ = read_usage(raw);
-      return usage_.has_value() || keep(name, raw, "no sums that can be read");
+      return usage_.has_value() || keep(name, raw, "no sums that can be parsed");
     }
     return false;
   }

@@ -201,7 +201,7 @@ Result<> Repairing::copy_sessions() {
                   return {};
                 }
                 return keep_damage({row_place(file_, "sessions", row.integer("rowid")),
-                                    "it cannot stand in the new database", ""},
+                                    "it does not fit into the new database", ""},
                                    row.bytes("id"));
               });
 }
@@ -233,7 +233,7 @@ Result<> Repairing::copy_message(const Statement& row, const std::string& sql, s
     return {};
   }
   return keep_damage(Damage{row_place(file_, "messages", row.integer("id")),
-                            "another message has its place", excerpt_of(row.bytes("content"))},
+                            "another message has its position", excerpt_of(row.bytes("content"))},
                      row.bytes("content"));
 }
 
@@ -246,7 +246,7 @@ Result<> Repairing::copy_table(std::string_view table) {
                 return target_.changes() != 0
                            ? Result<>()
                            : keep_damage({cat(file_, ": ", table),
-                                          "it has rows that cannot stand in the new database", ""},
+                                          "it has rows that do not fit into the new database", ""},
                                          "");
               });
 }

@@ -81,7 +81,7 @@ void Verifying::check_structure() {
   });
   each("PRAGMA main.foreign_key_check", [&](const Statement& row) {
     add(row_place(file_, row.text("table"), row.integer("rowid")),
-        cat("belongs to nothing in ", row.text("parent")));
+        cat("refers to nothing in ", row.text("parent")));
   });
 }
 
