@@ -26,19 +26,29 @@ class Handler {
       type_text(typed.text);
       return;
     }
-    const bool consent = state_.dialogs.front().kind == Dialog::Kind::consent;
-    if (typed.text == "y" || typed.text == "Y") {
+    const Dialog::Kind kind = state_.dialogs.front().kind;
+    const bool consent = kind == Dialog::Kind::consent;
+    // Keys typed in a row arrive as one text; those after the answer belong to the message.
+    const std::size_t answer = kind == Dialog::Kind::resume ? 1 : typed.text.size();
+    const std::string_view text = std::string_view(typed.text).substr(0, answer);
+    if (text == "y" || text == "Y") {
       answer_dialog(state_, Choice::yes, effects_);
-    } else if (typed.text == "n" || typed.text == "N") {
+    } else if (text == "n" || text == "N") {
       answer_dialog(state_, Choice::no, effects_);
-    } else if (consent && (typed.text == "o" || typed.text == "O")) {
+    } else if (consent && (text == "o" || text == "O")) {
       answer_dialog(state_, Choice::once, effects_);
-    } else if (consent && (typed.text == "a" || typed.text == "A")) {
+    } else if (consent && (text == "a" || text == "A")) {
       answer_dialog(state_, Choice::always, effects_);
-    } else if (!consent) {
-      state_.status = state_.dialogs.front().kind == Dialog::Kind::resume
-                          ? "Enter or y resumes, Esc or n starts a new session"
-                          : "Enter or y agrees, Esc or n does not";
+    } else {
+      if (!consent) {
+        state_.status = kind == Dialog::Kind::resume
+                            ? "Enter or y resumes, Esc or n starts a new session"
+                            : "Enter or y agrees, Esc or n does not";
+      }
+      return;
+    }
+    if (answer < typed.text.size()) {
+      type_text(std::string_view(typed.text).substr(answer));
     }
   }
 

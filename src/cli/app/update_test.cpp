@@ -12,7 +12,7 @@ namespace {
 
 SessionInfo some_session() {
   return {.id = *SessionId::parse("0190a6a0-0000-7000-8000-000000000002"),
-          .title = "Old talk",
+          .title = "An old chat",
           .head = Seq{4}};
 }
 
@@ -31,12 +31,25 @@ TEST(Update, OffersTheSessionOfTheFolder) {
   State state = empty_state();
   EXPECT_TRUE(update(state, NewestFound{some_session()}).empty());
   ASSERT_EQ(state.dialogs.size(), 1U);
-  EXPECT_NE(state.dialogs[0].question.find("Resume 'Old talk' (4 messages, "), std::string::npos);
+  EXPECT_NE(state.dialogs[0].question.find("Resume 'An old chat' (4 messages, "),
+            std::string::npos);
   EXPECT_EQ(only<OpenSession>(key(state, "Enter")).sel, some_session().id.str());
 
   State other = empty_state();
   update(other, NewestFound{some_session()});
   EXPECT_EQ(only<OpenNew>(key(other, "Esc")).tab, TabId{1});
+}
+
+TEST(Update, TypesWhatFollowsTheAnswerToTheOffer) {
+  State state = empty_state();
+  update(state, NewestFound{some_session()});
+  EXPECT_EQ(only<OpenSession>(type(state, "yand then")).sel, some_session().id.str());
+  EXPECT_EQ(state.input().text(), "and then");
+
+  State other = empty_state();
+  update(other, NewestFound{some_session()});
+  EXPECT_EQ(only<OpenNew>(type(other, "Nhello")).tab, TabId{1});
+  EXPECT_EQ(other.input().text(), "hello");
 }
 
 TEST(Update, SendsAMessageAndStreamsItsAnswer) {
