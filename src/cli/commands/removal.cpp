@@ -68,12 +68,6 @@ void print_document(Context& context, const std::vector<Damage>& damage,
   context.voice().print_json(out);
 }
 
-void note_watching(Context& context, const SessionInfo& info) {
-  const Owner owner = info.answering.value_or(Owner{});
-  context.voice().note(cat("waiting to see whether '", info.title,
-                           "' is still being answered by process ", owner.pid, " on ", owner.host));
-}
-
 }  // namespace
 
 std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done) {
@@ -91,6 +85,12 @@ std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& d
     context.voice().warn(cat("may still contain text of purged sessions: ", where, ": ", reason));
   }
   return found;
+}
+
+void note_watching(Context& context, const SessionInfo& info) {
+  const Owner owner = info.answering.value_or(Owner{});
+  context.voice().note(cat("waiting to see whether '", info.title,
+                           "' is still being answered by process ", owner.pid, " on ", owner.host));
 }
 
 Result<bool> check_answering(Context& context, Store& store, const SessionInfo& info) {

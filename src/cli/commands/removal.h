@@ -21,7 +21,10 @@ void warn_of_damage(Context& context, const std::vector<Damage>& damage);
 // Of the words of purged sessions that may still stand somewhere: a warning for each place.
 std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done);
 
-// is_answering(), with a note when that takes a while.
+// That it takes a while to see whether somebody answers in this session.
+void note_watching(Context& context, const SessionInfo& info);
+
+// is_answering(), with such a note.
 Result<bool> check_answering(Context& context, Store& store, const SessionInfo& info);
 
 // Does `change` to each of these sessions, once all are found and none is answering. `verb` is for

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <span>
 #include <system_error>
 
 #include "base/text.h"
@@ -44,10 +45,19 @@ std::string name_of(Store& store, const SessionInfo& info) {
   return first.question.empty() ? "Untitled" : title_from_prompt(first.question);
 }
 
-Result<> check_not_answering(Context& context, Store& store, const SessionId& id) {
-  REPRISE_ASSIGN(const Session session, get(store, id));
-  REPRISE_ASSIGN(const bool answers, check_answering(context, store, session.info));
-  if (answers) {
+// As `reprise delete` does it: what had come of an answer whose process is gone is stored first.
+Result<> move_to_trash(Context& context, Store& store, std::span<const SessionInfo> sessions) {
+  REPRISE_ASSIGN(const RemovedSessions done,
+                 remove_sessions(store, sessions, Removal::trash,
+                                 {.on_watching =
+                                      [&context](const SessionInfo& silent) {
+                                        note_watching(context, silent);
+                                      }},
+                                 context.clock()));
+  if (!done.failed.empty()) {
+    return std::unexpected(done.failed.front().second);
+  }
+  if (!done.answering.empty()) {
     return fail(Code::busy, "an answer is running");
   }
   return {};
@@ -125,10 +135,9 @@ void SessionWorker::load_preview(const LoadPreview& request) {
 Result<> SessionWorker::trash_stored(const std::string& text) {
   REPRISE_ASSIGN(const SessionId id, SessionId::parse(text));
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
-  REPRISE_ASSIGN(Trash* const trash,
-                 offered(store->capabilities().trash, "move sessions to a trash"));
-  REPRISE_TRY(check_not_answering(parts_.context, *store, id));
-  return trash->trash(id, parts_.context.clock().now());
+  REPRISE_TRY(offered(store->capabilities().trash, "move sessions to a trash"));
+  REPRISE_ASSIGN(const Session session, get(*store, id));
+  return move_to_trash(parts_.context, *store, {&session.info, 1});
 }
 
 Result<> SessionWorker::restore_stored(const std::string& text) {
@@ -280,16 +289,13 @@ void SessionWorker::count_closed() {
 
 Result<std::string> SessionWorker::clear_closed() {
   REPRISE_ASSIGN(Store* const store, parts_.context.stores().open_existing());
-  REPRISE_ASSIGN(Trash* const trash,
-                 offered(store->capabilities().trash, "move sessions to a trash"));
+  REPRISE_TRY(offered(store->capabilities().trash, "move sessions to a trash"));
   REPRISE_ASSIGN(const FoundSessions closed,
                  find_all_sessions(*store, {.states = {SessionState::closed}}));
   for (const Damage& part : closed.damage) {
     say(Announcement::Kind::warning, cat("cannot read ", part.where, ": ", part.reason));
   }
-  for (const SessionInfo& info : closed.sessions) {
-    REPRISE_TRY(trash->trash(info.id, parts_.context.clock().now()));
-  }
+  REPRISE_TRY(move_to_trash(parts_.context, *store, closed.sessions));
   return cat("Cleared ", closed.sessions.size(), " saved session(s).");
 }
 
