@@ -1,22 +1,52 @@
 #include "engine/copy_replaced.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/encode.h"
 #include "base/text.h"
 
 namespace reprise::engine {
 namespace {
 
-// An artefact names no blobs: their bytes would go after a day.
-void note_blobs(const Message& message, Losses& losses) {
-  const auto note = [&losses](const std::optional<BlobHash>& blob) {
-    if (blob) {
-      losses.insert(cat("blob ", blob->str(), " of a replaced message"));
+Result<std::string> bytes_of(BlobReader* blobs, const BlobHash& hash) {
+  if (blobs == nullptr) {
+    return fail(Code::unsupported, "the source offers no blobs");
+  }
+  std::string bytes;
+  REPRISE_TRY(blobs->read_blob(hash, [&bytes](std::string_view piece) {
+    bytes += piece;
+    return Flow::go_on;
+  }));
+  return bytes;
+}
+
+// An artefact names no blobs, as their bytes would go after a day: they stand in it, and go with
+// it.
+void put_blobs_inline(Message& message, BlobReader* blobs, Losses& losses) {
+  const auto with_bytes = [&](std::optional<BlobHash>& blob, const auto& put) {
+    if (!blob) {
+      return;
+    }
+    if (const auto bytes = bytes_of(blobs, *blob)) {
+      put(*bytes);
+      blob.reset();
+    } else {
+      losses.insert(cat("blob ", blob->str(), " of a replaced message: ", bytes.error().message));
     }
   };
-  for (const Block& block : message.blocks) {
-    if (const auto* const result = std::get_if<ToolResultBlock>(&block); result != nullptr) {
-      note(result->blob);
-    } else if (const auto* const image = std::get_if<ImageBlock>(&block); image != nullptr) {
-      note(image->blob);
+  for (Block& block : message.blocks) {
+    if (auto* const result = std::get_if<ToolResultBlock>(&block); result != nullptr) {
+      with_bytes(result->blob, [result](std::string_view bytes) {
+        TextBlock whole = text_block(bytes);
+        result->text = std::move(whole.text);
+        std::ranges::move(whole.extra, std::back_inserter(result->extra));
+      });
+    } else if (auto* const image = std::get_if<ImageBlock>(&block); image != nullptr) {
+      with_bytes(image->blob, [image](std::string_view bytes) {
+        image->url = cat("data:", image->media_type, ";base64,", base64_encode(bytes));
+      });
     }
   }
 }
@@ -34,8 +64,9 @@ Result<Replaced> read_lines(Source& source, const SessionId& id, Losses& losses)
     out.lines = std::move(earlier).value_or("");
     out.lines += out.lines.empty() || out.lines.ends_with('\n') ? "" : "\n";
   }
+  BlobReader* const blobs = source.capabilities().blob_reader;
   const auto take = [&](Message&& message) {
-    note_blobs(message, losses);
+    put_blobs_inline(message, blobs, losses);
     out.lines += cat(message_to_json(message), "\n");
     return Flow::go_on;
   };

@@ -7,6 +7,7 @@
 #include <stop_token>
 
 #include "base/text.h"
+#include "engine/blobs.h"
 #include "reprise/capabilities.h"
 #include "reprise/open_store.h"
 
@@ -202,6 +203,71 @@ TEST_F(Copying, CarriesBlobs) {
     return Flow::go_on;
   }));
   EXPECT_EQ(bytes, "pixels");
+}
+
+// They stand in the artefact itself: a blob that only it names would be purged after a day.
+TEST_F(Copying, CarriesBlobsOfReplacedMessages) {
+  Blobs& blobs = *source_->capabilities().blobs;
+  const std::string output(kInlineBytesMax + 1, 'x');
+  Message replaced = message(role::kUser, "look", 0);
+  replaced.blocks.emplace_back(tool_result_block(source_.get(), "call", output));
+  ASSERT_TRUE(std::get<ToolResultBlock>(replaced.blocks.back()).blob);
+  replaced.blocks.emplace_back(ImageBlock{
+      .media_type = "image/png", .blob = *blobs.put_blob("pixels"), .url = {}, .extra = {}});
+  ASSERT_TRUE(source_->append(id_, {replaced}, {}));
+  ASSERT_TRUE(source_->capabilities().rewriting->replace_suffix(id_, Seq{0}, {}, {}));
+  EXPECT_THAT(copy(*target_).losses, IsEmpty());
+  const auto lines = target_->capabilities().artefacts->find_artefact(id_, {0}, "replaced.jsonl");
+  ASSERT_TRUE(lines && *lines);
+  const auto there = message_from_json(std::string_view(**lines).substr(0, (*lines)->size() - 1));
+  ASSERT_TRUE(there) << there.error().message;
+  ASSERT_EQ(there->blocks.size(), 3U);
+  EXPECT_EQ(std::get<ToolResultBlock>(there->blocks[1]).text, output);
+  EXPECT_FALSE(std::get<ToolResultBlock>(there->blocks[1]).blob);
+  EXPECT_EQ(std::get<ImageBlock>(there->blocks[2]).url, "data:image/png;base64,cGl4ZWxz");
+  EXPECT_FALSE(std::get<ImageBlock>(there->blocks[2]).blob);
+}
+
+TEST_F(Copying, LeavesOtherReplacedMessagesOfTheTarget) {
+  add(*source_, id_, 0, 1, "text ");
+  ASSERT_TRUE(source_->capabilities().rewriting->replace_suffix(id_, Seq{0}, {}, {}));
+  copy(*target_);
+  Artefacts& to = *target_->capabilities().artefacts;
+  ASSERT_TRUE(to.save_artefact(id_, {0}, "replaced.jsonl", "others\n"));
+  EXPECT_THAT(copy(*target_).losses, ElementsAre("replaced messages: 1: the target has others"));
+  EXPECT_EQ(*to.find_artefact(id_, {0}, "replaced.jsonl"), "others\n");
+}
+
+// Has replaced messages, one of which cannot be read.
+class HalfReplaced final : public Source, public ReplacedReader {
+ public:
+  explicit HalfReplaced(Source& inside) : inside_(inside) { capabilities_.replaced_reader = this; }
+  Result<std::optional<Session>> find(const SessionId& id) override { return inside_.find(id); }
+  Result<SessionPage> list(const SessionQuery& query) override { return inside_.list(query); }
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    return inside_.read(id, range, sink);
+  }
+  Result<std::int64_t> count_replaced(const SessionId& /*id*/) override { return 2; }
+  Result<ReadReport> read_replaced(const SessionId& /*id*/, const MessageSink& sink) override {
+    sink(message(role::kUser, "readable", 0));
+    return ReadReport{.damage = {{"row 7", "not JSON", ""}}};
+  }
+  const Capabilities& capabilities() const override { return capabilities_; }
+
+ private:
+  Source& inside_;
+  Capabilities capabilities_;
+};
+
+TEST_F(Copying, NamesDamageAmongReplacedMessages) {
+  HalfReplaced source(*source_);
+  const auto copied = copy_session(source, *target_, id_);
+  ASSERT_TRUE(copied) << copied.error().message;
+  EXPECT_TRUE(copied->is_damaged);
+  EXPECT_THAT(copied->losses, testing::Contains("a damaged part: row 7: not JSON"));
+  const auto lines = target_->capabilities().artefacts->find_artefact(id_, {0}, "replaced.jsonl");
+  ASSERT_TRUE(lines && *lines);
+  EXPECT_THAT(**lines, testing::HasSubstr("readable"));
 }
 
 TEST_F(Copying, TwiceChangesNothing) {
