@@ -74,6 +74,61 @@ TEST(ContextOnAFullDisk, ALongConversationCanBeDeletedAndComesBack) {
   EXPECT_EQ(must(open_at(folder.path())->find(id)), std::nullopt);
 }
 
+AppendOptions running(std::string_view answer) {
+  Owner dead = this_process();
+  dead.started += 1;
+  return {.begin_partial = PartialStart{operation_id(answer), dead, "p", "m", Time{}}};
+}
+
+// What was held beside the file goes with it, so that the next turn there does not overwrite it.
+TEST(ContextOnAFullDisk, ALongConversationWithARunningAnswerCanBeDeletedAndComesBack) {
+  const TemporaryFolder folder;
+  const SmallDisk disk(folder.path());
+  if (!disk.is_mounted()) {
+    GTEST_SKIP() << "mounting a small disk needs root";
+  }
+  const SessionId id = session_id("s");
+  const std::string text(600'000, 'x');
+  {
+    const auto store = open_at(folder.path());
+    must(store->create(session("s")));
+    must(store->append(id, {user(text), assistant("yes")}, {}));
+    must(store->append(id, {user("and?")}, running("one")));
+    const std::vector<Block> half = {TextBlock{"half", {}}};
+    must(store->capabilities().partials->add_partial(id, operation_id("one"), half));
+  }
+  const std::vector<std::string> said = {text, "yes", "and?"};
+  disk.fill();
+  ASSERT_TRUE(works(open_at(folder.path())->capabilities().trash->trash(id, at(1))));
+  EXPECT_EQ(texts(must(read_all(*open_at(folder.path()), id))), said);
+  fs::remove(folder.path() / "filler");
+  const auto store = open_at(folder.path());
+  must(store->create(session("next")));
+  must(store->append(session_id("next"), {user("other")}, running("two")));
+  EXPECT_TRUE(fails(store->capabilities().trash->restore(id), Code::busy));
+  must(store->capabilities().trash->purge(session_id("next")));
+  must(store->capabilities().trash->restore(id));
+  EXPECT_EQ(texts(must(read_all(*open_at(folder.path()), id))), said);
+  const auto left = must(open_at(folder.path())->capabilities().partials->find_partial(id));
+  ASSERT_TRUE(left);
+  EXPECT_EQ(left->blocks, (std::vector<Block>{TextBlock{"half", {}}}));
+  EXPECT_TRUE(fs::is_empty(folder.path() / "openai.json.trash"));
+}
+
+// The file beside it has the turn of one session only.
+TEST(ContextInTheTrash, IsPurgedBesideTheTurnOfAnother) {
+  const TemporaryFolder folder;
+  const auto store = open_at(folder.path());
+  must(store->create(session("old")));
+  must(store->append(session_id("old"), {user("q"), assistant("a")}, {}));
+  must(store->capabilities().trash->trash(session_id("old"), at(1)));
+  must(store->create(session("new")));
+  must(store->append(session_id("new"), {user("asked")}, running("one")));
+  must(store->capabilities().trash->purge(session_id("old")));
+  EXPECT_EQ(texts(must(read_all(*open_at(folder.path()), session_id("new")))),
+            std::vector<std::string>{"asked"});
+}
+
 // As a process leaves it that dies while it moves a session into the trash.
 TEST(ContextInTwoPlaces, IsWhereItWasAndPurgedFromBoth) {
   const TemporaryFolder folder;

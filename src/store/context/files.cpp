@@ -27,7 +27,19 @@ std::string ContextFiles::aside_suffix() const {
 }
 
 fs::path ContextFiles::pending_file() const {
-  return partial_file(origin_.unnamed);
+  return OneFile::partial_file(origin_.unnamed);
+}
+
+fs::path ContextFiles::partial_in_trash(const SessionId& id) const {
+  return beside(trash_of(id), ".answer");
+}
+
+// Without the session's own file there it is left over from one that has come back. What cannot be
+// looked at there cannot be read, nor can the session.
+fs::path ContextFiles::partial_file(const SessionId& id) const {
+  fs::path in_trash = partial_in_trash(id);
+  const bool is_used = is_there(in_trash).value_or(false) && is_there(trash_of(id)).value_or(false);
+  return is_used ? std::move(in_trash) : pending_file();
 }
 
 std::string ContextFiles::held_for(const fs::path& copy, std::string bytes) const {

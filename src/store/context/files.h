@@ -1,7 +1,8 @@
 #pragma once
 
 // Where a context store keeps what: FILE itself, FILE.lock, FILE.answer (a running answer's text),
-// FILE.trash/ID.json (a conversation in the trash, as such a file of its own).
+// FILE.trash/ID.json (a conversation in the trash, as such a file of its own),
+// FILE.trash/ID.json.answer (its running answer, where it went there with the file as it was).
 
 #include <filesystem>
 
@@ -22,6 +23,8 @@ class ContextFiles final : public OneFile {
   }
   bool holds_whole_turns() const override { return true; }
   std::filesystem::path pending_file() const override;
+  std::filesystem::path partial_file(const SessionId& id) const override;
+  std::filesystem::path partial_in_trash(const SessionId& id) const override;
   std::string held_for(const std::filesystem::path& copy, std::string bytes) const override;
   std::string aside_suffix() const override;
   Result<Document> decode(const std::filesystem::path& file, std::string_view bytes) const override;

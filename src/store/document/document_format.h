@@ -49,6 +49,8 @@ class DocumentFormat {
   // Where writers queue. Beside the root or in it; never a file of the format.
   virtual std::filesystem::path lock_file() const = 0;
   virtual std::filesystem::path partial_file(const SessionId& id) const = 0;
+  // Where it goes with a session whose file goes to the trash as it is; "" where it cannot.
+  virtual std::filesystem::path partial_in_trash(const SessionId& /*id*/) const { return {}; }
 
   // The file that holds the session, as far as can be told without reading it; nullopt: none.
   virtual Result<std::optional<std::filesystem::path>> find_file(const SessionId& id) const = 0;

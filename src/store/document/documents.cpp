@@ -321,7 +321,7 @@ Result<std::vector<Remnant>> Documents::remnants() const {
 Result<> Documents::remove(const SessionId& id) {
   return retry([&]() -> Result<bool> {
     REPRISE_ASSIGN(const Found found, get(id));
-    REPRISE_TRY(remove_partial(files_.partial_file(id)));
+    REPRISE_TRY(remove_partial_of(id));
     if (found.is_begun) {
       forget_begun(id);
       return true;

@@ -142,6 +142,11 @@ class Documents {
                     std::size_t place);
   bool may_be_linked(const std::filesystem::path& file, const std::filesystem::path& to,
                      const SessionId& id) const;
+  Result<> link_whole(const std::filesystem::path& file, const std::filesystem::path& to,
+                      const SessionId& id) const;
+  Result<> remove_partial_of(const SessionId& id) const;
+  Result<> check_partial_place(const SessionId& id) const;
+  Result<> bring_partial_back(const std::filesystem::path& held) const;
   std::filesystem::path home_of(const StoredSession& stored) const;
   static Result<> move_untouched(const std::filesystem::path& from,
                                  const std::filesystem::path& to);

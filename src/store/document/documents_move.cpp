@@ -8,6 +8,9 @@
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
 #include "store/document/file_session.h"
+#include "store/document/partial_file.h"
+#include "store/document/pending_turn.h"
+#include "store/paths.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {
@@ -103,26 +106,72 @@ Result<bool> Documents::move(const Target& from, const fs::path& to, Document do
   }
   const auto moved = document.sessions.begin() + static_cast<std::ptrdiff_t>(place);
   const SessionId id = moved->stored.session.info.id;
+  const fs::path held = files_.partial_file(id);
+  if (to == files_.root()) {
+    REPRISE_TRY(check_partial_place(id));
+  }
   std::erase_if(there.sessions,
                 [&id](const FileSession& session) { return session.stored.session.info.id == id; });
   there.sessions.push_back(std::move(*moved));
   document.sessions.erase(moved);
   auto written = write(target, std::move(there));
   if (!written && is_disk_full(written.error()) && may_be_linked(from.file, to, id)) {
-    REPRISE_TRY(link_file(from.file, to));
+    REPRISE_TRY(link_whole(from.file, to, id));
     written = true;
   }
   REPRISE_TRY(written);
-  return *written ? write(from, std::move(document)) : Result<bool>(false);
+  if (!*written) {
+    return false;
+  }
+  if (to == files_.root()) {
+    REPRISE_TRY(bring_partial_back(held));
+  }
+  return write(from, std::move(document));
+}
+
+// With what is held beside the file, which belongs to another session by the time that this one
+// comes back.
+Result<> Documents::link_whole(const fs::path& file, const fs::path& to,
+                               const SessionId& id) const {
+  REPRISE_ASSIGN(const bool has_turn, holds_turn_of(id));
+  const fs::path in_trash = files_.partial_in_trash(id);
+  if (has_turn && files_.partial_file(id) != in_trash) {
+    REPRISE_TRY(remove_partial(in_trash));
+    REPRISE_TRY(link_file(files_.partial_file(id), in_trash));
+  }
+  return link_file(file, to);
+}
+
+Result<> Documents::check_partial_place(const SessionId& id) const {
+  const fs::path in_use = files_.pending_file();
+  if (files_.partial_file(id) != files_.partial_in_trash(id)) {
+    return {};
+  }
+  REPRISE_ASSIGN(const auto other, read_pending_turn(in_use));
+  if (other && other->session != id && other->says_something()) {
+    return fail(Code::busy, cat(in_use.native(),
+                                " has an unfinished turn of another conversation: "
+                                "try again when it has ended"));
+  }
+  return {};
+}
+
+Result<> Documents::bring_partial_back(const fs::path& held) const {
+  const fs::path in_use = files_.pending_file();
+  REPRISE_ASSIGN(const bool has_moved, is_there(held));
+  if (in_use.empty() || held == in_use || !has_moved) {
+    return {};
+  }
+  REPRISE_TRY(remove_partial(in_use));
+  return move_file(held, in_use);
 }
 
 // Where the file would stand for nothing but this session there, and in that place it is in the
-// trash: on a full disk a second name is all that there is room for. What is held beside the file
-// would not go with it.
+// trash: on a full disk a second name is all that there is room for.
 bool Documents::may_be_linked(const fs::path& file, const fs::path& to, const SessionId& id) const {
   const auto held = holds_turn_of(id);
   const auto bytes = read_file(file, files_.file_bytes_max());
-  if (!held || *held || !bytes) {
+  if (!held || !bytes || (*held && files_.partial_in_trash(id).empty())) {
     return false;
   }
   const auto there = files_.decode(to, *bytes);

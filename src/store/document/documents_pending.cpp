@@ -4,11 +4,15 @@
 #include "store/document/document_format.h"
 #include "store/document/documents.h"
 #include "store/document/file_session.h"
+#include "store/document/partial_file.h"
 #include "store/document/pending_turn.h"
 #include "store/rules.h"
 #include "store/stored_session.h"
 
 namespace reprise::store {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 // Without what only a writer needs.
@@ -59,6 +63,18 @@ Result<bool> Documents::holds_turn_of(const SessionId& id) const {
   }
   REPRISE_ASSIGN(const auto turn, read_pending_turn(files_.partial_file(id), id));
   return turn && turn->says_something();
+}
+
+// Where all sessions have the same place for it, it may be another one's.
+Result<> Documents::remove_partial_of(const SessionId& id) const {
+  const fs::path file = files_.partial_file(id);
+  if (files_.holds_whole_turns()) {
+    const auto held = read_pending_turn(file);
+    if (held && *held && (*held)->session != id && (*held)->says_something()) {
+      return {};
+    }
+  }
+  return remove_partial(file);
 }
 
 Result<> Documents::take_in_pending_turn(FileSession& session) const {
