@@ -8,8 +8,6 @@
 
 #include "base/text.h"
 #include "cli/repl/terminal_for_test.h"
-#include "reprise/capabilities.h"
-#include "reprise/open_store.h"
 
 namespace reprise::cli::app {
 namespace {
@@ -214,39 +212,6 @@ TEST_F(AppSessionsTerminalTest, EmptiesTheTrash) {
   EXPECT_EQ(end(), 0);
   EXPECT_EQ(printed("list --all --state trashed --json"), "[]\n");
   EXPECT_NE(printed("list --all --json").find("beta-words"), std::string::npos);
-}
-
-// What had come of an answer whose process is gone, as a message in the trash.
-TEST_F(AppSessionsTerminalTest, StoresCutAnswersOfWhatItDeletes) {
-  const auto store = *open_store(cat("sqlite:", (home() / "s.db").string()));
-  Owner dead = this_process();
-  dead.started += 1;
-  for (const std::string number : {"1", "2"}) {
-    const SessionId id = *SessionId::parse(cat("00000000-0000-4000-8000-00000000000", number));
-    const OperationId answer = *OperationId::parse(cat("answer-", number));
-    ASSERT_TRUE(store->create({.info = {.id = id, .title = cat("words-", number)}}));
-    ASSERT_TRUE(store->append(id,
-                              {{.role = std::string(role::kUser), .blocks = {TextBlock{"hi", {}}}}},
-                              {.begin_partial = PartialStart{answer, dead, "p", "m", Time{}}}));
-    const std::vector<Block> half = {TextBlock{"half", {}}};
-    ASSERT_TRUE(store->capabilities().partials->add_partial(id, answer, half));
-  }
-  start({"--store", "sqlite:s.db", "resume", "--all"});
-  await("filter");
-  await("words-");
-  type("\x1b[3~");
-  await("restores");
-  type("\x1b[3~");
-  await("conversations");
-  type("\x1b");
-  EXPECT_EQ(end(), 0);
-  const auto trashed = store->list({.states = {SessionState::trashed}});
-  ASSERT_TRUE(trashed) << trashed.error().message;
-  ASSERT_EQ(trashed->sessions.size(), 2U);
-  for (const SessionInfo& info : trashed->sessions) {
-    EXPECT_FALSE(info.answering) << info.title;
-    EXPECT_EQ(info.head, Seq{2}) << info.title;
-  }
 }
 
 TEST_F(AppSessionsTerminalTest, GivesATabTheSettingsOfItsFolder) {

@@ -68,6 +68,12 @@ void print_document(Context& context, const std::vector<Damage>& damage,
   context.voice().print_json(out);
 }
 
+void note_watching(Context& context, const SessionInfo& info) {
+  const Owner owner = info.answering.value_or(Owner{});
+  context.voice().note(cat("waiting to see whether '", info.title,
+                           "' is still being answered by process ", owner.pid, " on ", owner.host));
+}
+
 }  // namespace
 
 std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done) {
@@ -85,12 +91,6 @@ std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& d
     context.voice().warn(cat("may still contain text of purged sessions: ", where, ": ", reason));
   }
   return found;
-}
-
-void note_watching(Context& context, const SessionInfo& info) {
-  const Owner owner = info.answering.value_or(Owner{});
-  context.voice().note(cat("waiting to see whether '", info.title,
-                           "' is still being answered by process ", owner.pid, " on ", owner.host));
 }
 
 Result<bool> check_answering(Context& context, Store& store, const SessionInfo& info) {
@@ -116,6 +116,23 @@ Result<Exit> change_sessions(Context& context, Store& store, const std::vector<s
   }
   return sels.size() == 1 ? show_session(context, store, sessions.front().id)
                           : show_sessions(context, store, sessions);
+}
+
+Result<> move_to_trash(Context& context, Store& store, std::span<const SessionInfo> sessions) {
+  REPRISE_ASSIGN(const RemovedSessions done,
+                 remove_sessions(store, sessions, Removal::trash,
+                                 {.on_watching =
+                                      [&context](const SessionInfo& silent) {
+                                        note_watching(context, silent);
+                                      }},
+                                 context.clock()));
+  if (!done.failed.empty()) {
+    return std::unexpected(done.failed.front().second);
+  }
+  if (!done.answering.empty()) {
+    return fail(Code::busy, "an answer is running");
+  }
+  return {};
 }
 
 Result<Exit> ask_and_remove(Context& context, Store& store, const FoundSessions& found,

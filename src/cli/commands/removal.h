@@ -3,6 +3,8 @@
 // Taking sessions away: to the trash, or with --purge for good. `delete`, `clear` and `cleanup`
 // share it.
 
+#include <span>
+
 #include "cli/program/context.h"
 #include "cli/program/exit.h"
 #include "reprise/sessions.h"
@@ -21,10 +23,7 @@ void warn_of_damage(Context& context, const std::vector<Damage>& damage);
 // Of the words of purged sessions that may still stand somewhere: a warning for each place.
 std::vector<Remnant> warn_of_remnants(Context& context, const RemovedSessions& done);
 
-// That it takes a while to see whether somebody answers in this session.
-void note_watching(Context& context, const SessionInfo& info);
-
-// is_answering(), with such a note.
+// is_answering(), with a note when that takes a while.
 Result<bool> check_answering(Context& context, Store& store, const SessionInfo& info);
 
 // Does `change` to each of these sessions, once all are found and none is answering. `verb` is for
@@ -32,6 +31,10 @@ Result<bool> check_answering(Context& context, Store& store, const SessionInfo& 
 Result<Exit> change_sessions(Context& context, Store& store, const std::vector<std::string>& sels,
                              std::string_view verb,
                              const std::function<Result<>(const SessionInfo&)>& change);
+
+// To the trash without a question. What had come of an answer whose process is gone is stored
+// first; busy when one is answering.
+Result<> move_to_trash(Context& context, Store& store, std::span<const SessionInfo> sessions);
 
 // Asks first. A session whose answer is running is left alone and named; so is what could not be
 // read. Either makes the exit Exit::failed. Names those that went, or prints their ids with --json.

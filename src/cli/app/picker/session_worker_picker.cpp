@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
-#include <span>
 #include <system_error>
 
 #include "base/text.h"
@@ -43,24 +42,6 @@ std::string name_of(Store& store, const SessionInfo& info) {
   }
   const Exchange first = first_exchange(store, info.id).value_or(Exchange{});
   return first.question.empty() ? "Untitled" : title_from_prompt(first.question);
-}
-
-// As `reprise delete` does it: what had come of an answer whose process is gone is stored first.
-Result<> move_to_trash(Context& context, Store& store, std::span<const SessionInfo> sessions) {
-  REPRISE_ASSIGN(const RemovedSessions done,
-                 remove_sessions(store, sessions, Removal::trash,
-                                 {.on_watching =
-                                      [&context](const SessionInfo& silent) {
-                                        note_watching(context, silent);
-                                      }},
-                                 context.clock()));
-  if (!done.failed.empty()) {
-    return std::unexpected(done.failed.front().second);
-  }
-  if (!done.answering.empty()) {
-    return fail(Code::busy, "an answer is running");
-  }
-  return {};
 }
 
 }  // namespace
