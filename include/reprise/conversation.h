@@ -15,9 +15,10 @@
 // (5) A store that fails never stops a turn: the conversation goes on in memory, the observer is
 //     warned, and Outcome::saved is false. With an outbox, what is not stored is kept there.
 
-#include "reprise/environment.h"  // IWYU pragma: export
-#include "reprise/outbox.h"       // IWYU pragma: export
-#include "reprise/tool.h"         // IWYU pragma: export
+#include "reprise/environment.h"       // IWYU pragma: export
+#include "reprise/outbox.h"            // IWYU pragma: export
+#include "reprise/store_statistics.h"  // IWYU pragma: export
+#include "reprise/tool.h"              // IWYU pragma: export
 
 namespace reprise {
 
@@ -43,6 +44,7 @@ struct ConversationOptions {
   Entropy& entropy = system_entropy();
   std::vector<Message> earlier = {};  // what the session has, for when there is no store
   Outbox* outbox = nullptr;  // for what the store does not take; null: it stays in memory alone
+  StoreStatistics* statistics = nullptr;  // counts the turns that went there
 };
 
 // What happens during a turn, for the one who watches. All have empty defaults; calls come from

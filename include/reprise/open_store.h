@@ -6,8 +6,9 @@
 #include <filesystem>  // IWYU pragma: export
 #include <memory>      // IWYU pragma: export
 
-#include "reprise/environment.h"  // IWYU pragma: export
-#include "reprise/store.h"        // IWYU pragma: export
+#include "reprise/environment.h"       // IWYU pragma: export
+#include "reprise/store.h"             // IWYU pragma: export
+#include "reprise/store_statistics.h"  // IWYU pragma: export
 
 namespace reprise {
 
@@ -47,6 +48,12 @@ struct StoreOptions {
   // How often a running answer is stored on a server at most: a crash of the client loses that much
   // of it. The server syncs it when it likes; its crash may lose another second.
   std::chrono::milliseconds partial_interval{250};
+  // Counts what the store does. Outlives it; null: nobody looks, and no clock is read.
+  StoreStatistics* statistics = nullptr;
+  // Told of each call that took at least so long, on the thread that made it; it must not use the
+  // store.
+  std::chrono::milliseconds slow_call{1'000};
+  std::function<void(const SlowCall&)> on_slow_call = {};
   // Tells how old a blob is. Outlives the store.
   Clock* clock = &system_clock();
 };
@@ -110,7 +117,7 @@ bool is_same_store_server(std::string_view a, std::string_view b);
 Result<std::string> recognise_store(const std::filesystem::path& place);
 
 // Everything, in memory, gone with the object. The reference for the contract.
-std::unique_ptr<Store> open_memory_store(Clock& clock = system_clock());
+std::unique_ptr<Store> open_memory_store(const StoreOptions& options = {});
 
 // A folder of session files (docs/formats/sessions.md).
 Result<std::unique_ptr<Store>> open_sessions_store(const std::filesystem::path& folder,

@@ -45,6 +45,7 @@ Record::~Record() {
 void Record::start_turn(TurnObserver& observer, bool refresh) {
   observer_ = &observer;
   warned_ = false;
+  has_spilled_ = false;
   has_reported_outbox_ = has_reported_outbox_ && store_ == nullptr;  // then once is enough
   has_reported_outbox_failure_ = false;
   question_at_.reset();

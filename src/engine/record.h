@@ -152,6 +152,7 @@ class Record {
   bool saved_ = true;
   bool warned_ = false;
   bool uses_outbox_ = false;                  // the outbox holds something that is not in the store
+  bool has_spilled_ = false;                  // something of this turn went to the outbox
   bool has_reported_outbox_ = false;          // it is kept, in this turn
   bool has_reported_outbox_failure_ = false;  // likewise
   std::optional<Seq> question_at_;            // of this turn, in the store

@@ -56,6 +56,9 @@ void Record::move_to_outbox() {
   } else {
     uses_outbox_ = uses_outbox_ || is_any;
   }
+  if (is_any && !std::exchange(has_spilled_, true) && options_.statistics != nullptr) {
+    options_.statistics->record([](StoreCounts& counts) { ++counts.spilled_turns; });
+  }
   if (observer_ != nullptr && is_any && !std::exchange(has_reported_outbox_, true)) {
     observer_->on_warning(cat("it is saved in ", options_.outbox->where()));
   }

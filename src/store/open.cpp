@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "reprise/open_store.h"
+#include "store/call.h"
 #include "store/chain/files.h"
 #include "store/chatdir/layout.h"
 #include "store/context/find.h"
@@ -55,11 +56,11 @@ Result<std::unique_ptr<Store>> open_sessions(std::string_view folder, const Stor
   return open_sessions_store(folder, options);
 }
 
-Result<std::unique_ptr<Store>> open_memory(std::string_view rest, const StoreOptions& /*options*/) {
+Result<std::unique_ptr<Store>> open_memory(std::string_view rest, const StoreOptions& options) {
   if (!rest.empty()) {
     return fail(Code::invalid_argument, "a store in memory has no place: write memory: alone");
   }
-  return open_memory_store();
+  return open_memory_store(options);
 }
 
 Result<std::unique_ptr<Store>> open_chain(std::string_view file, const StoreOptions& options) {
@@ -232,6 +233,8 @@ bool is_same_store_server(std::string_view a, std::string_view b) {
 }
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const StoreOptions& options) {
+  const store::CallOptions watched(options);
+  const store::Call call(watched, "open");
   const std::size_t colon = url.find(':');
   if (colon != std::string_view::npos) {
     if (const StoreKind* const kind = kind_of(url.substr(0, colon)); kind != nullptr) {

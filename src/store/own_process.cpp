@@ -15,6 +15,8 @@ Result<> check(const OwnProcess& process) {
               "this store was opened before fork(), by another process: open it again in this one");
 }
 
+using BlobSink = std::function<Flow(std::string_view)>;
+
 class OwnStore final : public Store,
                        public Beginning,
                        public Creation,
@@ -35,7 +37,8 @@ class OwnStore final : public Store,
                        public Backup,
                        public Tenants {
  public:
-  explicit OwnStore(std::unique_ptr<Store> inner) : inner_(std::move(inner)) {
+  OwnStore(std::unique_ptr<Store> inner, const CallOptions& options)
+      : inner_(std::move(inner)), options_(options) {
     for_each_interface(guarded_, [this]<class Interface>(Interface*& place) {
       place = place != nullptr ? this : nullptr;
     });
@@ -54,161 +57,180 @@ class OwnStore final : public Store,
   const Capabilities& capabilities() const override { return guarded_; }
 
   Result<> create(const Session& session) override {
-    return here([&] { return inner_->create(session); });
+    return here("create", [&] { return inner_->create(session); });
   }
   Result<std::optional<Session>> find(const SessionId& id) override {
-    return here([&] { return inner_->find(id); });
+    return here("find", [&] { return inner_->find(id); });
   }
   Result<> update(const SessionId& id, const SessionPatch& patch) override {
-    return here([&] { return inner_->update(id, patch); });
+    return here("update", [&] { return inner_->update(id, patch); });
   }
   Result<SessionPage> list(const SessionQuery& query) override {
-    return here([&] { return inner_->list(query); });
+    return here("list", [&] { return inner_->list(query); });
   }
   Result<Appended> append(const SessionId& id, std::vector<Message> messages,
                           AppendOptions options) override {
-    return here([&] { return inner_->append(id, std::move(messages), std::move(options)); });
+    return here("append",
+                [&] { return inner_->append(id, std::move(messages), std::move(options)); });
   }
   Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
-    return here([&] { return inner_->read(id, range, sink); });
+    return here("read", sink,
+                [&](const MessageSink& timed) { return inner_->read(id, range, timed); });
   }
   Result<> begin(const Session& session) override {
-    return here([&] { return can_.beginning->begin(session); });
+    return here("begin", [&] { return can_.beginning->begin(session); });
   }
   Result<> create_with(const Session& session, std::vector<Message> messages) override {
-    return here([&] { return can_.creation->create_with(session, std::move(messages)); });
+    return here("create_with",
+                [&] { return can_.creation->create_with(session, std::move(messages)); });
   }
   Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
                                   AppendOptions options) override {
-    return here([&] {
+    return here("replace_suffix", [&] {
       return can_.rewriting->replace_suffix(id, from, std::move(messages), std::move(options));
     });
   }
   Result<std::int64_t> count_replaced(const SessionId& id) override {
-    return here([&] { return can_.replaced_reader->count_replaced(id); });
+    return here("count_replaced", [&] { return can_.replaced_reader->count_replaced(id); });
   }
   Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override {
-    return here([&] { return can_.replaced_reader->read_replaced(id, sink); });
+    return here("read_replaced", sink, [&](const MessageSink& timed) {
+      return can_.replaced_reader->read_replaced(id, timed);
+    });
   }
   Result<> fork(const SessionId& parent, Seq at, const Session& child) override {
-    return here([&] { return can_.forking->fork(parent, at, child); });
+    return here("fork", [&] { return can_.forking->fork(parent, at, child); });
   }
   std::chrono::milliseconds partial_interval() const override {
     return can_.partials->partial_interval();
   }
   Result<> add_partial(const SessionId& id, const OperationId& answer,
                        std::span<const Block> delta) override {
-    return here([&] { return can_.partials->add_partial(id, answer, delta); });
+    return here("add_partial", [&] { return can_.partials->add_partial(id, answer, delta); });
   }
   Result<> renew_lease(const SessionId& id, const OperationId& answer,
                        const Lease& lease) override {
-    return here([&] { return can_.partials->renew_lease(id, answer, lease); });
+    return here("renew_lease", [&] { return can_.partials->renew_lease(id, answer, lease); });
   }
   Result<std::optional<Partial>> find_partial(const SessionId& id) override {
-    return here([&] { return can_.partial_reader->find_partial(id); });
+    return here("find_partial", [&] { return can_.partial_reader->find_partial(id); });
   }
   Result<std::vector<std::optional<Message>>> last_messages(
       std::span<const SessionId> ids) override {
-    return here([&] { return can_.last_message_reader->last_messages(ids); });
+    return here("last_messages", [&] { return can_.last_message_reader->last_messages(ids); });
   }
   Result<> add_response(const Session& session, const Message& answer,
                         const OperationId& operation) override {
-    return here([&] { return can_.responses->add_response(session, answer, operation); });
+    return here("add_response",
+                [&] { return can_.responses->add_response(session, answer, operation); });
   }
   Result<std::vector<Todo>> todos(const SessionId& id) override {
-    return here([&] { return can_.todo_reader->todos(id); });
+    return here("todos", [&] { return can_.todo_reader->todos(id); });
   }
   Result<std::vector<Todo>> edit_todos(
       const SessionId& id, const std::function<Result<>(std::vector<Todo>&)>& edit) override {
-    return here([&] { return can_.todos->edit_todos(id, edit); });
+    return here("edit_todos", [&] { return can_.todos->edit_todos(id, edit); });
   }
   Result<> save_artefact(const SessionId& id, Step step, std::string_view name,
                          std::string_view bytes) override {
-    return here([&] { return can_.artefacts->save_artefact(id, step, name, bytes); });
+    return here("save_artefact",
+                [&] { return can_.artefacts->save_artefact(id, step, name, bytes); });
   }
   Result<> append_artefact(const SessionId& id, Step step, std::string_view name,
                            std::string_view bytes) override {
-    return here([&] { return can_.artefacts->append_artefact(id, step, name, bytes); });
+    return here("append_artefact",
+                [&] { return can_.artefacts->append_artefact(id, step, name, bytes); });
   }
   Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
                                                    std::string_view name) override {
-    return here([&] { return can_.artefact_reader->find_artefact(id, step, name); });
+    return here("find_artefact",
+                [&] { return can_.artefact_reader->find_artefact(id, step, name); });
   }
   Result<std::vector<Entry>> list_artefacts(const SessionId& id) override {
-    return here([&] { return can_.artefact_reader->list_artefacts(id); });
+    return here("list_artefacts", [&] { return can_.artefact_reader->list_artefacts(id); });
   }
   Result<std::unique_ptr<TurnRecorder>> record_turn(const SessionId& id,
                                                     const RecordedTurn& turn) override {
-    return here([&] { return can_.turn_recording->record_turn(id, turn); });
+    return here("record_turn", [&] { return can_.turn_recording->record_turn(id, turn); });
   }
   Result<> archive(const SessionId& id, Time when) override {
-    return here([&] { return can_.archives->archive(id, when); });
+    return here("archive", [&] { return can_.archives->archive(id, when); });
   }
   Result<> unarchive(const SessionId& id) override {
-    return here([&] { return can_.archives->unarchive(id); });
+    return here("unarchive", [&] { return can_.archives->unarchive(id); });
   }
   Result<std::optional<SessionId>> current() override {
-    return here([&] { return can_.current->current(); });
+    return here("current", [&] { return can_.current->current(); });
   }
   Result<> set_current(const std::optional<SessionId>& id) override {
-    return here([&] { return can_.current->set_current(id); });
+    return here("set_current", [&] { return can_.current->set_current(id); });
   }
   Result<BlobHash> put_blob(std::string_view bytes) override {
-    return here([&] { return can_.blobs->put_blob(bytes); });
+    return here("put_blob", [&] { return can_.blobs->put_blob(bytes); });
   }
   Result<> read_blob(const BlobHash& hash,
                      const std::function<Flow(std::string_view)>& sink) override {
-    return here([&] { return can_.blob_reader->read_blob(hash, sink); });
+    return here("read_blob", sink,
+                [&](const BlobSink& timed) { return can_.blob_reader->read_blob(hash, timed); });
   }
   Result<> trash(const SessionId& id, Time when) override {
-    return here([&] { return can_.trash->trash(id, when); });
+    return here("trash", [&] { return can_.trash->trash(id, when); });
   }
   Result<> restore(const SessionId& id) override {
-    return here([&] { return can_.trash->restore(id); });
+    return here("restore", [&] { return can_.trash->restore(id); });
   }
   Result<> purge(const SessionId& id) override {
-    return here([&] { return can_.trash->purge(id); });
+    return here("purge", [&] { return can_.trash->purge(id); });
   }
   Result<std::vector<Remnant>> remnants() override {
-    return here([&] { return can_.trash->remnants(); });
+    return here("remnants", [&] { return can_.trash->remnants(); });
   }
   Result<Signature> signature(const SessionId& id) override {
-    return here([&] { return can_.signature_reader->signature(id); });
+    return here("signature", [&] { return can_.signature_reader->signature(id); });
   }
   Result<> accept(const SessionId& id) override {
-    return here([&] { return can_.signatures->accept(id); });
+    return here("accept", [&] { return can_.signatures->accept(id); });
   }
   Result<VerifyReport> verify() override {
-    return here([&] { return can_.verifying->verify(); });
+    return here("verify", [&] { return can_.verifying->verify(); });
   }
   Result<VerifyReport> repair_into(const std::filesystem::path& target) override {
-    return here([&] { return can_.repair->repair_into(target); });
+    return here("repair_into", [&] { return can_.repair->repair_into(target); });
   }
   Result<> backup(const std::filesystem::path& target) override {
-    return here([&] { return can_.backup->backup(target); });
+    return here("backup", [&] { return can_.backup->backup(target); });
   }
   Result<std::unique_ptr<Store>> of(std::string_view tenant) override {
-    return here([&] { return can_.tenants->of(tenant); });
+    return here("of", [&] { return can_.tenants->of(tenant); });
   }
 
  private:
   // Runs `work` in the process that opened the store, only there.
   template <class Work>
-  auto here(const Work& work) -> decltype(work()) {
+  auto here(std::string_view name, const Work& work) -> decltype(work()) {
     REPRISE_TRY(check(process_));
+    const Call call(options_, name);
     return work();
+  }
+  // The same for what hands pieces to `sink`.
+  template <class Sink, class Work>
+  auto here(std::string_view name, const Sink& sink, const Work& work) -> decltype(work(sink)) {
+    REPRISE_TRY(check(process_));
+    Call call(options_, name);
+    return work(call.without_time_of(sink));
   }
 
   const OwnProcess process_;
   std::unique_ptr<Store> inner_;
+  const CallOptions options_;
   const Capabilities& can_ = inner_->capabilities();
   Capabilities guarded_ = can_;
 };
 
 }  // namespace
 
-std::unique_ptr<Store> in_own_process(std::unique_ptr<Store> store) {
-  return std::make_unique<OwnStore>(std::move(store));
+std::unique_ptr<Store> in_own_process(std::unique_ptr<Store> store, const CallOptions& options) {
+  return std::make_unique<OwnStore>(std::move(store), options);
 }
 
 }  // namespace reprise::store

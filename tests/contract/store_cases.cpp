@@ -15,7 +15,7 @@ using Opened = Result<std::unique_ptr<Store>>;
 Opened open_case(const StoreKind& kind, const std::filesystem::path& folder,
                  const StoreOptions& options) {
   if (kind.place == StoreKind::Place::nowhere) {
-    return open_memory_store(*options.clock);
+    return open_memory_store(options);
   }
   if (kind.place == StoreKind::Place::server) {
     return open_store(postgres_url(folder.filename().native()), options);

@@ -91,6 +91,27 @@ TEST_P(PostgresFaults, AnAppendInTwoStepsHappensOnce) {
             (std::vector<std::string>{"0 0", "0 1", "1 0", "1 1"}));
 }
 
+TEST_P(PostgresFaults, RetriesAndUnknownOutcomesAreCounted) {
+  StoreStatistics statistics;
+  const auto store =
+      must(open_store(proxy_.url(), {.busy_timeout = timeout_, .statistics = &statistics}));
+  must(store->find(id_));
+  const StoreCounts before = statistics.counts();
+  EXPECT_EQ(before.retries, 0);
+  EXPECT_EQ(before.connections.count, 1);
+  proxy_.set(GetParam().fault);
+  EXPECT_TRUE(works(store->append(id_, messages(1), {})));
+  EXPECT_TRUE(proxy_.has_happened());
+  const StoreCounts after = statistics.counts();
+  // What is cut after its answer, or comes slowly, has been answered.
+  const bool is_answered = GetParam().fault == Fault::cut_after || GetParam().fault == Fault::slow;
+  EXPECT_EQ(after.retries, is_answered ? 0 : 1);
+  EXPECT_EQ(after.unknown_outcomes, is_answered ? 0 : 1);
+  EXPECT_GT(after.round_trips.count, before.round_trips.count);
+  EXPECT_EQ(after.calls.at("append").count, 1);
+  proxy_.set(Fault::none);
+}
+
 TEST_P(PostgresFaults, AReplacementHappensOnce) {
   with_fault([&] {
     EXPECT_TRUE(works(capabilities().rewriting->replace_suffix(id_, {1}, messages(2, "new"), {})));

@@ -78,19 +78,25 @@ class PostgresSpill : public testing::Test {
 
 TEST_F(PostgresSpill, AServerThatComesBackGetsWhatWasSaidMeanwhile) {
   const auto spill = make_spill();
+  StoreStatistics statistics;
   {
-    Conversation talk(*provider_, store_.get(), must(get(*store_, id_)), {.outbox = spill.get()});
+    Conversation talk(*provider_, store_.get(), must(get(*store_, id_)),
+                      {.outbox = spill.get(), .statistics = &statistics});
     EXPECT_TRUE(ask(talk, "one").saved);
     proxy_.go_away();
     EXPECT_FALSE(ask(talk, "two").saved);
     EXPECT_FALSE(ask(talk, "three").saved);
   }
+  EXPECT_EQ(statistics.counts().spilled_turns, 2);
   EXPECT_EQ(stored().size(), 2U);
   EXPECT_EQ(replay_outbox().fate, CopyFate::continued);
   const auto all = stored();
   ASSERT_EQ(all.size(), 6U);
   EXPECT_EQ(all[2], "two");
   EXPECT_EQ(all[4], "three");
+  EXPECT_EQ(replay_outbox().fate, CopyFate::unchanged);
+  EXPECT_EQ(stored(), all);
+  EXPECT_GT(must(forget_operations(url_, {}, std::chrono::hours(0))), 0);
   EXPECT_EQ(replay_outbox().fate, CopyFate::unchanged);
   EXPECT_EQ(stored(), all);
 }

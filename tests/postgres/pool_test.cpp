@@ -138,6 +138,39 @@ TEST_F(PostgresPool, WhoWaitsInVainIsToldWhyAndTheServerCountsAsThere) {
   EXPECT_TRUE(works(store->find(session_id("s"))));
 }
 
+TEST_F(PostgresPool, AWaitForAConnectionIsCountedAndNamed) {
+  StoreStatistics statistics;
+  std::vector<std::string> slow;
+  StoreOptions options;
+  options.connections_max = 1;
+  options.statistics = &statistics;
+  options.slow_call = milliseconds(30);
+  options.on_slow_call = [&slow](const SlowCall& call) {
+    slow.push_back(cat(call.call, ": ", call.part));
+  };
+  const auto store = must(open_store(postgres_url(tenant_), options));
+  fill(*store);
+  EXPECT_EQ(statistics.counts().connection_waits.count, 0);
+  slow.clear();
+  std::jthread waiting;
+  must(store->read(session_id("s"), {}, [&](const Message&) {
+    std::promise<pid_t> thread;
+    waiting = std::jthread([&] {
+      thread.set_value(gettid());
+      must(store->find(session_id("s")));
+    });
+    wait_until_asleep(thread.get_future().get());
+    return Flow::stop;
+  }));
+  waiting.join();
+  const StoreCounts counts = statistics.counts();
+  EXPECT_EQ(counts.connection_waits.count, 1);
+  // Three looks at the thread, 10 ms apart.
+  EXPECT_GE(counts.connection_waits.total, milliseconds(20));
+  EXPECT_EQ(counts.connections.count, 1);
+  EXPECT_THAT(slow, testing::Contains("find: connection wait"));
+}
+
 TEST_F(PostgresPool, TenantsShareItsConnectionsAndNothingElse) {
   auto store = open(2);
   Tenants& tenants = *store->capabilities().tenants;

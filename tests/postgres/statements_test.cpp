@@ -6,11 +6,17 @@
 #include <gtest/gtest.h>
 
 #include <regex>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "postgres/server_support.h"
 #include "store/postgres/schema.h"
+#include "store/postgres/statements_beside.h"
+#include "support/postgres_server.h"
 
 namespace reprise::test {
 namespace {
@@ -84,6 +90,58 @@ TEST(PostgresStatements, EveryParameterSaysItsType) {
   const std::regex bare("\\$[0-9]+(?![0-9]|::(int8|text|bytea)\\b)");
   for (const std::string& statement : everything()) {
     EXPECT_FALSE(std::regex_search(statement, bare)) << statement;
+  }
+}
+
+TEST(PostgresStatements, AreNamedByWhatTheyDoToTheirFirstTable) {
+  EXPECT_EQ(postgres::statement_name(postgres::kBegin), "BEGIN");
+  EXPECT_EQ(postgres::statement_name(postgres::kFindHead), "SELECT reprise_heads");
+  EXPECT_EQ(postgres::statement_name(postgres::kInsertMessage), "INSERT reprise_messages");
+  EXPECT_EQ(postgres::statement_name(postgres::append_statement({}).text), "UPDATE reprise_heads");
+}
+
+// With values that a plan can be made for.
+std::string with_values(const std::string& statement) {
+  std::string text = statement;
+  const std::pair<const char*, const char*> values[] = {
+      {R"(\$[0-9]+::int8\[\])", "ARRAY[1::int8]"},
+      {R"(\$[0-9]+::bytea\[\])", "ARRAY['x'::bytea]"},
+      {R"(\$[0-9]+::int8)", "1::int8"},
+      {R"(\$[0-9]+::bytea)", "'x'::bytea"},
+      {R"(\$[0-9]+::text)", "'x'::text"},
+  };
+  for (const auto& [parameter, value] : values) {
+    text = std::regex_replace(text, std::regex(parameter), value);
+  }
+  return text;
+}
+
+// On Citus (tests/postgres/citus): all that a tenant has is on one node, so that each statement has
+// one task there. `verify` counts over all at once; the append at once is for plain tables.
+TEST(PostgresStatements, GoToOneShardWhereTablesAreDistributed) {
+  const std::string url = postgres_url("shards");
+  if (query(url, "SELECT count(*) FROM pg_class WHERE relname = 'pg_dist_node'") == "0") {
+    GTEST_SKIP() << "not on Citus";
+  }
+  std::set<std::string> left_out = {std::string(postgres::kVerifyHeads)};
+  for (const bool single : {false, true}) {
+    for (const bool usage : {false, true}) {
+      for (const bool answer : {false, true}) {
+        left_out.insert(postgres::append_statement({single, usage, answer}).text);
+      }
+    }
+  }
+  std::vector<std::string> statements;
+  for (const std::string& statement : postgres::all_statements()) {
+    if (statement.find("reprise_") != std::string::npos && !left_out.contains(statement)) {
+      statements.push_back(with_values(statement));
+    }
+  }
+  const std::vector<std::string> all = plans(url, statements);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_NE(all[i].find("\"Task Count\": 1,"), std::string::npos) << statements[i] << "\n"
+                                                                    << all[i];
+    EXPECT_EQ(all[i].find("Distributed Subplan"), std::string::npos) << statements[i];
   }
 }
 

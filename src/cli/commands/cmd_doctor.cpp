@@ -28,6 +28,7 @@
 #include "cli/settings/settings.h"
 #include "reprise/open_source.h"
 #include "reprise/provider.h"
+#include "session/outbox.h"
 #include "store/sqlite/version.h"
 
 namespace reprise::cli {
@@ -199,6 +200,20 @@ class Doctor final : public Command {
       add_problem("store_error", opened.error().message, repair_of(opened.error()));
     } else {
       count_sessions(**opened);
+    }
+    spilled(context, url);
+    const StoreCounts counts = context.stores().watch().statistics().counts();
+    add("store_calls", statistics_line(counts));
+  }
+
+  // Conversations that a server could not save, and that wait on this machine.
+  void spilled(Context& context, const std::string& url) {
+    const auto count = count_waiting(context.config().outbox_folder(), url);
+    if (!count) {
+      add_problem("spilled", count.error().message, "check the path and its permissions");
+    } else if (*count > 0) {
+      add("spilled", counted(static_cast<std::int64_t>(*count), "conversation"),
+          cat("reprise copy spill: '", url, "'"));
     }
   }
 

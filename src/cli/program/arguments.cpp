@@ -49,6 +49,8 @@ ArgumentTable global_arguments(Globals& globals) {
                    &globals.insecure},
                   {"-q,--quiet", "", "print less on standard error", &globals.quiet},
                   {"-v,--verbose", "", "print more on standard error", &globals.verbose},
+                  {"--stats", "", "end with a line on what the store did and how long it took",
+                   &globals.stats},
                   {"--color",
                    "WHEN",
                    "colour: auto (on a terminal), always or never",

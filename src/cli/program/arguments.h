@@ -53,6 +53,7 @@ struct Globals {
   bool insecure = false;
   bool quiet = false;
   bool verbose = false;
+  bool stats = false;
   std::optional<std::string> color;
   bool no_color = false;
   bool help = false;

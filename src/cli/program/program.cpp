@@ -77,6 +77,7 @@ Exit run_program(const std::vector<std::string>& words, const ProcessEnvironment
   globals.json = contains(line.words, "--json");
   Context context(globals, environment, out, err);
   Exit exit = dispatch(context, global_table, std::move(line));
+  context.stores().watch().finish(globals);
   if (const auto written = out.flush(); !written && exit == Exit::done) {
     exit = Exit::failed;
     if (!out.reader_is_gone()) {

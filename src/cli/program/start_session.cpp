@@ -244,6 +244,7 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   options.stream = options.stream && request.stream;
   options.tools = started->tools.empty() ? nullptr : &started->tools;
   options.outbox = started->outbox.get();
+  options.statistics = &context.stores().watch().statistics();
   options.earlier = std::move(found.earlier);
   const Prepared with{*settings, request, mode, choice, away.has_value()};
   REPRISE_ASSIGN(Session session, found.session ? go_on_with(context, with, *started,

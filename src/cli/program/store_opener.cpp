@@ -24,6 +24,7 @@ namespace {
 constexpr std::string_view kPlaces[] = {"sqlite", "chatdir", "sessions", "context", "chain"};
 
 constexpr std::size_t kNumberDigitsMax = 4;
+constexpr std::int64_t kSlowCallMs = 1'000;
 constexpr std::string_view kListAgain = "; run `reprise list` again, or name the session by its id";
 
 // A number of a list. Longer ones are ids.
@@ -128,6 +129,7 @@ Result<std::unique_ptr<Store>> StoreOpener::open_at(std::string_view url, StoreO
   }
   REPRISE_ASSIGN(const Settings* const settings, config_.settings());
   options.insecure = config_.is_insecure(*settings);
+  watch().watch(options, std::chrono::milliseconds(settings->slow_call_ms.value_or(kSlowCallMs)));
   options.on_progress = [this](const Progress& progress) {
     voice_.progress(progress.work, progress.done, progress.total);
   };

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/program/last_list.h"
+#include "cli/program/store_watch.h"
 #include "cli/program/voice.h"
 #include "cli/settings/program_config.h"
 #include "reprise/open_source.h"
@@ -57,6 +58,9 @@ class StoreOpener {
   };
   Result<Place> place();
 
+  // Of all stores that were opened here.
+  StoreWatch& watch() { return parent_ != nullptr ? parent_->watch() : watch_; }
+
   // Opens any store or other tool's history to read only.
   Result<std::unique_ptr<Source>> open_source_at(std::string_view url);
 
@@ -86,6 +90,7 @@ class StoreOpener {
   ProgramConfig& config_;
   Voice& voice_;
   StoreOpener* parent_ = nullptr;
+  StoreWatch watch_{voice_};  // outlives the stores
   bool has_told_of_outbox_ = false;
   std::unique_ptr<Store> reader_;
   std::unique_ptr<Store> writer_;

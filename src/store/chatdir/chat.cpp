@@ -11,6 +11,7 @@
 #include "base/lock_file.h"
 #include "base/text.h"
 #include "reprise/open_store.h"
+#include "store/call.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/chat_writer.h"
 #include "store/chatdir/layout.h"
@@ -93,7 +94,7 @@ Result<LockFile::Hold> Chat::lock() {
     file = lock_.get();
   }
   REPRISE_ASSIGN(LockFile::Hold hold,
-                 file->acquire(std::chrono::steady_clock::now() + settings_.busy_timeout));
+                 take_lock(*file, std::chrono::steady_clock::now() + settings_.busy_timeout));
   REPRISE_ASSIGN(const bool is_here, is_in_place());
   if (!is_here) {
     return std::unexpected(no_session(id_));

@@ -8,6 +8,7 @@
 #include "base/reserve.h"
 #include "base/text.h"
 #include "reprise/open_store.h"
+#include "store/call.h"
 #include "store/chatdir/chat.h"
 #include "store/chatdir/chat_metadata.h"
 #include "store/chatdir/layout.h"
@@ -94,7 +95,7 @@ Result<LockFile::Hold> Chats::lock() {
     file = lock_.get();
   }
   REPRISE_ASSIGN(LockFile::Hold hold,
-                 file->acquire(std::chrono::steady_clock::now() + settings_.busy_timeout));
+                 take_lock(*file, std::chrono::steady_clock::now() + settings_.busy_timeout));
   // Whoever was at it held the lock: behind that it is done, or was interrupted.
   REPRISE_TRY(finish_interrupted(layout_));
   if (is_first) {

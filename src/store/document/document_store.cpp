@@ -123,7 +123,8 @@ Result<ReadReport> DocumentStore::read(const SessionId& id, ReadRange range,
 
 std::unique_ptr<Store> make_document_store(std::unique_ptr<DocumentFormat> files,
                                            const StoreOptions& options) {
-  return in_own_process(std::make_unique<DocumentStore>(std::move(files), options));
+  return in_own_process(std::make_unique<DocumentStore>(std::move(files), options),
+                        CallOptions(options));
 }
 
 }  // namespace reprise::store

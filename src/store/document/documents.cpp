@@ -15,6 +15,7 @@
 #include "base/reserve.h"
 #include "base/text.h"
 #include "reprise/open_store.h"
+#include "store/call.h"
 #include "store/document/document_format.h"
 #include "store/document/file_session.h"
 #include "store/document/partial_file.h"
@@ -176,7 +177,7 @@ Result<LockFile::Hold> Documents::lock() {
     file = lock_.get();
   }
   REPRISE_ASSIGN(LockFile::Hold hold,
-                 file->acquire(std::chrono::steady_clock::now() + options_.busy_timeout));
+                 take_lock(*file, std::chrono::steady_clock::now() + options_.busy_timeout));
   if (is_first) {
     sweep();
   }

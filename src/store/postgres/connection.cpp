@@ -16,8 +16,10 @@
 
 #include "base/text.h"
 #include "reprise/error.h"
+#include "store/call.h"
 #include "store/postgres/libpq_library.h"
 #include "store/postgres/server_error.h"
+#include "store/postgres/statements.h"
 #include "store/postgres/url.h"
 #include "store/postgres/values.h"
 
@@ -52,7 +54,9 @@ Result<std::unique_ptr<Connection>> Connection::open(const Parameters& parameter
     return fail(Code::io, "no memory for a connection");
   }
   std::unique_ptr<Connection> connection(new Connection(*libpq, raw));
-  REPRISE_TRY(connection->finish_connecting(deadline));
+  REPRISE_TRY(store::timed(&StoreCounts::connections, "connect",
+                           [&] { return connection->finish_connecting(deadline); }));
+  connection->waited_ = {};
   return connection;
 }
 
@@ -99,7 +103,22 @@ Result<Rows> Connection::run_one(const Query& query) {
   return std::move(rows.front());
 }
 
+// A round trip goes by its first statement that has a table.
+void Connection::count(std::string_view text) {
+  if (store::Call::is_watched() && part_.find(' ') == std::string::npos) {
+    part_ = statement_name(text);
+  }
+}
+
+void Connection::end_count() {
+  const auto waited = std::exchange(waited_, {});
+  if (const std::string part = std::exchange(part_, {}); !part.empty()) {
+    store::Call::add(&StoreCounts::round_trips, part, waited);
+  }
+}
+
 Result<> Connection::send(const Query& query) {
+  count(query.text);
   const Values::Bound bound = query.values.bound();
   const std::size_t statement =
       query.hash != 0 ? query.hash : std::hash<std::string_view>()(query.text);
@@ -132,7 +151,12 @@ Result<> Connection::send(const Query& query) {
 Result<short> Connection::wait(short events) {
   while (true) {
     pollfd descriptor{libpq_.socket(connection_), events, 0};
+    const bool is_timed = store::Call::is_watched();
+    const auto begun = is_timed ? std::chrono::steady_clock::now() : Deadline();
     const int ready = ::poll(&descriptor, 1, milliseconds_until(deadline_));
+    if (is_timed) {
+      waited_ += std::chrono::steady_clock::now() - begun;
+    }
     if (ready > 0) {
       return descriptor.revents;
     }
@@ -217,6 +241,7 @@ Result<> Connection::collect(const Sent& sent, std::vector<Rows>& rows) {
 Result<> Connection::end_round_trip() {
   REPRISE_ASSIGN(PGresult* const sync, next_result());
   libpq_.clear(sync);
+  end_count();
   if (error_) {
     return refused();
   }
@@ -245,6 +270,7 @@ std::unexpected<Error> Connection::refused() {
 
 std::unexpected<Error> Connection::lose(Code code, std::string_view what) {
   sent_.clear();
+  end_count();
   failure_.is_lost = true;
   failure_.may_be_stored = true;
   return fail(code, one_line(what));

@@ -91,6 +91,8 @@ class Connection {
   Result<> collect(const Sent& sent, std::vector<Rows>& rows);
   Result<> end_round_trip();
   void refuse(const PGresult* result);
+  void count(std::string_view text);
+  void end_count();
   std::unexpected<Error> lose(Code code, std::string_view what);
   std::unexpected<Error> refused();
   static void on_notice(void* self, const PGresult* notice);
@@ -103,6 +105,9 @@ class Connection {
   std::vector<Sent> sent_;
   std::optional<Error> error_;  // the first of the statements under way
   bool not_replicated_ = false;
+  // For statistics, of the round trip under way.
+  std::string part_;  // its first statement
+  std::chrono::steady_clock::duration waited_{0};
   Failure failure_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "reprise/open_store.h"
+#include "store/call.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/server_error.h"
@@ -46,6 +47,14 @@ Remedy remedy_of(const Failure& failure, const Error& error) {
     return Remedy::reconnect;
   }
   return remedy_for(failure.sqlstate);
+}
+
+// Of work that has written, and failed.
+void note_outcome(Failure& failure) {
+  failure.may_be_stored = failure.may_be_stored || is_outcome_unknown(failure.sqlstate);
+  if (failure.may_be_stored) {
+    store::Call::count(&StoreCounts::unknown_outcomes);
+  }
 }
 
 Result<std::vector<Rows>> run_unsynced(Connection& connection, const std::vector<Query>& queries,
@@ -97,9 +106,27 @@ std::unique_ptr<Database> Database::of(std::string_view tenant) const {
   return std::unique_ptr<Database>(new Database(shared_, std::string(tenant)));
 }
 
-// One attempt: whoever opens a store wants to know at once that its server is away.
+// One attempt where there is one server: whoever opens a store wants to know at once that it is
+// away. One of several takes over when another fails, and is waited for.
+Result<Pool::Lease> Database::first_connection() {
+  const Deadline deadline = this->deadline();
+  auto connection = shared_->pool.connect(From::primary, deadline);
+  for (int attempt = 0; !connection && connection.error().code == Code::io &&
+                        shared_->pool.place().many_servers() && Clock::now() < deadline;
+       ++attempt) {
+    if (attempt == 0 && options().on_notice) {
+      options().on_notice(
+          cat("waiting for one of the servers of ", name(), ": ", connection.error().message));
+    }
+    store::Call::count(&StoreCounts::retries);
+    pause(attempt, deadline);
+    connection = shared_->pool.connect(From::primary, deadline);
+  }
+  return connection;
+}
+
 Result<> Database::prepare() {
-  REPRISE_ASSIGN(Pool::Lease connection, shared_->pool.connect(From::primary, deadline()));
+  REPRISE_ASSIGN(Pool::Lease connection, first_connection());
   REPRISE_TRY(prepare_tables(*connection, Clock::now() + kMigrationTime));
   shared_->pool.give_back(From::primary, std::move(connection));
   return {};
@@ -208,8 +235,8 @@ Result<> Database::attempt(From from, Kind kind, const Work& work) {
       shared_->is_away = false;
       return done;
     }
-    if (kind == Kind::writes && is_outcome_unknown(failure.sqlstate)) {
-      failure.may_be_stored = true;
+    if (kind == Kind::writes) {
+      note_outcome(failure);
     }
     is_unsure = is_unsure || failure.may_be_stored;
     if (!reason || done.error().code != Code::timeout) {
@@ -224,6 +251,7 @@ Result<> Database::attempt(From from, Kind kind, const Work& work) {
       shared_->is_away = is_away;
       return fail_with_context(name(), *std::move(reason));
     }
+    store::Call::count(&StoreCounts::retries);
     pause(attempt, deadline);
   }
 }

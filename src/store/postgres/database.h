@@ -74,6 +74,7 @@ class Database {
     return shared_->pool.options().partial_interval;
   }
   const ProgressSink& progress() const { return shared_->pool.options().on_progress; }
+  const StoreOptions& options() const { return shared_->pool.options(); }
   reprise::Clock& clock() const { return *shared_->pool.options().clock; }
 
  private:
@@ -90,6 +91,7 @@ class Database {
   };
 
   Database(std::shared_ptr<Shared> shared, std::string tenant);
+  Result<Pool::Lease> first_connection();
   Result<> prepare();
   enum class Kind : std::uint8_t { reads, writes };
   Result<> attempt(From from, Kind kind, const Work& work);

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "store/call.h"
 #include "store/postgres/statements.h"
 
 namespace reprise::postgres {
@@ -40,7 +41,9 @@ Result<Pool::Permit> Pool::enter(Deadline deadline) {
     } else {
       Waiter waiter;
       waiting_.push_back(&waiter);
-      waiter.admitted.wait_until(lock, deadline, [&waiter] { return waiter.is_admitted; });
+      store::timed(&StoreCounts::connection_waits, "connection wait", [&] {
+        return waiter.admitted.wait_until(lock, deadline, [&waiter] { return waiter.is_admitted; });
+      });
       if (!waiter.is_admitted) {
         std::erase(waiting_, &waiter);
         return fail(

@@ -126,7 +126,8 @@ Result<> PostgresStore::fork(const SessionId& parent, Seq at, const Session& chi
 
 Result<std::unique_ptr<Store>> PostgresStore::of(std::string_view tenant) {
   REPRISE_TRY(check_tenant(tenant));
-  return store::in_own_process(std::make_unique<PostgresStore>(database_.of(tenant)));
+  return store::in_own_process(std::make_unique<PostgresStore>(database_.of(tenant)),
+                               store::CallOptions(database_.options()));
 }
 
 }  // namespace postgres
@@ -134,7 +135,8 @@ Result<std::unique_ptr<Store>> PostgresStore::of(std::string_view tenant) {
 Result<std::unique_ptr<Store>> open_postgres_store(std::string_view url,
                                                    const StoreOptions& options) {
   REPRISE_ASSIGN(auto database, postgres::Database::open(url, options));
-  return store::in_own_process(std::make_unique<postgres::PostgresStore>(std::move(database)));
+  return store::in_own_process(std::make_unique<postgres::PostgresStore>(std::move(database)),
+                               store::CallOptions(options));
 }
 
 }  // namespace reprise

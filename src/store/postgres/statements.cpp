@@ -1,5 +1,6 @@
 #include "store/postgres/statements.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <type_traits>
@@ -313,6 +314,27 @@ std::string list_statement(const ListShape& shape) {
   return cat("SELECT h.part, ", info_columns(shape.flags), " FROM (", page,
              ") AS h JOIN reprise_sessions AS s ON s.tenant = $1::text AND s.session_id ="
              " h.session_id ORDER BY h.part, h.updated_us DESC, h.session_id DESC");
+}
+
+std::string statement_name(std::string_view sql) {
+  constexpr std::string_view kTables = "reprise_";
+  const auto is_end = [](char c) { return !is_ascii_alnum(c) && c != '_'; };
+  const std::size_t table = sql.find(kTables);
+  if (table == std::string_view::npos) {
+    return std::string(sql.substr(0, sql.find(' ')));
+  }
+  const auto end =
+      std::find_if(sql.begin() + static_cast<std::ptrdiff_t>(table), sql.end(), is_end);
+  std::size_t verb_at = 0;
+  std::string_view verb = "SELECT";
+  for (const std::string_view one : {"SELECT", "INSERT", "UPDATE", "DELETE"}) {
+    const std::size_t found = sql.substr(0, table).rfind(one);
+    if (found != std::string_view::npos && found >= verb_at) {
+      verb_at = found;
+      verb = one;
+    }
+  }
+  return cat(verb, " ", std::string_view(sql.begin() + static_cast<std::ptrdiff_t>(table), end));
 }
 
 std::vector<std::string> all_statements() {

@@ -246,6 +246,10 @@ struct ListShape {
 // its pattern, title.
 std::string list_statement(const ListShape& shape);
 
+// What statistics call it: its first table with what is done to it ("UPDATE reprise_heads"), or its
+// first word.
+std::string statement_name(std::string_view sql);
+
 // For the test that reads them: all above, those in statements_beside.h, and lists of every shape.
 std::vector<std::string> all_statements();
 

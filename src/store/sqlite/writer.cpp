@@ -14,6 +14,7 @@
 #include "base/lock_file.h"
 #include "base/reserve.h"
 #include "reprise/store.h"
+#include "store/call.h"
 #include "store/paths.h"
 #include "store/sqlite/connection.h"
 
@@ -232,7 +233,7 @@ Result<LockFile::Hold> Writer::lock(Clock::time_point deadline) {
     REPRISE_ASSIGN(lock_file_, LockFile::open(lock_path(file_)));
     keep_reserve(lock_path(file_), kReserve);
   }
-  auto hold = lock_file_->acquire(deadline);
+  auto hold = store::take_lock(*lock_file_, deadline);
   if (hold && is_first) {
     // Copies that a process was making when it died: of the whole database.
     sweep_temporary_files(folder_of(file_), [name = file_.filename().native()](auto target) {

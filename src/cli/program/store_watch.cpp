@@ -1,0 +1,108 @@
+#include "cli/program/store_watch.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "base/json_write.h"
+#include "base/text.h"
+
+namespace reprise::cli {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr std::size_t kUnsaidMax = 100;
+
+// "0.8 ms", "1.25 s"
+std::string duration_text(microseconds time) {
+  const bool is_long = time >= std::chrono::seconds(1);
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                 static_cast<double>(time.count()) / (is_long ? 1e6 : 1e3),
+                                 std::chars_format::fixed, is_long ? 2 : 1);
+  return cat(std::string_view(digits.data(), end.ptr), is_long ? " s" : " ms");
+}
+
+// "2 in 3.0 ms, longest 2.1 ms"
+std::string timing_text(const Timing& timing) {
+  const std::string total = cat(timing.count, " in ", duration_text(timing.total));
+  return timing.count < 2 ? total : cat(total, ", longest ", duration_text(timing.longest));
+}
+
+void add(std::string& line, std::string_view what, const Timing& timing) {
+  if (timing.count > 0) {
+    line += cat("; ", what, " ", timing_text(timing));
+  }
+}
+
+void add(std::string& line, std::string_view what, std::int64_t count) {
+  if (count > 0) {
+    line += cat("; ", what, " ", count);
+  }
+}
+
+std::string slow_text(const SlowCall& call) {
+  const std::string text = cat("slow: ", call.call, " took ", duration_text(call.time));
+  return call.part.empty()
+             ? text
+             : cat(text, ", ", duration_text(call.part_time), " of it for ", call.part);
+}
+
+}  // namespace
+
+std::string statistics_line(const StoreCounts& counts) {
+  std::string line;
+  for (const auto& [name, timing] : counts.calls) {
+    line += cat(line.empty() ? "" : "; ", name, " ", timing_text(timing));
+  }
+  add(line, "locks", counts.locks);
+  add(line, "connections", counts.connections);
+  add(line, "round trips", counts.round_trips);
+  add(line, "waits for a connection", counts.connection_waits);
+  add(line, "retries", counts.retries);
+  add(line, "unknown outcomes", counts.unknown_outcomes);
+  add(line, "spilled turns", counts.spilled_turns);
+  return line.empty() ? "not used" : line;
+}
+
+void StoreWatch::watch(StoreOptions& options, std::chrono::milliseconds slow_call) {
+  options.statistics = &statistics_;
+  options.slow_call = slow_call;
+  options.on_slow_call = [this](const SlowCall& call) { say_slow(call); };
+}
+
+// The voice belongs to one thread.
+void StoreWatch::say_slow(const SlowCall& call) {
+  std::string text = slow_text(call);
+  if (std::this_thread::get_id() == thread_) {
+    return voice_.note(text);
+  }
+  const std::lock_guard lock(mutex_);
+  if (unsaid_.size() < kUnsaidMax) {
+    unsaid_.push_back(std::move(text));
+  }
+}
+
+void StoreWatch::finish(const Globals& globals) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::string& text : std::exchange(unsaid_, {})) {
+      voice_.note(text);
+    }
+  }
+  const StoreCounts counts = statistics_.counts();
+  if (!globals.stats && (!globals.verbose || globals.quiet || counts.calls.empty())) {
+    return;
+  }
+  voice_.end_progress();
+  // Standard output first. Its failure is reported at the end.
+  (void)voice_.out().flush();
+  std::string object;
+  json::ObjectWriter(object).raw("stats", store_counts_to_json(counts)).close();
+  voice_.err().write(globals.json ? cat(object, "\n")
+                                  : cat("reprise: store: ", statistics_line(counts), "\n"));
+}
+
+}  // namespace reprise::cli

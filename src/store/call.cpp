@@ -1,0 +1,73 @@
+#include "store/call.h"
+
+#include <utility>
+
+namespace reprise::store {
+namespace {
+
+// The innermost that is watched.
+thread_local Call* innermost = nullptr;
+
+}  // namespace
+
+CallOptions::CallOptions(const StoreOptions& options)
+    : statistics(options.statistics),
+      slow_call(options.slow_call),
+      on_slow_call(options.on_slow_call) {}
+
+Call::Call(const CallOptions& options, std::string_view name)
+    : options_(options),
+      name_(name),
+      is_watched_(options.statistics != nullptr || options.on_slow_call) {
+  if (is_watched_) {
+    begun_ = std::chrono::steady_clock::now();
+    outer_ = std::exchange(innermost, this);
+  }
+}
+
+Call::~Call() {
+  if (!is_watched_) {
+    return;
+  }
+  innermost = outer_;
+  const auto time = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::steady_clock::now() - begun_);
+  if (options_.statistics != nullptr) {
+    options_.statistics->record(
+        [&](StoreCounts& counts) { counts.calls[std::string(name_)].add(time); });
+  }
+  if (options_.on_slow_call && time >= options_.slow_call) {
+    options_.on_slow_call({.call = name_, .time = time, .part = part_, .part_time = part_time_});
+  }
+}
+
+bool Call::is_watched() {
+  return innermost != nullptr;
+}
+
+void Call::add(Field field, std::string_view part, std::chrono::steady_clock::duration time) {
+  if (innermost == nullptr) {
+    return;
+  }
+  const auto rounded = std::chrono::duration_cast<std::chrono::microseconds>(time);
+  if (rounded >= innermost->part_time_) {
+    innermost->part_ = part;
+    innermost->part_time_ = rounded;
+  }
+  if (innermost->options_.statistics != nullptr) {
+    innermost->options_.statistics->record(
+        [&](StoreCounts& counts) { (counts.*field).add(rounded); });
+  }
+}
+
+void Call::count(std::int64_t StoreCounts::* field) {
+  if (innermost != nullptr && innermost->options_.statistics != nullptr) {
+    innermost->options_.statistics->record([&](StoreCounts& counts) { ++(counts.*field); });
+  }
+}
+
+Result<LockFile::Hold> take_lock(LockFile& file, LockFile::Deadline deadline) {
+  return timed(&StoreCounts::locks, "lock", [&] { return file.acquire(deadline); });
+}
+
+}  // namespace reprise::store
