@@ -95,11 +95,51 @@ class OutboxReplay {
       messages.push_back(engine::reduce(message, target_.capabilities(), losses_));
     }
     options.operation = step.operation;
-    if (from && target_.capabilities().rewriting != nullptr) {
-      return target_.capabilities().rewriting->replace_suffix(id, *from, std::move(messages),
-                                                              std::move(options));
+    Rewriting* const rewriting = from ? target_.capabilities().rewriting : nullptr;
+    const Seq place = rewriting != nullptr && from ? *from : options.expected_head.value_or(Seq{});
+    if (rewriting != nullptr) {
+      REPRISE_ASSIGN(const auto done, find_done(id, messages, place, Then::end));
+      if (done) {
+        return *done;
+      }
     }
-    return target_.append(id, std::move(messages), std::move(options));
+    const std::vector<Message> same = messages;
+    auto appended =
+        rewriting != nullptr
+            ? rewriting->replace_suffix(id, place, std::move(messages), std::move(options))
+            : target_.append(id, std::move(messages), std::move(options));
+    if (!appended && appended.error().code == Code::conflict) {
+      REPRISE_ASSIGN(const auto done, find_done(id, same, place, Then::anything));
+      if (done) {
+        return *done;
+      }
+    }
+    return appended;
+  }
+
+  // Where these messages stand there already, and then comes the session's end, or anything: they
+  // were brought in so long ago that the store has forgotten the operation's name.
+  enum class Then : std::uint8_t { end, anything };
+  Result<std::optional<Appended>> find_done(const SessionId& id,
+                                            const std::vector<Message>& messages, Seq place,
+                                            Then then) {
+    const Seq end = place.next(std::ssize(messages));
+    REPRISE_ASSIGN(const auto session, target_.find(id));
+    if (messages.empty() || !session ||
+        (then == Then::end ? session->info.head != end : session->info.head < end)) {
+      return std::nullopt;
+    }
+    REPRISE_ASSIGN(const auto stored, read_all(target_, id, {.from = place, .to = end}));
+    if (!std::ranges::equal(messages, stored, is_same)) {
+      return std::nullopt;
+    }
+    return Appended{.first = place, .head = end, .repeated = true};
+  }
+
+  // Two that were written at the same microsecond by one conversation are one.
+  static bool is_same(const Message& a, const Message& b) {
+    return a.created_at != Time{} && a.created_at == b.created_at && a.role == b.role &&
+           a.blocks == b.blocks && a.state == b.state;
   }
 
   Result<> begin_aside(Seq place) {

@@ -3,7 +3,8 @@
 // Bringing what a conversation could not store into a store.
 //
 //  (1) Each step has the name that it had when it was tried, so what has happened already, now or
-//      then, does not happen again.
+//      then, does not happen again. Where the store has forgotten the name, the messages that
+//      stand in their place tell.
 //  (2) A session that is not there is created; one that stands where the conversation left it is
 //      continued. When it has gone on without these steps they become a fork at their place, and
 //      when it is gone a session of their own: nothing is lost or mixed up.

@@ -41,6 +41,42 @@ class MemoryOutbox final : public Outbox {
   std::optional<OutboxSession> left;  // until it is brought in
 };
 
+// Has forgotten the names of all operations.
+class StoreWithoutNames final : public Store, public Rewriting {
+ public:
+  explicit StoreWithoutNames(Store& inner) : inner_(inner) { capabilities_.rewriting = this; }
+  Result<> create(const Session& session) override { return inner_.create(session); }
+  Result<std::optional<Session>> find(const SessionId& id) override { return inner_.find(id); }
+  Result<> update(const SessionId& id, const SessionPatch& patch) override {
+    return inner_.update(id, patch);
+  }
+  Result<SessionPage> list(const SessionQuery& query) override { return inner_.list(query); }
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    return inner_.read(id, range, sink);
+  }
+  Result<Appended> append(const SessionId& id, std::vector<Message> messages,
+                          AppendOptions options) override {
+    options.operation.reset();
+    return inner_.append(id, std::move(messages), options);
+  }
+  Result<Appended> replace_suffix(const SessionId& id, Seq from, std::vector<Message> messages,
+                                  AppendOptions options) override {
+    options.operation.reset();
+    return inner_.capabilities().rewriting->replace_suffix(id, from, std::move(messages), options);
+  }
+  Result<std::int64_t> count_replaced(const SessionId& id) override {
+    return inner_.capabilities().rewriting->count_replaced(id);
+  }
+  Result<ReadReport> read_replaced(const SessionId& id, const MessageSink& sink) override {
+    return inner_.capabilities().rewriting->read_replaced(id, sink);
+  }
+  const Capabilities& capabilities() const override { return capabilities_; }
+
+ private:
+  Store& inner_;
+  Capabilities capabilities_ = inner_.capabilities();
+};
+
 class OutboxTest : public testing::Test {
  protected:
   // Turns with a store that fails while `fails` says so; what it did not take is in the outbox.
@@ -59,13 +95,17 @@ class OutboxTest : public testing::Test {
     EXPECT_TRUE(copied) << copied.error().message;
     return copied ? *copied : CopiedSession{};
   }
-  // Once more, and nothing happens.
+  // Once more, soon and late, and nothing happens.
   void again() {
-    const std::string before = all();
-    const CopiedSession copied = replay_outbox();
-    EXPECT_EQ(copied.fate, CopyFate::unchanged);
-    EXPECT_EQ(copied.messages, 0);
-    EXPECT_EQ(all(), before);
+    StoreWithoutNames late(*memory_);
+    for (Store* const target : {memory_.get(), static_cast<Store*>(&late)}) {
+      const std::string before = all();
+      const auto copied = reprise::replay_outbox(*outbox_.saved, *target);
+      ASSERT_TRUE(copied) << copied.error().message;
+      EXPECT_EQ(copied->fate, CopyFate::unchanged);
+      EXPECT_EQ(copied->messages, 0);
+      EXPECT_EQ(all(), before);
+    }
   }
   std::string stored(std::string_view id = "s1") {
     const SessionId session = *SessionId::parse(id);
