@@ -35,6 +35,33 @@ TEST(PostgresAway, AServerThatStaysAwayIsWaitedForOnce) {
   EXPECT_EQ(must(read_all(*store, session_id("s"))).size(), 1U);
 }
 
+// A process that starts while one server has failed and the other has not taken over yet.
+TEST(PostgresAway, OneOfSeveralServersIsWaitedForByWhoStarts) {
+  FaultProxy first(postgres_url(new_tenant()));
+  FaultProxy second(postgres_url(new_tenant()));
+  first.go_away();
+  second.go_away();
+  std::jthread promotion([&second](const std::stop_token& stop) {
+    while (second.connections() < 3 && !stop.stop_requested()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    second.come_back();
+  });
+  const std::string one = first.url();
+  const std::string other = second.url();
+  const std::size_t host = one.find('@') + 1;
+  const std::string hosts = cat(
+      one.substr(host, one.find('/', host) - host), ",",
+      other.substr(other.find('@') + 1, other.find('/', other.find('@')) - other.find('@') - 1));
+  std::vector<std::string> notices;
+  StoreOptions options;
+  options.on_notice = [&notices](std::string_view text) { notices.emplace_back(text); };
+  const auto store =
+      open_store(cat(one.substr(0, host), hosts, one.substr(one.find('/', host))), options);
+  EXPECT_TRUE(works(store));
+  EXPECT_EQ(notices.size(), 1U);
+}
+
 // A server that can be reached, and cannot reach the one behind it that it needs.
 TEST(PostgresAway, ANodeThatStaysAwayIsWaitedForOnce) {
   const std::string url = new_database();

@@ -18,6 +18,7 @@ std::unique_ptr<postgres::Connection> connect(std::string_view url) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   const auto place = must(postgres::parse_url(url));
   auto connection = must(postgres::Connection::open(place.servers.front(), deadline));
+  connection->set_deadline(deadline);
   connection->set_prepare(postgres::Prepare::unnamed);
   return connection;
 }
@@ -37,6 +38,16 @@ std::string query(std::string_view url, std::string_view sql) {
   const std::string statement = cat("WITH x(value) AS (", sql, ") SELECT value::text FROM x");
   const postgres::Rows rows = must(connection->run_one({statement}));
   return rows.empty() ? "" : rows.text(0, "value");
+}
+
+std::vector<std::string> plans(std::string_view url, const std::vector<std::string>& statements) {
+  const auto connection = connect(url);
+  std::vector<std::string> all;
+  for (const std::string& statement : statements) {
+    const std::string explain = cat("EXPLAIN (COSTS OFF, FORMAT JSON) ", statement);
+    all.push_back(must(connection->run_one({explain})).text(0, "QUERY PLAN"));
+  }
+  return all;
 }
 
 Holder::Holder(std::string_view url, std::string_view sql) : connection_(connect(url)) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "store/postgres/connection.h"
 
@@ -17,6 +18,8 @@ std::string new_database();
 void run(std::string_view url, std::string_view sql);
 // What one statement returns in its first row and column.
 std::string query(std::string_view url, std::string_view sql);
+// How the server would run each of them, as JSON.
+std::vector<std::string> plans(std::string_view url, const std::vector<std::string>& statements);
 
 // A transaction that runs the statement and does not end before this does.
 class Holder {
