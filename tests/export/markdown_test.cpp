@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/encode.h"
 #include "export/exported.h"
 #include "support/build.h"
@@ -40,6 +42,30 @@ TEST(ExportMarkdown, FencesAreLongerThanThoseInside) {
       .tool_use_id = "c", .text = "````\n# not a heading", .blob = {}, .extra = {}});
   EXPECT_THAT(exported_as("md", std::vector{result}).text,
               HasSubstr("`````\n````\n# not a heading\n`````\n"));
+}
+
+// A format that loses fields of messages says so wherever they stand.
+TEST(ExportLosses, NameFieldsOfMessagesAndOfTheirBlocks) {
+  const Extra fields = {{"field", raw("1")}};
+  Message whole = message(role::kAssistant, "text");
+  whole.extra = fields;
+  const std::vector<Block> blocks = {TextBlock{"text", fields}, ThinkingBlock{"hm", "", fields},
+                                     ToolUseBlock{"c", "f", raw("{}"), fields}};
+  const auto is_named = [](std::string_view format, const Message& one) {
+    const auto losses = exported_as(format, std::vector{one}).exported.losses;
+    return std::ranges::find(losses, "fields of messages from other programs") != losses.end();
+  };
+  int losing = 0;
+  for (const ExportFormat& format : export_formats()) {
+    const bool loses = is_named(format.name, whole);
+    losing += loses ? 1 : 0;
+    for (const Block& block : blocks) {
+      Message one = message(role::kAssistant, "text");
+      one.blocks.push_back(block);
+      EXPECT_EQ(is_named(format.name, one), loses) << format.name << " " << block.index();
+    }
+  }
+  EXPECT_GT(losing, 0);
 }
 
 TEST(ExportMarkdown, WritesBlobsBeside) {

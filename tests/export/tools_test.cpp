@@ -48,6 +48,23 @@ std::vector<Message> hostile_messages() {
   return messages;
 }
 
+TEST(ToolFacts, DerivedDigitsAreAsManyAsAskedFor) {
+  for (std::size_t digits = 0; digits < 70; ++digits) {
+    const std::string hex = exporting::derived_hex("seed", digits);
+    EXPECT_EQ(hex.size(), digits);
+    EXPECT_TRUE(exporting::derived_hex("seed", 70).starts_with(hex));
+  }
+}
+
+TEST(ToolFacts, InputIsTheTextThatTheModelWrote) {
+  const auto text_of = [](std::string_view input) {
+    return exporting::input_text(ToolUseBlock{"c", "f", raw(std::string(input)), {}});
+  };
+  EXPECT_EQ(text_of(R"("a \"b\"")"), "a \"b\"");
+  EXPECT_EQ(text_of(R"({"a":1.0})"), R"({"a":1.0})");
+  EXPECT_EQ(text_of("17"), "17");
+}
+
 class ToolFormats : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(ToolFormats, EachLineIsAJsonObjectWhateverTheTexts) {

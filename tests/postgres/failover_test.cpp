@@ -2,16 +2,22 @@
 
 #include <gtest/gtest.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -24,6 +30,8 @@
 
 namespace reprise::test {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr int kWriters = 2;
 constexpr int kOfEach = 300;         // appends of each writer
@@ -180,6 +188,117 @@ TEST_P(PostgresFailover, ClientsGoOnAndNothingIsLostOrDoubled) {
                    static_cast<int>(std::max(clients[0].longest_ms(), clients[1].longest_ms())));
   }
   expect_each_once(pair.standby());
+}
+
+struct Ask {
+  std::string text;
+  int code = 0;
+  std::chrono::steady_clock::duration took = {};
+};
+
+// One `reprise ask` after the other, each a process of its own, in one session.
+class Asker {
+ public:
+  Asker(const std::string& url, const fs::path& home, std::string name)
+      : name_(std::move(name)), home_(home / name_), url_(url) {
+    fs::create_directories(home_);
+    thread_ = std::jthread([this](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        ask();
+      }
+    });
+  }
+
+  // Until one that is begun from now on has ended, or with `begun` only until it is begun.
+  void wait(bool begun) const {
+    const std::size_t from = begun_;
+    while ((begun ? begun_ : ended_) <= from) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  void end() {
+    thread_.request_stop();
+    thread_.join();
+  }
+  const std::string& name() const { return name_; }
+  const std::vector<Ask>& asks() const { return asks_; }  // after end()
+  std::string said() const { return must(read_file(home_ / "said")); }
+
+ private:
+  void ask() {
+    Ask one{.text = cat(name_, " ", asks_.size())};
+    const auto begin = std::chrono::steady_clock::now();
+    ++begun_;
+    // NOLINTNEXTLINE(cert-env33-c,concurrency-mt-unsafe): the project's own program.
+    const int status =
+        std::system(cat("cd '", home_.native(), "' && HOME=. REPRISE_PROVIDER=echo ",
+                        "REPRISE_STORE='", url_, "' '", REPRISE_PROGRAM, "' ask -q ",
+                        asks_.empty() ? "" : "-c ", "'", one.text, "' >/dev/null 2>>said")
+                        .c_str());
+    one.code = WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+    one.took = std::chrono::steady_clock::now() - begin;
+    asks_.push_back(std::move(one));
+    ++ended_;
+  }
+
+  std::string name_;
+  fs::path home_;
+  std::string url_;
+  std::vector<Ask> asks_;
+  std::atomic<std::size_t> begun_ = 0;
+  std::atomic<std::size_t> ended_ = 0;
+  std::jthread thread_;
+};
+
+// How often each text was asked, and how often answered: perhaps with one before it that was not.
+std::map<std::string, std::pair<int, int>> count_texts(const std::string& url) {
+  std::map<std::string, std::pair<int, int>> counts;
+  const auto store = must(open_store(url));
+  for (const SessionInfo& info : must(store->list({})).sessions) {
+    for (const Message& message : must(read_all(*store, info.id))) {
+      const std::string text = plain_text(message);
+      auto& [asked, answered] = counts[text.substr(text.rfind('\n') + 1)];
+      (message.role == role::kUser ? asked : answered) += 1;
+      EXPECT_EQ(message.state, MessageState::complete) << text;
+    }
+  }
+  return counts;
+}
+
+// What ended with 0 is on the server that took over; who gave up has waited for it first.
+TEST(PostgresFailoverOfPrograms, WaitsForTheStandby) {
+  const Pair pair;
+  const TemporaryFolder home;
+  must(open_store(pair.url(), {}));
+  std::array<Asker, 2> askers = {Asker(pair.url(), home.path(), "one"),
+                                 Asker(pair.url(), home.path(), "two")};
+  for (const Asker& asker : askers) {
+    asker.wait(false);
+  }
+  pair.crash_primary();
+  for (const Asker& asker : askers) {
+    asker.wait(true);  // finds no server
+  }
+  pair.promote_standby();
+  for (const Asker& asker : askers) {
+    asker.wait(false);
+  }
+  for (Asker& asker : askers) {
+    asker.end();
+  }
+  const auto counts = count_texts(pair.standby());
+  for (const Asker& asker : askers) {
+    for (const Ask& ask : asker.asks()) {
+      SCOPED_TRACE(cat(ask.text, ": ", asker.said()));
+      if (ask.code == 0) {
+        ASSERT_TRUE(counts.contains(ask.text)) << "lost";
+        EXPECT_EQ(counts.at(ask.text), std::pair(1, 1));
+      } else {
+        EXPECT_EQ(ask.code, 2);
+        EXPECT_GE(ask.took, StoreOptions{}.busy_timeout) << "gave up at once";
+      }
+    }
+  }
 }
 
 // Nothing written from now on is seen on the standby.

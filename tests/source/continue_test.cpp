@@ -51,6 +51,23 @@ TEST_F(ContinueTest, AResultWithAMessageOfItsOwnIsThereOnce) {
   EXPECT_EQ(session("s1").usage.cost->str(), "0.5");
 }
 
+TEST_F(ContinueTest, CallsThatFailedOrWereCancelledAreErrors) {
+  std::string calls;
+  std::string states;
+  for (const std::string status : {"done", "errored", "canceled", "generating"}) {
+    const std::string_view comma = calls.empty() ? "" : ",";
+    calls += cat(comma, "{'id':'", status, "','function':{'name':'ls','arguments':'{}'}}");
+    states += cat(comma, "{'toolCallId':'", status, "','status':'", status,
+                  "','output':[{'content':'x'}]}");
+  }
+  write("s1.json",
+        {cat("{'sessionId':'s1','title':'T','history':[{'message':{'role':'assistant',",
+             "'content':'','toolCalls':[", calls, "]},'toolCallStates':[", states, "]}]}")});
+  open("continue", "s1.json");
+  EXPECT_EQ(transcript("s1").at(1),
+            "tool: done = x | errored failed: x | canceled failed: x | generating = x");
+}
+
 TEST_F(ContinueTest, ACutFileHasWhatIsWhole) {
   write("s1.json", {"{'sessionId':'s1','title':'T','history':[{'message':{'role':'user','content':"
                     "'Hi'}},{'message':{'role':'assistant','conte"});

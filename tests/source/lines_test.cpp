@@ -42,6 +42,20 @@ TEST_F(Records, LinesEndAtNothingButANewline) {
             (Found{"0:" + line, std::to_string(line.size() + 2) + ":{\"b\":1}"}));
 }
 
+// More than is read at once, with ends of lines at every place in what is read.
+TEST_F(Records, AreFoundWhereverAReadEnds) {
+  for (const std::size_t length : {100U, 4097U, 99'991U, 262'143U, 262'144U, 262'145U}) {
+    const std::string line = "{\"a\":\"" + std::string(length - 9, 'x') + "\"}\n";
+    std::string bytes;
+    Found expected;
+    while (bytes.size() < 1'500'000) {
+      expected.push_back(std::to_string(bytes.size()) + ":" + line.substr(0, line.size() - 1));
+      bytes += line;
+    }
+    EXPECT_TRUE(read(bytes) == expected) << length;
+  }
+}
+
 TEST_F(Records, BlankLinesAndATornEndAreNothing) {
   EXPECT_EQ(read("{\"a\":1}\n\n  \n{\"b\":\"to"), Found{"0:{\"a\":1}"});
   EXPECT_EQ(read("{\"a\":1}\n{\"b\":\"\xE2\x80"), Found{"0:{\"a\":1}"});

@@ -39,6 +39,18 @@ TEST_F(LlamacppTest, TheBranchOfTheCurrentNodeWhateverTheOrder) {
   EXPECT_EQ(session("c1").info.model, "qwen");
 }
 
+// The times are those of the first and the last message, in whatever order they stand.
+TEST_F(LlamacppTest, FactsOfASession) {
+  write(
+      "a.json",
+      {"{'conv':{'id':'c1','name':'Talk','lastModified':1763600001000,'currNode':'a1'},'messages':"
+       "[{'id':'a1','timestamp':1763600005000,'parent':'u1','role':'assistant','content':'A',"
+       "'model':'qwen'},{'id':'u1','timestamp':1763600003000,'parent':null,'role':'user',"
+       "'content':'Why?'}]}"});
+  open("llamacpp", "a.json");
+  EXPECT_EQ(facts("c1"), "Talk|llamacpp|qwen||2025-11-20T00:53:23Z|2025-11-20T00:53:25Z");
+}
+
 TEST_F(LlamacppTest, CallsFilesAndOlderThoughts) {
   write(
       "a.json",

@@ -74,6 +74,27 @@ INSERT INTO tool_results VALUES(1, '01b', 1, 'look', '', 'c1', NULL, 'Error: non
   EXPECT_EQ(session("01c").system_prompt, "Be brief");
 }
 
+TEST_F(LlmTest, AttachmentsByTypeAndPlace) {
+  fill(kOlder);
+  fill(R"(
+INSERT INTO conversations VALUES('01c', 'Named', 'gpt-x');
+INSERT INTO attachments VALUES('a', 'image/png', NULL, 'http://x/a.png', NULL);
+INSERT INTO attachments VALUES('b', 'image/png', NULL, 'http://x/b.png', x'00ff');
+INSERT INTO attachments VALUES('c', 'application/pdf', NULL, NULL, x'00ff');
+INSERT INTO attachments VALUES('d', 'application/pdf', NULL, 'http://x/d.pdf', NULL);
+INSERT INTO attachments VALUES('e', 'audio/wav', NULL, NULL, x'00ff');
+INSERT INTO attachments VALUES('f', 'image/png', '/tmp/f.png', NULL, NULL);
+INSERT INTO responses VALUES('01a', 'gpt-x', 'Look', '', NULL, '{}', 'I see', NULL, '01c', 5,
+  '2026-01-02T03:04:05+00:00', 10, 3, NULL, NULL, NULL);
+INSERT INTO prompt_attachments SELECT '01a', id, unicode(id) FROM attachments;
+)");
+  open("llm");
+  EXPECT_EQ(transcript("01c").at(0),
+            "user: Look | [image/png http://x/a.png] | [image/png data:image/png;base64,AP8=] | "
+            "[application/pdf data:application/pdf;base64,AP8=] | "
+            "[application/pdf http://x/d.pdf] | ?attachment | ?attachment");
+}
+
 TEST_F(LlmTest, ThreadsAreChainsOfMessages) {
   fill(kOlder);
   fill(kNewer);

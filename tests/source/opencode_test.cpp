@@ -229,6 +229,17 @@ TEST_F(OpencodeTest, AnExportIsRead) {
   EXPECT_EQ(must(source_kind_of((place() / "a.json").native()))->name, "opencode");
 }
 
+TEST_F(OpencodeTest, EntriesOfAnExportThatAreNoMessagesAreDamage) {
+  write("a.json",
+        {"{'info':{'id':'ses_1','projectID':'p','title':'Exported','time':{'created':1763600000000,"
+         "'updated':1763600000000}},'messages':[17,{'parts':[]},{'info':'x','parts':[]},{'info':{'"
+         "id':"
+         "'msg_1','role':'user'},'parts':[{'id':'p','type':'text','text':'Why?'}]}]}"});
+  open("opencode", "a.json");
+  EXPECT_EQ(transcript("ses_1"), Lines{"user: Why?"});
+  EXPECT_EQ(damage("ses_1").size(), 3U);
+}
+
 TEST_F(OpencodeTest, ItsFolderIsRecognisedAndKiloIsToldByItsName) {
   session_row("ses_1", "Talk");
   EXPECT_EQ(must(source_kind_of(place().native()))->name, "opencode");

@@ -115,6 +115,12 @@ Session SourceTest::session(std::string_view id) {
   return must(get(source(), must(SessionId::parse(id))));
 }
 
+std::string SourceTest::facts(std::string_view id) {
+  const SessionInfo info = session(id).info;
+  return cat(info.title, "|", info.provider, "|", info.model, "|", info.working_dir, "|",
+             format_time(info.created_at), "|", format_time(info.updated_at));
+}
+
 std::vector<Damage> SourceTest::damage(std::string_view id) {
   return must(source().read(must(SessionId::parse(id)), {},
                             [](const Message&) { return Flow::go_on; }))

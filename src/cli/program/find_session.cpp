@@ -81,10 +81,6 @@ Result<FoundSession> resume_stored(Context& context, const StartRequest& request
   return FoundSession{.store = store, .session = std::move(resumed->session), .cut = resumed->cut};
 }
 
-void warn_unsaved(Context& context, const Error& away) {
-  context.voice().warn(cat("this conversation is not saved: ", away.message));
-}
-
 // Of a session whose server is away: what could not be saved on this machine
 // before. When that is nothing, there is a conversation all the same, unless
 // that very session was asked for.
@@ -151,6 +147,15 @@ Result<std::optional<SessionId>> find_usual_session(Context& context, Access acc
   return usual_session(**store);
 }
 
+void warn_unsaved(Context& context, const Error& away) {
+  context.voice().warn(cat("this conversation is not saved: ", away.message));
+}
+
+bool is_server_away(Context& context, const Settings& settings, const Error& error) {
+  return is_on_a_server(context.config().store_url(settings)) &&
+         (error.code == Code::io || error.code == Code::timeout);
+}
+
 std::optional<Error> wait_for_server(Context& context, const Settings& settings,
                                      const std::stop_token& stop) {
   if (!is_on_a_server(context.config().store_url(settings))) {
@@ -159,7 +164,7 @@ std::optional<Error> wait_for_server(Context& context, const Settings& settings,
   const auto deadline = std::chrono::steady_clock::now() + StoreOptions{}.busy_timeout;
   for (bool has_said = false;;) {
     const auto store = context.stores().open(Access::write);
-    if (store || (store.error().code != Code::io && store.error().code != Code::timeout)) {
+    if (store || !is_server_away(context, settings, store.error())) {
       return std::nullopt;
     }
     if (std::chrono::steady_clock::now() >= deadline || stop.stop_requested()) {
@@ -173,7 +178,7 @@ std::optional<Error> wait_for_server(Context& context, const Settings& settings,
 }
 
 Result<FoundSession> find_session(Context& context, const Settings& settings,
-                                  const StartRequest& request, const std::optional<Error>& away,
+                                  const StartRequest& request, std::optional<Error>& away,
                                   bool has_tools) {
   if (!request.session.newest && !request.session.sel) {
     if (away) {
@@ -181,8 +186,14 @@ Result<FoundSession> find_session(Context& context, const Settings& settings,
     }
     return FoundSession{};
   }
-  return away ? resume_waiting(context, settings, request, *away, has_tools)
-              : resume_stored(context, request, has_tools);
+  if (!away) {
+    auto found = resume_stored(context, request, has_tools);
+    if (found || request.dry_run || !is_server_away(context, settings, found.error())) {
+      return found;
+    }
+    away = std::move(found).error();
+  }
+  return resume_waiting(context, settings, request, *away, has_tools);
 }
 
 }  // namespace reprise::cli

@@ -12,6 +12,11 @@
 
 namespace reprise::cli {
 
+void warn_unsaved(Context& context, const Error& away);
+
+// The store is on a server, and this says that it cannot be reached. It was waited for.
+bool is_server_away(Context& context, const Settings& settings, const Error& error);
+
 // Waits as a running conversation does, for a standby that takes over. The
 // error when that is in vain. nullopt: it is there, or fails in another way, or
 // the store is no server's.
@@ -27,9 +32,10 @@ struct FoundSession {
 
 // `away`: why the store's server cannot be had. A session of that name which
 // this machine does not know is then an error, never another session.
-// `has_tools`: they would work in the session's folder.
+// `away` is set when the server goes away meanwhile. `has_tools`: they would work in the session's
+// folder.
 Result<FoundSession> find_session(Context& context, const Settings& settings,
-                                  const StartRequest& request, const std::optional<Error>& away,
+                                  const StartRequest& request, std::optional<Error>& away,
                                   bool has_tools);
 
 }  // namespace reprise::cli

@@ -152,7 +152,14 @@ Result<Session> begin_new(Context& context, const Prepared& with, StartedSession
   REPRISE_ASSIGN(Session session,
                  new_session(context, with.settings, with.request, with.mode, with.choice));
   if (!with.request.dry_run && !with.is_away) {
-    REPRISE_ASSIGN(started.store, store_new(context, *started.provider, session));
+    const auto store = store_new(context, *started.provider, session);
+    if (!store && !is_server_away(context, with.settings, store.error())) {
+      return std::unexpected(store.error());
+    }
+    if (!store) {
+      warn_unsaved(context, store.error());
+    }
+    started.store = store.value_or(nullptr);
   }
   if (started.store != nullptr && !started.store->capabilities().messages) {
     leave_out_words(session, with.mode, options);
@@ -220,7 +227,7 @@ Result<std::unique_ptr<StartedSession>> start_session(Context& context, StartReq
   if (!request.dry_run && expects_http(context, request.flags, *settings)) {
     started->preloading = preload_http();
   }
-  const std::optional<Error> away =
+  std::optional<Error> away =
       request.dry_run ? std::nullopt : wait_for_server(context, *settings, request.stop);
   REPRISE_ASSIGN(request.session, resolve_choice(context, request, away.has_value()));
   REPRISE_ASSIGN(FoundSession found,
