@@ -4,9 +4,12 @@
 #include <thread>
 
 #include "bare_postgres.h"
+#include "grown_store.h"
 #include "measure.h"
+#include "messages.h"
 #include "postgres_rows.h"
 #include "reprise/capabilities.h"
+#include "reprise/environment.h"
 #include "reprise/session.h"
 
 namespace bench {
