@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/text.h"
 #include "source/source_fixture.h"
 #include "support/must.h"
 
@@ -37,6 +38,21 @@ TEST_F(OpenSource, KindsHaveNamesOfTheirOwn) {
   }
   std::ranges::sort(names);
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
+}
+
+TEST_F(OpenSource, ErrorsListTheForms) {
+  std::string sources;
+  for (const SourceKind& kind : source_kinds()) {
+    sources += cat(sources.empty() ? "" : ", ", kind.form);
+  }
+  EXPECT_EQ(source_forms(), sources);
+  std::string stores;
+  for (const StoreKind& kind : store_kinds()) {
+    stores += cat(stores.empty() ? "" : ", ", kind.form);
+  }
+  const auto unknown = open_store("nobody:/x");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find(stores), std::string::npos) << unknown.error().message;
 }
 
 TEST_F(OpenSource, NothingThereIsNotFound) {
