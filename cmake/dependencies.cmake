@@ -22,5 +22,6 @@ if(REPRISE_PROGRAM)
 endif()
 
 find_path(REPRISE_ZIP_INCLUDE zip.h REQUIRED)
+find_path(REPRISE_ZSTD_INCLUDE zstd.h REQUIRED)
 find_path(REPRISE_YAML_INCLUDE yaml.h REQUIRED)
 find_path(REPRISE_LIBPQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql REQUIRED)

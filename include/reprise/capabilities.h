@@ -120,6 +120,23 @@ class Responses {
                                 const OperationId& operation) = 0;
 };
 
+// The files in which another tool keeps a session, byte for byte.
+class OriginalReader {
+ public:
+  virtual ~OriginalReader() = default;
+  // "claude", as in its URLs.
+  virtual std::string_view tool() const = 0;
+  struct File {
+    std::string name;  // without its folders
+    std::int64_t bytes = 0;
+  };
+  // Those that are this session's alone: none for a branch, or for one of several in a file.
+  virtual Result<std::vector<File>> originals(const SessionId& id) = 0;
+  // At most `count` bytes from `at` on; fewer where the file ends. `file` counts originals().
+  virtual Result<std::string> read_original(const SessionId& id, std::size_t file, std::int64_t at,
+                                            std::size_t count) = 0;
+};
+
 class TodoReader {
  public:
   virtual ~TodoReader() = default;

@@ -3,6 +3,8 @@
 // Sessions in other forms: to be read by people (md, html), by programs (json, jsonl), or taken
 // over by another tool (codex, claude…). Any source will do. Nothing is changed in it.
 //
+// What came from the tool of a format and has not changed goes back byte for byte.
+//
 // Messages are written as they are read: memory holds one message and the results of its calls.
 
 #include <filesystem>  // IWYU pragma: export
@@ -90,9 +92,10 @@ Result<std::filesystem::path> find_tool_folder(const ExportFormat& format, const
 // The tool in whose folder the path is, through links or not; nullopt for none that is known.
 Result<std::optional<std::string>> find_owner_of(const std::filesystem::path& path,
                                                  const ToolVariables& variables);
-// The id by which the tools know an exported session that they do not give one: its own when it is
-// a UUID, else one that follows from it.
-std::string exported_id(const Session& session);
+// The id by which the tool of a format knows an exported session that it does not give one: that
+// which it had there when it came from this tool and has not changed; else its own when it is a
+// UUID, or one that follows from it.
+Result<std::string> exported_id(Source& source, const Session& session, const ExportFormat& format);
 
 // A session of the format json, read back.
 struct ExportedSession {
@@ -103,8 +106,14 @@ struct ExportedBlob {
   BlobHash hash;
   std::string bytes;
 };
+struct ExportedArtefact {
+  Step step;
+  std::string name;
+  std::string bytes;
+};
 struct ExportReader {
   std::function<Result<>(Message&&)> on_message = {};
+  std::function<Result<>(ExportedArtefact&&)> on_artefact = {};
   std::function<Result<>(ExportedBlob&&)> on_blob = {};
 };
 // Reads a file that was written in the format json, line by line; what `reader` returns as an error

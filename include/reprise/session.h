@@ -151,6 +151,7 @@ struct SessionQuery {
   // Of a source whose sessions are trees: also the branches that were left, as forks, and the
   // sessions of sub-agents.
   bool branches = false;
+  bool children = false;   // the sessions of sub-agents without the branches: costs less
   std::string after = {};  // SessionPage::next of the page before; "" for the first
   std::size_t limit = 50;  // 1 to kPageMax
 };

@@ -11,6 +11,7 @@ namespace reprise {
 class ArtefactReader;
 class BlobReader;
 class LastMessageReader;
+class OriginalReader;
 class PartialReader;
 class ReplacedReader;
 class SignatureReader;
@@ -79,6 +80,7 @@ struct SourceCapabilities {
   PartialReader* partial_reader = nullptr;
   LastMessageReader* last_message_reader = nullptr;
   ReplacedReader* replaced_reader = nullptr;
+  OriginalReader* original_reader = nullptr;
   SignatureReader* signature_reader = nullptr;
   Verifying* verifying = nullptr;
 };

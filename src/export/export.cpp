@@ -5,6 +5,8 @@
 
 #include "base/text.h"
 #include "export/formats.h"
+#include "export/original.h"
+#include "export/tool_facts.h"
 #include "reprise/conversation.h"
 
 namespace reprise {
@@ -14,11 +16,23 @@ Result<std::string> ExportOutput::add_file(std::string_view name,
   return fail(Code::unsupported, cat("there is no place for the file ", name));
 }
 
+Result<std::string> exported_id(Source& source, const Session& session,
+                                const ExportFormat& format) {
+  REPRISE_ASSIGN(const auto original,
+                 exporting::find_original(source, session, exporting::format_of(format)));
+  return original ? original->id : exporting::uuid_of(session);
+}
+
 Result<Exported> export_session(Source& source, const SessionId& id, const ExportFormat& format,
                                 ExportOutput& output, const std::stop_token& stop) {
   const exporting::Format& entry = exporting::format_of(format);
   REPRISE_ASSIGN(const SessionNow now, get_now(source, id));
   exporting::Job job{.source = source, .session = now.session, .output = output};
+  REPRISE_ASSIGN(const auto original, exporting::find_original(source, now.session, entry));
+  if (original) {
+    REPRISE_TRY(write_original(job, *original));
+    return Exported{.messages = now.session.info.head.value, .losses = {}, .damage = {}};
+  }
   REPRISE_TRY(add_losses(job, entry.loses));
   if (!source.capabilities().messages) {
     job.losses.emplace("the messages, which are with the provider");

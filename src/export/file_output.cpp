@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "export/formats.h"
 #include "export/names.h"
+#include "export/original.h"
 
 namespace reprise {
 namespace {
@@ -100,6 +101,14 @@ Result<> export_all(Source& source, std::span<const SessionId> ids, const Export
   });
 }
 
+Result<std::string> file_name(Source& source, const Session& session,
+                              const exporting::Format& format) {
+  REPRISE_ASSIGN(const auto original, exporting::find_original(source, session, format));
+  return original ? original->file
+                  : cat(format.stem ? format.stem(session) : exporting::file_stem(session),
+                        format.shown.ending);
+}
+
 }  // namespace
 
 Result<> export_to_file(Source& source, std::span<const SessionId> ids, const ExportFormat& format,
@@ -117,8 +126,8 @@ Result<fs::path> export_to_folder(Source& source, const SessionId& id, const Exp
   REPRISE_ASSIGN(const fs::path path, resolve_path(folder));
   REPRISE_ASSIGN(const Session session, get(source, id));
   const exporting::Format& entry = exporting::format_of(format);
-  const std::string stem = entry.stem ? entry.stem(session) : exporting::file_stem(session);
-  fs::path file = path / cat(stem, format.ending);
+  REPRISE_ASSIGN(const std::string name, file_name(source, session, entry));
+  fs::path file = path / name;
   REPRISE_TRY(export_all(source, std::span(&id, 1), format,
                          {.file = file, .takes_files = format.has_files}, options));
   return file;

@@ -46,6 +46,7 @@ constexpr Format kFormats[] = {
                .taken_by = "codex resume ID"},
      .loses = kOurs.with({Part::title, Part::cut_answers, Part::signatures, Part::documents}),
      .make = make_codex,
+     .takes_originals = true,
      .stem = codex_stem,
      .folder = codex_folder},
     {.shown = {.name = "copilot",
@@ -72,6 +73,7 @@ constexpr Format kFormats[] = {
      .loses = kOurs.with(
          {Part::system_prompt, Part::system_messages, Part::cut_answers, Part::signatures}),
      .make = make_gemini,
+     .takes_originals = true,
      .stem = gemini_stem},
     {.shown = {.name = "claude",
                .ending = ".jsonl",
@@ -80,6 +82,7 @@ constexpr Format kFormats[] = {
                .taken_by = "claude --resume ID"},
      .loses = kOurs.with({Part::system_prompt, Part::system_messages}),
      .make = make_claude,
+     .takes_originals = true,
      .stem = uuid_of,
      .folder = claude_folder},
     {.shown = {.name = "pi",
@@ -89,6 +92,7 @@ constexpr Format kFormats[] = {
                .taken_by = "pi --session FILE"},
      .loses = kOurs.with({Part::system_prompt, Part::system_messages}),
      .make = make_pi,
+     .takes_originals = true,
      .stem = pi_stem,
      .folder = pi_folder},
 };
@@ -109,10 +113,6 @@ const Format& format_of(const ExportFormat& shown) {
 }
 
 }  // namespace exporting
-
-std::string exported_id(const Session& session) {
-  return exporting::uuid_of(session);
-}
 
 std::span<const ExportFormat> export_formats() {
   return exporting::kShown;

@@ -11,6 +11,8 @@ struct Format {
   ExportFormat shown;
   Parts loses = {};
   std::unique_ptr<Writer> (*make)(Job& job) = nullptr;
+  // What has not changed since it was read from this tool is written as it was.
+  bool takes_originals = false;
   // The name of a session's file, without the ending. Null: made of its time, title and short id.
   std::string (*stem)(const Session& session) = nullptr;
   // Where the tool looks for it. Null: it imports the file by a command.

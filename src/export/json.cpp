@@ -1,11 +1,10 @@
-#include "export/json.h"
-
 #include "base/encode.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "export/content.h"
 #include "export/formats.h"
 #include "reprise/capabilities.h"
+#include "store/document/exported_form.h"
 #include "store/document/sidecar.h"
 
 namespace reprise::exporting {
@@ -20,8 +19,9 @@ class JsonWriter final : public Writer {
     if (TodoReader* const list = job_.source.capabilities().todo_reader; list != nullptr) {
       REPRISE_ASSIGN(todos, list->todos(job_.session.info.id));
     }
-    return job_.output.write(cat(kJsonHead, "\n", kSessionKey, session_json(), ",\n", kTodosKey,
-                                 todos_to_json(todos), ",\n", kMessagesHead));
+    return job_.output.write(cat(store::kJsonHead, "\n", store::kSessionKey, session_json(), ",\n",
+                                 store::kTodosKey, todos_to_json(todos), ",\n",
+                                 store::kMessagesHead));
   }
 
   Result<> message(const Message& message) override {
@@ -38,13 +38,13 @@ class JsonWriter final : public Writer {
   }
 
   Result<> end() override {
-    REPRISE_TRY(next_list(kArtefactsHead));
+    REPRISE_TRY(next_list(store::kArtefactsHead));
     REPRISE_TRY(artefacts());
-    REPRISE_TRY(next_list(kBlobsHead));
+    REPRISE_TRY(next_list(store::kBlobsHead));
     for (const BlobHash& hash : blobs_) {
       REPRISE_TRY(blob(hash));
     }
-    return job_.output.write(cat("\n", kLastLine, "\n"));
+    return job_.output.write(cat("\n", store::kLastLine, "\n"));
   }
 
  private:
@@ -68,7 +68,7 @@ class JsonWriter final : public Writer {
 
   Result<> next_list(std::string_view head) {
     is_first_ = true;
-    return job_.output.write(cat("\n", kListEnd, "\n", head));
+    return job_.output.write(cat("\n", store::kListEnd, "\n", head));
   }
 
   Result<> artefacts() {

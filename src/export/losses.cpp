@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/origin.h"
 #include "model/known_time.h"
 #include "model/media.h"
 #include "reprise/capabilities.h"
@@ -105,7 +106,10 @@ Result<> add_losses(Job& job, Parts parts) {
   if (ArtefactReader* const files = job.source.capabilities().artefact_reader;
       files != nullptr && parts.has(Part::artefacts)) {
     REPRISE_ASSIGN(const auto list, files->list_artefacts(session.info.id));
-    add(job, parts, Part::artefacts, !list.empty());
+    add(job, parts, Part::artefacts,
+        std::ranges::any_of(list, [](const ArtefactReader::Entry& entry) {
+          return !entry.name.starts_with(kOriginalsFolder);
+        }));
   }
   return {};
 }

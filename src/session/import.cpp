@@ -9,27 +9,24 @@
 #include "base/text.h"
 #include "engine/blobs.h"
 #include "reprise/capabilities.h"
+#include "reprise/sessions.h"
+#include "session/import_originals.h"
 
 namespace reprise {
 namespace {
 
-constexpr std::string_view kOriginField = "origin";
+constexpr std::string_view kOwnExports = "exported";  // the scheme of their source
+constexpr std::string_view kParentField = "parent";   // of a sub-agent's session
+constexpr std::int64_t kComparedAtOnce = 64;
 constexpr int kForksMax = 32;  // of one session that was rewound again and again
 
-RawJson origin_json(std::string_view tool, std::string_view id, Time seen_at) {
-  std::string out;
-  json::ObjectWriter object(out);
-  object.field("tool", tool).field("id", id);
-  if (seen_at != Time{}) {
-    object.field("seen_at", format_time(seen_at));
-  }
-  object.close();
-  return RawJson::parse(std::move(out)).value_or(RawJson());
+// "ID:BRANCH", a fork of "ID".
+bool is_branch(const SessionInfo& info) {
+  return info.forked_from && info.id.str().starts_with(cat(info.forked_from->session.str(), ":"));
 }
 
-void set_origin(Extra& extra, RawJson origin) {
-  std::erase_if(extra, [](const ExtraField& field) { return field.name == kOriginField; });
-  extra.push_back({std::string(kOriginField), std::move(origin)});
+bool is_of_sub_agent(const Session& session) {
+  return std::ranges::find(session.extra, kParentField, &ExtraField::name) != session.extra.end();
 }
 
 // One session of a tool, as it is to stand in the store: under its id there, its images as blobs.
@@ -46,6 +43,9 @@ class ImportView final : public Source, public TodoReader {
     holds_.todo_reader = source.capabilities().todo_reader == nullptr ? nullptr : this;
   }
 
+  // The state that it is to have, when it has one already.
+  void set_state(SessionState state) { state_ = state; }
+
   void show_as(SessionId id, std::optional<ForkOrigin> fork) {
     id_ = std::move(id);
     fork_ = std::move(fork);
@@ -57,18 +57,22 @@ class ImportView final : public Source, public TodoReader {
       return session;
     }
     SessionInfo& info = session->info;
+    const bool is_aside = is_branch(info) || is_of_sub_agent(*session);
     info.id = id_.value_or(info.id);
-    info.state = SessionState::active;
+    info.state =
+        state_.value_or(is_aside || info.state == SessionState::archived ? SessionState::archived
+                                                                         : SessionState::active);
     info.closed_at.reset();
     if (info.forked_from && !fork_) {
       REPRISE_ASSIGN(info.forked_from->session,
                      imported_id(tool_, info.forked_from->session.str()));
-      inherited_ = info.forked_from->at;
+      const bool shares = target_.capabilities().forking != nullptr;
+      inherited_ = shares ? Seq{} : info.forked_from->at;
     }
     if (fork_) {
       info.forked_from = fork_;
     }
-    set_origin(session->extra, origin_json(tool_, foreign_.str(), {}));
+    set_origin(session->extra, {.tool = tool_, .id = foreign_.str()});
     return session;
   }
 
@@ -102,6 +106,7 @@ class ImportView final : public Source, public TodoReader {
   SessionId foreign_;
   std::optional<SessionId> id_;
   std::optional<ForkOrigin> fork_;
+  std::optional<SessionState> state_;
   Seq inherited_;
   SourceCapabilities holds_;
 };
@@ -120,16 +125,29 @@ class Import {
   Result<ImportedSession> run() {
     REPRISE_ASSIGN(SessionId id, imported_id(tool_, info_.id.str()));
     REPRISE_ASSIGN(const std::optional<Session> present, target_.find(id));
-    ImportedSession imported{.fate = CopyFate::unchanged, .messages = 0, .id = id, .damage = {}};
+    ImportedSession imported{
+        .fate = CopyFate::unchanged, .messages = 0, .id = id, .damage = {}, .was_read = false};
     if (present && present->info.state == SessionState::trashed) {
       return imported;  // somebody has put it there
     }
     if (present && is_seen(*present)) {
       return imported;
     }
+    imported.was_read = true;
+    if (present) {
+      if (origin_of(*present).value_or(Origin{}).seen_at != Time{}) {
+        view_.set_state(present->info.state);  // unless the first import was interrupted
+      }
+    } else {
+      REPRISE_ASSIGN(const bool is_there, share(id));
+      if (is_there) {
+        return imported;
+      }
+    }
     std::optional<ForkOrigin> fork;
     for (int forks = 0;; ++forks) {
       view_.show_as(id, fork);
+      stored_.push_back(id);
       REPRISE_ASSIGN(const CopiedSession copied, copy_session(view_, target_, id, stop_));
       imported.id = id;
       imported.messages += copied.messages;
@@ -143,8 +161,25 @@ class Import {
       fork = ForkOrigin{id, *copied.differs};
       id = std::move(next);
     }
-    REPRISE_TRY(note_seen());
+    REPRISE_TRY(note_seen(imported));
     return imported;
+  }
+
+  // What the tool lists as branches of it, and the sub-agents in the same file.
+  Result<> add_branches(ImportedSession& imported) {
+    SessionQuery query{
+        .states = {SessionState::active, SessionState::closed, SessionState::archived},
+        .id_prefix = cat(info_.id.str(), ":")};
+    query.branches = true;
+    query.limit = kPageMax;
+    REPRISE_ASSIGN(const SessionPage page, source_.list(query));
+    for (const SessionInfo& branch : page.sessions) {
+      Import import(source_, tool_, target_, branch, stop_);
+      import.stored_ = stored_;
+      REPRISE_ASSIGN(const ImportedSession one, import.run());
+      imported.messages += one.messages;
+    }
+    return {};
   }
 
  private:
@@ -156,12 +191,85 @@ class Import {
   }
 
   // After everything else: what was interrupted is read again.
-  Result<> note_seen() {
+  Result<> note_seen(const ImportedSession& imported) {
+    if (imported.fate != CopyFate::conflict) {
+      REPRISE_TRY(note_complete(imported.id));
+    }
     REPRISE_ASSIGN(const SessionId id, imported_id(tool_, info_.id.str()));
+    return change_origin(id, [this](Origin& origin) { origin.seen_at = info_.updated_at; });
+  }
+
+  // With its files, when all of it has come and nothing else is there.
+  Result<> note_complete(const SessionId& id) {
+    REPRISE_ASSIGN(const Session there, get(source_, info_.id));
     REPRISE_ASSIGN(const Session present, get(target_, id));
+    if (present.info.head != there.info.head) {
+      return {};
+    }
+    REPRISE_TRY(import_originals(source_, info_.id, target_, id));
+    return change_origin(id, [&](Origin& origin) {
+      origin.head = present.info.head;
+      origin.updated_at = present.info.updated_at;
+      origin.title = there.info.title;
+    });
+  }
+
+  template <class Change>
+  Result<> change_origin(const SessionId& id, const Change& change) {
+    REPRISE_ASSIGN(const Session present, get(target_, id));
+    Origin origin = origin_of(present).value_or(Origin{});
+    origin.tool = tool_;
+    origin.id = info_.id.str();
+    change(origin);
     Extra extra = present.extra;
-    set_origin(extra, origin_json(tool_, info_.id.str(), info_.updated_at));
+    set_origin(extra, origin);
     return target_.update(id, {.extra = std::move(extra)});
+  }
+
+  // Begins a fork that is to come under this id with what the session it was forked from has in the
+  // store. Whether that is all of it.
+  Result<bool> share(const SessionId& id) {
+    Forking* const forking = target_.capabilities().forking;
+    if (!info_.forked_from || forking == nullptr) {
+      return false;
+    }
+    view_.show_as(id, std::nullopt);
+    REPRISE_ASSIGN(std::optional<Session> session, view_.find(id));
+    if (!session) {
+      return false;
+    }
+    REPRISE_ASSIGN(SessionId parent, imported_id(tool_, info_.forked_from->session.str()));
+    Seq shared;
+    stored_.push_back(parent);
+    for (const SessionId& one : stored_) {
+      REPRISE_ASSIGN(const Seq same, count_shared(one));
+      parent = same > shared ? one : parent;
+      shared = std::max(shared, same);
+    }
+    if (shared == session->info.head) {
+      return true;  // rewound since it was imported
+    }
+    session->info.state = SessionState::active;  // until all of it is there
+    REPRISE_TRY(shared.value == 0 ? Result<>() : forking->fork(parent, shared, *session));
+    return false;
+  }
+
+  // How many messages it begins with that a session of the store begins with, too.
+  Result<Seq> count_shared(const SessionId& there) {
+    REPRISE_ASSIGN(const std::optional<Session> present, target_.find(there));
+    const bool is_there = present && present->info.state != SessionState::trashed;
+    const Seq head = is_there ? present->info.head : Seq{};
+    Seq same;
+    bool differs = false;
+    while (!differs && same < head) {
+      const ReadRange range{.from = same, .to = std::min(head, same.next(kComparedAtOnce))};
+      REPRISE_ASSIGN(const std::vector<Message> ours, read_all(target_, there, range));
+      REPRISE_ASSIGN(const std::vector<Message> theirs, read_all(view_, info_.id, range));
+      const auto end = std::ranges::mismatch(ours, theirs).in1 - ours.begin();
+      differs = end < range.to.value - range.from.value;
+      same = same.next(end);
+    }
+    return same;
   }
 
   // Named after the message that it begins with: another one there is another fork.
@@ -194,7 +302,34 @@ class Import {
   const SessionInfo& info_;
   std::stop_token stop_;
   ImportView view_;
+  std::vector<SessionId> stored_;  // what the tool's session is in the store: it, and its forks
 };
+
+// What Reprise exported comes back as it was.
+Result<ImportedSession> copy_own(Source& source, Store& target, const SessionId& id,
+                                 const std::stop_token& stop) {
+  REPRISE_ASSIGN(CopiedSession copied, copy_session(source, target, id, stop));
+  return ImportedSession{
+      .fate = copied.fate,
+      .messages = copied.messages,
+      .id = id,
+      .damage = copied.is_damaged ? std::move(copied.losses) : std::vector<std::string>(),
+      .was_read = true};
+}
+
+// Begun by an attempt that got no further.
+Result<std::optional<SessionId>> find_unused_fork(Store& store, const SessionId& parent) {
+  REPRISE_ASSIGN(const Session session, get(store, parent));
+  const ForkOrigin origin{parent, session.info.head};
+  SessionQuery query{.states = {SessionState::active}, .title_contains = session.info.title};
+  query.ungrouped = true;
+  query.limit = kPageMax;
+  REPRISE_ASSIGN(const SessionPage page, store.list(query));
+  const auto found = std::ranges::find_if(page.sessions, [&](const SessionInfo& info) {
+    return info.forked_from == origin && info.head == origin.at && !info.answering;
+  });
+  return found == page.sessions.end() ? std::nullopt : std::optional(found->id);
+}
 
 }  // namespace
 
@@ -215,19 +350,32 @@ bool is_imported_id(const SessionId& id) {
   return id.str().size() == kUuidBytes && id.str()[kVersionAt] == '8';
 }
 
-std::optional<Origin> origin_of(const Session& session) {
-  const auto found = std::ranges::find(session.extra, kOriginField, &ExtraField::name);
-  if (found == session.extra.end()) {
-    return std::nullopt;
-  }
-  const JsonView json(found->value.text());
-  return Origin{json["tool"].text(), json["id"].text(),
-                parse_time(json["seen_at"].text()).value_or(Time{})};
-}
-
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,
                                        const SessionInfo& info, const std::stop_token& stop) {
-  return Import(source, tool, target, info, stop).run();
+  if (tool == kOwnExports) {
+    return copy_own(source, target, info.id, stop);
+  }
+  Import import(source, tool, target, info, stop);
+  REPRISE_ASSIGN(ImportedSession imported, import.run());
+  REPRISE_TRY(imported.was_read ? import.add_branches(imported) : Result<>());
+  return imported;
+}
+
+Result<ContinuedSession> continue_imported(Source& source, std::string_view tool, Store& target,
+                                           const SessionInfo& info, Clock& clock) {
+  REPRISE_ASSIGN(ImportedSession imported, import_session(source, tool, target, info));
+  ContinuedSession continued{.id = imported.id, .damage = std::move(imported.damage)};
+  REPRISE_ASSIGN(const std::optional<SessionId> unused, find_unused_fork(target, imported.id));
+  if (unused) {
+    continued.id = *unused;
+    return continued;
+  }
+  REPRISE_ASSIGN(
+      continued.id,
+      fork_session(target, {.parent = imported.id, .at = std::nullopt, .title = info.title},
+                   clock));
+  REPRISE_TRY(target.update(continued.id, {.provider = "", .model = ""}));
+  return continued;
 }
 
 }  // namespace reprise

@@ -7,10 +7,16 @@
 //  (2) What has grown is continued. What was rewound, or has gone on here, is not overwritten: what
 //      the tool has from there on becomes a fork, whose id follows from where it begins.
 //  (3) Where it came from stays with it: the extra field "origin" of the session.
+//  (4) It comes closed, as nobody is answering in it. Branches that were left and the sessions of
+//      sub-agents come, too, and go into the archive: they are found and read, and not in the
+//      lists.
+//  (5) What a fork or branch has of a session that is in the store is shared with it.
 
 #include <stop_token>
 
 #include "engine/copy.h"
+#include "engine/origin.h"  // IWYU pragma: export
+#include "reprise/environment.h"
 #include "reprise/store.h"
 
 namespace reprise {
@@ -20,25 +26,29 @@ Result<SessionId> imported_id(std::string_view tool, std::string_view id);
 // Whether it looks like one of those, which others hardly do.
 bool is_imported_id(const SessionId& id);
 
-// Where a session came from.
-struct Origin {
-  std::string tool;   // "claude"
-  std::string id;     // the tool's
-  Time seen_at = {};  // its last activity when it was imported last
-};
-// nullopt for a session that was not imported.
-std::optional<Origin> origin_of(const Session& session);
-
 struct ImportedSession {
   CopyFate fate = CopyFate::unchanged;
-  std::int64_t messages = 0;        // that are new
+  std::int64_t messages = 0;        // that are new, with those of its branches
   SessionId id;                     // in the store
   std::vector<std::string> damage;  // what could not be read, one line each
+  bool was_read = false;            // else nothing has happened there since
 };
 
-// `info` is as the tool's list has it: a session without activity since it was imported is not read
-// again. An Error: it stopped in between; importing again goes on.
+// With its branches. `info` is as the tool's list has it (with SessionQuery::children, so that the
+// sub-agents come as well): a session without activity since it was imported is not read again. An
+// Error: it stopped in between; importing again goes on.
 Result<ImportedSession> import_session(Source& source, std::string_view tool, Store& target,
                                        const SessionInfo& info, const std::stop_token& stop = {});
+
+struct ContinuedSession {
+  SessionId id;  // of the fork
+  std::vector<std::string> damage;
+};
+// Imports the session, and a fork of it to go on with: one that was begun before and has nothing of
+// its own, or a new one. No provider or model is set in it, as the tool's may need a key that only
+// the tool has.
+Result<ContinuedSession> continue_imported(Source& source, std::string_view tool, Store& target,
+                                           const SessionInfo& info,
+                                           Clock& clock = system_clock());
 
 }  // namespace reprise

@@ -150,13 +150,20 @@ class Summing {
     return known_.contains(origin) || !shared_.insert(cat(origin, "#", seq.value));
   }
 
+  // Other tools fork by copying lines, without a word about where from.
+  bool is_copied_turn(const Message& message) {
+    return origin_.ends_with(':') && is_known(message.created_at) &&
+           !turns_.insert(cat(format_time(message.created_at), "#", plain_text(message)));
+  }
+
   void add_message(const SessionInfo& info, const Message& message) {
     const Time time = is_known(message.created_at) ? message.created_at : info.updated_at;
     if ((query_.since && time < *query_.since) || (query_.until && time >= *query_.until) ||
         is_counted_elsewhere(info, message.seq)) {
       return;
     }
-    const bool is_turn = is_question(message) && !is_injected(message) && !is_repeated_;
+    const bool is_turn =
+        is_question(message) && !is_injected(message) && !is_repeated_ && !is_copied_turn(message);
     bool has_usage = message.usage.has_value();
     if (has_usage && !message.usage->request_id.empty()) {
       has_usage = requests_.insert(message.usage->request_id);
@@ -215,6 +222,7 @@ class Summing {
   std::set<std::string> touched_;  // keys, by the session that is read
   HashSet known_;                  // sessions
   HashSet requests_;
+  HashSet turns_;             // of other tools
   HashSet imported_;          // sessions of other tools that are in the store
   std::string origin_;        // of the session that is read
   bool is_repeated_ = false;  // and whether its turns were counted

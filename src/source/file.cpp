@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
 #include <system_error>
 
 #include "base/file.h"
+#include "base/text.h"
+#include "base/zstd_library.h"
 #include "store/paths.h"
+#include "store/sqlite/private_folder.h"
 
 namespace reprise::source {
 namespace {
@@ -16,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kDamageMax = 1000;
+constexpr std::string_view kCompressedSuffix = ".zst";
+constexpr std::int64_t kUnpackedBytesMax = std::int64_t{16} << 30;
 
 class FileWalk {
  public:
@@ -56,6 +62,36 @@ Result<Fd> open_foreign(const fs::path& file) {
   auto fd = open_file(file, O_RDONLY | O_NOATIME);
   // Only the owner may leave the time of access alone.
   return !fd && fd.error().os_errno == EPERM ? open_file(file, O_RDONLY) : std::move(fd);
+}
+
+Result<Fd> open_unpacked(const fs::path& file, ReadReport& report) {
+  REPRISE_ASSIGN(Fd fd, open_foreign(file));
+  if (file.extension() != kCompressedSuffix) {
+    return fd;
+  }
+  REPRISE_ASSIGN(const auto folder, sqlite::PrivateFolder::make());
+  const fs::path copy = folder.path() / "unpacked";
+  REPRISE_ASSIGN(Fd unpacked, open_file(copy, O_RDWR | O_CREAT | O_EXCL, 0600));
+  std::int64_t at = 0;
+  const auto read = [&](std::span<char> into) -> Result<std::size_t> {
+    REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), into, at, file));
+    at += static_cast<std::int64_t>(got);
+    return got;
+  };
+  std::int64_t written = 0;
+  const auto write = [&](std::string_view bytes) -> Result<> {
+    written += std::ssize(bytes);
+    return written > kUnpackedBytesMax
+               ? fail(Code::corrupt, cat("unpacks to more than ", kUnpackedBytesMax >> 30, " GiB"))
+               : write_all(unpacked.get(), bytes, copy);
+  };
+  if (const auto done = zstd_unpack(read, write); !done) {
+    if (done.error().code != Code::corrupt) {
+      return std::unexpected(done.error());
+    }
+    add_damage(report, {file.native(), done.error().message, ""});
+  }
+  return unpacked;
 }
 
 Result<FileState> state_of_file(const fs::path& file) {

@@ -15,6 +15,10 @@ namespace reprise::source {
 // Open for reading.
 Result<Fd> open_foreign(const std::filesystem::path& file);
 
+// The same; a file that is compressed (".zst") is unpacked into a private one without a name, which
+// goes with this. What cannot be unpacked of it is damage.
+Result<Fd> open_unpacked(const std::filesystem::path& file, ReadReport& report);
+
 // What tells a file from what it was before.
 struct FileState {
   std::int64_t bytes = 0;

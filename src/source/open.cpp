@@ -15,6 +15,7 @@
 #include "source/copilot/copilot.h"
 #include "source/crush/crush.h"
 #include "source/database_place.h"
+#include "source/exported/exported.h"
 #include "source/gemini/gemini.h"
 #include "source/goose/goose.h"
 #include "source/llamacpp/llamacpp.h"
@@ -129,6 +130,11 @@ constexpr SourceKind kKinds[] = {
      .form = "llamacpp:FILE",
      .is_at = source::is_llamacpp,
      .open = source::open_llamacpp},
+    {.name = "exported",
+     .title = "an export of Reprise",
+     .form = "exported:FILE",
+     .is_at = source::is_exported,
+     .open = source::open_exported},
 };
 
 // What an XDG variable means when it is not set.

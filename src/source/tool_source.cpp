@@ -48,7 +48,10 @@ class ToolSource final : public Source, public TodoReader {
       }
     };
     for (Listed& listed : all) {
-      if (listed.is_child && !query.branches) {
+      const std::string& id = listed.info.id.str();
+      const bool may_match =
+          id.starts_with(query.id_prefix) || query.id_prefix.starts_with(cat(id, kBranchSeparator));
+      if (!may_match || (listed.is_child && !query.branches && !query.children)) {
         continue;
       }
       if (query.branches) {

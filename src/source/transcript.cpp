@@ -1,6 +1,9 @@
 #include "source/transcript.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <map>
 
 #include "base/file.h"
@@ -56,6 +59,12 @@ Result<> read_document(Indexer& indexer, const FilePart& part, std::size_t numbe
   return {};
 }
 
+Result<std::int64_t> bytes_of(int fd, const std::filesystem::path& file) {
+  struct stat status = {};
+  return ::fstat(fd, &status) == 0 ? Result<std::int64_t>(status.st_size)
+                                   : std::unexpected(os_error("read", file, errno));
+}
+
 Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, bool ends_only,
                    Transcript& into) {
   if (part.after_part) {
@@ -65,11 +74,11 @@ Result<> read_part(Indexer& indexer, const FilePart& part, std::size_t number, b
   if (part.file.extension() == kDocumentSuffix) {
     return read_document(indexer, part, number, into.report);
   }
-  REPRISE_ASSIGN(const Fd fd, open_foreign(part.file));
+  REPRISE_ASSIGN(const Fd fd, open_unpacked(part.file, into.report));
   const RecordSink take = [&](const Record& record) { indexer.take(record, number); };
   if (ends_only) {
-    REPRISE_ASSIGN(const FileState state, state_of_file(part.file));
-    const std::int64_t end = std::min(part.end, state.bytes);
+    REPRISE_ASSIGN(const std::int64_t bytes, bytes_of(fd.get(), part.file));
+    const std::int64_t end = std::min(part.end, bytes);
     if (end - part.begin > 2 * kEndBytes) {
       into.is_whole = false;
       ReadReport cut;  // both windows cut a line
@@ -162,7 +171,8 @@ class PieceReader {
     }
     const std::filesystem::path& file = transcript_.parts[node.file].file;
     if (!open_[node.file].is_open()) {
-      REPRISE_ASSIGN(open_[node.file], open_foreign(file));
+      ReadReport known;  // when it was indexed
+      REPRISE_ASSIGN(open_[node.file], open_unpacked(file, known));
     }
     buffer_.resize(std::max(bytes, kWindowBytes));
     REPRISE_ASSIGN(const std::size_t got, read_at(open_[node.file].get(), buffer_, node.at, file));

@@ -7,7 +7,9 @@
 #include <mutex>
 #include <set>
 
+#include "base/file.h"
 #include "base/text.h"
+#include "reprise/capabilities.h"
 #include "source/branches.h"
 #include "store/query.h"
 #include "store/rules.h"
@@ -40,10 +42,11 @@ struct Chosen {
 constexpr std::chrono::seconds kListedFor{2};
 
 // May be used from several threads at once.
-class TranscriptSource final : public Source {
+class TranscriptSource final : public Source, public OriginalReader {
  public:
   explicit TranscriptSource(std::unique_ptr<JsonlTool> tool) : tool_(std::move(tool)) {
     holds_.new_ids = UuidVersion::v4;
+    holds_.original_reader = this;
   }
 
   Result<std::optional<Session>> find(const SessionId& id) override {
@@ -65,32 +68,16 @@ class TranscriptSource final : public Source {
       const std::lock_guard lock(mutex_);
       note_located(all);
     }
-    for (Located& located : all) {
-      if (located.is_child && !query.branches) {
-        continue;
-      }
-      const std::string where = located.parts.front().file.native();
-      tool_->resolve(located, report);
-      const auto transcript =
-          query.branches ? read_index(*tool_, located) : read_ends(*tool_, located);
-      if (!transcript) {
-        add_damage(report, {where, transcript.error().message, ""});
-        continue;
-      }
-      if (transcript->is_child && !query.branches) {
-        continue;  // which its own lines say
-      }
-      if (transcript->is_whole && !has_words(*transcript)) {
-        continue;  // nothing was said in it
-      }
-      take(info_of(*transcript));
-      if (query.branches) {
-        REPRISE_TRY(take_agents(*transcript, located, take));
-      }
-      for (const NamedBranch& branch :
-           query.branches ? named_branches(transcript->tree) : std::vector<NamedBranch>()) {
-        REPRISE_ASSIGN(const Chosen chosen, choose_branch(*transcript, branch));
-        take(chosen.session.info);
+    for (const Located& located : all) {
+      const bool is_asked =
+          may_match(located, query) && (!located.is_child || query.branches || query.children);
+      if (is_asked) {
+        auto taken =
+            query.branches ? take_all(located, take) : take_one(located, query, take, report);
+        if (!taken) {
+          add_damage(report,
+                     {located.parts.front().file.native(), std::move(taken).error().message, ""});
+        }
       }
     }
     SessionPage page = store::make_page(std::move(matching), query);
@@ -108,6 +95,33 @@ class TranscriptSource final : public Source {
 
   const SourceCapabilities& capabilities() const override { return holds_; }
 
+  std::string_view tool() const override { return tool_->name(); }
+
+  Result<std::vector<File>> originals(const SessionId& id) override {
+    REPRISE_ASSIGN(const std::shared_ptr<const Indexed> indexed, index_of(id.str()));
+    std::vector<File> files;
+    for (const std::size_t part : own_parts(indexed.get())) {
+      files.push_back(
+          {indexed->transcript.parts[part].file.filename().native(), indexed->states[part].bytes});
+    }
+    return files;
+  }
+
+  Result<std::string> read_original(const SessionId& id, std::size_t file, std::int64_t at,
+                                    std::size_t count) override {
+    REPRISE_ASSIGN(const std::shared_ptr<const Indexed> indexed, index_of(id.str()));
+    const std::vector<std::size_t> parts = own_parts(indexed.get());
+    if (file >= parts.size()) {
+      return fail(Code::not_found, cat("session ", id.str(), " has no such file"));
+    }
+    const std::filesystem::path& path = indexed->transcript.parts[parts[file]].file;
+    REPRISE_ASSIGN(const Fd fd, open_foreign(path));
+    std::string bytes(count, '\0');
+    REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), bytes, at, path));
+    bytes.resize(got);
+    return bytes;
+  }
+
  private:
   // Two files of one name in two folders are two sessions: the second is named after its place,
   // too.
@@ -124,6 +138,55 @@ class TranscriptSource final : public Source {
     return all;
   }
 
+  using InfoSink = std::function<void(const SessionInfo&)>;
+
+  // Not when neither it nor a branch of it has an id that begins so.
+  static bool may_match(const Located& located, const SessionQuery& query) {
+    const std::string& id = located.id.str();
+    return id.starts_with(query.id_prefix) ||
+           query.id_prefix.starts_with(cat(id, kBranchSeparator));
+  }
+
+  // As far as the ends of its files tell.
+  Result<> take_one(Located located, const SessionQuery& query, const InfoSink& take,
+                    ReadReport& report) const {
+    tool_->resolve(located, report);
+    REPRISE_ASSIGN(const Transcript transcript, read_ends(*tool_, std::move(located)));
+    const bool is_hidden = transcript.is_child && !query.children;  // which its own lines say
+    if (!is_hidden && (!transcript.is_whole || has_words(transcript))) {
+      take(info_of(transcript));
+    }
+    return {};
+  }
+
+  // With its branches, and the sub-agents in the same file.
+  Result<> take_all(const Located& located, const InfoSink& take) {
+    const std::lock_guard lock(mutex_);
+    REPRISE_ASSIGN(const std::shared_ptr<const Indexed> indexed, load(located));
+    const Transcript& transcript = indexed->transcript;
+    if (!has_words(transcript)) {
+      return {};  // nothing was said in it
+    }
+    take(info_of(transcript));
+    REPRISE_TRY(take_agents(transcript, located, take));
+    for (const NamedBranch& branch : named_branches(transcript.tree)) {
+      REPRISE_ASSIGN(const Chosen chosen, choose_branch(transcript, branch));
+      take(chosen.session.info);
+    }
+    return {};
+  }
+
+  // Of a session: the files of those that it is a fork of are theirs.
+  static std::vector<std::size_t> own_parts(const Indexed* indexed) {
+    std::vector<std::size_t> own;
+    for (std::size_t i = 0; indexed != nullptr && i < indexed->transcript.parts.size(); ++i) {
+      if (!indexed->transcript.parts[i].is_inherited) {
+        own.push_back(i);
+      }
+    }
+    return own;
+  }
+
   static bool has_words(const Transcript& transcript) {
     return std::ranges::any_of(transcript.tree.nodes(),
                                [](const Node& node) { return node.is_message && !node.is_mark; });
@@ -131,7 +194,7 @@ class TranscriptSource final : public Source {
 
   // Those of the sub-agents in the same file.
   Result<> take_agents(const Transcript& transcript, const Located& located,
-                       const std::function<void(const SessionInfo&)>& take) const {
+                       const InfoSink& take) const {
     for (const std::string& agent : transcript.agents) {
       const auto child = child_of(located, agent);
       if (child) {
@@ -212,18 +275,20 @@ class TranscriptSource final : public Source {
     const std::lock_guard lock(mutex_);
     REPRISE_ASSIGN(const std::optional<Located> known, find_located(id));
     std::optional<Located> located = known && !agent.empty() ? child_of(*known, agent) : known;
-    if (!located) {
-      return nullptr;
-    }
+    return located ? load(*std::move(located)) : std::shared_ptr<const Indexed>();
+  }
+
+  // The mutex is held.
+  Result<std::shared_ptr<const Indexed>> load(Located located) {
     ReadReport report;
-    tool_->resolve(*located, report);
-    REPRISE_ASSIGN(std::vector<FileState> states, states_of(located->parts));
-    if (last_ && last_->transcript.session.info.id == located->id && states == last_->states &&
-        std::ranges::equal(located->parts, last_->transcript.parts, {}, &FilePart::file,
+    tool_->resolve(located, report);
+    REPRISE_ASSIGN(std::vector<FileState> states, states_of(located.parts));
+    if (last_ && last_->transcript.session.info.id == located.id && states == last_->states &&
+        std::ranges::equal(located.parts, last_->transcript.parts, {}, &FilePart::file,
                            &FilePart::file)) {
       return last_;
     }
-    REPRISE_ASSIGN(Transcript transcript, read_index(*tool_, *std::move(located)));
+    REPRISE_ASSIGN(Transcript transcript, read_index(*tool_, std::move(located)));
     for (Damage& damage : report.damage) {
       add_damage(transcript.report, std::move(damage));
     }

@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "base/text.h"
+#include "base/zstd_library.h"
 #include "source/source_fixture.h"
 #include "support/must.h"
 
@@ -244,6 +247,40 @@ TEST_F(CodexTest, ASummaryStandsBesideWhatItReplaced) {
   open("codex");
   EXPECT_EQ(transcript(kThread),
             (Lines{"user: Long", "assistant: talk", "*user: In short", "user: On"}));
+}
+
+// Cold files are compressed. While both are there the plain one is newer.
+TEST_F(CodexTest, ReadsCompressedFiles) {
+  std::string bytes =
+      cat(meta(kThread), "\n", asked(1, "Why?"), "\n", said(2, "assistant", "So."), "\n");
+  std::ranges::replace(bytes, '\'', '"');
+  const std::string packed = zstd_packed(bytes);
+  ASSERT_TRUE(is_zstd_frame(packed));
+  append(file_of(kThread) + ".zst", packed);
+  append(file_of(kOther) + ".zst", packed.substr(0, packed.size() - 4));
+  open("codex");
+  EXPECT_EQ(transcript(kThread), (Lines{"user: Why?", "assistant: So."}));
+  EXPECT_EQ(session(kThread).info.title, "Why?");
+  EXPECT_TRUE(damage(kThread).empty());
+  EXPECT_EQ(damage(kOther).size(), 1U);
+  write(file_of(kThread), {meta(kThread), asked(1, "Newer?")});
+  EXPECT_EQ(sessions().size(), 1U) << "nothing was read of the other";
+  EXPECT_EQ(transcript(kThread), Lines{"user: Newer?"});
+}
+
+TEST_F(CodexTest, ReadsTheDocumentsOfTheFirstVersion) {
+  const std::string file = cat("sessions/rollout-2025-05-02-", kThread, ".json");
+  write(file, {"{'session':{'timestamp':'2025-05-02T10:00:00.000Z','id':'x','instructions':''},",
+               "'items':[{'type':'message','role':'user','content':[{'type':'input_text',",
+               "'text':'Why?'}]},{'type':'function_call','name':'shell','arguments':'{}',",
+               "'call_id':'c1'},{'type':'function_call_output','call_id':'c1','output':'ok'},",
+               "{'type':'message','role':'assistant','content':[{'type':'output_text',",
+               "'text':'So.'}]}]}"});
+  open("codex");
+  EXPECT_EQ(transcript(kThread), (Lines{"user: Why?", "assistant: call shell c1 {}",
+                                        "tool: c1 = ok", "assistant: So."}));
+  EXPECT_EQ(session(kThread).info.title, "Why?");
+  EXPECT_NE(session(kThread).info.updated_at, Time{});
 }
 
 }  // namespace

@@ -71,5 +71,18 @@ TEST_F(CopilotTest, KilledInMidAnswer) {
   EXPECT_EQ(transcript(kId), Lines{"user: Go"});
 }
 
+TEST_F(CopilotTest, AttachedImagesComeWithTheirQuestion) {
+  write(kFile, {start(),
+                event(1, "user.message",
+                      "'content':'What?','attachments':[{'assetId':'abc','name':'a.png'},"
+                      "{'assetId':'gone'},{'assetId':'text'}]"),
+                event(2, "session.binary_asset", "'assetId':'abc','data':'iVBORw0KGgo='"),
+                event(3, "session.binary_asset", "'assetId':'text','data':'aGVsbG8='"),
+                event(4, "assistant.message", "'content':'A dot.'")});
+  open("copilot");
+  EXPECT_EQ(transcript(kId), (Lines{"user: What? | [image/png data:image/png;base64,iVBORw0KGgo=]",
+                                    "assistant: A dot."}));
+}
+
 }  // namespace
 }  // namespace reprise::test::copilot

@@ -137,5 +137,21 @@ TEST_F(GeminiTest, TheProjectStandsBesideTheSummaryInIt) {
   EXPECT_EQ(transcript(kId), (Lines{"user: Hi", "*system: Update available"}));
 }
 
+// `/chat save grün`, in a project's folder beside its chats.
+TEST_F(GeminiTest, ReadsCheckpoints) {
+  write("tmp/x/.project_root", {"/home/a/x"});
+  write("tmp/x/checkpoint-gr%C3%BCn.json",
+        {"{'history':[{'role':'user','parts':[{'text':'Why?'}]},",
+         "{'role':'model','parts':[{'text':'So.'}]}],'authType':'gemini-api-key'}"});
+  write("tmp/y/checkpoint-gr%C3%BCn.json",
+        {"{'history':[{'role':'user','parts':[{'text':'Else?'}]}],'authType':'x'}"});
+  open("gemini");
+  EXPECT_EQ(sessions().size(), 2U);
+  EXPECT_EQ(transcript("checkpoint-gr_C3_BCn"), (Lines{"user: Why?", "assistant: So."}));
+  EXPECT_EQ(session("checkpoint-gr_C3_BCn").info.title, "Why?");
+  EXPECT_EQ(session("checkpoint-gr_C3_BCn").info.working_dir, "/home/a/x");
+  EXPECT_NE(session("checkpoint-gr_C3_BCn").info.updated_at, Time{});
+}
+
 }  // namespace
 }  // namespace reprise::test::gemini

@@ -67,6 +67,34 @@ INSERT INTO messages(session_id, role, content_json, created_timestamp, metadata
   EXPECT_EQ(format_time(found.info.created_at), "2026-01-02T03:04:05Z");
 }
 
+TEST_F(GooseTest, TheLedgerTellsWhatEachAnswerCost) {
+  fill(kSchema);
+  fill(R"(
+CREATE TABLE usage_ledger (id INTEGER PRIMARY KEY, session_id TEXT, created_timestamp INTEGER,
+  model TEXT, input_tokens INTEGER, output_tokens INTEGER, cache_read_input_tokens INTEGER,
+  cost REAL, is_compaction BOOLEAN);
+INSERT INTO sessions(id, working_dir, accumulated_input_tokens) VALUES('1', '/x', 99);
+INSERT INTO messages(session_id, role, content_json, created_timestamp) VALUES
+ ('1', 'user', '[{"type":"text","text":"Why?"}]', 1767323045),
+ ('1', 'assistant', '[{"type":"text","text":"So."}]', 1767323046),
+ ('1', 'assistant', '[{"type":"text","text":"And so."}]', 1767323050);
+INSERT INTO usage_ledger(session_id, created_timestamp, input_tokens, output_tokens,
+  cache_read_input_tokens, cost) VALUES
+ ('1', 1767323046, 10, 1, 4, 0.25), ('1', 1767323051, 20, 2, 0, 0.5), ('1', 1767323052, 5, 1, 0, NULL),
+ ('2', 1767323046, 1000, 1000, 0, NULL);
+)");
+  open("goose");
+  const Session found = session("1");
+  EXPECT_EQ(found.usage.input.value, 35);
+  EXPECT_EQ(found.usage.cached.value, 4);
+  EXPECT_EQ(found.usage.cost->str(), "0.75");
+  const auto messages = must(read_all(source(), must(SessionId::parse("1"))));
+  EXPECT_FALSE(messages.at(0).usage);
+  EXPECT_EQ(messages.at(1).usage->input.value, 10);
+  EXPECT_EQ(messages.at(2).usage->input.value, 25);
+  EXPECT_NE(messages.at(1).usage->request_id, messages.at(2).usage->request_id);
+}
+
 TEST_F(GooseTest, AnOlderSchemaIsRead) {
   fill(
       "CREATE TABLE sessions (id TEXT PRIMARY KEY, description TEXT, working_dir TEXT);"

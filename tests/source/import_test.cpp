@@ -1,7 +1,7 @@
 #include "session/import.h"
 
 #include "base/text.h"
-#include "reprise/capabilities.h"
+#include "reprise/sessions.h"
 #include "source/source_fixture.h"
 #include "support/must.h"
 
@@ -34,16 +34,19 @@ class ImportTest : public SourceTest {
   // Everything that the tool has: the fate of each, and how many messages were new.
   Lines import_all() {
     Lines fates;
-    for (const SessionInfo& info : must(source().list({})).sessions) {
+    SessionQuery query;
+    query.children = true;
+    for (const SessionInfo& info : must(source().list(query)).sessions) {
       const ImportedSession done = must(import_session(source(), "pi", *store_, info));
       fates.push_back(cat(to_string(done.fate), " ", done.messages));
     }
     return fates;
   }
-  // The texts of each session in the store.
-  std::vector<Lines> stored() {
+  // The texts of each session in the store's lists, or in its archive.
+  std::vector<Lines> stored(std::vector<SessionState> states = {SessionState::active,
+                                                                SessionState::closed}) {
     std::vector<Lines> all;
-    for (const SessionInfo& info : must(store_->list({})).sessions) {
+    for (const SessionInfo& info : must(store_->list({.states = std::move(states)})).sessions) {
       Lines texts;
       for (const Message& message : must(read_all(*store_, info.id))) {
         texts.push_back(plain_text(message));
@@ -148,6 +151,78 @@ TEST_F(ImportTest, WhatIsInTheTrashStaysThere) {
   write(kFile, {named(2, 1, "assistant", "1")});
   EXPECT_EQ(import_all(), Lines{"unchanged 0"});
   EXPECT_TRUE(stored().empty());
+}
+
+TEST_F(ImportTest, BranchesThatWereLeftComeIntoTheArchiveAndShareWhatTheyCan) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1"),
+                named(3, 2, "user", "Left"), named(4, 3, "assistant", "2"),
+                named(5, 2, "user", "Used"), named(6, 5, "assistant", "3")});
+  open("pi");
+  EXPECT_EQ(import_all(), Lines{"copied 6"});
+  EXPECT_EQ(stored(), std::vector<Lines>{(Lines{"One", "1", "Used", "3"})});
+  const std::vector<SessionState> archive = {SessionState::archived};
+  EXPECT_EQ(stored(archive), std::vector<Lines>{(Lines{"One", "1", "Left", "2"})});
+  const SessionInfo branch = must(store_->list({.states = archive})).sessions.front();
+  EXPECT_EQ(branch.forked_from, (ForkOrigin{must(imported_id("pi", "one")), Seq{2}}));
+  EXPECT_EQ(import_all(), Lines{"unchanged 0"});
+  // Another one is left, and the first has not changed.
+  write(kFile, {named(7, 6, "user", "More"), named(8, 6, "user", "Else")});
+  EXPECT_EQ(import_all(), Lines{"continued 2"});
+  EXPECT_EQ(stored(archive),
+            (std::vector<Lines>{{"One", "1", "Used", "3", "More"}, {"One", "1", "Left", "2"}}));
+}
+
+TEST_F(ImportTest, WhatWasRewoundIsNotThereTwice) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1"),
+                named(3, 2, "user", "Two")});
+  open("pi");
+  import_all();
+  write(kFile, {named(4, 2, "user", "Three")});
+  import_all();
+  EXPECT_TRUE(stored({SessionState::archived}).empty());
+}
+
+TEST_F(ImportTest, SubAgentsComeIntoTheArchive) {
+  const std::string session = "projects/x/0a1b2c3d-0000-4000-8000-000000000001";
+  const std::string agent =
+      "{'type':'user','uuid':'u1','sessionId':'s','timestamp':'2026-11-20T10:00:00.000Z',"
+      "'isSidechain':true,'message':{'content':'Task'}}";
+  write(session + ".jsonl",
+        {"{'type':'user','uuid':'u','sessionId':'s','timestamp':'2026-11-20T10:00:00.000Z',"
+         "'message':{'content':'Go'}}"});
+  write(session + "/subagents/agent-7.jsonl", {agent});
+  open("claude");
+  EXPECT_EQ(import_all().size(), 2U);
+  EXPECT_EQ(stored(), std::vector<Lines>{Lines{"Go"}});
+  EXPECT_EQ(stored({SessionState::archived}), std::vector<Lines>{Lines{"Task"}});
+  EXPECT_EQ(import_all(), (Lines{"unchanged 0", "unchanged 0"}));
+}
+
+// A session that was stopped may end with a question: nobody is answering it here.
+TEST_F(ImportTest, WhatEndsWithAQuestionIsNotInterrupted) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One")});
+  open("pi");
+  import_all();
+  SessionPage page = must(store_->list({}));
+  note_cut_answers(*store_, page);
+  EXPECT_FALSE(is_interrupted(page.sessions.at(0)));
+  // A question of our own is another matter.
+  must(store_->append(page.sessions[0].id, {{.role = "user", .blocks = {text_block("Two")}}}, {}));
+  page = must(store_->list({}));
+  note_cut_answers(*store_, page);
+  EXPECT_TRUE(is_interrupted(page.sessions.at(0)));
+}
+
+TEST_F(ImportTest, GoingOnWithASessionBeginsOneForkUntilItIsUsed) {
+  write(kFile, {std::string(kHeader), named(1, 0, "user", "One"), named(2, 1, "assistant", "1")});
+  open("pi");
+  const SessionInfo info = must(source().list({})).sessions.front();
+  const SessionId fork = must(continue_imported(source(), "pi", *store_, info)).id;
+  EXPECT_EQ(must(continue_imported(source(), "pi", *store_, info)).id, fork);
+  EXPECT_EQ(stored().size(), 2U);
+  EXPECT_EQ(must(get(*store_, fork)).info.state, SessionState::active);
+  must(store_->append(fork, {{.role = "user", .blocks = {text_block("Two")}}}, {}));
+  EXPECT_NE(must(continue_imported(source(), "pi", *store_, info)).id, fork);
 }
 
 TEST_F(ImportTest, ImagesBecomeBlobs) {

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
+#include "base/text.h"
 #include "reprise/capabilities.h"
 #include "reprise/export.h"
 #include "reprise/open_source.h"
@@ -127,6 +130,37 @@ TEST_F(StatisticsTest, KnowImportedSessions) {
     rows.push_back(line_of(row));
   }
   EXPECT_THAT(rows, ElementsAre("pi: 1 1 5 1", "reprise 1 1 1 1"));
+}
+
+// `claude --fork-session` copies the lines into another file, and does not say where they are from.
+TEST_F(StatisticsTest, CountWhatToolsCopyOnceBesideTheirSessionsAndImported) {
+  const TemporaryFolder folder;
+  const auto projects = folder.path() / "projects/-x";
+  std::filesystem::create_directories(projects);
+  const auto line = [](std::string_view session, std::string_view rest) {
+    return cat(R"({"sessionId":")", session, R"(","timestamp":"2026-11-20T10:00:00.000Z",)", rest,
+               "\n");
+  };
+  const auto turn = [&](std::string_view session, std::string_view name) {
+    return line(session, cat(R"("type":"user","uuid":"u)", name, R"(","message":{"content":"q)",
+                             name, R"("}})")) +
+           line(
+               session,
+               cat(R"("type":"assistant","uuid":"a)", name, R"(","parentUuid":"u)", name,
+                   R"(","requestId":"r)", name, R"(","message":{"id":"m)", name,
+                   R"(","model":"x","content":[],"usage":{"input_tokens":5,"output_tokens":1}}})"));
+  };
+  const std::string first = "0a1b2c3d-0000-4000-8000-000000000001";
+  const std::string second = "0a1b2c3d-0000-4000-8000-000000000002";
+  std::ofstream(projects / (first + ".jsonl")) << turn(first, "1");
+  std::ofstream(projects / (second + ".jsonl")) << turn(second, "1") << turn(second, "2");
+  const auto tool = must(open_source("claude:" + folder.path().native()));
+  const StatisticsSource source{"claude:", tool.get()};
+  EXPECT_EQ(line_of(must(sum_up(std::span(&source, 1), {.by = StatisticsBy::source}, Prices({}))).total), " 2 2 10 2");
+  for (const SessionInfo& info : must(tool->list({})).sessions) {
+    must(import_session(*tool, "claude", *store_, info));
+  }
+  EXPECT_EQ(line_of(sum().total), " 2 2 10 2");
 }
 
 TEST_F(StatisticsTest, AreOfATime) {

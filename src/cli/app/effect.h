@@ -106,6 +106,7 @@ struct LoadPage {
   std::size_t limit = kFirstPage;
   std::string folder = {};  // unless all: of this one; "" is where the program was started
   bool trash = false;
+  bool others = false;  // other tools' sessions instead, all at once
 };
 // The first questions of these, for its filter.
 struct LoadQuestions {

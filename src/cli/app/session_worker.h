@@ -20,6 +20,7 @@
 #include "cli/app/live_session.h"
 #include "cli/program/context.h"
 #include "cli/program/last_list.h"
+#include "cli/program/search_files.h"
 #include "cli/program/start_session.h"
 #include "cli/settings/run_flags.h"
 #include "reprise/search.h"
@@ -94,6 +95,8 @@ class SessionWorker {
   Result<> load_older(LiveSession& live, const LoadOlder& request);
   void list_models(TabId tab);
   void load_page(const LoadPage& request);
+  void load_others(int generation);
+  std::optional<std::pair<Source*, SessionId>> find_other(std::string_view row);
   void load_questions(const LoadQuestions& request);
   void load_preview(const LoadPreview& request);
   void search_texts(const SearchTexts& request);
@@ -123,6 +126,7 @@ class SessionWorker {
   Consents consents_;
   bool first_ = true;                    // no session was opened yet; the worker's
   std::atomic<bool> saved_ = true;       // all that was closed
+  std::vector<FoundHistory> histories_;  // of other tools, as the picker listed them; the worker's
   std::optional<LastList> numbers_;      // as "/resume list" showed them; the worker's
   std::unique_ptr<SearchIndex> search_;  // once it was asked for; the worker's
   int searched_ = 0;                     // the search whose progress is told

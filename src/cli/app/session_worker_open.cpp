@@ -12,6 +12,7 @@
 #include "cli/app/live_session.h"
 #include "cli/app/session_worker.h"
 #include "cli/app/update.h"
+#include "cli/program/adopt_session.h"
 #include "cli/program/context.h"
 #include "cli/program/start_session.h"
 #include "cli/repl/chat_session.h"
@@ -162,6 +163,7 @@ Result<> SessionWorker::open_stored(const OpenSession& request) {
   if (request.of_list) {
     REPRISE_ASSIGN(sel, numbered(request.sel));
   }
+  REPRISE_ASSIGN(sel, adopt_session(parts_.context, sel));
   REPRISE_ASSIGN(const SessionInfo info, check_stored(sel, request.sel));
   first_ = false;
   if (const std::optional<TabId> tab = find_open(info.id.str()); tab) {

@@ -269,7 +269,10 @@ class Export final : public Command {
         command.replace(at, name.size(), value);
       }
     };
-    put("ID", exported_id({.info = info}));
+    const auto session = source_->find(info.id);
+    const auto id = session && *session ? exported_id(*source_, **session, format)
+                                        : Result<std::string>(info.id.str());
+    put("ID", id.value_or(info.id.str()));
     put("FILE", files_.front().string());
     return command;
   }

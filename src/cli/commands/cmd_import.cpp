@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <system_error>
+#include <utility>
 
 #include "base/json_write.h"
 #include "base/terminal_text.h"
@@ -109,15 +110,13 @@ struct Counts {
 class ImportCommand final : public Command {
  public:
   ArgumentTable arguments() override {
-    return {
-        .options = {{"--branches", "", "also branches that were left, and sub-agents", &branches_},
-                    {"--watch", "", "keep importing what is new, until Ctrl-C", &watch_},
-                    {"--unit", "", "print a systemd user unit that does so", &unit_},
-                    {"-n,--dry-run", "", "show what there is, import nothing", &dry_run_}},
-        .arguments = {{"SOURCE",
-                       "a tool's history (claude:, codex:FOLDER, a path); all that is "
-                       "found if left out",
-                       &sources_}}};
+    return {.options = {{"--watch", "", "keep importing what is new, until Ctrl-C", &watch_},
+                        {"--unit", "", "print a systemd user unit that does so", &unit_},
+                        {"-n,--dry-run", "", "show what there is, import nothing", &dry_run_}},
+            .arguments = {{"SOURCE",
+                           "a tool's history (claude:, codex:FOLDER, a path); all that is "
+                           "found if left out",
+                           &sources_}}};
   }
 
   Result<Exit> run(Context& context) override {
@@ -185,13 +184,17 @@ class ImportCommand final : public Command {
     }
   }
 
-  Result<FoundSource> look_into(const SourceKind& kind, const fs::path& place,
-                                std::unique_ptr<Source> source) const {
+  static Result<FoundSource> look_into(const SourceKind& kind, const fs::path& place,
+                                       std::unique_ptr<Source> source) const {
     FoundSource one{.kind = &kind, .place = place, .source = std::move(source)};
     SessionQuery query;
     query.states = every_state();
-    query.branches = branches_;
+    query.children = true;
     REPRISE_ASSIGN(one.found, find_all_sessions(*one.source, query));
+    // What forks share is in the store when they come.
+    std::ranges::stable_sort(one.found.sessions, {}, [](const SessionInfo& info) {
+      return std::pair(info.forked_from.has_value(), info.created_at);
+    });
     return one;
   }
 
@@ -364,7 +367,6 @@ class ImportCommand final : public Command {
   }
 
   std::vector<std::string> sources_;
-  bool branches_ = false;
   bool dry_run_ = false;
   bool watch_ = false;
   bool unit_ = false;

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "reprise/open_source.h"
-#include "reprise/sessions.h"
 #include "session/import.h"
 
 namespace reprise::cli {
@@ -35,19 +34,14 @@ Result<std::string> adopt_session(Context& context, std::string sel) {
                  context.stores().select(*source, named.empty() ? "last" : named, Use::read,
                                          every_state(), url));
   REPRISE_ASSIGN(Store* const store, context.stores().open(Access::write));
-  REPRISE_ASSIGN(const ImportedSession imported, import_session(*source, kind->name, *store, info));
-  for (const std::string& part : imported.damage) {
+  REPRISE_ASSIGN(const ContinuedSession continued,
+                 continue_imported(*source, kind->name, *store, info, context.clock()));
+  for (const std::string& part : continued.damage) {
     context.voice().warn(part);
   }
-  REPRISE_ASSIGN(
-      const SessionId fork,
-      fork_session(*store, {.parent = imported.id, .at = std::nullopt, .title = info.title},
-                   context.clock()));
-  // Who answers is told by the settings and flags: the tool's provider may need a key that only the
-  // tool has.
-  REPRISE_TRY(store->update(fork, {.provider = "", .model = ""}));
-  context.voice().remark(cat("continuing a copy of ", kind->title, "'s session: ", short_id(fork)));
-  return fork.str();
+  context.voice().remark(
+      cat("continuing a copy of ", kind->title, "'s session: ", short_id(continued.id)));
+  return continued.id.str();
 }
 
 }  // namespace reprise::cli

@@ -11,18 +11,35 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "rollout-";
+// Cold files are compressed; the first version wrote one document.
+constexpr std::string_view kEndings[] = {".jsonl", ".jsonl.zst", ".json"};
 constexpr std::size_t kTimeBytes = 20;  // "2026-11-20T10-00-00-"
+constexpr std::size_t kDayBytes = 11;   // "2025-05-02-", of the first version
 constexpr int kBasesMax = 64;
 constexpr std::int64_t kHeadBytes = 1 << 20;
 
 bool is_rollout(const fs::path& file) {
-  return file.extension() == ".jsonl" && file.filename().native().starts_with(kPrefix);
+  const std::string name = file.filename().native();
+  return name.starts_with(kPrefix) &&
+         std::ranges::any_of(kEndings, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+std::string stem_of(const fs::path& file) {
+  std::string name = file.filename().native();
+  for (const std::string_view end : kEndings) {
+    if (name.ends_with(end)) {
+      name.resize(name.size() - end.size());
+      break;
+    }
+  }
+  return name;
 }
 
 // "<thread>" or "<thread>_<segment>".
 std::string_view thread_name(std::string_view stem) {
   if (stem.starts_with(kPrefix) && stem.size() > kPrefix.size() + kTimeBytes) {
-    stem.remove_prefix(kPrefix.size() + kTimeBytes);
+    stem.remove_prefix(kPrefix.size());
+    stem.remove_prefix(stem[kDayBytes - 1] == 'T' ? kTimeBytes : kDayBytes);
   }
   return stem;
 }
@@ -35,13 +52,13 @@ struct Base {
 
 // What the first line of a file says it goes on from.
 std::optional<Base> base_of(const fs::path& file) {
-  const auto fd = open_foreign(file);
+  ReadReport unseen;
+  const auto fd = open_unpacked(file, unseen);
   if (!fd) {
     return std::nullopt;
   }
   std::optional<Base> base;
   bool is_first = true;
-  ReadReport unseen;
   const auto read = for_each_record(
       fd->get(), {.file = file, .end = kHeadBytes}, false, unseen, [&](const Record& record) {
         const JsonView pointer = record.json["payload"]["history_base"];
@@ -55,12 +72,12 @@ std::optional<Base> base_of(const fs::path& file) {
 
 // Whether the record that ends at this byte is the last one before the ordinal.
 bool ends_before(const fs::path& file, const Base& base) {
-  const auto fd = open_foreign(file);
+  ReadReport unseen;
+  const auto fd = open_unpacked(file, unseen);
   if (!fd) {
     return false;
   }
   bool is_it = false;
-  ReadReport unseen;
   const std::int64_t begin = std::max<std::int64_t>(0, base.byte_end - kHeadBytes);
   const auto read = for_each_record(fd->get(), {.file = file, .begin = begin, .end = base.byte_end},
                                     begin > 0, unseen, [&](const Record& record) {
@@ -102,7 +119,7 @@ ThreadFiles ThreadFiles::find(const fs::path& place, ReadReport& report) {
 }
 
 void ThreadFiles::add(const fs::path& file, bool is_archived, ReadReport& report) {
-  const std::string stem = file.stem().native();
+  const std::string stem = stem_of(file);
   const std::string_view name = thread_name(stem);
   const auto id = SessionId::parse(name.substr(0, name.find('_')));
   if (!id) {
@@ -112,7 +129,7 @@ void ThreadFiles::add(const fs::path& file, bool is_archived, ReadReport& report
   auto known = std::ranges::find(threads_, *id, &Thread::id);
   if (known == threads_.end()) {
     threads_.push_back({*id, {file}, is_archived});
-  } else if (name.find('_') != std::string_view::npos) {
+  } else if (name.find('_') != std::string_view::npos && stem_of(known->files.back()) != stem) {
     known->files.push_back(file);
   }
 }
@@ -153,7 +170,7 @@ void ThreadFiles::add_with_base(const FilePart& part, int depth, std::vector<Fil
       add_damage(report, {part.file.native(),
                           cat("goes on from thread ", base->thread, ", which is not there"), ""});
     } else {
-      const std::string stem = part.file.stem();
+      const std::string stem = stem_of(part.file);
       const std::string_view own_thread = thread_name(stem);
       const bool is_same = own_thread.substr(0, own_thread.find('_')) == base->thread;
       FilePart before{.file = *from, .is_inherited = part.is_inherited || !is_same};

@@ -29,9 +29,13 @@ class CodexIndexer final : public Indexer {
   explicit CodexIndexer(Transcript& into) : into_(into) {}
 
   void take(const Record& record, std::size_t part) override {
-    const auto [type, payload, time] = record.json.members({"type", "payload", "timestamp"});
+    const auto [type, payload, time, items] =
+        record.json.members({"type", "payload", "timestamp", "items"});
     const std::string kind = type.text();
     part_ = part;
+    if (kind.empty() && items.is(json::Kind::array)) {
+      return take_document(record, items);
+    }
     time_ = time_of(time);
     if (!into_.parts[part].is_inherited && !is_copied()) {
       note_time(into_.session.info, time);
@@ -97,6 +101,16 @@ class CodexIndexer final : public Indexer {
       into_.is_child = true;
       into_.parent = (by ? by : meta["session_id"]).text();
     }
+  }
+
+  // The first version wrote a session as one object.
+  void take_document(const Record& record, JsonView items) {
+    const JsonView session = record.json["session"];
+    note_time(into_.session.info, session["timestamp"]);
+    items.each([&](JsonView item) {
+      const std::int64_t at = record.at + (item.raw().data() - record.json.raw().data());
+      take_item({item, at, record.line}, item);
+    });
   }
 
   void take_event(const Record& record, JsonView event) {

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -46,6 +48,60 @@ bool is_message_event(std::string_view type) {
   return std::ranges::find(kMessages, type) != kMessages.end();
 }
 
+// Where an attached file stands, as one of the transcript's names: "ID AT BYTES".
+std::string asset_name(std::string_view id, const Node& node) {
+  return cat(id, " ", node.at, " ", node.bytes);
+}
+
+// The event with an attached file; "" when it is not there any more.
+std::string find_asset(const Transcript& transcript, std::string_view id) {
+  const auto name = std::ranges::find_if(
+      transcript.names, [&](const std::string& one) { return one.starts_with(cat(id, " ")); });
+  if (id.empty() || name == transcript.names.end()) {
+    return "";
+  }
+  std::int64_t at = 0;
+  std::size_t bytes = 0;
+  const char* const end = name->data() + name->size();
+  const auto [space, wrong] = std::from_chars(name->data() + id.size() + 1, end, at);
+  if (wrong != std::errc{} || space == end ||
+      std::from_chars(space + 1, end, bytes).ec != std::errc{}) {
+    return "";
+  }
+  const fs::path& file = transcript.parts.front().file;
+  const auto fd = open_foreign(file);
+  std::string event(bytes, '\0');
+  const auto got = fd ? read_at(fd->get(), event, at, file) : Result<std::size_t>(0);
+  return got == bytes && is_json_object(event) ? event : "";
+}
+
+// What a file is, told by the beginning of its base64.
+std::string_view media_type_of(std::string_view base64) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kTypes = {
+      {{"iVBORw0KGgo", "image/png"},
+       {"/9j/", "image/jpeg"},
+       {"R0lGOD", "image/gif"},
+       {"UklGR", "image/webp"},
+       {"JVBERi0", "application/pdf"}}};
+  for (const auto& [begin, type] : kTypes) {
+    if (base64.starts_with(begin)) {
+      return type;
+    }
+  }
+  return "";
+}
+
+// Of those that are images or PDFs; the others stay raw.
+void add_attachments(const Transcript& transcript, JsonView attachments, Message& message) {
+  attachments.each([&](JsonView attachment) {
+    const std::string event = find_asset(transcript, attachment["assetId"].text());
+    const std::string base64 = event.empty() ? "" : JsonView(event)["data"]["data"].text();
+    if (const std::string_view type = media_type_of(base64); !type.empty()) {
+      message.blocks.emplace_back(image_of(type, base64));
+    }
+  });
+}
+
 class CopilotIndexer final : public Indexer {
  public:
   explicit CopilotIndexer(Transcript& into) : into_(into) {}
@@ -80,6 +136,9 @@ class CopilotIndexer final : public Indexer {
       into_.usages.push_back(std::move(usage));
       into_.tree.node(*last_answer_).usage = static_cast<std::uint32_t>(into_.usages.size());
       last_answer_.reset();
+    }
+    if (kind == "session.binary_asset") {
+      name_number(into_, asset_name(data["assetId"].text(), node));
     }
     if (is_own && kind == "user.message" && first_.empty()) {
       first_ = data["content"].text();
@@ -197,6 +256,7 @@ class Copilot final : public JsonlTool {
     const std::string type = piece.json["type"].text();
     Message message{.created_at = time_of(piece.json["timestamp"]).value_or(Time{})};
     add_event(type, piece.json["data"], message);
+    add_attachments(transcript, piece.json["data"]["attachments"], message);
     if (piece.node.usage != 0) {
       message.usage = transcript.usages[piece.node.usage - 1];
     }

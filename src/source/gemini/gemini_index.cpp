@@ -48,8 +48,8 @@ class GeminiIndexer final : public Indexer {
   explicit GeminiIndexer(Transcript& into) : into_(into) {}
 
   void take(const Record& record, std::size_t part) override {
-    const auto [rewind, id, set, session, messages] =
-        record.json.members({"$rewindTo", "id", "$set", "sessionId", "messages"});
+    const auto [rewind, id, set, session, messages, history] =
+        record.json.members({"$rewindTo", "id", "$set", "sessionId", "messages", "history"});
     if (rewind.is(json::Kind::string)) {
       const auto place = into_.tree.find(node_id(rewind.text()));
       into_.tree.go_on_from(place ? into_.tree.before(*place) : std::nullopt);
@@ -61,6 +61,8 @@ class GeminiIndexer final : public Indexer {
     } else if (session) {
       take_facts(record.json);
       messages.each([&](JsonView message) { add_message(record, part, message); });
+    } else if (history.is(json::Kind::array)) {
+      take_checkpoint(record, part, history);
     }
   }
 
@@ -69,6 +71,16 @@ class GeminiIndexer final : public Indexer {
   }
 
  private:
+  // What `/chat save` wrote, which has no times.
+  void take_checkpoint(const Record& record, std::size_t part, JsonView history) {
+    history.each([&](JsonView message) { add_message(record, part, message); });
+    SessionInfo& info = into_.session.info;
+    if (const auto state = state_of_file(into_.parts[part].file)) {
+      info.created_at = state->changed_at;
+      info.updated_at = state->changed_at;
+    }
+  }
+
   void take_facts(JsonView facts) {
     SessionInfo& info = into_.session.info;
     note_time(info, facts["startTime"]);

@@ -15,15 +15,22 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSessionPrefix = "session-";
+constexpr std::string_view kCheckpointPrefix = "checkpoint-";
 constexpr std::int64_t kFirstBytes = 64 << 10;
 
 bool is_gemini_line(JsonView line) {
   return line["sessionId"] && line["projectHash"];
 }
 
+// Of `/chat save TAG`.
+bool is_checkpoint(const fs::path& file) {
+  return file.filename().native().starts_with(kCheckpointPrefix) && file.extension() == ".json";
+}
+
 bool is_chat_file(const fs::path& file) {
   const fs::path suffix = file.extension();
   const bool is_named = file.filename().native().starts_with(kSessionPrefix) ||
+                        is_checkpoint(file) ||
                         file.parent_path().parent_path().filename() == "chats";
   return (suffix == ".jsonl" || suffix == ".json") && is_named;
 }
@@ -62,14 +69,16 @@ class Gemini final : public JsonlTool {
     std::vector<Located> all;
     std::map<std::string, std::size_t> known;
     for (const fs::path& file : files) {
-      const std::string session = session_in(file);
+      std::string session = is_checkpoint(file) ? file.stem().native() : session_in(file);
+      std::ranges::replace(session, '%', '_');  // which no id has
       const auto id = SessionId::parse(session);
       if (!id) {
         add_damage(report, {file.native(), "no session id in it", ""});
         continue;
       }
       // A resumption begins another file of the same session.
-      const auto [place, is_new] = known.emplace(session, all.size());
+      const std::string whole = is_checkpoint(file) ? file.native() : session;
+      const auto [place, is_new] = known.emplace(whole, all.size());
       if (is_new) {
         all.push_back({.id = *id, .parts = {}});
         all.back().working_dir = root_of(file);
@@ -95,8 +104,9 @@ class Gemini final : public JsonlTool {
     constexpr std::int64_t kPathBytesMax = 64 << 10;
     for (fs::path folder = file.parent_path(); folder.has_relative_path();
          folder = folder.parent_path()) {
-      if (folder.filename() == "chats") {
-        const auto root = read_file(folder.parent_path() / ".project_root", kPathBytesMax);
+      if (folder.filename() == "chats" || is_checkpoint(file)) {
+        const fs::path project = is_checkpoint(file) ? folder : folder.parent_path();
+        const auto root = read_file(project / ".project_root", kPathBytesMax);
         return root ? std::string(trimmed(*root)) : "";
       }
     }

@@ -8,6 +8,7 @@
 #include "source/goose/goose_files.h"
 #include "source/goose/goose_message.h"
 #include "source/transcript.h"
+#include "store/usage_sum.h"
 
 namespace reprise::source {
 namespace {
@@ -97,6 +98,53 @@ Result<Message> goose_message(Database& database, std::int64_t key, const Sessio
   return message;
 }
 
+// The requests of a session, each with the answer that it was made for: the last one before it was
+// noted. Several of one answer (a compaction) are one sum.
+class Ledger {
+ public:
+  explicit Ledger(OpenSession& open) : open_(open) {}
+
+  void add_answer(std::uint32_t place, Time time) { answers_.push_back({place, time}); }
+
+  void take(const Row& row) {
+    const Time time = time_in(row, "created_timestamp");
+    const Answer* found = nullptr;
+    for (const Answer& answer : answers_) {
+      found = found == nullptr || answer.time <= time ? &answer : found;
+    }
+    if (found == nullptr) {
+      return;
+    }
+    Usage usage;
+    usage.cached = {row.integer("cache_read_input_tokens")};
+    usage.cache_written = {row.integer("cache_creation_input_tokens")};
+    usage.input = {row.integer("input_tokens")};
+    usage.output = {row.integer("output_tokens")};
+    usage.cost = Money::parse(row.text("cost"));
+    usage.price_source = usage.cost ? "goose" : "";
+    Node& node = open_.tree.node(found->place);
+    if (node.usage == 0) {
+      usage.request_id = cat("goose:", open_.session.info.id.str(), ":", row.integer("row_number"));
+      open_.usages.push_back(std::move(usage));
+      node.usage = static_cast<std::uint32_t>(open_.usages.size());
+    } else {
+      store::add_usage(open_.usages[node.usage - 1], usage);
+    }
+  }
+
+ private:
+  struct Answer {
+    std::uint32_t place;
+    Time time;
+  };
+  OpenSession& open_;
+  std::vector<Answer> answers_;
+};
+
+const std::initializer_list<std::string_view> kGooseLedger = {
+    "created_timestamp",           "input_tokens", "output_tokens", "cache_read_input_tokens",
+    "cache_creation_input_tokens", "cost"};
+
 class GooseTool final : public Tool {
  public:
   GooseTool(std::optional<fs::path> database, std::vector<fs::path> files)
@@ -182,20 +230,33 @@ class GooseTool final : public Tool {
       return nullptr;
     }
     open->report = std::move(report);
-    for_each_row(database->select("messages", {"role", "content_json", "metadata_json"},
-                                  database->has_column("messages", "created_timestamp")
-                                      ? "WHERE session_id = ? ORDER BY created_timestamp, rowid"
-                                      : "WHERE session_id = ? ORDER BY rowid",
-                                  std::string_view(key)),
-                 cat("session ", key), open->report, [&](Row& row) { add_row(row, *open); });
+    Ledger ledger(*open);
+    for_each_row(
+        database->select("messages", {"role", "content_json", "metadata_json", "created_timestamp"},
+                         database->has_column("messages", "created_timestamp")
+                             ? "WHERE session_id = ? ORDER BY created_timestamp, rowid"
+                             : "WHERE session_id = ? ORDER BY rowid",
+                         std::string_view(key)),
+        cat("session ", key), open->report, [&](Row& row) { add_row(row, *open, ledger); });
+    if (database->has_column("usage_ledger", "session_id")) {
+      for_each_row(database->select("usage_ledger", kGooseLedger,
+                                    "WHERE session_id = ? ORDER BY rowid", std::string_view(key)),
+                   cat("usage of session ", key), open->report,
+                   [&](Row& row) { ledger.take(row); });
+    }
     count_messages(*open);
-    open->message = [database, info = open->session.info](std::span<const Node> nodes) {
-      return goose_message(*database, nodes.front().at, info);
+    open->message = [database, info = open->session.info,
+                     usages = open->usages](std::span<const Node> nodes) {
+      auto message = goose_message(*database, nodes.front().at, info);
+      if (const std::uint32_t usage = nodes.front().usage; message && usage != 0) {
+        message->usage = usages[usage - 1];
+      }
+      return message;
     };
     return open;
   }
 
-  static void add_row(const Row& row, OpenSession& open) {
+  static void add_row(const Row& row, OpenSession& open, Ledger& ledger) {
     const std::string content = json_column(row, "content_json");
     if (content == "null") {
       return add_damage(open.report, {cat("messages row ", row.integer("row_number")), "not JSON",
@@ -205,7 +266,10 @@ class GooseTool final : public Tool {
     Node node{.at = row.integer("row_number")};
     node.is_message = true;
     node.is_mark = goose::is_injected_message(JsonView(metadata));
-    open.tree.add(node, content);
+    const auto place = open.tree.add(node, content);
+    if (place && !node.is_mark && row.text("role") == role::kAssistant) {
+      ledger.add_answer(*place, time_in(row, "created_timestamp"));
+    }
     std::string& title = open.session.info.title;
     if (title.empty() && !node.is_mark) {
       title = title_of(goose::question_of(row.text("role"), JsonView(content)));

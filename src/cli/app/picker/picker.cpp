@@ -203,6 +203,13 @@ bool needs_more(const Picker& picker, std::size_t rows_on_screen) {
   return whole || picker.selected + 2 * rows_on_screen >= picker.shown.size();
 }
 
+void choose_next_scope(Picker& picker) {
+  const bool has_others = !picker.trash && !picker.texts;
+  const bool was_all = picker.all && (picker.others || !has_others);
+  picker.others = picker.all && !picker.others && has_others;
+  picker.all = !was_all;
+}
+
 void move_selection(Picker& picker, std::ptrdiff_t by) {
   if (by > 0 && picker.selected + 1 >= picker.shown.size() &&
       picker.shown.size() < picker.matches) {

@@ -60,6 +60,7 @@ struct Picker {
   bool texts = false;    // messages that have the words of the filter, instead of sessions
   bool empties = false;  // it was asked whether the trash is to be emptied
   bool all = false;      // of all folders
+  bool others = false;   // what other tools have, which is imported when it is chosen
   std::string folder;    // "this project", unless all; "" is where the program was started
   Order order = Order::activity;
   Editor filter = {};
@@ -102,6 +103,9 @@ void add_questions(Picker& picker, const std::vector<std::string>& questions);
 
 // Whether rows that are not loaded could be listed now.
 bool needs_more(const Picker& picker, std::size_t rows_on_screen);
+
+// From this project to all of them, to other tools, and back.
+void choose_next_scope(Picker& picker);
 
 void move_selection(Picker& picker, std::ptrdiff_t by);
 

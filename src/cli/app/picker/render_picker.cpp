@@ -31,6 +31,8 @@ constexpr KeyWords kPickerKeys = {
     "Ctrl-T "
     "its list · Esc",
     " · Enter · Ctrl-F texts · Tab all · F2 name · Del/Ctrl-T trash · Esc", " · Enter · Esc"};
+constexpr KeyWords kOtherKeys = {" · Enter continues a copy · Tab projects · Ctrl-S order · Esc",
+                                 " · Enter · Tab all · Esc", " · Enter · Esc"};
 constexpr KeyWords kTextKeys = {
     " · Enter opens the session there · Tab projects · Ctrl-F back to the sessions · Esc leaves",
     " · Enter opens · Tab all · Ctrl-F back · Esc", " · Enter · Esc"};
@@ -148,6 +150,9 @@ std::string_view empty_text(const Picker& picker) {
   if (!picker.rows.empty() || picker.texts) {
     return "Nothing matches.";
   }
+  if (picker.others) {
+    return "No other tool has sessions here.";
+  }
   return picker.trash ? "The trash is empty." : kNothingSaved;
 }
 
@@ -219,7 +224,9 @@ std::string_view end_within(std::string_view text, std::size_t columns) {
 }
 
 void render_filter(Screen& screen, const State& state, const Picker& picker) {
-  const std::string where = cat(picker.all ? "all projects" : "this project",
+  const std::string where = cat(picker.others ? "other tools"
+                                : picker.all  ? "all projects"
+                                              : "this project",
                                 picker.order == Picker::Order::activity ? "" : ", by creation");
   screen.put({0, 0},
              picker.trash   ? " Trash"
@@ -280,6 +287,7 @@ void render_picker(Screen& screen, const State& state, const Picker& picker) {
   const auto& all = picker.new_title ? kRenameKeys
                     : picker.trash   ? kTrashKeys
                     : picker.texts   ? kTextKeys
+                    : picker.others  ? kOtherKeys
                                      : kPickerKeys;
   const auto* const keys = std::ranges::find_if(all, fits);
   screen.put({row, column}, keys == all.end() ? "" : *keys, kDim);

@@ -33,7 +33,8 @@ void fetch_for_picker(const State& state, Picker& picker, Effects& effects) {
                                   .after = picker.next,
                                   .limit = picker.rows.empty() ? kFirstPage : kNextPage,
                                   .folder = picker.folder,
-                                  .trash = picker.trash});
+                                  .trash = picker.trash,
+                                  .others = picker.others});
   }
   if (picker.asked_for.empty() && !ask_for_questions(picker).empty()) {
     effects.emplace_back(LoadQuestions{.generation = picker.generation, .ids = picker.asked_for});
@@ -113,7 +114,7 @@ void choose(State& state, Picker& picker, Effects& effects) {
 
 void trash_row(const State& state, Picker& picker, Effects& effects) {
   const PickerRow* const row = picker.row();
-  if (row == nullptr || picker.trash || picker.texts) {
+  if (row == nullptr || picker.trash || picker.texts || picker.others) {
     return;
   }
   if (open_tab_of(state, *row) != nullptr) {
@@ -135,7 +136,8 @@ void ask_to_empty(Picker& picker) {
 }
 
 void begin_rename(Picker& picker) {
-  if (const PickerRow* const row = picker.row(); row != nullptr && !picker.trash && !picker.texts) {
+  if (const PickerRow* const row = picker.row();
+      row != nullptr && !picker.trash && !picker.texts && !picker.others) {
     picker.new_title.emplace();
     picker.new_title->set(row->title);
   }
@@ -244,17 +246,19 @@ void press_in_picker(State& state, std::string_view key, Effects& effects) {
   } else if (key == "Ctrl-F") {
     picker.texts = !picker.texts;
     picker.trash = false;
+    picker.others = false;
     return start_picker_list(state, picker, effects);
   } else if (key == "Ctrl-T") {
     picker.trash = !picker.trash;
     picker.texts = false;
+    picker.others = false;
     return start_picker_list(state, picker, effects);
   } else if (key == "Ctrl-X") {
     return ask_to_empty(picker);
   } else if (key == "F2") {
     begin_rename(picker);
   } else if (key == "Tab") {
-    picker.all = !picker.all;
+    choose_next_scope(picker);
     return start_picker_list(state, picker, effects);
   } else if (key == "Ctrl-S") {
     picker.order =

@@ -24,7 +24,7 @@ void on_page(State& state, const PageLoaded& page, Effects& effects) {
     return start_picker_list(state, picker, effects);
   }
   if (picker.rows.empty() && picker.complete && picker.alone && page.failure.empty() &&
-      !picker.trash) {
+      !picker.trash && !picker.others) {
     state.nothing_saved = true;
     return close_picker(state, picker.alone, effects);
   }

@@ -6,24 +6,25 @@
 #include "base/encode.h"
 #include "base/file.h"
 #include "base/json_scan.h"
+#include "base/json_view.h"
 #include "base/text.h"
-#include "export/json.h"
 #include "model/json_fields.h"
 #include "reprise/export.h"
+#include "store/document/exported_form.h"
 #include "store/document/sidecar.h"
 
 namespace reprise {
 namespace {
 
-using exporting::kArtefactsHead;
-using exporting::kBlobsHead;
-using exporting::kJsonHead;
-using exporting::kJsonHeadAnyVersion;
-using exporting::kLastLine;
-using exporting::kListEnd;
-using exporting::kMessagesHead;
-using exporting::kSessionKey;
-using exporting::kTodosKey;
+using store::kArtefactsHead;
+using store::kBlobsHead;
+using store::kJsonHead;
+using store::kJsonHeadAnyVersion;
+using store::kLastLine;
+using store::kListEnd;
+using store::kMessagesHead;
+using store::kSessionKey;
+using store::kTodosKey;
 
 constexpr std::size_t kReadBytes = 1 << 18;
 constexpr std::size_t kValueBytesMax = std::size_t{1} << 30;
@@ -132,7 +133,8 @@ class Reading {
       return reader_.on_message ? reader_.on_message(std::move(message)) : Result<>();
     }));
     out.session.info.head = {head};
-    REPRISE_TRY(list(kArtefactsHead, kListEnd, [](std::string_view) { return Result<>(); }));
+    REPRISE_TRY(
+        list(kArtefactsHead, kListEnd, [&](std::string_view item) { return artefact(item); }));
     REPRISE_TRY(list(kBlobsHead, kLastLine, [&](std::string_view item) { return blob(item); }));
     return out;
   }
@@ -196,6 +198,18 @@ class Reading {
       }
       REPRISE_TRY(item(line));
     }
+  }
+
+  Result<> artefact(std::string_view item) const {
+    if (!reader_.on_artefact) {
+      return {};
+    }
+    const auto [step, name, base64] = JsonView(item).members({"step", "name", "base64"});
+    std::optional<std::string> bytes = base64_decode(base64.text());
+    if (name.text().empty() || !bytes) {
+      return fail(Code::corrupt, "this is no artefact");
+    }
+    return reader_.on_artefact({Step{step.count()}, name.text(), *std::move(bytes)});
   }
 
   Result<> blob(std::string_view item) const {

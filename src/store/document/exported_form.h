@@ -21,7 +21,7 @@
 
 #include <string_view>
 
-namespace reprise::exporting {
+namespace reprise::store {
 
 inline constexpr std::string_view kJsonHead = R"({"format":"reprise","version":1,)";
 inline constexpr std::string_view kJsonHeadAnyVersion = R"({"format":"reprise","version":)";
@@ -33,4 +33,4 @@ inline constexpr std::string_view kBlobsHead = R"("blobs":[)";
 inline constexpr std::string_view kListEnd = "],";
 inline constexpr std::string_view kLastLine = "]}";
 
-}  // namespace reprise::exporting
+}  // namespace reprise::store

@@ -1,0 +1,103 @@
+#include "base/zstd_library.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/late_library.h"
+#include "base/text.h"
+
+namespace reprise {
+namespace {
+
+constexpr int kLevel = 1;
+constexpr std::size_t kPieceBytes = 256U << 10;
+constexpr std::string_view kMagic = "\x28\xB5\x2F\xFD";
+
+struct ZstdLibrary : LateFunctions {
+  Late<decltype(&::ZSTD_compress)> compress{*this, "ZSTD_compress"};
+  Late<decltype(&::ZSTD_compressBound)> bound{*this, "ZSTD_compressBound"};
+  Late<decltype(&::ZSTD_isError)> is_error{*this, "ZSTD_isError"};
+  Late<decltype(&::ZSTD_getErrorName)> error_name{*this, "ZSTD_getErrorName"};
+  Late<decltype(&::ZSTD_createDStream)> create_stream{*this, "ZSTD_createDStream"};
+  Late<decltype(&::ZSTD_freeDStream)> free_stream{*this, "ZSTD_freeDStream"};
+  Late<decltype(&::ZSTD_decompressStream)> decompress{*this, "ZSTD_decompressStream"};
+};
+
+Result<const ZstdLibrary*> zstd_library() {
+  static const auto loaded =
+      load_late<ZstdLibrary>("zstd (Debian's libzstd1)", {"libzstd.so.1", "libzstd.so"});
+  return loaded;
+}
+
+}  // namespace
+
+std::string zstd_packed(std::string_view bytes) {
+  const auto zstd = zstd_library();
+  if (!zstd) {
+    return std::string(bytes);
+  }
+  std::string frame((*zstd)->bound(bytes.size()), '\0');
+  const std::size_t size =
+      (*zstd)->compress(frame.data(), frame.size(), bytes.data(), bytes.size(), kLevel);
+  if ((*zstd)->is_error(size) != 0 || size >= bytes.size()) {
+    return std::string(bytes);
+  }
+  frame.resize(size);
+  return frame;
+}
+
+bool is_zstd_frame(std::string_view bytes) {
+  return bytes.starts_with(kMagic);
+}
+
+Result<> zstd_unpack(const ZstdRead& read, const ZstdWrite& write) {
+  REPRISE_ASSIGN(const ZstdLibrary* const zstd, zstd_library());
+  const std::unique_ptr<ZSTD_DStream, decltype(&::ZSTD_freeDStream)> stream(
+      zstd->create_stream(), zstd->free_stream.function());
+  if (!stream) {
+    return fail(Code::io, "no memory is left to unpack");
+  }
+  std::string from(kPieceBytes, '\0');
+  std::string to(kPieceBytes, '\0');
+  std::size_t left = 0;  // of a frame
+  for (;;) {
+    REPRISE_ASSIGN(const std::size_t got, read(from));
+    if (got == 0) {
+      return left == 0 ? Result<>() : fail(Code::corrupt, "the compressed data was cut");
+    }
+    ZSTD_inBuffer in{from.data(), got, 0};
+    bool is_full = true;
+    while (in.pos < in.size || is_full) {
+      ZSTD_outBuffer out{to.data(), to.size(), 0};
+      left = zstd->decompress(stream.get(), &out, &in);
+      if (zstd->is_error(left) != 0) {
+        return fail(Code::corrupt, cat("not zstd data: ", zstd->error_name(left)));
+      }
+      is_full = out.pos == out.size && left > 0;  // at the end of a frame nothing is held back
+      REPRISE_TRY(write(std::string_view(to).substr(0, out.pos)));
+    }
+  }
+}
+
+Result<std::string> zstd_unpacked(std::string_view bytes) {
+  if (!is_zstd_frame(bytes)) {
+    return std::string(bytes);
+  }
+  std::string out;
+  const auto read = [&](std::span<char> into) -> Result<std::size_t> {
+    const std::size_t count = std::min(into.size(), bytes.size());
+    std::ranges::copy(bytes.substr(0, count), into.begin());
+    bytes.remove_prefix(count);
+    return count;
+  };
+  const auto write = [&](std::string_view piece) -> Result<> {
+    out += piece;
+    return {};
+  };
+  REPRISE_TRY(zstd_unpack(read, write));
+  return out;
+}
+
+}  // namespace reprise

@@ -1,0 +1,61 @@
+#include "engine/origin.h"
+
+#include <algorithm>
+
+#include "base/json_view.h"
+#include "base/json_write.h"
+#include "base/text.h"
+
+namespace reprise {
+namespace {
+
+constexpr std::string_view kOriginField = "origin";
+constexpr std::int64_t kPiecesMax = 1'000'000;
+
+}  // namespace
+
+std::optional<Origin> origin_of(const Session& session) {
+  const auto found = std::ranges::find(session.extra, kOriginField, &ExtraField::name);
+  if (found == session.extra.end()) {
+    return std::nullopt;
+  }
+  const JsonView json(found->value.text());
+  const auto time = [&](std::string_view name) {
+    return parse_time(json[name].text()).value_or(Time{});
+  };
+  return Origin{.tool = json["tool"].text(),
+                .id = json["id"].text(),
+                .seen_at = time("seen_at"),
+                .head = Seq{json["messages"].count()},
+                .updated_at = time("updated_at"),
+                .title = json["title"].text()};
+}
+
+void set_origin(Extra& extra, const Origin& origin) {
+  std::erase_if(extra, [](const ExtraField& field) { return field.name == kOriginField; });
+  std::string out;
+  json::ObjectWriter object(out);
+  object.field("tool", origin.tool).field("id", origin.id);
+  if (origin.seen_at != Time{}) {
+    object.field("seen_at", format_time(origin.seen_at));
+  }
+  if (origin.head > Seq{}) {
+    object.field("messages", origin.head.value)
+        .field("updated_at", format_time(origin.updated_at))
+        .field("title", origin.title);
+  }
+  object.close();
+  extra.push_back({std::string(kOriginField), RawJson::parse(std::move(out)).value_or(RawJson())});
+}
+
+bool is_unchanged_since(const Session& session, const Origin& origin) {
+  const SessionInfo& info = session.info;
+  return origin.head > Seq{} && info.head == origin.head && info.updated_at == origin.updated_at &&
+         info.title == origin.title;
+}
+
+std::string original_piece_name(std::string_view file, std::int64_t number) {
+  return cat(kOriginalsFolder, file, "/", std::to_string(kPiecesMax + number).substr(1));
+}
+
+}  // namespace reprise

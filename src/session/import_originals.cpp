@@ -1,0 +1,45 @@
+#include "session/import_originals.h"
+
+#include <set>
+
+#include "base/zstd_library.h"
+#include "engine/origin.h"
+#include "reprise/capabilities.h"
+
+namespace reprise {
+
+Result<> import_originals(Source& source, const SessionId& foreign, Store& target,
+                          const SessionId& id) {
+  OriginalReader* const from = source.capabilities().original_reader;
+  Artefacts* const to = target.capabilities().artefacts;
+  if (from == nullptr || to == nullptr) {
+    return {};
+  }
+  REPRISE_ASSIGN(const std::vector<OriginalReader::File> files, from->originals(foreign));
+  REPRISE_ASSIGN(const std::vector<ArtefactReader::Entry> present, to->list_artefacts(id));
+  std::set<std::string_view> names;
+  for (const ArtefactReader::Entry& entry : present) {
+    names.insert(entry.name);
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    std::int64_t number = 0;
+    constexpr auto kStep = static_cast<std::int64_t>(kOriginalPieceBytes);
+    for (std::int64_t at = 0; at < files[i].bytes; at += kStep) {
+      REPRISE_ASSIGN(const std::string bytes,
+                     from->read_original(foreign, i, at, kOriginalPieceBytes));
+      const std::string piece = zstd_packed(bytes);
+      const std::string name = original_piece_name(files[i].name, number++);
+      if (!names.contains(name)) {
+        REPRISE_TRY(to->append_artefact(id, Step{0}, name, piece));
+        continue;
+      }
+      REPRISE_ASSIGN(const auto there, to->find_artefact(id, Step{0}, name));
+      if (there != piece) {
+        REPRISE_TRY(to->save_artefact(id, Step{0}, name, piece));
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace reprise

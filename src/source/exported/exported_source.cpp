@@ -1,0 +1,243 @@
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "reprise/capabilities.h"
+#include "reprise/export.h"
+#include "source/exported/exported.h"
+#include "source/file.h"
+#include "store/document/exported_form.h"
+#include "store/query.h"
+#include "store/rules.h"
+
+namespace reprise::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kCachedBytesMax = 64U << 20;
+
+// Ends a reading early; no failure.
+Error enough() {
+  return {.code = Code::cancelled, .message = "enough was read"};
+}
+
+// May be used from several threads at once.
+class ExportedSource final : public Source,
+                             public TodoReader,
+                             public ArtefactReader,
+                             public BlobReader {
+ public:
+  explicit ExportedSource(std::vector<fs::path> files) : files_(std::move(files)) {
+    holds_.todo_reader = this;
+    holds_.artefact_reader = this;
+    holds_.blob_reader = this;
+  }
+
+  Result<std::optional<Session>> find(const SessionId& id) override {
+    const std::lock_guard lock(mutex_);
+    const Known* const known = find_known(id);
+    return known == nullptr ? std::nullopt : std::optional(known->exported.session);
+  }
+
+  Result<SessionPage> list(const SessionQuery& query) override {
+    REPRISE_ASSIGN(const store::CheckedQuery checked, store::check_query(query));
+    const std::lock_guard lock(mutex_);
+    look();
+    std::vector<SessionInfo> matching;
+    for (const auto& [id, known] : known_) {
+      if (store::matches(known.exported.session.info, checked)) {
+        matching.push_back(known.exported.session.info);
+      }
+    }
+    SessionPage page = store::make_page(std::move(matching), query);
+    page.damage = report_.damage;
+    return page;
+  }
+
+  Result<ReadReport> read(const SessionId& id, ReadRange range, const MessageSink& sink) override {
+    REPRISE_ASSIGN(const Known known, get_known(id));
+    const auto [from, to] = store::clamp(range, known.exported.session.info.head);
+    std::vector<Message> backwards;
+    bool is_over = false;
+    const auto done = read_export(
+        known.file, {.on_message = [&, from = from, to = to](Message&& message) -> Result<> {
+          if (message.seq.value >= to) {
+            is_over = true;
+          } else if (message.seq.value >= from && range.newest_first) {
+            backwards.push_back(std::move(message));
+          } else if (message.seq.value >= from) {
+            is_over = sink(std::move(message)) == Flow::stop;
+          }
+          return is_over ? Result<>(std::unexpected(enough())) : Result<>();
+        }});
+    if (!done && !is_over) {
+      return std::unexpected(done.error());
+    }
+    for (auto one = backwards.rbegin(); one != backwards.rend(); ++one) {
+      if (sink(std::move(*one)) == Flow::stop) {
+        break;
+      }
+    }
+    return ReadReport{};
+  }
+
+  Result<std::vector<Todo>> todos(const SessionId& id) override {
+    REPRISE_ASSIGN(const Known known, get_known(id));
+    return known.exported.todos;
+  }
+
+  Result<std::optional<std::string>> find_artefact(const SessionId& id, Step step,
+                                                   std::string_view name) override {
+    REPRISE_ASSIGN(const Known known, get_known(id));
+    std::optional<std::string> found;
+    const auto done =
+        read_export(known.file, {.on_artefact = [&](ExportedArtefact&& one) -> Result<> {
+                      if (one.step != step || one.name != name) {
+                        return {};
+                      }
+                      found = std::move(one.bytes);
+                      return std::unexpected(enough());
+                    }});
+    return done || found ? Result<std::optional<std::string>>(std::move(found))
+                         : std::unexpected(done.error());
+  }
+
+  Result<std::vector<Entry>> list_artefacts(const SessionId& id) override {
+    REPRISE_ASSIGN(const Known known, get_known(id));
+    std::vector<Entry> entries;
+    REPRISE_TRY(read_export(known.file, {.on_artefact = [&](ExportedArtefact&& one) -> Result<> {
+                              entries.push_back(
+                                  {one.step, std::move(one.name), std::ssize(one.bytes)});
+                              return {};
+                            }}));
+    return entries;
+  }
+
+  Result<> read_blob(const BlobHash& hash,
+                     const std::function<Flow(std::string_view)>& sink) override {
+    const std::lock_guard lock(mutex_);
+    for (auto file = files_.begin(); file != files_.end() && !blobs_.contains(hash.str()); ++file) {
+      REPRISE_TRY(cache_blobs(*file, hash));
+    }
+    const auto found = blobs_.find(hash.str());
+    if (found == blobs_.end()) {
+      return fail(Code::not_found, cat("no blob ", hash.str()));
+    }
+    sink(found->second);
+    return {};
+  }
+
+  const SourceCapabilities& capabilities() const override { return holds_; }
+
+ private:
+  struct Known {
+    fs::path file;
+    FileState state;
+    ExportedSession exported;
+  };
+
+  // The mutex is held. Reads those files that have changed.
+  void look() {
+    report_ = {};
+    std::map<std::string, Known, std::less<>> now;
+    for (const fs::path& file : files_) {
+      const auto state = state_of_file(file);
+      const auto old =
+          std::ranges::find_if(known_, [&](const auto& one) { return one.second.file == file; });
+      if (state && old != known_.end() && old->second.state == *state) {
+        now.insert_or_assign(old->first, std::move(old->second));
+        continue;
+      }
+      auto exported = state ? read_export(file, {}) : std::unexpected(state.error());
+      if (!exported) {
+        add_damage(report_, {file.native(), exported.error().message, ""});
+        continue;
+      }
+      std::string id = exported->session.info.id.str();
+      now.insert_or_assign(std::move(id), Known{file, *state, *std::move(exported)});
+    }
+    known_ = std::move(now);
+  }
+
+  const Known* find_known(const SessionId& id) {
+    auto found = known_.find(id.str());
+    const auto is_same = [&] {
+      const auto state = state_of_file(found->second.file);
+      return state && *state == found->second.state;
+    };
+    if (found == known_.end() || !is_same()) {
+      look();
+      found = known_.find(id.str());
+    }
+    return found == known_.end() ? nullptr : &found->second;
+  }
+
+  Result<Known> get_known(const SessionId& id) {
+    const std::lock_guard lock(mutex_);
+    const Known* const known = find_known(id);
+    return known == nullptr ? Result<Known>(std::unexpected(store::no_session(id))) : *known;
+  }
+
+  // One reading finds all of a file, as many as there is room for beside the one that is asked for.
+  Result<> cache_blobs(const fs::path& file, const BlobHash& hash) {
+    blobs_.clear();
+    std::size_t bytes = 0;
+    REPRISE_TRY(read_export(file, {.on_blob = [&](ExportedBlob&& blob) -> Result<> {
+                              if (blob.hash == hash ||
+                                  bytes + blob.bytes.size() <= kCachedBytesMax) {
+                                bytes += blob.bytes.size();
+                                blobs_.insert_or_assign(blob.hash.str(), std::move(blob.bytes));
+                              }
+                              return {};
+                            }}));
+    return {};
+  }
+
+  std::vector<fs::path> files_;
+  SourceCapabilities holds_;
+  std::mutex mutex_;
+  std::map<std::string, Known, std::less<>> known_;
+  std::map<std::string, std::string, std::less<>> blobs_;
+  ReadReport report_;
+};
+
+Result<bool> begins_as_exported(const fs::path& file) {
+  REPRISE_ASSIGN(const Fd fd, open_foreign(file));
+  std::string head(store::kJsonHeadAnyVersion.size(), '\0');
+  REPRISE_ASSIGN(const std::size_t got, read_at(fd.get(), head, 0, file));
+  return got == head.size() && head == store::kJsonHeadAnyVersion;
+}
+
+Result<std::vector<fs::path>> exported_files(const fs::path& place) {
+  REPRISE_ASSIGN(const FileKind kind, kind_of(place));
+  std::vector<fs::path> files{place};
+  if (kind == FileKind::folder) {
+    ReadReport unseen;  // what cannot be listed is none of them
+    files = files_below(
+        place, 0, [](const fs::path& file) { return file.extension() == ".json"; }, unseen);
+  }
+  std::erase_if(files,
+                [](const fs::path& file) { return !begins_as_exported(file).value_or(false); });
+  return files;
+}
+
+}  // namespace
+
+Result<bool> is_exported(const fs::path& place) {
+  REPRISE_ASSIGN(const std::vector<fs::path> files, exported_files(place));
+  return !files.empty();
+}
+
+Result<std::unique_ptr<Source>> open_exported(const fs::path& place,
+                                              const StoreOptions& /*options*/) {
+  REPRISE_ASSIGN(std::vector<fs::path> files, exported_files(place));
+  if (files.empty()) {
+    return fail(Code::not_found, cat("no session exported with --format json at ", place.native()));
+  }
+  return std::make_unique<ExportedSource>(std::move(files));
+}
+
+}  // namespace reprise::source

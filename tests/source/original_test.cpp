@@ -1,0 +1,201 @@
+// What came from a tool and was not changed goes back to it byte for byte, also by way of the own
+// store; what Reprise exported comes back whole.
+#include <fstream>
+#include <ostream>
+#include <sstream>
+
+#include "base/text.h"
+#include "reprise/capabilities.h"
+#include "reprise/export.h"
+#include "reprise/sessions.h"
+#include "session/import.h"
+#include "source/source_fixture.h"
+#include "support/must.h"
+
+namespace reprise::test::originals {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Sample {
+  std::string_view tool;
+  std::string_view file;  // in the tool's folder
+  std::string_view bytes;
+};
+
+// Lines that are no message, spelled as nobody would, blank, broken, torn.
+constexpr std::string_view kOdd =
+    "{ \"type\" : \"unheard-of\" , \"n\" : 1.50 "
+    "}\r\n\n{\"type\":\"progress\",\"a\":\"\\u00e9\xE2\x80\xA8\"}\n"
+    "not json\n{\"torn\":";
+
+const Sample kSamples[] = {
+    {"claude", "projects/-x/0a1b2c3d-0000-4000-8000-000000000001.jsonl",
+     R"({"type":"user","uuid":"u1","parentUuid":null,"sessionId":"x","timestamp":"2026-11-20T10:00:00Z","message":{"role":"user","content":"Why\/not?"}}
+{"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"x","timestamp":"2026-11-20T10:00:01Z","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"So."}]}}
+)"},
+    {"codex",
+     "sessions/2026/11/20/rollout-2026-11-20T05-00-00-01a208dc-faed-7b2b-97ef-067a33fdd6d9.jsonl",
+     R"({"timestamp":"2026-11-20T10:00:00.000Z","type":"session_meta","payload":{"id":"01a208dc-faed-7b2b-97ef-067a33fdd6d9","timestamp":"2026-11-20T10:00:00.000Z","cwd":"/x","originator":"o","cli_version":"1"}}
+{"timestamp":"2026-11-20T10:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Why?"}]}}
+{"timestamp":"2026-11-20T10:00:02.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"So."}]}}
+)"},
+    {"gemini", "tmp/x/chats/session-2026-11-20T10-00-01a208dc.jsonl",
+     R"({"sessionId":"01a208dc-faed-4b2b-97ef-067a33fdd6d9","projectHash":"h","startTime":"2026-11-20T10:00:00.000Z","lastUpdated":"2026-11-20T10:00:00.000Z"}
+{"id":"u1","timestamp":"2026-11-20T10:00:01.000Z","type":"user","content":"Why?"}
+{"id":"g1","timestamp":"2026-11-20T10:00:02.000Z","type":"gemini","content":"So."}
+)"},
+    {"pi", "sessions/--x--/2026-11-20T10-00-00-000Z_one.jsonl",
+     R"({"type":"session","version":3,"id":"one","timestamp":"2026-11-20T10:00:00.000Z","cwd":"/x"}
+{"type":"message","id":"1","parentId":null,"timestamp":"2026-11-20T10:00:00Z","message":{"role":"user","content":"Why?"}}
+{"type":"message","id":"2","parentId":"1","timestamp":"2026-11-20T10:00:01Z","message":{"role":"assistant","content":[{"type":"text","text":"So."}],"usage":{"input":5,"output":2}}}
+)"},
+};
+
+void PrintTo(const Sample& sample, std::ostream* out) {
+  *out << sample.tool;
+}
+
+std::string bytes_of(const fs::path& file) {
+  std::ostringstream bytes;
+  bytes << std::ifstream(file, std::ios::binary).rdbuf();
+  return bytes.str();
+}
+
+class OriginalTest : public SourceTest, public testing::WithParamInterface<Sample> {
+ protected:
+  SessionId import_only() {
+    const SessionInfo info = must(source().list({})).sessions.at(0);
+    return must(import_session(source(), GetParam().tool, *store_, info)).id;
+  }
+  fs::path exported(Source& from, const SessionId& id) {
+    return must(
+        export_to_folder(from, id, format(), own_.path(), {.existing = ExistingFile::replaced}));
+  }
+
+  static const ExportFormat& format() { return *find_export_format(GetParam().tool); }
+
+  TemporaryFolder own_;
+  std::unique_ptr<Store> store_ = must(open_store("sqlite:" + (own_.path() / "own.db").native()));
+};
+INSTANTIATE_TEST_SUITE_P(Tools, OriginalTest, testing::ValuesIn(kSamples),
+                         [](const auto& sample) { return std::string(sample.param.tool); });
+
+TEST_P(OriginalTest, GoesBackByteForByte) {
+  const std::string file(GetParam().file);
+  append(file, cat(GetParam().bytes, kOdd));
+  open(std::string(GetParam().tool));
+  const SessionId id = import_only();
+  const fs::path back = exported(*store_, id);
+  EXPECT_EQ(back.filename(), fs::path(file).filename());
+  EXPECT_EQ(bytes_of(back), cat(GetParam().bytes, kOdd));
+  const Session session = must(get(*store_, id));
+  EXPECT_TRUE(
+      file.contains(must(exported_id(*store_, session, *find_export_format(GetParam().tool)))));
+  // What has grown there goes back as it is now, in pieces or not.
+  append(file, cat("1}\n", std::string(9U << 20, ' '), "\n",
+                   "{\"id\":\"later\",\"type\":\"user\",\"content\":\"More\","
+                   "\"timestamp\":\"2026-11-21T10:00:00.000Z\"}\n"));
+  import_only();
+  EXPECT_TRUE(bytes_of(exported(*store_, id)) == bytes_of(place() / file));
+  import_only();
+  EXPECT_TRUE(bytes_of(exported(*store_, id)) == bytes_of(place() / file));
+}
+
+TEST_P(OriginalTest, GoesBackFromTheToolsOwnPlace) {
+  append(std::string(GetParam().file), cat(GetParam().bytes, kOdd));
+  open(std::string(GetParam().tool));
+  const SessionId id = must(source().list({})).sessions.at(0).id;
+  EXPECT_EQ(bytes_of(exported(source(), id)), cat(GetParam().bytes, kOdd));
+}
+
+TEST_P(OriginalTest, WhatHasGoneOnHereIsWrittenAnew) {
+  append(std::string(GetParam().file), GetParam().bytes);
+  open(std::string(GetParam().tool));
+  const SessionId id = import_only();
+  must(store_->append(id, {{.role = "user", .blocks = {text_block("More")}}}, {}));
+  import_only();
+  const std::string bytes = bytes_of(exported(*store_, id));
+  EXPECT_NE(bytes, GetParam().bytes);
+  EXPECT_TRUE(bytes.contains("More"));
+}
+
+TEST_P(OriginalTest, ARenamedSessionIsWrittenAnew) {
+  append(std::string(GetParam().file), GetParam().bytes);
+  open(std::string(GetParam().tool));
+  const SessionId id = import_only();
+  must(store_->update(id, {.title = "Another"}));
+  EXPECT_NE(bytes_of(exported(*store_, id)), GetParam().bytes);
+}
+
+// ---- The format json
+
+class ExportedJsonTest : public SourceTest {
+ protected:
+  std::unique_ptr<Store> new_store(std::string_view name) {
+    return must(open_store(cat("sqlite:", (own_.path() / name).native())));
+  }
+  TemporaryFolder own_;
+};
+
+TEST_F(ExportedJsonTest, ComesBackWhole) {
+  append(std::string(kSamples[0].file), cat(kSamples[0].bytes, kOdd));
+  open("claude");
+  const auto first = new_store("first.db");
+  const SessionInfo info = must(source().list({})).sessions.at(0);
+  const SessionId id = must(import_session(source(), "claude", *first, info)).id;
+  must(first->capabilities().todos->edit_todos(id, [](std::vector<Todo>& todos) -> Result<> {
+    todos.push_back({"Do", TodoStatus::in_progress, "Doing", {}});
+    return {};
+  }));
+  const BlobHash blob = must(first->capabilities().blobs->put_blob("image"));
+  must(first->append(id,
+                     {{.role = "user",
+                       .blocks = {ImageBlock{"image/png", blob, "", {}}},
+                       .created_at = Time(std::chrono::seconds(1'800'000'000))}},
+                     {}));
+  must(first->update(id, {.title = "Another", .config = RawJson::parse("{\"a\":1.50}").value()}));
+  const fs::path file =
+      must(export_to_folder(*first, id, *find_export_format("json"), own_.path(), {}));
+
+  const auto second = new_store("second.db");
+  const auto exported = must(open_source(file.native()));
+  const SessionPage page = must(exported->list({}));
+  ASSERT_EQ(page.sessions.size(), 1U);
+  const auto done = must(import_session(*exported, "exported", *second, page.sessions.front()));
+  EXPECT_EQ(done.fate, CopyFate::copied);
+  EXPECT_EQ(done.damage, std::vector<std::string>());
+  EXPECT_EQ(must(get(*second, id)), must(get(*first, id)));
+  EXPECT_EQ(must(read_all(*second, id)), must(read_all(*first, id)));
+  EXPECT_EQ(must(second->capabilities().todos->todos(id)),
+            must(first->capabilities().todos->todos(id)));
+  EXPECT_EQ(must(second->capabilities().artefacts->list_artefacts(id)),
+            must(first->capabilities().artefacts->list_artefacts(id)));
+  std::string bytes;
+  must(second->capabilities().blobs->read_blob(blob, [&](std::string_view piece) {
+    bytes += piece;
+    return Flow::go_on;
+  }));
+  EXPECT_EQ(bytes, "image");
+  EXPECT_EQ(must(import_session(*exported, "exported", *second, page.sessions.front())).fate,
+            CopyFate::unchanged);
+}
+
+TEST_F(ExportedJsonTest, AFolderOfThemIsReadAndWhatIsNoneIsDamageOrLeft) {
+  const auto store = new_store("first.db");
+  for (const char* const id : {"one", "two"}) {
+    must(store->create({.info = {.id = must(SessionId::parse(id)), .title = id}}));
+    must(export_to_folder(*store, must(SessionId::parse(id)), *find_export_format("json"), place(),
+                          {}));
+  }
+  append("cut.json", "{\"format\":\"reprise\",\"version\":1,\n\"session\":{");
+  append("other.json", "{}");
+  open("exported");
+  const SessionPage page = must(source().list({}));
+  EXPECT_EQ(page.sessions.size(), 2U);
+  EXPECT_EQ(page.damage.size(), 1U);
+  EXPECT_TRUE(must(get(source(), must(SessionId::parse("two")))).info.title == "two");
+}
+
+}  // namespace
+}  // namespace reprise::test::originals
